@@ -1,0 +1,196 @@
+"""The unassigned records, and the questions that the MDAV family asks of them.
+
+A pool holds its records column by column, so that one pass over an attribute is contiguous. A record that leaves is
+only blanked: its first attribute becomes NaN, so every distance to it is NaN and loses each comparison. Now and then
+:func:`tidy` closes the gaps. Records keep their order throughout, so the lowest position is the lowest record index,
+which is how all ties are broken.
+
+Distances are squared Euclidean, their terms added attribute by attribute in order: the same two records have bitwise
+the same distance in every kernel.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from microagg.validation import FloatArray, IntArray
+
+# Positions of Pool.counts.
+EXTENT = 0  # positions in use, blanked ones included
+ALIVE = 1  # records still unassigned
+SUMMED = 2  # records there were when Pool.total was last summed afresh
+
+# Records handled at a time, so that their partial distances stay in the first-level cache.
+BLOCK = 1024
+
+
+class Pool(NamedTuple):
+    """Unassigned records; made by :func:`make_pool`.
+
+    Attributes
+    ----------
+    columns : array of float, shape (d, n)
+        One row per attribute, one position per record.
+    records : array of int, shape (n,)
+        The record index at each position, ascending.
+    positions : array of int, shape (n,)
+        The position of each record index, -1 once it has left.
+    distances : array of float, shape (n,)
+        Squared distances from whatever was asked last, by position.
+    total : array of float, shape (d,)
+        The coordinate sums of the unassigned records.
+    counts : array of int, shape (3,)
+        See EXTENT, ALIVE and SUMMED.
+    """
+
+    columns: FloatArray
+    records: IntArray
+    positions: IntArray
+    distances: FloatArray
+    total: FloatArray
+    counts: IntArray
+
+
+@njit(cache=True, nogil=True)
+def make_pool(X: FloatArray) -> Pool:
+    """Return a pool of all records of ``X``, shape (n, d)."""
+    n, d = X.shape
+    columns = np.empty((d, n))
+    total = np.zeros(d)
+    for i in range(n):
+        for j in range(d):
+            columns[j, i] = X[i, j]
+            total[j] += X[i, j]
+    counts = np.full(3, n, dtype=np.int64)
+    return Pool(columns, np.arange(n), np.arange(n), np.empty(n), total, counts)
+
+
+@njit(cache=True, nogil=True)
+def tidy(pool: Pool) -> None:
+    """Close the gaps if at least an eighth of the positions are blanked; positions change, ``distances`` are lost."""
+    extent, alive = pool.counts[EXTENT], pool.counts[ALIVE]
+    if 8 * (extent - alive) < extent:
+        return
+    d = len(pool.columns)
+    to = 0
+    for position in range(extent):
+        if np.isnan(pool.columns[0, position]):
+            continue
+        if to != position:
+            for j in range(d):
+                pool.columns[j, to] = pool.columns[j, position]
+            pool.records[to] = pool.records[position]
+            pool.positions[pool.records[to]] = to
+        to += 1
+    pool.counts[EXTENT] = alive
+
+
+@njit(cache=True, nogil=True)
+def remove(pool: Pool, position: int) -> None:
+    """Take the record at ``position`` out of the pool."""
+    for j in range(len(pool.total)):
+        pool.total[j] -= pool.columns[j, position]
+    pool.columns[0, position] = np.nan
+    pool.distances[position] = np.nan
+    pool.positions[pool.records[position]] = -1
+    pool.counts[ALIVE] -= 1
+
+
+@njit(cache=True, nogil=True)
+def centroid(pool: Pool) -> FloatArray:
+    """Return the centroid of the unassigned records, shape (d,).
+
+    The running sums are summed afresh, in record order, whenever half of the records have left: rounding cannot pile
+    up, and the cost stays linear.
+    """
+    extent, alive = pool.counts[EXTENT], pool.counts[ALIVE]
+    if 2 * alive <= pool.counts[SUMMED]:
+        pool.total[:] = 0.0
+        for j in range(len(pool.total)):
+            for position in range(extent):
+                if not np.isnan(pool.columns[0, position]):
+                    pool.total[j] += pool.columns[j, position]
+        pool.counts[SUMMED] = alive
+    return pool.total / alive
+
+
+@njit(cache=True, nogil=True)
+def squared_distances(columns: FloatArray, start: int, stop: int, point: FloatArray, out: FloatArray) -> None:
+    """Write the squared distances of positions start..stop-1 of ``columns`` (shape (d, n)) to ``point`` into ``out``."""
+    for low in range(start, stop, BLOCK):
+        high = min(low + BLOCK, stop)
+        block = out[low:high]
+        block[:] = 0.0
+        for j in range(len(columns)):
+            column = columns[j, low:high]
+            value = point[j]
+            for i in range(len(block)):
+                difference = column[i] - value
+                block[i] += difference * difference
+
+
+@njit(cache=True, nogil=True)
+def measure_from(pool: Pool, point: FloatArray) -> None:
+    """Set ``pool.distances`` to the squared distances from ``point``, shape (d,)."""
+    squared_distances(pool.columns, 0, pool.counts[EXTENT], point, pool.distances)
+
+
+@njit(cache=True, nogil=True)
+def farthest(pool: Pool, excluded: int = -1) -> int:
+    """Return the position of the largest of ``pool.distances`` except at ``excluded``; -1 if there is no other record."""
+    best = -1
+    largest = -1.0
+    for position in range(pool.counts[EXTENT]):
+        if pool.distances[position] > largest and position != excluded:
+            largest = pool.distances[position]
+            best = position
+    return best
+
+
+@njit(cache=True, nogil=True)
+def nearest(values: FloatArray, stop: int, count: int) -> IntArray:
+    """Return the positions of the ``count`` smallest of ``values[:stop]``, by (value, position); NaN is skipped.
+
+    Fewer are returned if there are fewer.
+    """
+    found = np.empty(count, dtype=np.int64)
+    ranked = np.empty(count)
+    filled = 0
+    for position in range(stop):
+        value = values[position]
+        if filled < count:
+            if np.isnan(value):
+                continue
+            filled += 1
+        elif count == 0 or not value < ranked[count - 1]:
+            continue
+        slot = filled - 1
+        while slot > 0 and ranked[slot - 1] > value:
+            ranked[slot] = ranked[slot - 1]
+            found[slot] = found[slot - 1]
+            slot -= 1
+        ranked[slot] = value
+        found[slot] = position
+    return found[:filled]
+
+
+@njit(cache=True, nogil=True)
+def members_around(pool: Pool, seed: int, k: int) -> IntArray:
+    """Return the positions of ``seed`` and its k-1 nearest records, nearest first; sets ``pool.distances`` from it."""
+    measure_from(pool, pool.columns[:, seed].copy())
+    return nearest_to_seed(pool, seed, k)
+
+
+@njit(cache=True, nogil=True)
+def nearest_to_seed(pool: Pool, seed: int, k: int) -> IntArray:
+    """Do as :func:`members_around`, where ``pool.distances`` are already those from ``seed``."""
+    own = pool.distances[seed]
+    pool.distances[seed] = np.nan
+    members = np.empty(k, dtype=np.int64)
+    members[0] = seed
+    members[1:] = nearest(pool.distances, pool.counts[EXTENT], k - 1)
+    pool.distances[seed] = own
+    return members

@@ -1,0 +1,55 @@
+"""Information loss: how much of the spread of the data lies within groups, and so is lost by microaggregation.
+
+SSE is the sum of squared distances of the records to their group's centroid, SST that to the centroid of all data, and
+IL = 100 · SSE / SST, in percent (Domingo-Ferrer & Mateo-Sanz 2002). SSE and SST are in squared units of X; IL has
+none, but depends on how the attributes are scaled against each other.
+
+All functions take X as an array of shape (n, d) (or (n,), one attribute) and labels of shape (n,), under any numbering.
+They raise :class:`~microagg.errors.DataError` for anything but finite numbers and whole-number labels.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from microagg.partition import canonical_labels, group_means
+from microagg.validation import FloatArray, check_finite, check_matrix
+
+
+def record_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
+    """Return each record's squared distance to its group's centroid, shape (n,); they add up to the SSE."""
+    groups = canonical_labels(labels)
+    data = check_matrix(X, len(groups))
+    check_finite(data)
+    return np.square(data - group_means(data, groups)[groups]).sum(axis=1)
+
+
+def group_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
+    """Return the SSE within each group, shape (n_groups,), groups in order of first appearance."""
+    return np.bincount(canonical_labels(labels), weights=record_sse(X, labels))
+
+
+def sse(X: ArrayLike, labels: ArrayLike) -> float:
+    """Return the sum of squared distances of the records to their group's centroid."""
+    return float(record_sse(X, labels).sum())
+
+
+def sst(X: ArrayLike) -> float:
+    """Return the sum of squared distances of the records to the centroid of all data."""
+    data = check_matrix(X)
+    check_finite(data)
+    # The mean of deviations from the mean takes up what rounding left of it.
+    centered = data - data.mean(axis=0)
+    centered -= centered.mean(axis=0)
+    return float(np.square(centered).sum())
+
+
+def information_loss(X: ArrayLike, labels: ArrayLike) -> float:
+    """Return IL = 100 · SSE / SST in percent, 0 to 100; 0 where all records are equal, as nothing can be lost then."""
+    return percent(sse(X, labels), sst(X))
+
+
+def percent(part: float, whole: float) -> float:
+    """Return an SSE as a percentage of an SST, 0 where the SST is 0, and at most 100 in spite of rounding."""
+    return min(100.0 * part / whole, 100.0) if whole > 0.0 else 0.0

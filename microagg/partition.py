@@ -1,0 +1,116 @@
+"""The result of a microaggregation: a partition of n records into groups of at least k."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from microagg.errors import DataError
+from microagg.validation import FloatArray, IntArray, check_k, check_labels, check_matrix
+
+
+def canonical_labels(labels: ArrayLike) -> IntArray:
+    """Renumber groups 0, 1, 2, … in order of first appearance.
+
+    Two label arrays describe the same partition exactly when their canonical labels are equal.
+    """
+    array = check_labels(labels)
+    _, first, inverse = np.unique(array, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[inverse.reshape(-1)]
+
+
+class Partition:
+    """A frozen, validated partition of records 0..n-1 into groups of at least ``k`` records.
+
+    Parameters
+    ----------
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering; stored renumbered in order of first appearance.
+    k : int
+        The minimum group size that the partition guarantees.
+
+    Raises
+    ------
+    ParameterError
+        If ``k`` is not a whole number of at least 1.
+    DataError
+        If ``labels`` are not whole numbers, or if any group has fewer than ``k`` records.
+    """
+
+    __slots__ = ("k", "labels", "sizes")
+
+    k: int
+    labels: IntArray
+    sizes: IntArray
+
+    def __init__(self, labels: ArrayLike, k: int) -> None:
+        canonical = canonical_labels(labels)
+        k = check_k(k)
+        sizes = np.bincount(canonical)
+        if sizes.min() < k:
+            small = int(np.flatnonzero(sizes < k)[0])
+            raise DataError(
+                f"group {small} has {sizes[small]} records, fewer than k={k}: the release would not be {k}-anonymous."
+            )
+        canonical.setflags(write=False)
+        sizes.setflags(write=False)
+        object.__setattr__(self, "labels", canonical)
+        object.__setattr__(self, "sizes", sizes)
+        object.__setattr__(self, "k", k)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Partition is frozen: {name!r} cannot be set.")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Partition is frozen: {name!r} cannot be deleted.")
+
+    def __reduce__(self) -> tuple[type[Partition], tuple[IntArray, int]]:
+        # Rebuilding through __init__ keeps the arrays read-only, which plain pickling of arrays would lose.
+        return Partition, (np.array(self.labels), self.k)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Partition):
+            return NotImplemented
+        return self.k == other.k and np.array_equal(self.labels, other.labels)
+
+    def __hash__(self) -> int:
+        return hash((self.k, self.labels.tobytes()))
+
+    def __len__(self) -> int:
+        """The number of records."""
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        return f"Partition(n={len(self)}, n_groups={self.n_groups}, k={self.k}, largest={self.sizes.max()})"
+
+    @property
+    def n_groups(self) -> int:
+        """The number of groups."""
+        return len(self.sizes)
+
+    def groups(self) -> Iterator[IntArray]:
+        """Yield the record indices of each group, ascending, in the order of the group numbers."""
+        order = np.argsort(self.labels, kind="stable")
+        yield from np.split(order, np.cumsum(self.sizes)[:-1])
+
+    def centroids(self, X: ArrayLike) -> FloatArray:
+        """Return the mean of every group, shape (n_groups, d), in the units of ``X`` (shape (n, d))."""
+        return group_means(X, self.labels)
+
+
+def group_means(X: ArrayLike, labels: IntArray) -> FloatArray:
+    """Return the mean of each group 0..g-1 of ``labels``, shape (g, d).
+
+    Means are taken about the column means, so that a large common offset costs no precision.
+    """
+    data = check_matrix(X, len(labels))
+    offset = data.mean(axis=0)
+    sizes = np.bincount(labels)
+    means = np.empty((len(sizes), data.shape[1]))
+    for j in range(data.shape[1]):
+        means[:, j] = np.bincount(labels, weights=data[:, j] - offset[j]) / sizes
+    return means + offset

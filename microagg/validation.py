@@ -1,0 +1,145 @@
+"""Checks on input that every layer shares; each failure is one sentence that says where and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from microagg.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+#: Values beyond this would overflow when squared and summed.
+LARGEST = 1e140
+
+
+def check_k(k: Any) -> int:
+    """Return the minimum group size as an int, or raise :class:`ParameterError`."""
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
+        raise ParameterError(f"k must be a whole number of at least 1, not {k!r}.")
+    if k < 1:
+        raise ParameterError(f"k must be at least 1, not {k}: it is the minimum number of records in a group.")
+    return int(k)
+
+
+def check_labels(labels: ArrayLike) -> IntArray:
+    """Return group labels as a 1-D int64 array, or raise :class:`DataError`."""
+    array = np.asarray(labels)
+    if array.ndim != 1 or array.size == 0:
+        raise DataError(f"labels must be a 1-D array with one group per record, not of shape {array.shape}.")
+    if not np.issubdtype(array.dtype, np.integer):
+        raise DataError(f"labels must be whole numbers, not {array.dtype}.")
+    return array.astype(np.int64, copy=False)
+
+
+def check_matrix(X: ArrayLike, n: int | None = None) -> FloatArray:
+    """Return ``X`` as a 2-D float array (a 1-D array is one attribute) with ``n`` rows, or raise :class:`DataError`."""
+    try:
+        data = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"X must hold numbers only: {error}.") from None
+    if data.ndim == 1:
+        data = data[:, np.newaxis]
+    if data.ndim != 2 or data.shape[1] == 0:
+        raise DataError(f"X must be a table of n records by d attributes, not of shape {data.shape}.")
+    if n is not None and len(data) != n:
+        raise DataError(f"X has {len(data)} records, but there are labels for {n}.")
+    return data
+
+
+def check_finite(X: FloatArray, names: Sequence[str] | None = None) -> None:
+    """Raise :class:`DataError` naming the first NaN or infinity in ``X`` (shape (n, d)) and how many there are.
+
+    ``names`` are the d column names, where they are known.
+    """
+    # Squared distances over d attributes must not overflow either.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if X.size == 0 or (X.max() < LARGEST and X.min() > -LARGEST):
+            return
+    bad = ~np.isfinite(X)
+    count = int(bad.sum())
+    if count == 0:
+        row, column = (int(i) for i in np.unravel_index(np.abs(X).argmax(), X.shape))
+        where = f"column {names[column]!r}" if names is not None else f"attribute {column}"
+        raise DataError(f"{where} has {X[row, column]:g} in record {row}: its square is too large; use larger units.")
+    row, column = (int(i) for i in np.argwhere(bad)[0])
+    where = f"column {names[column]!r}" if names is not None else f"attribute {column}"
+    what = "NaN (a missing value)" if np.isnan(X[row, column]) else "infinity"
+    more = f", one of {count} such values" if count > 1 else ""
+    raise DataError(
+        f"{where} has {what} in record {row} (counting from 0){more}: "
+        "fill in or leave out such records before microaggregating."
+    )
+
+
+def check_enough_records(n: int, k: int, where: str = "the data") -> None:
+    """Raise :class:`DataError` if ``n`` records cannot form one group of ``k``."""
+    if n < k:
+        raise DataError(
+            f"{where} has only {n} record{'' if n == 1 else 's'} (n_samples={n}), fewer than k={k}: "
+            f"no group of {k} can be formed. Choose k of at most {n}."
+        )
+
+
+def check_unique_columns(names: Sequence[Any]) -> None:
+    """Raise :class:`DataError` naming the column names that occur more than once."""
+    seen: set[Any] = set()
+    twice: list[Any] = []
+    for name in names:
+        if name in seen and name not in twice:
+            twice.append(name)
+        seen.add(name)
+    if twice:
+        listed = ", ".join(repr(name) for name in twice[:5])
+        raise DataError(f"the column name {listed} occurs more than once: rename the columns so that each is unique.")
+
+
+def numeric_matrix(frame: pd.DataFrame, columns: Sequence[Any]) -> FloatArray:
+    """Return ``columns`` of ``frame`` as a float array, shape (n, len(columns)), finite or not.
+
+    Booleans count as 0 and 1. Missing values of nullable types become NaN.
+
+    Raises
+    ------
+    DataError
+        If a column is missing or duplicated, or holds anything but real numbers; the message names the column
+        and the first offending value.
+    """
+    from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
+
+    check_unique_columns(list(frame.columns))
+    for column in columns:
+        if column not in frame.columns:
+            raise DataError(f"there is no column {column!r}: the columns are {_listing(frame.columns)}.")
+        series = frame[column]
+        if not (is_numeric_dtype(series) or is_bool_dtype(series)) or is_complex_dtype(series):
+            row, value = _first_not_number(series)
+            raise DataError(
+                f"column {column!r} is not numeric (record {row} holds {value!r}): "
+                "leave it out of the quasi-identifiers, or turn it into numbers first."
+            )
+    matrix = np.empty((len(frame), len(columns)), dtype=np.float64)
+    for j, column in enumerate(columns):
+        matrix[:, j] = frame[column].to_numpy(dtype=np.float64, na_value=np.nan)
+    return matrix
+
+
+def _listing(names: Any, most: int = 12) -> str:
+    shown = [repr(name) for name in list(names)[:most]]
+    return ", ".join(shown) + (", …" if len(names) > most else "")
+
+
+def _first_not_number(series: pd.Series[Any]) -> tuple[int, Any]:
+    import pandas as pd
+
+    values = pd.to_numeric(series.astype(object), errors="coerce")
+    rows = np.flatnonzero((values.isna() & series.notna()).to_numpy())
+    row = int(rows[0]) if len(rows) else 0
+    return row, series.iloc[row] if len(series) else None
