@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
@@ -102,8 +103,8 @@ class Param:
                 raise ParameterError(f"{self.name} must be True or False, not {value!r}.")
             return bool(value)
         whole = self.kind == "int"
-        kinds: tuple[type, ...] = (int, np.integer) if whole else (int, float, np.integer, np.floating)
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, kinds) or not np.isfinite(value):
+        right = isinstance(value, (int, np.integer) if whole else (int, float, np.integer, np.floating))
+        if isinstance(value, (bool, np.bool_)) or not right or not math.isfinite(value):
             raise ParameterError(f"{self.name} must be a {'whole ' if whole else 'finite '}number, not {value!r}.")
         low, high = self.bounds
         if (low is not None and value < low) or (high is not None and value > high):

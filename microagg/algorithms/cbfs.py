@@ -29,7 +29,7 @@ def cbfs(X: FloatArray, k: int) -> IntArray:
     groups = make_groups(len(X), X.shape[1], k)
     while pool.counts[ALIVE] >= k:
         form_group_at_edge(groups, pool, k)
-    rest_to_nearest_centroid(groups, pool)
+    rest_to_nearest_centroid(groups, pool, False)
     return groups.labels
 
 

@@ -40,7 +40,7 @@ def _measure_again(X: FloatArray, pool: Pool, record: int, reach: FloatArray, pa
 
 @njit(cache=True, nogil=True)
 def _farthest_pair(X: FloatArray, pool: Pool, reach: FloatArray, partner: IntArray) -> tuple[int, int]:
-    """Return the two unassigned records farthest apart, the lower index first; ``reach`` are upper bounds, by record."""
+    """Return the two unassigned records farthest apart, lower index first; ``reach`` are upper bounds, by record."""
     while True:
         # A record that has left has reach -1. Equal bounds: the lowest index is taken, and measured again, first.
         record = np.argmax(reach)
@@ -75,7 +75,7 @@ def md(X: FloatArray, k: int, r_first: bool) -> IntArray:
         form(groups, pool, members)
     if pool.counts[ALIVE] >= k:
         form_from_rest(groups, pool)
-    rest_to_nearest_centroid(groups, pool)
+    rest_to_nearest_centroid(groups, pool, False)
     return groups.labels
 
 
@@ -99,8 +99,8 @@ class MD(Microaggregator):
         reference="Domingo-Ferrer & Mateo-Sanz 2002; Domingo-Ferrer, Solanas & Martínez-Ballesté 2006",
         sizes="fixed",
         complexity="O(n²d) to O(n³d/k)",
-        note="Which of the two records comes first is open. Printed figures for Census: k = 3, 4, 10 need s first, k = 5 "
-        "and 10 r first. Left-over records join the nearest group one by one.",
+        note="Which of the two records comes first is open. Printed figures for Census: k = 3, 4, 10 need s first, "
+        "k = 5 and 10 r first. Left-over records join the nearest group one by one.",
     )
     params = (
         Param(

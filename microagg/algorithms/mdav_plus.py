@@ -34,7 +34,7 @@ def mdav_plus(X: FloatArray, k: int) -> IntArray:
         if pool.positions[record] >= 0:
             tidy(pool)
             form(groups, pool, members_around(pool, pool.positions[record], k))
-    rest_to_nearest_centroid(groups, pool)
+    rest_to_nearest_centroid(groups, pool, False)
     return groups.labels
 
 

@@ -87,8 +87,8 @@ class MDAVStar(Microaggregator):
         reference="Thaeter & Reischuk 2018",
         sizes="variable",
         complexity="O(n²d)",
-        note="Groups have no upper size: capping them at 2k-1 does not reproduce the printed figures. The record y after "
-        "r joins is r's nearest unassigned neighbor.",
+        note="Groups have no upper size: capping them at 2k-1 does not reproduce the printed figures. The record y "
+        "after r joins is r's nearest unassigned neighbor.",
     )
 
     def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:

@@ -77,7 +77,7 @@ def v_mdav(X: FloatArray, k: int, gamma: float) -> IntArray:
         group = form(groups, pool, positions)
         if gamma > 0.0:
             _extend(groups, pool, group, members, gamma, 2 * k - 1)
-    rest_to_nearest_centroid(groups, pool)
+    rest_to_nearest_centroid(groups, pool, False)
     return groups.labels
 
 

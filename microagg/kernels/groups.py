@@ -74,8 +74,11 @@ def form_from_rest(groups: Groups, pool: Pool) -> None:
 
 
 @njit(cache=True, nogil=True)
-def rest_to_nearest_centroid(groups: Groups, pool: Pool) -> None:
-    """Let each record left join the group with the nearest centroid, the centroids frozen as they are now."""
+def rest_to_nearest_centroid(groups: Groups, pool: Pool, moving: bool) -> None:
+    """Let each record left, by index, join the group with the nearest centroid.
+
+    With ``moving``, a group's centroid moves as soon as a record joins it; otherwise centroids stay as they are now.
+    """
     if pool.counts[ALIVE] == 0:
         return
     number, d = groups.number[0], groups.sums.shape[1]
@@ -97,6 +100,9 @@ def rest_to_nearest_centroid(groups: Groups, pool: Pool) -> None:
                 least = distance
                 best = group
         join(groups, pool, best, position)
+        if moving:
+            for j in range(d):
+                centroids[best, j] = groups.sums[best, j] / groups.sizes[best]
 
 
 @njit(cache=True, nogil=True)

@@ -119,7 +119,7 @@ def centroid(pool: Pool) -> FloatArray:
 
 @njit(cache=True, nogil=True)
 def squared_distances(columns: FloatArray, start: int, stop: int, point: FloatArray, out: FloatArray) -> None:
-    """Write the squared distances of positions start..stop-1 of ``columns`` (shape (d, n)) to ``point`` into ``out``."""
+    """Write the squared distances of ``columns[:, start:stop]``, shape (d, n), to ``point``, shape (d,), into ``out``."""
     for low in range(start, stop, BLOCK):
         high = min(low + BLOCK, stop)
         block = out[low:high]
@@ -140,7 +140,7 @@ def measure_from(pool: Pool, point: FloatArray) -> None:
 
 @njit(cache=True, nogil=True)
 def farthest(pool: Pool, excluded: int = -1) -> int:
-    """Return the position of the largest of ``pool.distances`` except at ``excluded``; -1 if there is no other record."""
+    """Return the position of the largest of ``pool.distances`` except at ``excluded``; -1 if there is no other."""
     best = -1
     largest = -1.0
     for position in range(pool.counts[EXTENT]):

@@ -27,7 +27,8 @@ def record_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
 
 def group_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
     """Return the SSE within each group, shape (n_groups,), groups in order of first appearance."""
-    return np.bincount(canonical_labels(labels), weights=record_sse(X, labels))
+    weights = record_sse(X, labels)
+    return np.bincount(canonical_labels(labels), weights=weights).astype(np.float64, copy=False)
 
 
 def sse(X: ArrayLike, labels: ArrayLike) -> float:

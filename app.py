@@ -1,0 +1,9 @@
+"""The dashboard's router: ``streamlit run app.py``. Pages live in pages/, what they share in pages/ui/."""
+
+from pages.ui import shell, sidebar, state
+
+page = shell.navigation()
+state.load()
+sidebar.show()
+shell.run(page)
+state.publish()

@@ -1,0 +1,73 @@
+"""The type that every loader returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from microagg.errors import DataError
+from microagg.validation import FloatArray, numeric_matrix
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Records with the roles that the literature gives their columns.
+
+    Attributes
+    ----------
+    name : str
+        The name under which :func:`microagg.datasets.load` knows it.
+    title : str
+        The name to show to people.
+    frame : DataFrame, shape (n, number of columns)
+        All columns in their original units and order, with a plain 0..n-1 index.
+    quasi_identifiers : tuple of str
+        The columns that the benchmark microaggregates.
+    description : str
+        What the records are, in two or three sentences.
+    source : str
+        Where the data come from and how to cite them.
+    seed : int, optional
+        The seed of a synthetic set, None otherwise.
+    """
+
+    name: str
+    title: str
+    frame: pd.DataFrame = field(repr=False)
+    quasi_identifiers: tuple[str, ...]
+    description: str = field(repr=False)
+    source: str = field(repr=False)
+    seed: int | None = None
+
+    @property
+    def X(self) -> FloatArray:  # noqa: N802 - scikit-learn's name for the data
+        """The quasi-identifiers as a fresh float array, shape (n, d), in their original units.
+
+        Raises
+        ------
+        DataError
+            If a quasi-identifier holds categories rather than numbers, as in the set ``adult``.
+        """
+        from pandas.api.types import is_numeric_dtype
+
+        text = [name for name in self.quasi_identifiers if not is_numeric_dtype(self.frame[name])]
+        if text:
+            listed = ", ".join(repr(name) for name in text)
+            raise DataError(
+                f"the data set {self.name!r} has categorical quasi-identifiers ({listed}), so there is no numeric "
+                "matrix of them: use .frame with a method for categories, or choose numeric columns of .frame."
+            )
+        return numeric_matrix(self.frame, self.quasi_identifiers)
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return len(self.frame)
+
+    @property
+    def d(self) -> int:
+        """The number of quasi-identifiers."""
+        return len(self.quasi_identifiers)

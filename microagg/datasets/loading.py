@@ -1,0 +1,93 @@
+"""One door to every data set: :func:`load`, and :func:`is_available` to ask before one opens it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from microagg.datasets import benchmarks, examples, synthetic
+from microagg.datasets.benchmarks import Progress
+from microagg.datasets.catalog import Entry, describe
+from microagg.datasets.dataset import Dataset
+from microagg.errors import ParameterError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def load(name: str, *, seed: int | None = None, download: bool = True, progress: Progress | None = None) -> Dataset:
+    """Load a data set.
+
+    A benchmark file is looked for in the folder that the environment variable ``MICROAGG_DATA_DIR`` names, then in
+    the cache, and is else downloaded into the cache; its SHA-256 sum is checked every time. All other sets need
+    neither a file nor a network.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`microagg.datasets.NAMES`.
+    seed : int, optional
+        The seed of a synthetic set, 0 if not given; other sets take none.
+    download : bool, default True
+        Whether a benchmark file may be downloaded.
+    progress : callable, optional
+        Called with (bytes done, bytes in total) during a download; what it raises ends the download.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ParameterError
+        If the name is unknown, or the seed is not a whole number from 0 or is given for a set that takes none.
+    DatasetUnavailableError
+        If a benchmark file is neither on this machine nor can be downloaded, or is not the published file.
+
+    Examples
+    --------
+    >>> from microagg import datasets
+    >>> datasets.load("simu", seed=7).X.shape
+    (1000, 10)
+    """
+    entry = describe(name)
+    frame: pd.DataFrame
+    if entry.kind == "synthetic":
+        seed = 0 if seed is None else _check_seed(seed)
+        frame = synthetic.GENERATORS[entry.name](seed)
+        return _dataset(entry, frame, tuple(frame.columns), seed)
+    if seed is not None:
+        raise ParameterError(
+            f"the data set {name!r} takes no seed: leave it out, only synthetic sets are drawn from one."
+        )
+    if entry.kind == "benchmark":
+        frame, quasi_identifiers = benchmarks.read(entry, download=download, progress=progress)
+    else:
+        frame, quasi_identifiers = examples.READERS[entry.name]()
+    return _dataset(entry, frame, quasi_identifiers, None)
+
+
+def is_available(name: str) -> bool:
+    """Whether :func:`load` can give the data set ``name`` without a network.
+
+    A benchmark file is judged by its presence and size; its checksum is left to :func:`load`, so that lists of data
+    sets stay quick.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such data set.
+    """
+    file = describe(name).file
+    return file is None or benchmarks.is_present(file)
+
+
+def _dataset(entry: Entry, frame: pd.DataFrame, quasi_identifiers: tuple[str, ...], seed: int | None) -> Dataset:
+    return Dataset(entry.name, entry.title, frame, quasi_identifiers, entry.description, entry.source, seed)
+
+
+def _check_seed(seed: Any) -> int:
+    if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ParameterError(f"seed must be a whole number of at least 0, not {seed!r}.")
+    return int(seed)

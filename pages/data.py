@@ -1,0 +1,233 @@
+"""Data: pick or upload a data set, look at it, choose the quasi-identifiers and how they are scaled."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from microagg import DatasetUnavailableError, MicroaggError, datasets
+from microagg.preprocessing import SCALES, scale_effect
+from microagg.tables import decimal_comma_columns, digest_bytes, read_table
+from pages.ui import data, shell, sidebar, state
+from pages.ui.text import count, escape_markdown, listing
+
+_SHOWN_ROWS = 5_000
+_SCALE_NAMES = {"zscore": "z-score", "minmax": "min-max", "none": "none"}
+_DELIMITERS = {"find it": None, "comma": ",", "semicolon": ";", "tab": "\t", "bar |": "|"}
+_ENCODINGS = {"UTF-8": None, "Windows (cp1252)": "cp1252", "Latin-1": "latin-1", "UTF-16": "utf-16"}
+
+
+def body() -> None:
+    """Draw the page."""
+    st.title("Data")
+    choices = state.current()
+    left, right = st.columns([2, 3], vertical_alignment="bottom")
+    with left:
+        sidebar.pick_data("Data set", key="w_data_page")
+        if choices.data in data.SYNTHETIC:
+            state.bound(
+                st.number_input,
+                "Seed",
+                "seed",
+                min_value=0,
+                step=1,
+                help="The set is generated; the same seed gives the same records.",
+            )
+    if choices.data == state.UPLOAD:
+        _upload()
+        if data.uploaded() is None:
+            return
+    elif not datasets.is_available(choices.data):
+        _download(choices.data)
+        return
+    table = data.table()
+    with right:
+        st.markdown(escape_markdown(table.description))
+    _quasi_identifiers(table)
+    _scaling()
+    workspace = _workspace(table)
+    if workspace:
+        for note in workspace.notes:
+            st.warning(escape_markdown(note))
+    _attributes(table)
+    _records(table)
+    if table.source:
+        st.caption(f"Source: {escape_markdown(table.source)}")
+
+
+def _download(name: str) -> None:
+    entry = datasets.describe(name)
+    file = entry.file
+    st.info(
+        f"{escape_markdown(entry.title)} is public but not part of microagg, and not on this machine yet. "
+        f"It can be fetched once ({file.size / 1000:,.0f} kB) from {escape_markdown(file.url)}; its checksum is verified. "
+        "All other data sets work meanwhile."
+    )
+    if not st.button(f"Download {entry.title}", type="primary"):
+        return
+    bar = st.progress(0.0, text="Connecting …")
+
+    def progress(done: int, total: int) -> None:
+        bar.progress(min(done / total, 1.0), text=f"{done / 1000:,.0f} of {total / 1000:,.0f} kB")
+
+    try:
+        datasets.load(name, progress=progress)
+    except DatasetUnavailableError:
+        bar.empty()
+        raise
+    st.rerun()
+
+
+def _upload() -> None:
+    file = st.file_uploader(
+        "A table with one record per row: CSV, Parquet or Excel",
+        type=["csv", "tsv", "txt", "parquet", "xlsx"],
+        help="The file is read into the memory of this session and goes nowhere else.",
+    )
+    text_file = file is None or file.name.lower().endswith((".csv", ".tsv", ".txt"))
+    options = {"delimiter": None, "encoding": None, "decimal": "."}
+    if text_file:
+        with st.expander("How text files are read"):
+            one, two, three = st.columns(3)
+            options["delimiter"] = _DELIMITERS[
+                one.selectbox("Between the fields", list(_DELIMITERS), key="u_delimiter")
+            ]
+            options["encoding"] = _ENCODINGS[two.selectbox("Encoding", list(_ENCODINGS), key="u_encoding")]
+            comma = three.selectbox("Decimal mark", ["point", "comma"], key="u_decimal") == "comma"
+            options["decimal"] = "," if comma else "."
+    if file is None:
+        if data.uploaded() is None:
+            st.info("No file yet. Choose one above; for a try, the project ships sample_data/survey.csv.")
+        return
+    content = file.getvalue()
+    digest = digest_bytes(content + repr((file.name, options)).encode())
+    known = data.uploaded()
+    if known is None or known.digest != digest:
+        data.remember(file.name, digest, read_table(content, name=file.name, **options))
+        st.rerun()
+    commas = decimal_comma_columns(known.frame)
+    if commas:
+        st.warning(
+            f"The columns {escape_markdown(listing(commas[:6]))} look like numbers with a decimal comma: choose it under "
+            "“How text files are read”."
+        )
+
+
+def _quasi_identifiers(table: data.Table) -> None:
+    st.subheader("Quasi-identifiers")
+    st.caption(
+        "The attributes by which somebody could recognize a record. They are grouped on and replaced by group means; "
+        "all other attributes stay as they are."
+    )
+    choices = state.current()
+    numeric = data.numeric_columns(table.frame)
+    st.session_state["w_columns"] = [c for c in (choices.columns or table.quasi_identifiers) if c in numeric]
+
+    def commit() -> None:
+        chosen = tuple(column for column in numeric if column in st.session_state["w_columns"])
+        state.update(columns=() if set(chosen) == set(table.quasi_identifiers) else chosen)
+
+    st.pills(
+        "Quasi-identifiers",
+        numeric,
+        selection_mode="multi",
+        key="w_columns",
+        format_func=escape_markdown,
+        on_change=commit,
+        label_visibility="collapsed",
+        required=True,
+    )
+    unknown = [column for column in choices.columns if column not in numeric]
+    if unknown:
+        st.warning(
+            f"There is no numeric column {escape_markdown(listing([repr(name) for name in unknown]))} in this data set."
+        )
+        st.button("Use the usual quasi-identifiers", on_click=state.reset_columns)
+
+
+def _scaling() -> None:
+    state.bound(
+        st.segmented_control,
+        "Scaling",
+        "scale",
+        options=list(SCALES),
+        format_func=_SCALE_NAMES.get,
+        required=True,
+    )
+    how = state.current().scale
+    says = escape_markdown(scale_effect(how))
+    if how == "none":
+        st.warning(says)
+    else:
+        st.caption(says)
+
+
+def _workspace(table: data.Table) -> data.Workspace | None:
+    try:
+        return data.workspace()
+    except MicroaggError as error:
+        st.error(escape_markdown(str(error)[:1].upper() + str(error)[1:]))
+    numeric = data.numeric_columns(table.frame)
+    complete = tuple(
+        column for column in numeric if np.isfinite(table.frame[column].to_numpy(float, na_value=np.nan)).all()
+    )
+    if 0 < len(complete) < len(numeric):
+        st.button("Use only the complete columns", on_click=state.update, kwargs={"columns": complete})
+    return None
+
+
+def _attributes(table: data.Table) -> None:
+    st.subheader("Attributes")
+    chosen = state.current().columns or table.quasi_identifiers
+    rows = []
+    for column in table.frame.columns:
+        series = table.frame[column]
+        row = {
+            "attribute": str(column),
+            "role": "quasi-identifier" if column in chosen else "left as it is",
+            "missing": int(series.isna().sum()),
+            "distinct": int(series.nunique()),
+        }
+        if column in data.numeric_columns(table.frame):
+            values = series.to_numpy(float, na_value=np.nan)
+            values = values[np.isfinite(values)]
+            if len(values):
+                row |= {
+                    "least": values.min(),
+                    "mean": values.mean(),
+                    "greatest": values.max(),
+                    "distribution": np.histogram(values, bins=24)[0].tolist(),
+                }
+        else:
+            row["distribution"] = series.value_counts().head(24).tolist()
+        rows.append(row)
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        width="stretch",
+        height=min(36 * len(rows) + 40, 520),
+        column_config={
+            "attribute": "Attribute",
+            "role": "Role",
+            "missing": "Missing",
+            "distinct": "Distinct values",
+            "least": st.column_config.NumberColumn("Least", format="localized"),
+            "mean": st.column_config.NumberColumn("Mean", format="localized"),
+            "greatest": st.column_config.NumberColumn("Greatest", format="localized"),
+            "distribution": st.column_config.BarChartColumn(
+                "Distribution",
+                help="Numbers: records in each 24th of the range. Text: the most frequent values.",
+                color="auto",
+            ),
+        },
+    )
+
+
+def _records(table: data.Table) -> None:
+    st.subheader("Records")
+    n = len(table.frame)
+    about = f"{count(n, 'record')}, {count(table.frame.shape[1], 'attribute')}."
+    st.caption(about if n <= _SHOWN_ROWS else f"{about} The first {_SHOWN_ROWS:,} are shown.")
+    st.dataframe(table.frame.head(_SHOWN_ROWS), width="stretch", height=360)
+
+
+shell.show(body)

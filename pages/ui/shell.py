@@ -1,0 +1,59 @@
+"""The frame around every page: the list of pages, their guard, and errors as one plain sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from microagg import MicroaggError
+from pages.ui import state
+from pages.ui.text import escape_markdown
+
+ASSETS = Path(__file__).parent / "assets"
+ICON = str(ASSETS / "icon.svg")
+
+PAGES = {
+    "start": ("pages/start.py", "Start"),
+    "data": ("pages/data.py", "Data"),
+    "choose_k": ("pages/choose_k.py", "Choose k"),
+    "clusters": ("pages/clusters.py", "Clusters"),
+    "toy": ("pages/toy.py", "Toy example"),
+}
+
+
+def navigation() -> StreamlitPage:
+    """Configure the page and return the one that the address asks for."""
+    # The local icon must come before the navigation: otherwise the browser is sent to a font server.
+    st.set_page_config(page_title="microagg", page_icon=ICON, layout="wide", initial_sidebar_state="auto")
+    pages = [st.Page(path, title=title, default=name == "start") for name, (path, title) in PAGES.items()]
+    return st.navigation(pages, position="top")
+
+
+def run(page: StreamlitPage) -> None:
+    """Run ``page`` so that its guard lets it pass."""
+    st.session_state["_via_app"] = True
+    page.run()
+
+
+def show(body: Callable[[], None]) -> None:
+    """Run a page's body, its errors told in one sentence.
+
+    Until ``st.navigation`` has run once in a process, Streamlit serves files in pages/ by itself. The guard sends such
+    a visitor through app.py, so that a link to any page works on a cold server.
+    """
+    if not st.session_state.pop("_via_app", False):
+        navigation()
+        st.rerun()
+    state.say_problems()
+    try:
+        body()
+    except MicroaggError as error:
+        st.error(escape_markdown(f"{str(error)[:1].upper()}{str(error)[1:]}"))
+
+
+def link(name: str, label: str) -> None:
+    """Draw a link to a page that carries the choices along."""
+    st.page_link(PAGES[name][0], label=label, query_params=state.to_query())

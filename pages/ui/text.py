@@ -1,0 +1,41 @@
+"""Words and numbers for the screen. Column names, cell values and file names are untrusted text: escape them."""
+
+from __future__ import annotations
+
+import html
+import re
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:^&])")
+
+
+def escape_markdown(text: object) -> str:
+    """Return ``text`` so that Streamlit's Markdown shows it letter by letter."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
+
+
+def escape_html(text: object) -> str:
+    """Return ``text`` so that Plotly, which reads a little HTML, shows it letter by letter."""
+    return html.escape(str(text), quote=False)
+
+
+def percent(value: float) -> str:
+    """Return an information loss with the digits that the literature prints."""
+    digits = 2 if value >= 10 else 3 if value >= 1 else 4
+    return f"{value:.{digits}f} %"
+
+
+def number(value: float) -> str:
+    """Return a quantity with about four significant digits and thousands separated."""
+    if value == 0 or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"
+
+
+def count(n: int, noun: str, plural: str = "") -> str:
+    """Return ``1 record``, ``1,080 records``."""
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def listing(words: list[str]) -> str:
+    """Return ``a``, ``a and b``, ``a, b and c``."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""

@@ -1,0 +1,228 @@
+"""Every algorithm gives the labels of its oracle in ``naive.py``, record for record, ties and duplicates included."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from microagg.registry import ALGORITHMS, make
+
+# Every oracle with the parameters under test. A gamma above 1 extends nearly always, 0 never.
+VARIANTS = [
+    *[(key, {}) for key in naive.ORACLES if key not in {"md", "v-mdav"}],
+    *[("v-mdav", {"gamma": gamma}) for gamma in (0.0, 0.2, 1.1)],
+    *[("md", {"first": first}) for first in ("s", "r")],
+]
+
+
+def name(variant):
+    key, params = variant
+    return "-".join([key, *(f"{param}={value}" for param, value in params.items())])
+
+
+def some_rows_often(base, n, rng):
+    """Return n rows drawn from a few, so that most of them occur several times, scattered over the indices."""
+    return base[rng.integers(0, len(base), n)]
+
+
+# Each family takes the number of records and a random generator.
+FAMILIES = {
+    "gaussian-1d": lambda n, rng: rng.normal(size=(n, 1)),
+    "gaussian-2d": lambda n, rng: rng.normal(size=(n, 2)),
+    "gaussian-5d": lambda n, rng: rng.normal(size=(n, 5)),
+    "gaussian-13d": lambda n, rng: rng.normal(size=(n, 13)),
+    "grid-1d": lambda n, rng: rng.integers(0, 8, (n, 1)),
+    "grid-2d": lambda n, rng: rng.integers(0, 5, (n, 2)),
+    "grid-3d": lambda n, rng: rng.integers(-1, 2, (n, 3)),
+    # Nothing occurs twice, and yet almost every distance does.
+    "evenly-spaced": lambda n, rng: rng.permutation(n)[:, np.newaxis],
+    "repeated-floats": lambda n, rng: some_rows_often(rng.normal(size=(max(2, n // 4), 3)), n, rng),
+    "repeated-integers": lambda n, rng: some_rows_often(rng.integers(0, 10, (max(2, n // 4), 2)), n, rng),
+    "all-equal-integers": lambda n, rng: np.full((n, 2), 7),
+    # The mean of many 0.1 need not be 0.1: distances to centroids are tiny, not 0, and still tie.
+    "all-equal-floats": lambda n, rng: np.full((n, 2), 0.1),
+    "constant-columns": lambda n, rng: np.column_stack([np.full(n, 0.1), rng.normal(size=n), np.full(n, -3.0)]),
+    "heavy-tailed": lambda n, rng: rng.lognormal(sigma=2.5, size=(n, 4)),
+    # Formulas such as |x|² - 2xy + |y|² lose most of their digits here.
+    "far-from-origin": lambda n, rng: 1e7 + rng.normal(size=(n, 3)),
+}
+
+
+def generate(family, n):
+    # The seed names the case, not the order of the tests: a failure can be reproduced alone.
+    rng = np.random.default_rng([n, *family.encode()])
+    return np.asarray(FAMILIES[family](n, rng), dtype=float)
+
+
+def assert_agrees(X, k, variant):
+    key, params = variant
+    expected = naive.ORACLES[key](X, k, **params)
+    got = make(key, k=k, **params).fit_predict(X).tolist()
+    assert got == expected, f"{name(variant)} differs from its oracle at n={len(X)}, k={k}, X={X.tolist()}"
+
+
+def test_every_algorithm_has_an_oracle_and_every_oracle_an_algorithm():
+    assert set(naive.ORACLES) == set(ALGORITHMS)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("variant", VARIANTS, ids=name)
+def test_labels_agree(variant, family, k):
+    # Around k, 2k and 3k the algorithms change from their main loop to their various endings.
+    for n in sorted({k, k + 1, 2 * k - 1, 2 * k, 3 * k - 1, 3 * k, 4 * k + 1, 23, 38}):
+        assert_agrees(generate(family, n), k, variant)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("variant", VARIANTS, ids=name)
+def test_labels_agree_on_more_records(variant, family):
+    # Enough records for a search tree to have several levels; MD's oracle is cubic.
+    sizes = [(61, 4)] if variant[0] == "md" else [(61, 4), (200, 7)]
+    for n, k in sizes:
+        assert_agrees(generate(family, n), k, variant)
+
+
+@st.composite
+def small_tables(draw):
+    """Draw a table of small integers and a k that it has enough records for."""
+    k = draw(st.integers(1, 6))
+    n = draw(st.integers(k, 7 * k))
+    d = draw(st.integers(1, 3))
+    highest = draw(st.integers(1, 12))
+    records = st.lists(st.integers(0, highest), min_size=d, max_size=d)
+    return np.array(draw(st.lists(records, min_size=n, max_size=n)), dtype=float), k
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=name)
+@given(table=small_tables())
+@settings(max_examples=150, deadline=None)
+def test_labels_agree_on_any_small_integers(variant, table):
+    X, k = table
+    assert_agrees(X, k, variant)
+
+
+# ---- The oracles themselves ------------------------------------------------------------------------------------------
+
+#: The example by which [S0] explains MDAV*; its centroid is 34, its SST 17966.
+TOY = np.array([1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100], dtype=float)[:, np.newaxis]
+
+
+def groups_of(labels):
+    return [[i for i, label in enumerate(labels) if label == g] for g in range(max(labels) + 1)]
+
+
+def test_helpers():
+    assert naive.canonical(["b", "a", "b", 7]) == [0, 1, 0, 2]
+    assert naive.d2([0.0, 1.0], [3.0, 5.0]) == 25
+    assert naive.centroid([[1.0, 0.0], [3.0, 4.0], [9.0, 9.0]], [0, 1]) == [2, 2]
+    assert naive.sse([[1], [3], [10]], [0, 0, 1]) == 2
+    assert naive.growth([[1.0], [3.0], [8.0]], [0, 1], 2) == 24
+    # All of the others are equally far from record 2, which is not its own neighbor though it has a twin.
+    assert naive.nearest([[1.0], [3.0], [2.0], [2.0], [1.0]], 2, [0, 1, 2, 3, 4], 3) == [3, 0, 1]
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=name)
+@pytest.mark.parametrize("family", ["gaussian-2d", "grid-2d", "all-equal-floats"])
+def test_oracles_give_canonical_partitions_with_groups_of_k(variant, family):
+    key, params = variant
+    for k in (1, 2, 3, 5):
+        for n in range(k, 5 * k + 2):
+            labels = naive.ORACLES[key](generate(family, n), k, **params)
+            assert len(labels) == n
+            assert labels == naive.canonical(labels)
+            assert min(map(len, groups_of(labels))) >= k
+
+
+def test_toy_example_as_published():
+    assert naive.centroid(naive.rows(TOY), range(11)) == [34]
+    sst = naive.sse(TOY, [0] * 11)
+    assert sst == 17966
+    fixed = [0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2]
+    for labels in (naive.mdav(TOY, 3), naive.mdav_plus(TOY, 3), naive.v_mdav(TOY, 3, gamma=0.2)):
+        assert labels == fixed
+        assert naive.sse(TOY, labels) == pytest.approx(258.8)
+        assert round(100 * naive.sse(TOY, labels) / sst, 2) == 1.44
+    star = naive.mdav_star(TOY, 3)
+    assert star == [0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2]
+    assert naive.sse(TOY, star) == pytest.approx(21.2)
+    assert round(100 * naive.sse(TOY, star) / sst, 3) == 0.118
+
+
+def test_toy_costs_of_mdav_star_as_published():
+    X = naive.rows(TOY)
+    groups = [[10, 9, 8], [0, 1, 2]]
+    new, join = naive.star_costs(X, groups, [3, 4, 5, 6, 7], r=3, k=3)
+    assert (new, join) == (pytest.approx(40.67, abs=0.005), pytest.approx(32.19, abs=0.005))
+    assert naive.closest_group(X, groups, 3) == 1
+    groups = [[10, 9, 8], [0, 1, 2, 3]]
+    new, join = naive.star_costs(X, groups, [4, 5, 6, 7], r=4, k=3)
+    assert (new, join) == (pytest.approx(40.67, abs=0.005), pytest.approx(2.6125))
+
+
+# Traced by hand: with all records equal, nothing but the rules for ties decides.
+@pytest.mark.parametrize(
+    ("key", "n", "k", "expected"),
+    [
+        # r = 0 and s = 1, which goes into 0's group: 3 takes its place.
+        ("mdav", 7, 3, [0, 0, 0, 1, 1, 1, 0]),
+        ("mdav", 9, 3, [0, 0, 0, 1, 1, 1, 2, 2, 2]),
+        ("mdav", 10, 4, [0, 0, 0, 0, 1, 1, 1, 1, 0, 0]),
+        ("mdav", 3, 2, [0, 0, 0]),
+        ("mdav-1", 5, 3, [0, 0, 0, 0, 0]),
+        ("mdav-generic", 5, 2, [0, 0, 1, 1, 1]),
+        # Record 1 stands at position k when 0's group is gathered, whose second place record 2 has taken.
+        ("mdav-argus", 6, 2, [0, 1, 0, 1, 2, 2]),
+        ("mdav-argus", 5, 2, [0, 0, 1, 1, 1]),
+        # The pair is (0, 1); 1's group takes 0, so 2 seeds the other.
+        ("md", 4, 2, [0, 0, 1, 1]),
+        ("cbfs", 5, 2, [0, 0, 1, 1, 0]),
+        ("mdav-plus", 5, 2, [0, 0, 1, 1, 0]),
+        # 0 < 0.2 * 0 is false, so groups stay at k until the last record, to which no other is near.
+        ("v-mdav", 5, 2, [0, 0, 1, 1, 1]),
+        ("mdav-star", 5, 2, [0, 0, 1, 1, 0]),
+    ],
+)
+def test_ties_traced_by_hand(key, n, k, expected):
+    assert naive.ORACLES[key](np.zeros((n, 1)), k) == expected
+
+
+def test_mdav_argus_gives_the_seed_at_the_lower_position_its_group_first():
+    # Record 1 is farthest from the centroid, and record 0 the first of those farthest from it: 0 seeds the first group.
+    # Record 1 changes places with record 3, so the first three positions hold 0, 3, 2.
+    assert naive.mdav_argus([[0], [9], [0], [0], [0], [0], [0], [0], [0]], 3) == [0, 1, 0, 0, 1, 1, 2, 2, 2]
+
+
+#: Record 1 is farthest from the centroid and record 0 from record 1, which is yet the second nearest to record 0.
+SEEDS_CLOSE_BY = [[100, 0], [0, 0], [99, 1]] + [[45, 87]] * 6
+
+
+def test_mdav_argus_does_not_protect_the_second_seed():
+    # Record 1 goes to position 3, from where it is swapped into the group of record 0; record 3 then stands there.
+    assert naive.mdav_argus(SEEDS_CLOSE_BY, 3) == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+#: Mean 5.5, so that record 0 seeds the first group of 3; 4 is at squared distance 4 of it, and 16 of its next neighbor.
+EXTENSIBLE = [[0], [1], [2], [4], [8], [9], [10], [10]]
+
+
+@pytest.mark.parametrize(
+    ("gamma", "expected"),
+    [
+        (0.26, [0, 0, 0, 0, 1, 1, 1, 1]),
+        # 4 < 0.25 * 16 is false. The second group then takes 8 (1 < 0.25 * 16), and 4 as the last record.
+        (0.25, [0, 0, 0, 1, 1, 1, 1, 1]),
+        # No group is extended, not even by the last record: 4 and 8 are left over for the nearest centroids.
+        (0.0, [0, 0, 0, 0, 1, 1, 1, 1]),
+    ],
+)
+def test_v_mdav_extends_by_records_near_to_the_group_and_far_from_the_rest(gamma, expected):
+    assert naive.v_mdav(EXTENSIBLE, 3, gamma=gamma) == expected
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=name)
+@pytest.mark.parametrize("table", [TOY, SEEDS_CLOSE_BY, EXTENSIBLE], ids=["toy", "seeds-close-by", "extensible"])
+def test_labels_agree_on_the_tables_traced_by_hand(variant, table):
+    for k in (2, 3, 4):
+        assert_agrees(np.array(table, dtype=float), k, variant)
