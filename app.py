@@ -4,6 +4,7 @@ from pages.ui import shell, sidebar, state
 
 page = shell.navigation()
 state.load()
-sidebar.show()
+if shell.uses_partition(page):
+    sidebar.show()
 shell.run(page)
 state.publish()

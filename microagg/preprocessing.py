@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
-from microagg.validation import FloatArray, check_finite, check_matrix, check_unique_columns, numeric_matrix
+from microagg.validation import FloatArray, check_finite, check_matrix, check_unique_columns, listing, numeric_matrix
 
 #: How attributes can be scaled: mean 0 and variance 1, to the interval from 0 to 1, or not at all.
 SCALES = ("zscore", "minmax", "none")
@@ -227,12 +227,6 @@ def _scale(X: ArrayLike | pd.DataFrame, method: str, names: Sequence[Any] | None
             stacklevel=3,
         )
     return scaling.transform(data)
-
-
-def listing(names: Sequence[str], most: int = 12) -> str:
-    """Return ``names`` separated by commas; of more than ``most`` the rest as a number."""
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _called(j: int, names: Sequence[Any] | None) -> str:

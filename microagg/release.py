@@ -8,7 +8,6 @@ released frame itself, not concluded from the partition.
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -30,10 +29,10 @@ from microagg.preprocessing import (
     check_choice,
     check_frame,
     complete_records,
-    listing,
 )
 from microagg.registry import make
-from microagg.validation import FloatArray, IntArray, check_enough_records, check_k, numeric_matrix
+from microagg.tables import digest_array
+from microagg.validation import FloatArray, IntArray, check_enough_records, check_k, listing, numeric_matrix
 
 #: What a group's records can be replaced by.
 STATISTICS = ("mean", "median")
@@ -234,8 +233,8 @@ class Report:
             f"{_counted(self.n_records, 'record')} in {_counted(risk.n_groups, 'group')} of at most "
             f"{risk.largest_group:,}{within}: each combination of released quasi-identifiers is shared by at least "
             f"{_counted(risk.realized_k, 'record')}, counted on the release (k = {self.k:,} was asked for).",
-            "Who knows a person's true quasi-identifiers picks the right record with a probability of at most "
-            f"1 in {risk.realized_k:,}.",
+            "Who knows a person's true quasi-identifiers and nothing else picks the right record with a probability of "
+            f"at most 1 in {risk.realized_k:,}.",
         ]
 
     def _loss_sentences(self) -> list[str]:
@@ -666,25 +665,16 @@ def _partition(estimator: Microaggregator, Z: FloatArray, strata: Sequence[IntAr
 
 
 def _group_values(X: FloatArray, partition: Partition, statistic: str) -> FloatArray:
-    """Return the mean or median of each group, shape (n_groups, d), in the units of ``X``.
-
-    Means are taken above the group's own minimum and kept within its range: the mean of whole numbers is rounded once
-    and independently of the other groups, and a group of equal records is released exactly as it was.
-    """
-    order = np.argsort(partition.labels, kind="stable")
+    """Return the mean or median of each group, shape (n_groups, d), in the units of ``X``."""
+    if statistic == "mean":
+        return partition.centroids(X)
     starts = np.cumsum(partition.sizes) - partition.sizes
-    if statistic == "median":
-        centers = np.empty((partition.n_groups, X.shape[1]))
-        for j, column in enumerate(X.T):
-            ascending = column[np.lexsort((column, partition.labels))]
-            lower, upper = ascending[starts + (partition.sizes - 1) // 2], ascending[starts + partition.sizes // 2]
-            centers[:, j] = 0.5 * lower + 0.5 * upper
-        return centers
-    grouped = X[order]
-    low, high = (extreme.reduceat(grouped, starts, axis=0) for extreme in (np.minimum, np.maximum))
-    grouped -= low[partition.labels[order]]
-    means = low + np.add.reduceat(grouped, starts, axis=0) / partition.sizes[:, np.newaxis]
-    return np.clip(means, low, high)
+    centers = np.empty((partition.n_groups, X.shape[1]))
+    for j, column in enumerate(X.T):
+        ascending = column[np.lexsort((column, partition.labels))]
+        lower, upper = ascending[starts + (partition.sizes - 1) // 2], ascending[starts + partition.sizes // 2]
+        centers[:, j] = 0.5 * lower + 0.5 * upper
+    return centers
 
 
 def _risk(released: pd.DataFrame, schema: Schema, partition: Partition, strata: Sequence[_Stratum]) -> Risk:
@@ -777,12 +767,8 @@ def _correlations(deviations: FloatArray, sd: FloatArray, defined: Any) -> Float
 
 
 def _digest(array: FloatArray | IntArray) -> str:
-    """Return the SHA-256 of an array's shape and values, the same on every machine."""
-    # Adding 0 makes -0.0 the same as 0.0; one NaN stands for all of them.
-    values = np.where(np.isnan(array), np.nan, array + 0.0)
-    hashed = hashlib.sha256(repr(values.shape).encode())
-    hashed.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
-    return hashed.hexdigest()
+    """Return the SHA-256 of an array's values, one for -0.0 and 0.0 and one for every NaN."""
+    return digest_array(np.where(np.isnan(array), np.nan, array + 0.0))
 
 
 def _plain(value: Any) -> Any:

@@ -118,7 +118,7 @@ def read_table(
       its position counting from 1.
     - Empty cells and those in :data:`MISSING` are missing values; whole numbers beside them become floats.
     - Lines without anything on them are skipped, except inside a table with one column, where they are missing values.
-    - A text column of digits only stays text if a cell starts with a superfluous 0 or has more digits than a float
+    - A column of digits only stays text if a cell starts with a superfluous 0 or has more digits than a float
       can hold beside missing values: such columns are codes, and ``01067`` must not be released as ``1067``.
     - In a workbook, the first row with any content is the header, rows and columns without any content around the
       table do not count, and formulas have their last computed values.
@@ -230,24 +230,6 @@ def digest_array(X: ArrayLike) -> str:
         raise ParameterError(f"X must be an array of numbers, not of {array.dtype}.")
     digest = hashlib.sha256(f"{array.dtype.str}{array.shape}".encode())
     digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-    return digest.hexdigest()
-
-
-def digest_frame(frame: pd.DataFrame, columns: Sequence[Any] | None = None) -> str:
-    """Return the SHA-256 sum of ``columns`` (all if not given) of ``frame`` as 64 hexadecimal digits.
-
-    Names, types, values and their order count; the index does not.
-    """
-    chosen = frame if columns is None else frame[list(columns)]
-    digest = hashlib.sha256(repr(chosen.shape).encode())
-    for j, name in enumerate(chosen.columns):
-        series = chosen.iloc[:, j]
-        digest.update(repr((name, str(series.dtype))).encode())
-        if isinstance(series.dtype, np.dtype) and not series.dtype.hasobject:
-            digest.update(digest_array(series.to_numpy()).encode())
-        else:
-            # repr puts quotes around text, so that no two different columns run together into the same bytes.
-            digest.update(repr(series.tolist()).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 

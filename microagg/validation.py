@@ -117,7 +117,9 @@ def numeric_matrix(frame: pd.DataFrame, columns: Sequence[Any]) -> FloatArray:
     check_unique_columns(list(frame.columns))
     for column in columns:
         if column not in frame.columns:
-            raise DataError(f"there is no column {column!r}: the columns are {_listing(frame.columns)}.")
+            raise DataError(
+                f"there is no column {column!r}: the columns are {listing([repr(name) for name in frame.columns])}."
+            )
         series = frame[column]
         if not (is_numeric_dtype(series) or is_bool_dtype(series)) or is_complex_dtype(series):
             row, value = _first_not_number(series)
@@ -131,9 +133,10 @@ def numeric_matrix(frame: pd.DataFrame, columns: Sequence[Any]) -> FloatArray:
     return matrix
 
 
-def _listing(names: Any, most: int = 12) -> str:
-    shown = [repr(name) for name in list(names)[:most]]
-    return ", ".join(shown) + (", …" if len(names) > most else "")
+def listing(names: Sequence[str], most: int = 12) -> str:
+    """Return ``names`` separated by commas; of more than ``most`` the rest as a number."""
+    rest = len(names) - most
+    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _first_not_number(series: pd.Series[Any]) -> tuple[int, Any]:

@@ -125,17 +125,16 @@ def _chart(workspace: data.Workspace, rows: pd.DataFrame, ks: range) -> None:
         figure = charts.loss_curve(
             rows,
             runs.floor(workspace, ks),
-            title=charts.summary_of_curve(rows),
             ks=bounds,
             selected=selected,
             limit=choices.limit,
         )
     else:
-        figure = charts.excess_curve(rows, title=charts.summary_of_curve(rows), ks=bounds, selected=selected)
-    st.plotly_chart(
+        figure = charts.excess_curve(rows, ks=bounds, selected=selected)
+    shell.chart(
         figure,
+        title=charts.summary_of_curve(rows),
         key=_CHART,
-        config=charts.STILL,
         on_select=_select,
         selection_mode="points",
         alt=f"Information loss against k for {listing([widgets.title_of(key) for key in choices.methods])}, "
@@ -187,23 +186,24 @@ def _helper(rows: pd.DataFrame) -> None:
         at = dict(zip(ks, losses, strict=True))
         table.append(
             {
-                "algorithm": label,
+                "algorithm": escape_markdown(label),
                 "largest": "none in this range" if largest is None else f"{largest} ({percent(at[largest])})",
                 "knee": "none" if bend is None else f"{bend.k} ({percent(at[bend.k])})",
                 "means": _knee_in_words(bend),
             }
         )
     with right:
-        st.dataframe(
-            pd.DataFrame(table),
+        st.table(
+            pd.DataFrame(table).rename(
+                columns={
+                    "algorithm": "Algorithm",
+                    "largest": f"Largest k with IL ≤ {choices.limit:g} %",
+                    "knee": "Knee at k",
+                    "means": "What the knee says",
+                }
+            ),
+            border="horizontal",
             hide_index=True,
-            width="stretch",
-            column_config={
-                "algorithm": "Algorithm",
-                "largest": st.column_config.TextColumn(f"Largest k with IL ≤ {choices.limit:g} %"),
-                "knee": st.column_config.TextColumn("Knee of the curve at k"),
-                "means": st.column_config.TextColumn("What the knee says", width="large"),
-            },
         )
     st.caption(
         "The largest k within your limit is the strongest protection you can afford: a partition for a larger k also "

@@ -33,27 +33,19 @@ def body() -> None:
     for column, result, share in zip(columns, results, shares, strict=True):
         with column:
             _metrics(result, floor)
-            st.plotly_chart(
-                charts.clusters(
-                    view,
-                    result.partition.labels,
-                    share,
-                    workspace.table.frame.index,
-                    title=f"{result.method.label}, k = {choices.k}: IL {percent(result.information_loss)}",
-                ),
+            shell.chart(
+                charts.clusters(view, result.partition.labels, share, workspace.table.frame.index),
+                title=f"{result.method.label} at k = {choices.k}, {count(workspace.n, 'record')}",
                 key=f"clusters_{result.method.key}",
                 config=charts.CONFIG,
                 alt=f"Records of {workspace.table.title} on {view.names[0]} and {view.names[1]}, "
                 f"grouped by {result.method.label} with k = {choices.k}.",
             )
     _remarks(view, workspace)
-    st.plotly_chart(
-        charts.group_sizes(
-            [(result.method.key, result.method.label, result.partition.sizes) for result in results],
-            title=_sizes_in_words(results),
-        ),
+    shell.chart(
+        charts.group_sizes([(result.method.key, result.method.label, result.partition.sizes) for result in results]),
+        title=_sizes_in_words(results),
         key="sizes",
-        config=charts.STILL,
         alt="How many groups have how many records, per algorithm.",
     )
     _losers(workspace, results[0], shares[0])
@@ -70,23 +62,20 @@ def _controls(workspace: data.Workspace) -> None:
     fixed = {name: _usable(getattr(choices, name), axes, place) for place, name in enumerate("xy")}
     if fixed != {"x": choices.x, "y": choices.y}:
         state.update(**fixed)
-    columns = st.columns([2, 2, 2, 2, 2], vertical_alignment="bottom")
+    columns = st.columns(4, vertical_alignment="bottom")
     with columns[0]:
-        widgets.pick_method("Algorithm", "method")
+        widgets.pick_method(f"Beside {widgets.title_of(choices.method)}".replace("*", r"\*"), "second")
     with columns[1]:
-        widgets.pick_method("Beside it", "second")
-    with columns[2]:
         state.bound(st.selectbox, "Across", "x", options=axes, help="PC: principal component of the scaled attributes.")
-    with columns[3]:
+    with columns[2]:
         state.bound(st.selectbox, "Up", "y", options=axes)
-    with columns[4]:
+    with columns[3]:
         state.bound(
-            st.segmented_control,
+            st.selectbox,
             "Frame",
             "frame",
             options=["all", "center"],
             format_func={"all": "All records", "center": "The dense middle"}.get,
-            required=True,
             help="The dense middle leaves out the outer 2 % on each side, so that skewed data can be seen.",
         )
 
@@ -141,14 +130,25 @@ def _verdict(results: list[Result], floor: metrics.bounds.Bound) -> None:
 
 def _metrics(result: Result, floor: metrics.bounds.Bound) -> None:
     sizes = result.partition.sizes
-    loss, gap, groups = st.columns(3)
-    loss.metric("Information loss", percent(result.information_loss), help="IL = 100 · SSE / SST on the scaled data.")
-    gap.metric(
-        "Floor",
-        percent(floor.information_loss),
-        help="Proven by nearest neighbors: whatever the method, less cannot be lost at this k.",
-    )
-    groups.metric("Groups", f"{result.partition.n_groups:,}", help=f"Of {sizes.min()} to {sizes.max()} records.")
+    with st.container(horizontal=True):
+        st.metric(
+            "Information loss",
+            percent(result.information_loss),
+            help="IL = 100 · SSE / SST on the scaled data.",
+            width="content",
+        )
+        st.metric(
+            "Floor",
+            percent(floor.information_loss),
+            help="Proven by nearest neighbors: whatever the method, less cannot be lost at this k.",
+            width="content",
+        )
+        st.metric(
+            "Groups",
+            f"{result.partition.n_groups:,}",
+            help=f"Of {sizes.min()} to {sizes.max()} records.",
+            width="content",
+        )
 
 
 def _remarks(view: charts.View, workspace: data.Workspace) -> None:

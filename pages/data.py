@@ -124,6 +124,9 @@ def _quasi_identifiers(table: data.Table) -> None:
 
     def commit() -> None:
         chosen = tuple(column for column in numeric if column in st.session_state["w_columns"])
+        if not chosen:
+            st.toast("At least one quasi-identifier is needed: there is nothing to protect otherwise.")
+            return
         state.update(columns=() if set(chosen) == set(table.quasi_identifiers) else chosen)
 
     st.pills(
@@ -134,7 +137,6 @@ def _quasi_identifiers(table: data.Table) -> None:
         format_func=escape_markdown,
         on_change=commit,
         label_visibility="collapsed",
-        required=True,
     )
     unknown = [column for column in choices.columns if column not in numeric]
     if unknown:
@@ -216,7 +218,7 @@ def _attributes(table: data.Table) -> None:
             "distribution": st.column_config.BarChartColumn(
                 "Distribution",
                 help="Numbers: records in each 24th of the range. Text: the most frequent values.",
-                color="auto",
+                color="blue",
             ),
         },
     )

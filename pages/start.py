@@ -21,12 +21,11 @@ def body() -> None:
     figure = charts.number_line(
         values[:, 0],
         [(result.method.key, toy.caption(result), result.partition.labels) for result in results],
-        title="Eleven records in groups of at least 3: the same data, a twelfth of the loss",
     )
-    st.plotly_chart(
+    shell.chart(
         figure,
+        title="Eleven records in groups of at least 3: the same data, a twelfth of the loss",
         key="toy_picture",
-        config=charts.STILL,
         alt="Eleven records on a line, grouped by V-MDAV and by MDAV*. V-MDAV puts 19 with 5 and 6; MDAV* does not.",
     )
     v_mdav, star = results

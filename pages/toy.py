@@ -47,27 +47,31 @@ def body() -> None:
     results = toy.compare(values, choices.toy_k, choices.toy_gamma)
     v_mdav, star = results
 
-    st.plotly_chart(
+    shell.chart(
         charts.number_line(
-            values[:, 0],
-            [(result.method.key, toy.caption(result), result.partition.labels) for result in results],
-            title=_verdict(v_mdav, star),
+            values[:, 0], [(result.method.key, toy.caption(result), result.partition.labels) for result in results]
         ),
+        title=_verdict(v_mdav, star),
         key="toy_lines",
-        config=charts.STILL,
         alt="The records on a line, grouped by V-MDAV in the upper row and by MDAV* in the lower one.",
     )
     whole = metrics.sst(values)
     for column, result in zip(st.columns(2), results, strict=True):
         with column.container(border=True):
             st.markdown(f"**{result.method.label.replace('*', chr(92) + '*')}**")
-            sse, loss = st.columns(2)
-            sse.metric(
-                "SSE, within groups", number(result.sse), help="Squared distances of the records to their centroid."
-            )
-            loss.metric(
-                "Information loss", percent(result.information_loss), help=f"100 · SSE / SST; SST = {number(whole)}"
-            )
+            with st.container(horizontal=True):
+                st.metric(
+                    "SSE, within groups",
+                    number(result.sse),
+                    help="Squared distances of the records to their centroid.",
+                    width="content",
+                )
+                st.metric(
+                    "Information loss",
+                    percent(result.information_loss),
+                    help=f"100 · SSE / SST; SST = {number(whole)}",
+                    width="content",
+                )
             st.dataframe(_groups(values[:, 0], result), hide_index=True, width="stretch")
     st.caption(
         f"{count(len(values), 'record')}, used as they are, without scaling. SST, the sum of squared distances to the mean "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ import pytest
 from microagg import datasets, standardize
 
 
-@lru_cache(maxsize=None)
+@cache
 def load_benchmark(name: str) -> datasets.Dataset:
     """Load a benchmark without the network; skip, saying so, where its file is not on this machine."""
     if not datasets.is_available(name):
@@ -21,7 +21,7 @@ def load_benchmark(name: str) -> datasets.Dataset:
     return datasets.load(name, download=False)
 
 
-@lru_cache(maxsize=None)
+@cache
 def standardized(name: str) -> np.ndarray:
     """Return the z-scored quasi-identifiers of a benchmark, read-only."""
     X = standardize(load_benchmark(name).X)

@@ -206,7 +206,7 @@ def test_parameter_out_of_bounds_is_refused(gamma, says):
 
 
 def test_unknown_algorithm_is_refused_with_near_keys():
-    with pytest.raises(ParameterError, match="did you mean .*mdav-star"):
+    with pytest.raises(ParameterError, match=r"did you mean .*mdav-star"):
         make("mdav_star")
 
 

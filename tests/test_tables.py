@@ -20,7 +20,6 @@ from microagg.tables import (
     decimal_comma_columns,
     digest_array,
     digest_bytes,
-    digest_frame,
     read_table,
     sheet_names,
     to_csv,
@@ -166,7 +165,7 @@ def test_semicolons_with_decimal_commas():
     assert decimal_comma_columns(frame) == ["a"]
     again = read_csv(text, decimal=",")
     assert again["a"].tolist() == [1.5, -3.25]
-    assert again["b"].tolist() == ["2,5", "1e3"] or again["b"].tolist() == [2.5, 1000.0]
+    assert again["b"].tolist() == [2.5, 1000.0]
     assert decimal_comma_columns(again) == []
     # Both delimiters divide header and lines alike: the comma is the decimal mark then.
     assert list(read_csv("income, net;age\n1,5;30\n2,5;40\n")) == ["income, net", "age"]
@@ -548,18 +547,3 @@ def test_digest_of_arrays():
     assert digest_array(np.float64(1.5)) != digest_array(np.float64(2.5))
     with pytest.raises(ParameterError, match="array of numbers"):
         digest_array(np.array(["a", None], dtype=object))
-
-
-def test_digest_of_frames():
-    frame = pd.DataFrame({"a": [1.0, 2.0], "b": ["x", None], "c": pd.to_datetime(["2024-01-01", "2024-01-02"])})
-    assert digest_frame(frame) == digest_frame(frame.set_axis([5, 6]))
-    assert digest_frame(frame, ["a"]) == digest_frame(frame[["a"]])
-    others = [
-        frame[["a"]],
-        frame.rename(columns={"a": "z"}),
-        frame[["b", "a", "c"]],
-        frame.iloc[::-1],
-        frame.assign(b=["x", "None"]),
-        frame.assign(a=[1, 2]),
-    ]
-    assert len({digest_frame(other) for other in [frame, *others]}) == 7

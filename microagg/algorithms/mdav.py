@@ -82,8 +82,8 @@ class MDAV(Microaggregator):
         sizes="fixed",
         complexity="O(n²d/k)",
         note="Sources differ in the last step. Here rounds stop at fewer than 2k records; k to 2k-1 left over form one "
-        "group; fewer join the group with the nearest centroid one by one, and the centroid moves at once, without which "
-        "the figures of Mortazavi et al. for k = 50 and 100 are missed.",
+        "group; fewer join the group with the nearest centroid one by one, and that centroid moves at once, "
+        "without which the figures of Mortazavi et al. for k = 50 and 100 are missed.",
     )
 
     def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:

@@ -117,7 +117,7 @@ _ENTRIES = (
         n_range=(1080, 1080),
         d_range=(13, 13),
         description=(
-            "1,080 persons from a public-use file of the U.S. Bureau of the Census for 1995. The 13 attributes are "
+            "1,080 persons from a public-use file of the US Bureau of the Census for 1995. The 13 attributes are "
             "incomes, taxes, contributions and a survey weight. Together with Tarragona and EIA it is the yardstick "
             "of nearly every paper on microaggregation."
         ),
@@ -155,7 +155,7 @@ _ENTRIES = (
         n_range=(4092, 4092),
         d_range=(11, 11),
         description=(
-            "4,092 monthly reports of electric utilities to the U.S. Energy Information Administration in 1996. "
+            "4,092 monthly reports of electric utilities to the US Energy Information Administration in 1996. "
             "The quasi-identifiers are the utility's number and its revenues and sales by kind of customer; its name, "
             "the state and the date stand beside them. Reports of one utility lie close together, so little "
             "information is lost."
@@ -175,7 +175,7 @@ _ENTRIES = (
         n_range=(32_561, 32_561),
         d_range=(8, 8),
         description=(
-            "32,561 persons from the U.S. census of 1994, 30,162 of them without a missing value. "
+            "32,561 persons from the US census of 1994, 30,162 of them without a missing value. "
             "The 8 quasi-identifiers are age and seven categories such as education, occupation and native country. "
             "It is the usual test of k-anonymity for mixed data."
         ),

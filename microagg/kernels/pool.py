@@ -119,7 +119,7 @@ def centroid(pool: Pool) -> FloatArray:
 
 @njit(cache=True, nogil=True)
 def squared_distances(columns: FloatArray, start: int, stop: int, point: FloatArray, out: FloatArray) -> None:
-    """Write the squared distances of ``columns[:, start:stop]``, shape (d, n), to ``point``, shape (d,), into ``out``."""
+    """Write the squared distances of ``columns[:, start:stop]`` (columns: shape (d, n)) to ``point`` into ``out``."""
     for low in range(start, stop, BLOCK):
         high = min(low + BLOCK, stop)
         block = out[low:high]

@@ -1,4 +1,7 @@
-"""Figures: pure functions from results to Plotly figures. Colors of text and grid come from Streamlit's theme."""
+"""Figures: pure functions from results to Plotly figures. Colors of text and grid come from Streamlit's theme.
+
+Titles are not part of a figure, because Plotly does not break long lines: :func:`pages.ui.shell.chart` writes them.
+"""
 
 from __future__ import annotations
 
@@ -20,20 +23,24 @@ MOST_POINTS = 20_000
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"], "responsive": True}
 STILL = {"displayModeBar": False, "responsive": True, "scrollZoom": False}
 
-_LEGEND = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0, "title": None}
+# Below the axis a legend may take as many lines as a narrow screen makes of it, without touching the title.
+_LEGEND = {
+    "orientation": "h",
+    "yref": "container",
+    "yanchor": "bottom",
+    "y": 0,
+    "xanchor": "left",
+    "x": 0,
+    "title": None,
+}
 
 
-def _layout(figure: go.Figure, title: str, height: int, top: int = 90) -> go.Figure:
+def _layout(figure: go.Figure, height: int) -> go.Figure:
     figure.update_layout(
-        title={"text": title, "x": 0, "xanchor": "left", "yref": "container", "y": 0.985, "yanchor": "top"},
-        title_font_size=16,
-        height=height,
-        margin={"l": 10, "r": 10, "t": top, "b": 10},
-        legend=_LEGEND,
-        hoverlabel={"align": "left"},
+        height=height, margin={"l": 10, "r": 10, "t": 12, "b": 10}, legend=_LEGEND, hoverlabel={"align": "left"}
     )
-    figure.update_xaxes(automargin=True, title_standoff=8)
-    figure.update_yaxes(automargin=True, title_standoff=8)
+    figure.update_xaxes(automargin=True)
+    figure.update_yaxes(automargin=True)
     return figure
 
 
@@ -41,7 +48,6 @@ def loss_curve(
     rows: pd.DataFrame,
     floor: Sequence[bounds.Bound],
     *,
-    title: str,
     ks: tuple[int, int],
     selected: tuple[str, int] | None = None,
     limit: float | None = None,
@@ -65,16 +71,21 @@ def loss_curve(
     for key, part in rows.groupby("method", sort=False):
         _line(figure, key, part, part["information_loss"], "%{y:.4~g} % lost")
     if limit is not None:
-        figure.add_hline(y=limit, line={"color": theme.HIGHLIGHT, "width": 1, "dash": "dash"})
+        figure.add_scatter(
+            x=ks,
+            y=[limit, limit],
+            mode="lines",
+            line={"color": theme.HIGHLIGHT, "width": 1.2, "dash": "dash"},
+            name=f"largest acceptable loss, {limit:g} %",
+            hoverinfo="skip",
+        )
     _mark(figure, rows, selected, "information_loss")
     top = max([*rows["information_loss"], *(bound.information_loss for bound in floor)], default=1) * 1.06
     figure.update_yaxes(title="Information loss IL = 100 · SSE / SST (%)", range=[0, top or 1], fixedrange=True)
-    return _k_axis(figure, title, ks)
+    return _k_axis(figure, ks)
 
 
-def excess_curve(
-    rows: pd.DataFrame, *, title: str, ks: tuple[int, int], selected: tuple[str, int] | None = None
-) -> go.Figure:
+def excess_curve(rows: pd.DataFrame, *, ks: tuple[int, int], selected: tuple[str, int] | None = None) -> go.Figure:
     """Draw by how many percent each algorithm's IL lies above the lowest at the same k."""
     lowest = rows.groupby("k")["information_loss"].transform("min")
     # Where the lowest loses nothing there is no ratio to show.
@@ -86,7 +97,7 @@ def excess_curve(
     _mark(figure, rows, selected, "excess")
     top = float(np.nanmax(excess, initial=0)) * 1.08 or 1
     figure.update_yaxes(title="IL above the lowest of these (%)", range=[-0.04 * top, top], fixedrange=True)
-    return _k_axis(figure, title, ks)
+    return _k_axis(figure, ks)
 
 
 def _line(figure: go.Figure, key: str, part: pd.DataFrame, y: pd.Series, says: str) -> None:
@@ -128,14 +139,14 @@ def _mark(figure: go.Figure, rows: pd.DataFrame, selected: tuple[str, int] | Non
     )
 
 
-def _k_axis(figure: go.Figure, title: str, ks: tuple[int, int]) -> go.Figure:
+def _k_axis(figure: go.Figure, ks: tuple[int, int]) -> go.Figure:
     pad = max(0.4, (ks[1] - ks[0]) * 0.025)
     step = {"dtick": 1} if ks[1] - ks[0] <= 24 else {}
     figure.update_xaxes(
         title="k, the minimum group size (records)", range=[ks[0] - pad, ks[1] + pad], fixedrange=True, **step
     )
     figure.update_layout(clickmode="event+select", dragmode=False)
-    return _layout(figure, title, 520, top=110)
+    return _layout(figure, 500)
 
 
 @dataclass(frozen=True)
@@ -204,9 +215,7 @@ def _outline(points: np.ndarray) -> np.ndarray:
     return np.vstack([corners, corners[:1]])
 
 
-def clusters(
-    view: View, labels: np.ndarray, shares: np.ndarray, record_names: Sequence[object], *, title: str
-) -> go.Figure:
+def clusters(view: View, labels: np.ndarray, shares: np.ndarray, record_names: Sequence[object]) -> go.Figure:
     """Draw the records of a partition, groups colored and outlined, their centroids on top.
 
     ``labels`` number the groups from 0, ``shares`` are each record's part of the SSE in percent, both of shape (n,).
@@ -274,7 +283,7 @@ def clusters(
     figure.update_xaxes(title=escape_html(view.names[0]), range=view.x_range, zeroline=False)
     figure.update_yaxes(title=escape_html(view.names[1]), range=view.y_range, zeroline=False)
     figure.update_layout(dragmode="pan")
-    return _layout(figure, title, 560)
+    return _layout(figure, 540)
 
 
 def _faint(color: str) -> str:
@@ -282,7 +291,7 @@ def _faint(color: str) -> str:
     return f"rgba({red}, {green}, {blue}, 0.14)"
 
 
-def group_sizes(partitions: Sequence[tuple[str, str, np.ndarray]], *, title: str) -> go.Figure:
+def group_sizes(partitions: Sequence[tuple[str, str, np.ndarray]]) -> go.Figure:
     """Draw how many groups have each size; ``partitions`` are (algorithm key, label, sizes)."""
     figure = go.Figure()
     for key, label, sizes in partitions:
@@ -300,10 +309,10 @@ def group_sizes(partitions: Sequence[tuple[str, str, np.ndarray]], *, title: str
     figure.update_xaxes(title="records in the group", fixedrange=True, **step)
     figure.update_yaxes(title="groups", fixedrange=True)
     figure.update_layout(barmode="group", bargap=0.25, showlegend=True)
-    return _layout(figure, title, 320)
+    return _layout(figure, 300)
 
 
-def number_line(values: np.ndarray, partitions: Sequence[tuple[str, str, np.ndarray]], *, title: str) -> go.Figure:
+def number_line(values: np.ndarray, partitions: Sequence[tuple[str, str, np.ndarray]]) -> go.Figure:
     """Draw one-dimensional records on a line, once per partition; ``partitions`` are (key, caption, labels)."""
     figure = go.Figure()
     rows = len(partitions)
@@ -358,7 +367,7 @@ def number_line(values: np.ndarray, partitions: Sequence[tuple[str, str, np.ndar
     )
     figure.update_yaxes(visible=False, range=[-0.45, rows - 0.35], fixedrange=True)
     figure.update_layout(dragmode=False)
-    return _layout(figure, title, 110 + 115 * rows)
+    return _layout(figure, 90 + 115 * rows)
 
 
 def summary_of_curve(rows: pd.DataFrame) -> str:
@@ -372,7 +381,7 @@ def summary_of_curve(rows: pd.DataFrame) -> str:
     if len(rows["label"].unique()) == 1:
         low, high = rows.loc[rows["k"].idxmin()], rows.loc[rows["k"].idxmax()]
         return (
-            f"{escape_html(first)} loses {percent(low.information_loss)} at k = {low.k}, "
+            f"{first} loses {percent(low.information_loss)} at k = {low.k}, "
             f"{percent(high.information_loss)} at k = {high.k}"
         )
-    return f"{escape_html(first)} loses least at {wins.iloc[0]} of {at_all} values of k"
+    return f"{first} loses least at {wins.iloc[0]} of {at_all} values of k"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
+from plotly.graph_objects import Figure
 from streamlit.navigation.page import StreamlitPage
 
 from microagg import MicroaggError
-from pages.ui import state
+from pages.ui import charts, state
 from pages.ui.text import escape_markdown
 
 ASSETS = Path(__file__).parent / "assets"
@@ -32,6 +34,11 @@ def navigation() -> StreamlitPage:
     return st.navigation(pages, position="top")
 
 
+def uses_partition(page: StreamlitPage) -> bool:
+    """Return whether a page works on the chosen data set, algorithm and k."""
+    return page.title in {PAGES["choose_k"][1], PAGES["clusters"][1]}
+
+
 def run(page: StreamlitPage) -> None:
     """Run ``page`` so that its guard lets it pass."""
     st.session_state["_via_app"] = True
@@ -52,6 +59,12 @@ def show(body: Callable[[], None]) -> None:
         body()
     except MicroaggError as error:
         st.error(escape_markdown(f"{str(error)[:1].upper()}{str(error)[1:]}"))
+
+
+def chart(figure: Figure, *, title: str, key: str, alt: str, **options: Any) -> None:
+    """Draw a figure under its title, which says what to conclude; ``alt`` is for those who cannot see it."""
+    st.markdown(f"**{escape_markdown(title)}**")
+    st.plotly_chart(figure, key=key, alt=alt, **({"config": charts.STILL} | options))
 
 
 def link(name: str, label: str) -> None:

@@ -1,4 +1,4 @@
-"""The sidebar: which data, which algorithm, which k, on every page."""
+"""The sidebar of the pages that work on the chosen partition: which data, which algorithm, which k."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from microagg import MicroaggError, datasets
 from pages.ui import data, shell, state, widgets
 from pages.ui.text import count, escape_markdown
 
-_SCALES = {"zscore": "z-scores", "minmax": "min-max scaled", "none": "unscaled"}
+_SCALES = {"zscore": "z\u2011scores", "minmax": "min\u2011max scaled", "none": "unscaled"}
 
 
 def show() -> None:
@@ -18,6 +18,7 @@ def show() -> None:
         st.markdown("#### Data")
         pick_data("Data set", key="w_data_sidebar")
         st.caption(_about_data())
+        shell.link("data", "Attributes, scaling, upload")
         st.markdown("#### Chosen partition")
         widgets.pick_method("Algorithm", "method", key="w_method_sidebar")
         widgets.params_of(choices.method)
@@ -30,7 +31,6 @@ def show() -> None:
             step=1,
             help="Every group gets at least k records, so each released combination of values occurs at least k times.",
         )
-        shell.link("clusters", "See its groups")
 
 
 def pick_data(label: str, key: str) -> None:
