@@ -5,21 +5,27 @@
 >>> labels = microagg.make("mdav-star", k=3).fit_predict(data.X)
 >>> round(microagg.metrics.information_loss(data.X, labels), 3)
 0.118
+
+Names are loaded when they are first used, so that importing the package takes no time.
 """
 
-from microagg import datasets, experiment, metrics
-from microagg.base import Info, Microaggregator, Param
-from microagg.errors import (
-    ConstantColumnWarning,
-    DataError,
-    DatasetUnavailableError,
-    MicroaggError,
-    ParameterError,
-)
-from microagg.partition import Partition
-from microagg.preprocessing import Schema, standardize
-from microagg.registry import ALGORITHMS, make
-from microagg.release import Release, microaggregate, replay
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from microagg import datasets, experiment, metrics
+    from microagg.base import Info, Microaggregator, Param
+    from microagg.errors import (
+        ConstantColumnWarning,
+        DataError,
+        DatasetUnavailableError,
+        MicroaggError,
+        ParameterError,
+    )
+    from microagg.partition import Partition
+    from microagg.preprocessing import Schema, standardize
+    from microagg.registry import ALGORITHMS, make
+    from microagg.release import Release, microaggregate, replay
 
 __version__ = "0.1.0"
 
@@ -44,3 +50,31 @@ __all__ = [
     "replay",
     "standardize",
 ]
+
+# Where each public name lives; None for a module of its own.
+_HOMES: dict[str, str | None] = {
+    **dict.fromkeys(("datasets", "experiment", "metrics")),
+    **dict.fromkeys(("Info", "Microaggregator", "Param"), "base"),
+    **dict.fromkeys(
+        ("ConstantColumnWarning", "DataError", "DatasetUnavailableError", "MicroaggError", "ParameterError"), "errors"
+    ),
+    "Partition": "partition",
+    **dict.fromkeys(("Schema", "standardize"), "preprocessing"),
+    **dict.fromkeys(("ALGORITHMS", "make"), "registry"),
+    **dict.fromkeys(("Release", "microaggregate", "replay"), "release"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'microagg' has no attribute {name!r}")
+    home = _HOMES[name]
+    value = importlib.import_module(f"microagg.{home or name}")
+    if home is not None:
+        value = getattr(value, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

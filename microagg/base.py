@@ -182,7 +182,8 @@ class Microaggregator(ClusterMixin, BaseEstimator):
         except ValueError as error:
             raise DataError(str(error)) from None
         check_finite(data, names)
-        return data
+        # To a kernel a read-only array is another type, for which it would be compiled once more.
+        return data if data.flags.writeable else data.copy()
 
 
 def check_params(cls: type[Microaggregator], given: Mapping[str, Any]) -> dict[str, Any]:

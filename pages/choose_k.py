@@ -28,22 +28,31 @@ def body() -> None:
     ks = _range(workspace)
     cells = [(choices.sweep_method(key), k) for key in choices.methods for k in ks]
     job = runs.sweep(workspace, cells)
-    busy = job is not None and job.running
+    if job is not None and job.running:
+        _watch(job, workspace, cells, ks)
+        return
+    if job is not None:
+        _ended_early(job)
+    rows = runs.results().table(workspace.digest, cells)
+    if not rows.empty:
+        _chart(workspace, rows, ks)
+        _helper(rows)
+        _table(rows)
 
-    @st.fragment(run_every=0.6 if busy else None)
-    def live() -> None:
-        if job is not None and _progress(job):
-            st.rerun()
-        rows = runs.results().table(workspace.digest, cells)
-        if rows.empty:
-            st.caption("The first results appear here in a moment.")
-        else:
-            _chart(workspace, rows, ks)
-            if not (job is not None and job.running):
-                _helper(rows)
-                _table(rows)
 
-    live()
+@st.fragment(run_every=0.6)
+def _watch(job: runs.Job, workspace: data.Workspace, cells: list[runs.Cell], ks: range) -> None:
+    """Show a job and its results so far, again and again; when it has ended, draw the page anew."""
+    if not job.running:
+        st.rerun()
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(job.done / max(job.total, 1), text=escape_markdown(job.message))
+    button.button("Cancel", on_click=job.stop.set, width="stretch")
+    rows = runs.results().table(workspace.digest, cells)
+    if rows.empty:
+        st.caption("The first results appear here in a moment.")
+    else:
+        _chart(workspace, rows, ks)
 
 
 def _controls(workspace: data.Workspace) -> None:
@@ -98,23 +107,14 @@ def _range(workspace: data.Workspace) -> range:
     return range(choices.k_from, min(choices.k_to, workspace.n) + 1)
 
 
-def _progress(job: runs.Job) -> bool:
-    """Show how far a job is; return whether the page must be drawn anew because it has just ended."""
+def _ended_early(job: runs.Job) -> None:
+    """Say that a job was cancelled or failed, and offer to go on."""
+    note, button = st.columns([5, 1], vertical_alignment="center")
     if job.problem:
-        st.error(escape_markdown(job.problem))
-        st.button("Try again", on_click=runs.restart)
-        return False
-    if job.running:
-        bar, button = st.columns([5, 1], vertical_alignment="center")
-        bar.progress(job.done / max(job.total, 1), text=escape_markdown(job.message))
-        button.button("Cancel", on_click=job.stop.set, width="stretch")
-        return False
-    if job.stop.is_set() and job.done < job.total:
-        note, button = st.columns([5, 1], vertical_alignment="center")
+        note.error(escape_markdown(job.problem))
+    else:
         note.info(f"Cancelled after {job.done} of {count(job.total, 'run')}; what is done is shown.")
-        button.button("Go on", on_click=runs.restart, width="stretch")
-        return False
-    return True
+    button.button("Go on", on_click=runs.restart, width="stretch")
 
 
 def _chart(workspace: data.Workspace, rows: pd.DataFrame, ks: range) -> None:

@@ -185,9 +185,13 @@ def _attributes(table: data.Table) -> None:
         series = table.frame[column]
         row = {
             "attribute": str(column),
+            "distribution": [],
             "role": "quasi-identifier" if column in chosen else "left as it is",
-            "missing": int(series.isna().sum()),
+            "least": None,
+            "mean": None,
+            "greatest": None,
             "distinct": int(series.nunique()),
+            "missing": int(series.isna().sum()),
         }
         if column in data.numeric_columns(table.frame):
             values = series.to_numpy(float, na_value=np.nan)
@@ -206,7 +210,7 @@ def _attributes(table: data.Table) -> None:
         pd.DataFrame(rows),
         hide_index=True,
         width="stretch",
-        height=min(36 * len(rows) + 40, 520),
+        height="content" if len(rows) <= 16 else 560,
         column_config={
             "attribute": "Attribute",
             "role": "Role",

@@ -7,7 +7,7 @@ exact ties on integer or duplicated data fall alike in two independent programs:
 - ties go to the lowest record index, or to the lowest group number, groups being numbered as they are created
   (``min`` and ``max`` return the first of equals, and every list here is kept in that order);
 - the centroid of a group is the sum of its records, added in the order in which they joined, divided by their number;
-  that of the unassigned records adds them in index order;
+  that of the unassigned records has correctly rounded sums;
 - the SSE of a group adds its members' squared distances to that centroid in the order in which they joined.
 
 In the code, ``U`` is the list of unassigned records in index order, a group is the list of its records in joining
@@ -47,6 +47,15 @@ def d2(a, b):
 def centroid(X, members):
     """Return the attributes' means over members, added in their order."""
     return [total(column) / len(members) for column in zip(*(X[i] for i in members), strict=True)]
+
+
+def middle(X, U):
+    """Return the centroid of the unassigned records: their sums, correctly rounded, over their number.
+
+    Correct rounding makes it independent of the order of the records, so that ties between records that lie
+    symmetrically about it fall the same way in every implementation.
+    """
+    return [math.fsum(column) / len(U) for column in zip(*(X[i] for i in U), strict=True)]
 
 
 def group_sse(X, members):
@@ -99,19 +108,23 @@ def group_around(X, r, U, k):
     return [r, *nearest(X, r, U, k - 1)]
 
 
-def join_nearest_centroid(X, groups, U):
-    """Let each record of U join the group with the nearest centroid, the centroids staying as they are before."""
-    centers = [centroid(X, members) for members in groups]
+def join_nearest_centroid(X, groups, U, moving=False):
+    """Let each record of U join the group with the nearest centroid.
+
+    The centroids stay as they are before, or, if moving, follow each record that joins.
+    """
+    frozen = [centroid(X, members) for members in groups]
     for i in U:
+        centers = [centroid(X, members) for members in groups] if moving else frozen
         groups[min(range(len(centers)), key=lambda g: d2(X[i], centers[g]))].append(i)
 
 
-def end_with_one_group(X, groups, U, k):
+def end_with_one_group(X, groups, U, k, moving=False):
     """Make k or more left-over records one group; fewer join the groups with the nearest centroids."""
     if len(U) >= k:
         groups.append(U)
     else:
-        join_nearest_centroid(X, groups, U)
+        join_nearest_centroid(X, groups, U, moving)
 
 
 # ---- Two groups a round: MDAV and its relatives, MD ------------------------------------------------------------------
@@ -133,7 +146,7 @@ def mdav_rounds(X, k, least):
     """Return the groups that MDAV forms while at least so many records are unassigned, and those it leaves."""
     groups, U = [], list(range(len(X)))
     while len(U) >= least:
-        r = farthest(X, centroid(X, U), U)
+        r = farthest(X, middle(X, U), U)
         s = farthest(X, X[r], without(U, [r]))
         one, two = two_groups(X, U, k, r, s)
         groups += [one, two]
@@ -145,11 +158,12 @@ def mdav(X, k):
     """Maximum distance to average vector, in the version of [S1] and [S3].
 
     While 2k or more are unassigned: r is farthest from their centroid, s farthest from r; r's group, then s's group
-    from what is left. Of the rest, k or more form one group; fewer join the nearest centroids.
+    from what is left. Of the rest, k or more form one group; fewer join the nearest centroids, which move at once ([S1]
+    is silent on that, but its figures for k = 50 and 100 need it).
     """
     X = rows(X)
     groups, U = mdav_rounds(X, k, 2 * k)
-    end_with_one_group(X, groups, U, k)
+    end_with_one_group(X, groups, U, k, moving=True)
     return labels_of(groups)
 
 
@@ -161,7 +175,7 @@ def mdav_1(X, k):
     X = rows(X)
     groups, U = mdav_rounds(X, k, 2 * k)
     if len(U) >= k:
-        groups.append(group_around(X, farthest(X, centroid(X, U), U), U, k))
+        groups.append(group_around(X, farthest(X, middle(X, U), U), U, k))
         U = without(U, groups[-1])
     join_nearest_centroid(X, groups, U)
     return labels_of(groups)
@@ -176,7 +190,7 @@ def mdav_generic(X, k):
     X = rows(X)
     groups, U = mdav_rounds(X, k, 3 * k)
     if len(U) >= 2 * k:
-        groups.append(group_around(X, farthest(X, centroid(X, U), U), U, k))
+        groups.append(group_around(X, farthest(X, middle(X, U), U), U, k))
         U = without(U, groups[-1])
     groups.append(U)
     return labels_of(groups)
@@ -252,7 +266,7 @@ def cbfs(X, k):
     X = rows(X)
     groups, U = [], list(range(len(X)))
     while len(U) >= k:
-        groups.append(group_around(X, farthest(X, centroid(X, U), U), U, k))
+        groups.append(group_around(X, farthest(X, middle(X, U), U), U, k))
         U = without(U, groups[-1])
     join_nearest_centroid(X, groups, U)
     return labels_of(groups)
@@ -267,7 +281,7 @@ def v_mdav(X, k, gamma=0.2):
     """
     X = rows(X)
     groups, U = [], list(range(len(X)))
-    center = centroid(X, U)
+    center = middle(X, U)
     while len(U) >= k:
         group = group_around(X, farthest(X, center, U), U, k)
         U = without(U, group)
@@ -290,7 +304,7 @@ def mdav_plus(X, k):
     """
     X = rows(X)
     groups, U = [], list(range(len(X)))
-    center = centroid(X, U)
+    center = middle(X, U)
     while len(U) >= k:
         groups.append(group_around(X, farthest(X, center, U), U, k))
         U = without(U, groups[-1])
@@ -323,7 +337,7 @@ def mdav_star(X, k):
     """
     X = rows(X)
     groups, U = [], list(range(len(X)))
-    center = centroid(X, U)
+    center = middle(X, U)
     while len(U) >= k:
         r = farthest(X, center, U)
         new, join = star_costs(X, groups, U, r, k) if groups and len(U) > k else (0.0, math.inf)

@@ -62,9 +62,22 @@ def test_every_unit_has_its_layer():
     assert units == set(RANK)
 
 
+def test_public_names_are_all_there():
+    import microagg
+
+    assert set(microagg._HOMES) == set(microagg.__all__)
+    for name in microagg.__all__:
+        assert getattr(microagg, name) is not None
+        assert name in dir(microagg)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = microagg.nonsense
+
+
 def test_import_compiles_nothing_and_loads_nothing_heavy():
     code = (
         "import sys, microagg\n"
+        "assert not {'numpy', 'pandas', 'numba', 'sklearn'} & set(sys.modules)\n"
+        "microagg.ALGORITHMS, microagg.microaggregate, microagg.datasets, microagg.experiment\n"
         "from microagg.kernels import pool\n"
         "from microagg.algorithms import mdav\n"
         "assert not pool.make_pool.signatures and not mdav.mdav.signatures\n"

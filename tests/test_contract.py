@@ -215,3 +215,13 @@ def test_registry_is_ordered_and_read_only():
     assert families == sorted(families)
     with pytest.raises(TypeError):
         ALGORITHMS["x"] = None
+
+
+def test_read_only_data_do_not_compile_a_kernel_again(X):
+    from microagg.algorithms.mdav import mdav
+
+    make("mdav", k=3).fit(X)
+    before = len(mdav.signatures)
+    X.setflags(write=False)
+    make("mdav", k=3).fit(X)
+    assert len(mdav.signatures) == before

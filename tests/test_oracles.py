@@ -1,12 +1,12 @@
 """Every algorithm gives the labels of its oracle in ``naive.py``, record for record, ties and duplicates included."""
 
-import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microagg.registry import ALGORITHMS, make
+from tests import naive
 
 # Every oracle with the parameters under test. A gamma above 1 extends nearly always, 0 never.
 VARIANTS = [
@@ -203,6 +203,21 @@ def test_mdav_argus_does_not_protect_the_second_seed():
     assert naive.mdav_argus(SEEDS_CLOSE_BY, 3) == [0, 0, 0, 1, 1, 1, 2, 2, 2]
 
 
+#: For k = 3, the zeros and the twenties are groups, and 9 and 11 are left over; 9 joins the zeros everywhere.
+LEFT_OVERS = [[0], [0], [0], [20], [20], [20], [9], [11]]
+
+
+@pytest.mark.parametrize("key", ["mdav-1", "md", "mdav-plus", "mdav-star"])
+def test_left_overs_join_the_group_that_was_nearest_or_grows_least(key):
+    # MDAV* lets 9 move the centroid, but the zeros with 9 would grow by 4/5 * 8.75², the twenties by 3/4 * 9².
+    assert naive.ORACLES[key](LEFT_OVERS, 3) == [0, 0, 0, 1, 1, 1, 0, 1]
+
+
+def test_left_overs_of_mdav_move_the_centroid_for_the_next():
+    # The centroid of the zeros and 9 is 2.25, nearer to 11 than 20 is.
+    assert naive.mdav(LEFT_OVERS, 3) == [0, 0, 0, 1, 1, 1, 0, 0]
+
+
 #: Mean 5.5, so that record 0 seeds the first group of 3; 4 is at squared distance 4 of it, and 16 of its next neighbor.
 EXTENSIBLE = [[0], [1], [2], [4], [8], [9], [10], [10]]
 
@@ -222,7 +237,53 @@ def test_v_mdav_extends_by_records_near_to_the_group_and_far_from_the_rest(gamma
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=name)
-@pytest.mark.parametrize("table", [TOY, SEEDS_CLOSE_BY, EXTENSIBLE], ids=["toy", "seeds-close-by", "extensible"])
+@pytest.mark.parametrize(
+    "table",
+    [TOY, SEEDS_CLOSE_BY, LEFT_OVERS, EXTENSIBLE],
+    ids=["toy", "seeds-close-by", "left-overs", "extensible"],
+)
 def test_labels_agree_on_the_tables_traced_by_hand(variant, table):
     for k in (2, 3, 4):
         assert_agrees(np.array(table, dtype=float), k, variant)
+
+
+# Two or three distinct rows repeated: the farthest from the centroid of the unassigned is a matter of its last bit.
+SYMMETRIC = {
+    "mdav-generic": (3, "xyxyxxyxyyxyyx", {"x": [0.3689862863896283], "y": [1.2623802917054945]}),
+    "cbfs": (
+        2,
+        "abcbbacc",
+        {
+            "a": [-0.05316069145020075, -2.3084483521193007, 0.9556772420190838],
+            "b": [-0.5348760893728179, 0.6901062405610507, -0.5750533957681346],
+            "c": [2.3380514298017023, -0.53516484393304, 0.7787945473904236],
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("key", SYMMETRIC)
+def test_ties_that_hang_on_the_last_bit_of_the_centroid(key):
+    k, pattern, rows = SYMMETRIC[key]
+    X = np.array([rows[letter] for letter in pattern])
+    assert make(key, k=k).fit_predict(X).tolist() == naive.ORACLES[key](X, k)
+
+
+@pytest.mark.parametrize("key", ["mdav", "mdav-1", "mdav-generic", "cbfs"])
+@pytest.mark.parametrize("factor", [1e8, 1e16, 1e18])
+def test_extreme_outliers_leave_the_centroid_of_the_others_exact(key, factor):
+    for seed in range(10):
+        X = np.random.default_rng(seed).normal(size=(40, 3))
+        X[:3] *= factor
+        for k in (1, 3):
+            assert make(key, k=k).fit_predict(X).tolist() == naive.ORACLES[key](X, k)
+
+
+@pytest.mark.parametrize("key", list(ALGORITHMS))
+def test_few_distinct_rows_in_many_patterns(key):
+    for seed in range(60):
+        draw = np.random.default_rng(seed)
+        rows = draw.normal(size=(draw.integers(1, 4), draw.integers(1, 4)))
+        X = rows[draw.integers(0, len(rows), size=draw.integers(4, 16))]
+        for k in (1, 2, 3):
+            assert make(key, k=k).fit_predict(X).tolist() == naive.ORACLES[key](X, k), (seed, k)

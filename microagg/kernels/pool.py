@@ -21,7 +21,6 @@ from microagg.validation import FloatArray, IntArray
 # Positions of Pool.counts.
 EXTENT = 0  # positions in use, blanked ones included
 ALIVE = 1  # records still unassigned
-SUMMED = 2  # records there were when Pool.total was last summed afresh
 
 # Records handled at a time, so that their partial distances stay in the first-level cache.
 BLOCK = 1024
@@ -40,18 +39,30 @@ class Pool(NamedTuple):
         The position of each record index, -1 once it has left.
     distances : array of float, shape (n,)
         Squared distances from whatever was asked last, by position.
-    total : array of float, shape (d,)
-        The coordinate sums of the unassigned records.
-    counts : array of int, shape (3,)
-        See EXTENT, ALIVE and SUMMED.
+    totals : array of float, shape (2, d)
+        The coordinate sums of the unassigned records, and below each what rounding has left of it: together they are
+        so exact that they do not depend on the order in which records left.
+    counts : array of int, shape (2,)
+        See EXTENT and ALIVE.
     """
 
     columns: FloatArray
     records: IntArray
     positions: IntArray
     distances: FloatArray
-    total: FloatArray
+    totals: FloatArray
     counts: IntArray
+
+
+@njit(cache=True, nogil=True)
+def _add(totals: FloatArray, j: int, value: float) -> None:
+    """Add ``value`` to sum j, keeping what rounding loses (Knuth's TwoSum, then renormalized)."""
+    high = totals[0, j]
+    rough = high + value
+    added = rough - high
+    lost = (high - (rough - added)) + (value - added) + totals[1, j]
+    totals[0, j] = rough + lost
+    totals[1, j] = lost - (totals[0, j] - rough)
 
 
 @njit(cache=True, nogil=True)
@@ -59,13 +70,13 @@ def make_pool(X: FloatArray) -> Pool:
     """Return a pool of all records of ``X``, shape (n, d)."""
     n, d = X.shape
     columns = np.empty((d, n))
-    total = np.zeros(d)
+    totals = np.zeros((2, d))
     for i in range(n):
         for j in range(d):
             columns[j, i] = X[i, j]
-            total[j] += X[i, j]
-    counts = np.full(3, n, dtype=np.int64)
-    return Pool(columns, np.arange(n), np.arange(n), np.empty(n), total, counts)
+            _add(totals, j, X[i, j])
+    counts = np.full(2, n, dtype=np.int64)
+    return Pool(columns, np.arange(n), np.arange(n), np.empty(n), totals, counts)
 
 
 @njit(cache=True, nogil=True)
@@ -91,8 +102,8 @@ def tidy(pool: Pool) -> None:
 @njit(cache=True, nogil=True)
 def remove(pool: Pool, position: int) -> None:
     """Take the record at ``position`` out of the pool."""
-    for j in range(len(pool.total)):
-        pool.total[j] -= pool.columns[j, position]
+    for j in range(len(pool.columns)):
+        _add(pool.totals, j, -pool.columns[j, position])
     pool.columns[0, position] = np.nan
     pool.distances[position] = np.nan
     pool.positions[pool.records[position]] = -1
@@ -101,20 +112,8 @@ def remove(pool: Pool, position: int) -> None:
 
 @njit(cache=True, nogil=True)
 def centroid(pool: Pool) -> FloatArray:
-    """Return the centroid of the unassigned records, shape (d,).
-
-    The running sums are summed afresh, in record order, whenever half of the records have left: rounding cannot pile
-    up, and the cost stays linear.
-    """
-    extent, alive = pool.counts[EXTENT], pool.counts[ALIVE]
-    if 2 * alive <= pool.counts[SUMMED]:
-        pool.total[:] = 0.0
-        for j in range(len(pool.total)):
-            for position in range(extent):
-                if not np.isnan(pool.columns[0, position]):
-                    pool.total[j] += pool.columns[j, position]
-        pool.counts[SUMMED] = alive
-    return pool.total / alive
+    """Return the centroid of the unassigned records, shape (d,): their sums, correctly rounded, over their number."""
+    return (pool.totals[0] + pool.totals[1]) / pool.counts[ALIVE]
 
 
 @njit(cache=True, nogil=True)

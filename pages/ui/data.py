@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from microagg import ConstantColumnWarning, DataError, datasets
+from microagg import ConstantColumnWarning, DataError, DatasetUnavailableError, datasets
 from microagg.preprocessing import Schema, scale
 from microagg.tables import digest_array
 from pages.ui import state
@@ -91,10 +91,7 @@ def uploaded() -> Upload | None:
 
 def title(name: str) -> str:
     """Return a data set's title, for pickers."""
-    if name == state.UPLOAD:
-        upload = uploaded()
-        return f"Your file: {upload.name}" if upload else "Your own file …"
-    return datasets.describe(name).title
+    return "Your own file" if name == state.UPLOAD else datasets.describe(name).title
 
 
 def table() -> Table:
@@ -118,6 +115,10 @@ def table() -> Table:
 
 @st.cache_resource(max_entries=16, show_spinner="Loading the data …")
 def _loaded_table(name: str, seed: int | None) -> Table:
+    if not datasets.is_available(name):
+        raise DatasetUnavailableError(
+            f"{datasets.describe(name).title} is not on this machine yet: the page Data offers to download it."
+        )
     loaded = datasets.load(name, seed=seed, download=False)
     return Table(loaded.title, loaded.frame, loaded.quasi_identifiers, loaded.description, loaded.source)
 

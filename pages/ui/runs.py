@@ -106,7 +106,7 @@ def sweep(workspace: Workspace, cells: Sequence[Cell], patience: float = 0.6) ->
         if missing:
             job.future = _pool().submit(_work, job, workspace, missing, box)
     _wait(job, patience)
-    return job if job.running or job.problem or job.stop.is_set() else None
+    return job if job.running or job.problem or job.done < job.total else None
 
 
 def _wait(job: Job, seconds: float) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 from microagg import DataError, experiment
 from microagg.experiment import Method, Result
 from microagg.validation import check_finite
-from pages.ui.text import number, percent
+from pages.ui.text import count, number, percent
 
 #: More records than this do not fit on one line.
 MOST_RECORDS = 60
@@ -43,7 +43,8 @@ def parse(text: str) -> np.ndarray:
         except ValueError:
             raise DataError(f"{word!r} is not a number: write numbers, with commas or spaces between.") from None
     if not 2 <= len(values) <= MOST_RECORDS:
-        raise DataError(f"there are {len(values)} records: write between 2 and {MOST_RECORDS}.")
+        verdict = "is too few" if len(values) == 1 else "are too few" if not values else "do not fit on the line"
+        raise DataError(f"{count(len(values), 'record')} {verdict}: write between 2 and {MOST_RECORDS} numbers.")
     array = np.array(values)[:, np.newaxis]
     check_finite(array)
     return array

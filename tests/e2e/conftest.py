@@ -1,0 +1,103 @@
+"""A server of its own for each test module, and a browser that records every request."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+# Chromium itself must not call home, so that what is recorded is the page's doing.
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def chromium_path():
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            return path
+    if os.environ.get("CI"):
+        pytest.fail("no Chromium: CI must install Debian's package chromium")
+    return pytest.skip("no Chromium on this machine: install it to run the browser tests")
+
+
+class Server:
+    """A dashboard server on a free port of this machine."""
+
+    def __init__(self, log: Path):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = log
+        command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+        command += ["--server.port", str(self.port), "--server.address", "127.0.0.1", "--server.headless", "true"]
+        with log.open("wb") as out:
+            self.process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT)
+
+    def wait(self):
+        for _ in range(300):
+            assert self.process.poll() is None, self.log.read_text()
+            try:
+                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1):
+                    return self
+            except OSError:
+                time.sleep(0.1)
+        raise AssertionError("the server did not start")
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    running = Server(tmp_path_factory.mktemp("server") / "log.txt").wait()
+    yield running
+    running.stop()
+    assert "Traceback" not in running.log.read_text()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=chromium_path(), args=QUIET)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(browser, server):
+    """Return a page whose every request must go to the server that it came from."""
+    context = browser.new_context(viewport={"width": 1440, "height": 1000}, accept_downloads=True)
+    opened = context.new_page()
+    opened.set_default_timeout(90_000)  # the first run compiles kernels
+    elsewhere = []
+
+    def record(request):
+        parts = urlsplit(request.url)
+        if parts.scheme not in {"data", "blob"} and parts.netloc != f"127.0.0.1:{server.port}":
+            elsewhere.append(request.url)
+
+    context.on("request", record)
+    opened.on("websocket", lambda socket: record(type("Request", (), {"url": socket.url})))
+    yield opened
+    context.close()
+    assert elsewhere == []

@@ -1,0 +1,137 @@
+"""What users come for, done in a real browser."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import load_benchmark
+
+pytestmark = pytest.mark.e2e
+
+
+def wait_until_idle(page):
+    page.wait_for_selector("h1")
+    page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')")
+    page.wait_for_function(
+        "!document.querySelector('[data-testid=stProgress], [data-testid=stSpinner], [data-testid=stSkeleton]')"
+    )
+
+
+def pick(page, label, option):
+    """Choose ``option`` in the select box ``label``."""
+    page.get_by_role("combobox", name=re.compile(f"{re.escape(label)}")).first.click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def set_number(page, label, value):
+    field = page.get_by_label(label, exact=True)
+    field.fill(str(value))
+    field.press("Enter")
+
+
+def metrics(page):
+    page.locator("[data-testid=stMetricValue]").first.wait_for()
+    return page.locator("[data-testid=stMetricValue]").all_inner_texts()
+
+
+def test_deep_link_to_a_page_works_on_a_cold_server(page, server):
+    """Must come first: nobody has opened the app yet."""
+    page.goto(f"{server.url}/clusters?data=wine&k=4&method=mdav&second=mdav-plus")
+    page.get_by_role("heading", name="Clusters").wait_for()
+    page.get_by_text("MDAV at k = 4, 178 records").wait_for()
+    wait_until_idle(page)
+    assert "k=4" in page.url
+    assert page.get_by_role("link", name="Choose k").count() > 0
+    assert len(metrics(page)) == 6
+
+
+def test_from_start_to_the_clusters_of_a_clicked_point(page, server):
+    load_benchmark("tarragona")
+    page.goto(server.url)
+    page.get_by_text("Eleven records in groups of at least 3").wait_for()
+
+    page.get_by_role("link", name="Data", exact=True).click()
+    page.get_by_role("heading", name="Data", exact=True).wait_for()
+    pick(page, "Data set", "Tarragona")
+    page.get_by_text("834 records, 13 attributes").wait_for()
+
+    page.get_by_role("link", name="Choose k", exact=True).click()
+    page.get_by_role("heading", name="Choose k").wait_for()
+    set_number(page, "k from", 3)
+    page.wait_for_url("**k_from=3**")
+    set_number(page, "to", 10)
+    page.wait_for_url("**k_to=10**")
+    page.get_by_text("loses least at 4 of 8 values of k").wait_for()
+    wait_until_idle(page)
+
+    # The points of one line, in the order of k: the third is k = 5.
+    line = page.locator(".scatterlayer .trace").filter(has=page.locator(".points path"))
+    names = page.locator(".legend .legendtext").all_text_contents()
+    lines = [name for name in names if "MDAV" in name]
+    assert lines == ["MDAV", "MDAV+", "V-MDAV", "MDAV*"]
+    point = line.nth(lines.index("MDAV*")).locator(".points path").nth(2)
+    point.scroll_into_view_if_needed()
+    box = point.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_url("**k=5**")
+    page.get_by_text("MDAV*, k = 5").first.wait_for()
+
+    page.get_by_role("link", name="Clusters", exact=True).click()
+    page.get_by_text("MDAV* at k = 5, 834 records").wait_for()
+    wait_until_idle(page)
+    assert metrics(page)[:3] == ["22.25 %", "13.93 %", "147"]
+    assert page.locator(".js-plotly-plot").count() == 3
+
+    # The address reproduces the view in a session of its own.
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
+    page.get_by_text("MDAV* at k = 5, 834 records").wait_for()
+    wait_until_idle(page)
+    assert metrics(page)[:3] == ["22.25 %", "13.93 %", "147"]
+
+
+def test_a_long_sweep_can_be_cancelled_and_gone_on_with(page, server):
+    page.goto(f"{server.url}/choose_k?data=simu&best=1&methods=v-mdav&k_to=400")
+    cancel = page.get_by_role("button", name="Cancel")
+    cancel.click()
+    page.get_by_text("what is done is shown").wait_for()
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Cancel").wait_for()
+    page.goto("about:blank")
+
+
+def test_own_file_from_upload_to_its_clusters(page, server):
+    page.goto(f"{server.url}/data?data=upload")
+    page.get_by_text("No file yet").wait_for()
+    page.set_input_files("input[type=file]", "sample_data/survey.csv")
+    page.get_by_text("300 records").first.wait_for()
+    page.get_by_role("link", name="Clusters", exact=True).click()
+    page.get_by_role("heading", name="Clusters").wait_for()
+    wait_until_idle(page)
+
+
+def test_toy_records_can_be_changed(page, server):
+    page.goto(f"{server.url}/toy")
+    page.get_by_text("MDAV* loses 12.2 times less here").wait_for()
+    field = page.get_by_label("Records, with commas between")
+    field.fill("1, 2, 3, 50, 51, 52")
+    field.press("Enter")
+    page.get_by_text("Both lose the same here").wait_for()
+    page.get_by_role("button", name="Back to the eleven records").click()
+    page.get_by_text("MDAV* loses 12.2 times less here").wait_for()
+
+
+def test_table_of_runs_is_downloaded(page, server):
+    page.goto(f"{server.url}/choose_k?data=wine&methods=mdav&k_to=5")
+    button = page.get_by_role("button", name="Download this table")
+    button.wait_for()
+    wait_until_idle(page)
+    with page.expect_download() as waiting:
+        button.click()
+    lines = Path(waiting.value.path()).read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("method,label,k,information_loss")
+    assert len(lines) == 5
