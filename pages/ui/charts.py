@@ -271,11 +271,14 @@ def clusters(view: View, labels: np.ndarray, shares: np.ndarray, record_names: S
         hovertemplate="<b>record %{customdata[0]}</b><br>group %{customdata[1]} of %{customdata[2]} records"
         "<br>%{customdata[3]} % of the SSE<extra></extra>",
     )
+    many = n_groups > 200
     figure.add_scattergl(
         x=centers[:, 0],
         y=centers[:, 1],
         mode="markers",
-        name="centroid, what is released",
+        # So many crosses would hide the records.
+        visible="legendonly" if many else True,
+        name="centroid, what is released" + (" (click here to show)" if many else ""),
         marker={"symbol": "x-thin", "size": 7, "line": {"width": 1.4, "color": theme.NEUTRAL}},
         hovertemplate="centroid of group %{customdata[0]}, %{customdata[1]} records<extra></extra>",
         customdata=np.stack([np.arange(n_groups) + 1, sizes], axis=1),

@@ -64,8 +64,11 @@ def test_from_start_to_the_clusters_of_a_clicked_point(page, server):
     page.wait_for_url("**k_from=3**")
     set_number(page, "to", 10)
     page.wait_for_url("**k_to=10**")
-    page.get_by_text("loses least at 4 of 8 values of k").wait_for()
+    page.get_by_text("loses least at 4 of 8 values of k").first.wait_for()
+    page.get_by_text("What to choose").wait_for()
     wait_until_idle(page)
+    # The chart drawn during the runs is gone only when the final one stands.
+    page.wait_for_function("document.querySelectorAll('.js-plotly-plot').length === 1")
 
     # The points of one line, in the order of k: the third is k = 5.
     line = page.locator(".scatterlayer .trace").filter(has=page.locator(".points path"))
