@@ -1,0 +1,43 @@
+"""How long-running algorithms say where they are, and learn that nobody waits any more.
+
+An algorithm whose run may take more than a second or two calls :func:`checkpoint` between steps of at most a second.
+Whoever runs it may watch it with :func:`watched`; nobody has to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+#: Called with a message and, where it is known, the share done, 0 to 1; returns False to cancel the run.
+Watcher = Callable[[str, float | None], bool]
+
+_watcher: ContextVar[Watcher | None] = ContextVar("microagg_watcher", default=None)
+
+
+class Cancelled(Exception):  # noqa: N818 - it is not an error
+    """The watcher of a run has cancelled it."""
+
+
+def checkpoint(message: str, share: float | None = None) -> None:
+    """Tell the watcher, if there is one, where the run is.
+
+    Raises
+    ------
+    Cancelled
+        If the watcher cancels the run.
+    """
+    watcher = _watcher.get()
+    if watcher is not None and not watcher(message, share):
+        raise Cancelled
+
+
+@contextmanager
+def watched(watcher: Watcher) -> Iterator[None]:
+    """Watch the runs inside the with-block, which must be in the same thread."""
+    token = _watcher.set(watcher)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
