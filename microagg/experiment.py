@@ -21,6 +21,7 @@ from microagg.base import check_params
 from microagg.errors import ParameterError
 from microagg.metrics import loss
 from microagg.partition import Partition
+from microagg.progress import Cancelled, watched
 from microagg.registry import algorithm, make
 from microagg.validation import FloatArray, check_enough_records, check_finite, check_k, check_matrix
 
@@ -187,11 +188,13 @@ def run(
     *,
     cancelled: Callable[[], bool] | None = None,
     workers: int | None = None,
+    watch: Callable[[Method, int, str, float | None], None] | None = None,
 ) -> Iterator[Result]:
     """Yield a :class:`Result` for each cell (method, k) as it gets done, on ``workers`` threads (default: the cores).
 
-    ``cancelled()`` is asked before each cell; once it is true no further cell starts, those under way are still
-    yielded, and the iteration ends.
+    ``cancelled()`` is asked before each cell and, by long-running algorithms, now and then; once it is true no further
+    cell starts and the iteration ends. ``watch(method, k, message, share)`` is called from within long runs, see
+    :func:`microagg.progress.checkpoint`.
 
     Raises
     ------
@@ -208,19 +211,33 @@ def run(
     whole = loss.sst(data)
     waiting = iter(todo)
     threads = workers or os.cpu_count() or 1
+
+    def watched_run(method: Method, k: int) -> Result | None:
+        def watcher(message: str, share: float | None) -> bool:
+            if watch:
+                watch(method, k, message, share)
+            return not (cancelled and cancelled())
+
+        with watched(watcher):
+            try:
+                return run_one(data, method, k, whole)
+            except Cancelled:
+                return None
+
     with ThreadPoolExecutor(threads, thread_name_prefix="microagg") as pool:
-        running: set[Future[Result]] = set()
+        running: set[Future[Result | None]] = set()
         while True:
             while len(running) < threads and not (cancelled and cancelled()):
                 cell = next(waiting, None)
                 if cell is None:
                     break
-                running.add(pool.submit(run_one, data, *cell, whole))
+                running.add(pool.submit(watched_run, *cell))
             if not running:
                 return
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
-                yield future.result()
+                if (result := future.result()) is not None:
+                    yield result
 
 
 def sweep(

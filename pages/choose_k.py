@@ -7,7 +7,7 @@ from microagg import ALGORITHMS, ParameterError
 from microagg.experiment import knee, largest_k_within
 from microagg.tables import to_csv
 from pages.ui import charts, data, runs, shell, state, widgets
-from pages.ui.text import count, escape_markdown, listing, percent
+from pages.ui.text import escape_markdown, listing, percent
 
 _CHART = "loss_chart"
 
@@ -28,37 +28,29 @@ def body() -> None:
     ks = _range(workspace)
     cells = [(choices.sweep_method(key), k) for key in choices.methods for k in ks]
     job = runs.sweep(workspace, cells)
-    if job is not None and job.running:
-        _watch(job, workspace, cells, ks)
+
+    def draw() -> None:
+        rows = runs.results().table(workspace.digest, cells)
+        if rows.empty:
+            st.caption("The first results appear here in a moment.")
+        else:
+            _chart(workspace, rows, ks)
+
+    if job.running:
+        runs.watch(job, draw)
         return
-    if job is not None:
-        _ended_early(job)
+    runs.ended_early("sweep")
     rows = runs.results().table(workspace.digest, cells)
     if not rows.empty:
-        _chart(workspace, rows, ks)
+        draw()
         _helper(rows)
         _table(rows)
-
-
-@st.fragment(run_every=0.6)
-def _watch(job: runs.Job, workspace: data.Workspace, cells: list[runs.Cell], ks: range) -> None:
-    """Show a job and its results so far, again and again; when it has ended, draw the page anew."""
-    if not job.running:
-        st.rerun()
-    bar, button = st.columns([5, 1], vertical_alignment="center")
-    bar.progress(job.done / max(job.total, 1), text=escape_markdown(job.message))
-    button.button("Cancel", on_click=job.stop.set, width="stretch")
-    rows = runs.results().table(workspace.digest, cells)
-    if rows.empty:
-        st.caption("The first results appear here in a moment.")
-    else:
-        _chart(workspace, rows, ks)
 
 
 def _controls(workspace: data.Workspace) -> None:
     left, start, end = st.columns([4, 1, 1], vertical_alignment="bottom")
     with left:
-        state.bound(st.multiselect, "Algorithms", "methods", options=list(ALGORITHMS), format_func=widgets.title_of)
+        widgets.pick_methods("Algorithms")
     with start:
         state.bound(st.number_input, "k from", "k_from", min_value=1, step=1)
     with end:
@@ -105,16 +97,6 @@ def _range(workspace: data.Workspace) -> range:
     if choices.k_to > workspace.n:
         st.warning(f"The data set has {workspace.n} records, so the curve ends at k = {workspace.n}.")
     return range(choices.k_from, min(choices.k_to, workspace.n) + 1)
-
-
-def _ended_early(job: runs.Job) -> None:
-    """Say that a job was cancelled or failed, and offer to go on."""
-    note, button = st.columns([5, 1], vertical_alignment="center")
-    if job.problem:
-        note.error(escape_markdown(job.problem))
-    else:
-        note.info(f"Cancelled after {job.done} of {count(job.total, 'run')}; what is done is shown.")
-    button.button("Go on", on_click=runs.restart, width="stretch")
 
 
 def _chart(workspace: data.Workspace, rows: pd.DataFrame, ks: range) -> None:

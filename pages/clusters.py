@@ -24,7 +24,7 @@ def body() -> None:
     workspace = data.workspace()
     _controls(workspace)
     choices = state.current()
-    results = [runs.one(workspace, choices.method_of(key), choices.k) for key in _keys()]
+    results = runs.partitions(workspace, [(choices.method_of(key), choices.k) for key in _keys()])
     view = _view(workspace)
     floor = runs.floor(workspace, [choices.k])[0]
     _verdict(results, floor)

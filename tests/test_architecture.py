@@ -22,6 +22,7 @@ LAYERS = [
     {"algorithms", "datasets", "preprocessing"},
     {"registry"},
     {"experiment", "release"},
+    {"literature"},
     {"__init__"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -15,10 +15,13 @@ import streamlit as st
 
 from microagg import MicroaggError, experiment, metrics
 from microagg.experiment import Method, Result
+from microagg.progress import Cancelled
 from microagg.validation import check_enough_records
 from pages.ui.data import Workspace
+from pages.ui.text import count, escape_markdown
 
 _MOST_ROWS = 20_000
+_MOST_PARTITIONS = 24
 
 Cell = tuple[Method, int]
 
@@ -31,10 +34,9 @@ def _pool() -> ThreadPoolExecutor:
 
 @dataclass
 class Job:
-    """A sweep under way. Its thread writes, the page reads; each field is replaced whole."""
+    """Work under way. Its thread writes, the page reads; each field is replaced whole."""
 
-    digest: str
-    cells: tuple[Cell, ...]
+    identity: Hashable
     total: int
     done: int = 0
     message: str = "Waiting for a free processor …"
@@ -47,26 +49,48 @@ class Job:
         """Whether it has not ended yet."""
         return self.future is not None and not self.future.done()
 
+    @property
+    def complete(self) -> bool:
+        """Whether it has ended and done all it was to do."""
+        return not self.running and not self.problem and self.done >= self.total
+
+    def check(self) -> None:
+        """End the work if it has been cancelled; called from its thread."""
+        if self.stop.is_set():
+            raise Cancelled
+
+    def wait(self, seconds: float) -> None:
+        """Wait until it ends, at most so long."""
+        # In small steps: a rerun that the user causes meanwhile must not be held up.
+        deadline = time.monotonic() + seconds
+        while self.running and time.monotonic() < deadline:
+            time.sleep(0.02)
+
 
 class Results:
-    """The rows computed in a session, and the job under way."""
+    """What a session has computed, and its jobs: at most one of each kind."""
 
     def __init__(self) -> None:
-        self.rows: OrderedDict[tuple[str, Method, int], dict] = OrderedDict()
         self.lock = threading.Lock()
-        self.job: Job | None = None
+        self.rows: OrderedDict[tuple[str, Method, int], dict] = OrderedDict()
+        self.partitions: OrderedDict[tuple[str, Method, int], Result] = OrderedDict()
+        self.jobs: dict[str, Job] = {}
 
     def add(self, digest: str, result: Result) -> None:
-        """Keep a result's row; the oldest go when there are too many."""
+        """Keep a result; the oldest go when there are too many."""
+        key = (digest, result.method, result.k)
         with self.lock:
-            self.rows[digest, result.method, result.k] = result.row() | {"settings": result.params}
+            self.rows[key] = result.row() | {"settings": result.params}
+            self.partitions[key] = result
             while len(self.rows) > _MOST_ROWS:
                 self.rows.popitem(last=False)
+            while len(self.partitions) > _MOST_PARTITIONS:
+                self.partitions.popitem(last=False)
 
-    def missing(self, digest: str, cells: Sequence[Cell]) -> list[Cell]:
-        """Return those of ``cells`` not computed yet."""
+    def missing(self, digest: str, cells: Sequence[Cell], kept: OrderedDict) -> list[Cell]:
+        """Return those of ``cells`` that are not in ``kept``, the rows or the partitions."""
         with self.lock:
-            return [cell for cell in cells if (digest, *cell) not in self.rows]
+            return [cell for cell in cells if (digest, *cell) not in kept]
 
     def table(self, digest: str, cells: Sequence[Cell]) -> pd.DataFrame:
         """Return the rows of ``cells`` computed so far."""
@@ -74,82 +98,120 @@ class Results:
             rows = [self.rows[digest, *cell] for cell in cells if (digest, *cell) in self.rows]
         return pd.DataFrame(rows)
 
-
-def _cancel(results: Results) -> None:
-    if results.job:
-        results.job.stop.set()
-
-
-@st.cache_resource(scope="session", show_spinner=False, on_release=_cancel)
-def results() -> Results:
-    """Return this session's results; closing the page cancels what is under way."""
-    return Results()
-
-
-def sweep(workspace: Workspace, cells: Sequence[Cell], patience: float = 0.6) -> Job | None:
-    """See to it that ``cells`` get computed, and return the job if that is still under way after ``patience`` seconds.
-
-    A job for other cells is cancelled; what it has computed is kept. A job that the user cancelled is not begun again
-    for the same cells.
-    """
-    box = results()
-    for _, k in cells:
-        check_enough_records(workspace.n, k, "the data set")
-    wanted = tuple(cells)
-    job = box.job
-    if job is None or (job.digest, job.cells) != (workspace.digest, wanted):
-        if job:
-            job.stop.set()
-        missing = box.missing(workspace.digest, wanted)
-        job = Job(workspace.digest, wanted, total=len(missing))
-        box.job = job
-        if missing:
-            job.future = _pool().submit(_work, job, workspace, missing, box)
-    _wait(job, patience)
-    return job if job.running or job.problem or job.done < job.total else None
+    def start(self, kind: str, identity: Hashable, total: int, work: Callable[[Job], None]) -> Job:
+        """Return the job of this kind and identity, begun if it was not; another of its kind is cancelled."""
+        job = self.jobs.get(kind)
+        if job is None or job.identity != identity:
+            if job:
+                job.stop.set()
+            job = self.jobs[kind] = Job(identity, total)
+            if total:
+                job.future = _pool().submit(_guarded, work, job)
+        return job
 
 
-def _wait(job: Job, seconds: float) -> None:
-    # A rerun that the user causes meanwhile must not be held up, so the wait is in small steps.
-    deadline = time.monotonic() + seconds
-    while job.running and time.monotonic() < deadline:
-        time.sleep(0.02)
-
-
-def _work(job: Job, workspace: Workspace, missing: list[Cell], box: Results) -> None:
-    def compiling(_done: int, _total: int, title: str) -> None:
-        if title:
-            job.message = f"Compiling {title} for this machine (some seconds, only once) …"
-
+def _guarded(work: Callable[[Job], None], job: Job) -> None:
     try:
-        experiment.prepare((method.key for method, _ in missing), compiling)
-        for result in experiment.run(workspace.X, missing, cancelled=job.stop.is_set, workers=os.cpu_count()):
-            box.add(workspace.digest, result)
-            job.done += 1
-            job.message = f"{result.method.label}, k = {result.k}: {job.done} of {job.total} runs done"
+        work(job)
+    except Cancelled:
+        pass
     except MicroaggError as error:
         job.problem = str(error)
     except Exception as error:  # a job's thread has nobody else to tell
         job.problem = f"a run failed unexpectedly ({type(error).__name__}: {error}): please report it."
 
 
-def restart() -> None:
-    """Let a cancelled or failed job begin again."""
-    results().job = None
+def _cancel_all(results: Results) -> None:
+    for job in results.jobs.values():
+        job.stop.set()
 
 
-def one(workspace: Workspace, method: Method, k: int) -> Result:
-    """Return the result of one run, partition included, waiting for it with a word on what is going on."""
-    check_enough_records(workspace.n, k, "the data set")
-    if experiment.unprepared([method.key]):
-        with st.spinner(f"Compiling {method.label} for this machine (some seconds, only once) …"):
-            experiment.prepare([method.key])
-    return _one(workspace.digest, method, k, workspace)
+@st.cache_resource(scope="session", show_spinner=False, on_release=_cancel_all)
+def results() -> Results:
+    """Return this session's results; closing the page cancels what is under way."""
+    return Results()
 
 
-@st.cache_resource(scope="session", max_entries=24, show_spinner="Forming groups …")
-def _one(digest: str, method: Method, k: int, _workspace: Workspace) -> Result:
-    return experiment.run_one(_workspace.X, method, k)
+def compile_for(job: Job, keys: Sequence[str]) -> None:
+    """Compile what a job needs, saying so."""
+
+    def say(_done: int, _total: int, title: str) -> None:
+        if title:
+            job.message = f"Compiling {title} for this machine (some seconds, only once) …"
+
+    experiment.prepare(keys, say)
+
+
+def _run_cells(kind: str, workspace: Workspace, cells: Sequence[Cell], missing: list[Cell]) -> Job:
+    box = results()
+    for _, k in cells:
+        check_enough_records(workspace.n, k, "the data set")
+
+    def work(job: Job) -> None:
+        def watch(method: Method, k: int, message: str, share: float | None) -> None:
+            part = "" if share is None else f", {100 * share:.0f} %"
+            job.message = f"{method.label}, k = {k}: {message}{part}"
+
+        compile_for(job, [method.key for method, _ in missing])
+        for result in experiment.run(
+            workspace.X, missing, cancelled=job.stop.is_set, workers=os.cpu_count(), watch=watch
+        ):
+            box.add(workspace.digest, result)
+            job.done += 1
+            job.message = f"{result.method.label}, k = {result.k}: {job.done} of {count(job.total, 'run')} done"
+
+    return box.start(kind, (workspace.digest, tuple(cells)), len(missing), work)
+
+
+def sweep(workspace: Workspace, cells: Sequence[Cell]) -> Job:
+    """See to it that the rows of ``cells`` get computed; a sweep of other cells is cancelled, its results are kept."""
+    box = results()
+    job = _run_cells("sweep", workspace, cells, box.missing(workspace.digest, cells, box.rows))
+    job.wait(0.6)
+    return job
+
+
+def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Result]:
+    """Return the results of ``cells``, partitions included; while they are computed, show that and end the run."""
+    box = results()
+    missing = box.missing(workspace.digest, cells, box.partitions)
+    if missing:
+        job = _run_cells("partition", workspace, cells, missing)
+        job.wait(1.0)
+        if not job.complete:
+            if job.running:
+                watch(job)
+            else:
+                ended_early("partition")
+            st.stop()
+        box.jobs.pop("partition")
+    with box.lock:
+        return [box.partitions[workspace.digest, *cell] for cell in cells]
+
+
+@st.fragment(run_every=0.6)
+def watch(job: Job, draw: Callable[[], None] | None = None) -> None:
+    """Show how far a job is, with a way to cancel it, and ``draw`` what there is; draw the page anew at its end."""
+    if not job.running:
+        st.rerun()
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(min(job.done / max(job.total, 1), 1.0), text=escape_markdown(job.message))
+    button.button("Cancel", on_click=job.stop.set, width="stretch")
+    if draw:
+        draw()
+
+
+def ended_early(kind: str) -> None:
+    """Say that the job of this kind was cancelled or failed, if so, and offer to go on."""
+    job = results().jobs.get(kind)
+    if job is None or job.running or job.complete:
+        return
+    note, button = st.columns([5, 1], vertical_alignment="center")
+    if job.problem:
+        note.error(escape_markdown(f"{job.problem[:1].upper()}{job.problem[1:]}"))
+    else:
+        note.info(f"Cancelled after {job.done} of {count(job.total, 'run')}; what is done is shown.")
+    button.button("Go on", on_click=lambda: results().jobs.pop(kind, None), width="stretch")
 
 
 @st.cache_resource(

@@ -23,6 +23,8 @@ PAGES = {
     "choose_k": ("pages/choose_k.py", "Choose k"),
     "clusters": ("pages/clusters.py", "Clusters"),
     "toy": ("pages/toy.py", "Toy example"),
+    "published": ("pages/published.py", "Published results"),
+    "methods": ("pages/methods.py", "Methods"),
 }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from microagg import ALGORITHMS, MicroaggError, datasets
+from microagg import ALGORITHMS, MicroaggError, datasets, literature
 from microagg.base import check_params
 from microagg.experiment import Method
 from microagg.preprocessing import SCALES
@@ -50,6 +50,8 @@ class Choices:
     y: str = "PC 2"
     frame: str = "all"  # of the plane on which groups are drawn: "all" or "center"
     params: tuple[tuple[str, Any], ...] = ()  # ("v-mdav.gamma", 0.3), …
+    paper: str = "thaeter-reischuk"
+    table: str = ""  # of the paper; empty: its first
     toy: str = "1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100"
     toy_k: int = 3
     toy_gamma: float = 0.2
@@ -121,6 +123,8 @@ _READ: dict[str, Callable[[str], Any]] = {
     "x": str,
     "y": str,
     "frame": _one_of(("all", "center")),
+    "paper": _one_of(literature.PAPERS),
+    "table": str,
     "toy": str,
     "toy_k": _whole(1),
     "toy_gamma": _positive,

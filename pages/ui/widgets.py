@@ -8,6 +8,7 @@ import streamlit as st
 
 from microagg import ALGORITHMS, Param
 from pages.ui import state
+from pages.ui.text import escape_markdown
 
 
 def title_of(key: str) -> str:
@@ -15,9 +16,51 @@ def title_of(key: str) -> str:
     return ALGORITHMS[key].info.title
 
 
+def families() -> dict[str, list[str]]:
+    """Return the algorithms' keys by family."""
+    found: dict[str, list[str]] = {}
+    for key, cls in ALGORITHMS.items():
+        found.setdefault(cls.info.family, []).append(key)
+    return found
+
+
+def _title_and_family(key: str) -> str:
+    return f"{title_of(key)} ({ALGORITHMS[key].info.family})"
+
+
 def pick_method(label: str, field: str, **options: Any) -> None:
-    """Draw a picker of one algorithm, tied to the field ``field`` of the choices."""
-    state.bound(st.selectbox, label, field, options=list(ALGORITHMS), format_func=title_of, **options)
+    """Draw a picker of one algorithm, searched by typing, tied to the field ``field`` of the choices."""
+    state.bound(st.selectbox, label, field, options=list(ALGORITHMS), format_func=_title_and_family, **options)
+
+
+def pick_methods(label: str) -> None:
+    """Draw a picker of several algorithms: searched by typing, or chosen family by family."""
+    listed, grouped = st.columns([5, 1], vertical_alignment="bottom")
+    with listed:
+        state.bound(st.multiselect, label, "methods", options=list(ALGORITHMS), format_func=title_of)
+    with grouped, st.popover("By family", width="stretch"):
+        for family, keys in families().items():
+            _pick_in_family(family, keys)
+        st.button("The usual four", on_click=state.update, kwargs={"methods": state.DEFAULT_METHODS})
+
+
+def _pick_in_family(family: str, keys: list[str]) -> None:
+    widget_key = f"w_family_{family}"
+    st.session_state[widget_key] = [key for key in keys if key in state.current().methods]
+
+    def commit() -> None:
+        chosen = st.session_state[widget_key]
+        kept = [key for key in state.current().methods if key not in keys or key in chosen]
+        state.update(methods=tuple(kept + [key for key in keys if key in chosen and key not in kept]))
+
+    st.pills(
+        family,
+        keys,
+        selection_mode="multi",
+        format_func=lambda key: escape_markdown(title_of(key)),
+        key=widget_key,
+        on_change=commit,
+    )
 
 
 def params_of(key: str) -> None:

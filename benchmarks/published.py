@@ -1,0 +1,138 @@
+"""Compute every printed figure of the five papers, and the curves behind their figures, and store them.
+
+    MICROAGG_DATA_DIR=… python benchmarks/published.py            # what is missing or whose code has changed
+    MICROAGG_DATA_DIR=… python benchmarks/published.py --all      # everything
+    MICROAGG_DATA_DIR=… python benchmarks/published.py --only imhm rimhm
+    MICROAGG_DATA_DIR=… python benchmarks/published.py --curves   # the curves too, some ten minutes
+
+Results go to benchmarks/results/, which the page "Published results" shows and a test holds against the code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import datetime
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+import microagg  # noqa: E402 - the checkout comes first
+from microagg import experiment, literature  # noqa: E402
+from microagg.experiment import Method  # noqa: E402
+from microagg.registry import ALGORITHMS  # noqa: E402
+
+RESULTS = Path(__file__).parent / "results"
+GAMMAS = [step / 10 for step in range(21)]
+
+
+def compute_figures(everything: bool, only: list[str]) -> None:
+    """Compute the figures that are missing or outdated, and store all."""
+    stored = literature.Stored.read(RESULTS)
+    outdated = set(stored.outdated())
+    figures = [figure for figure in literature.figures() if figure.recipe]
+    stored.results = {
+        figure.identity: stored.results[figure.identity] for figure in figures if figure.identity in stored.results
+    }
+    todo = [
+        figure
+        for figure in figures
+        if everything or figure.identity not in stored.results or figure.recipe.method.key in outdated
+    ]
+    if only:
+        todo = [figure for figure in todo if figure.recipe.method.key in only]
+    experiment.prepare(figure.recipe.method.key for figure in todo)
+    for place, figure in enumerate(todo):
+        started = time.perf_counter()
+        ours = literature.compute(figure.recipe)
+        stored.results[figure.identity] = ours
+        stored.digests[figure.recipe.method.key] = literature.code_digest([figure.recipe.method.key])
+        judged = literature.verdict(figure, ours)
+        print(
+            f"{place + 1}/{len(todo)} {figure.identity}: printed {figure.printed}, ours {ours.value:.8g}, {judged.name}"
+            f" ({time.perf_counter() - started:.1f} s)",
+            flush=True,
+        )
+        if place % 20 == 0 or place == len(todo) - 1:
+            stored.date = datetime.date.today().isoformat()
+            stored.version = microagg.__version__
+            stored.write(RESULTS)
+
+
+def table(name: str, header: list[str], rows: list[list]) -> None:
+    """Store a curve."""
+    RESULTS.mkdir(exist_ok=True)
+    with (RESULTS / name).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows([[f"{cell:.6g}" if isinstance(cell, float) else cell for cell in row] for row in rows])
+
+
+def over_sets(name: str, methods: list[Method], ks: list[int]) -> dict[tuple[Method, int], np.ndarray]:
+    """Return the losses of methods × ks on each of the generated sets, shape (sets,)."""
+    losses: dict[tuple[Method, int], list[float]] = {(method, k): [] for method in methods for k in ks}
+    for seed in range(literature.SETS):
+        X = literature.data_for(literature.Recipe(name, methods[0], ks[0]), seed)
+        for result in experiment.run(X, list(losses)):
+            losses[result.method, result.k].append(result.information_loss)
+    return {cell: np.array(values) for cell, values in losses.items()}
+
+
+def compute_curves() -> None:
+    """Store the curves: loss against γ on SimU and SimC, and loss against k on SimC."""
+    rows = []
+    ks = [3, 4, 5, 7, 10]
+    for name in ("simu", "simc"):
+        losses = over_sets(name, [Method("v-mdav", {"gamma": gamma}) for gamma in GAMMAS], ks)
+        for (method, k), values in losses.items():
+            rows.append([name, k, method.params["gamma"], float(values.mean()), float(values.std(ddof=1))])
+        print("γ", name, flush=True)
+    table("gamma.csv", ["data", "k", "gamma", "information_loss", "sd"], rows)
+
+    methods = [Method(key) for key in ("mdav", "mdav-plus", "mdav-star")] + [Method("v-mdav", {"gamma": GAMMAS})]
+    losses = over_sets("simc", methods, list(range(2, 101)))
+    table(
+        "simc.csv",
+        ["method", "k", "information_loss", "sd"],
+        [[m.key, k, float(values.mean()), float(values.std(ddof=1))] for (m, k), values in losses.items()],
+    )
+    print("SimC, k = 2..100", flush=True)
+    compute_convergence()
+
+
+def compute_convergence() -> None:
+    """Store how IMHM's loss falls round by round."""
+    if "imhm" not in ALGORITHMS:
+        return
+    rows = []
+    for name in ("tarragona", "census"):
+        for k in (3, 5, 10):
+            recipe = literature.Recipe(name, Method("imhm"), k)
+            X = literature.data_for(recipe)
+            estimator = microagg.make("imhm", k=k).fit(X)
+            whole = microagg.metrics.loss.sst(X)
+            for number, kind, sse in estimator.history_:
+                rows.append([name, k, number, kind, 100 * sse / whole])
+    table("convergence.csv", ["data", "k", "round", "step", "information_loss"], rows)
+    print("convergence of IMHM", flush=True)
+
+
+def main() -> None:
+    """Read the command line and compute."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--all", action="store_true", help="compute every figure anew")
+    parser.add_argument("--only", nargs="*", default=[], metavar="KEY", help="only these algorithms")
+    parser.add_argument("--curves", action="store_true", help="compute the curves too")
+    arguments = parser.parse_args()
+    compute_figures(arguments.all, arguments.only)
+    if arguments.curves:
+        compute_curves()
+
+
+if __name__ == "__main__":
+    main()
