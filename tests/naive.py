@@ -172,13 +172,17 @@ def mdav_1(X, k):
 
     That group lies around the one farthest from their centroid; what still remains joins the nearest centroids.
     """
-    X = rows(X)
+    return labels_of(mdav_1_groups(rows(X), k))
+
+
+def mdav_1_groups(X, k):
+    """Return the groups of MDAV-1 in the order in which they are formed."""
     groups, U = mdav_rounds(X, k, 2 * k)
     if len(U) >= k:
         groups.append(group_around(X, farthest(X, middle(X, U), U), U, k))
         U = without(U, groups[-1])
     join_nearest_centroid(X, groups, U)
-    return labels_of(groups)
+    return groups
 
 
 def mdav_generic(X, k):
@@ -352,15 +356,734 @@ def mdav_star(X, k):
     return labels_of(groups)
 
 
+# ---- One group a round, chosen otherwise: TFRP-1, DBA-1, GSMS; and what TFRP-2, MDAV-2, DBA-2, GSMS-T2 add -----------
+
+
+def tfrp_1_groups(X, k):
+    """Return the groups of TFRP-1 [S2] in the order in which they are formed.
+
+    In turn around the unassigned record farthest from R1, all of whose entries are the least value in X, and from R2,
+    all of whose entries are the greatest, while k or more are unassigned; the others join the nearest centroids.
+    """
+    low, high = (extreme(value for record in X for value in record) for extreme in (min, max))
+    groups, U = [], list(range(len(X)))
+    while len(U) >= k:
+        reference = [high if len(groups) % 2 else low] * len(X[0])
+        groups.append(group_around(X, farthest(X, reference, U), U, k))
+        U = without(U, groups[-1])
+    join_nearest_centroid(X, groups, U)
+    return groups
+
+
+def dba_1_groups(X, k):
+    """Return the groups of DBA-1 [S2] in the order in which they are formed.
+
+    While k or more are unassigned, the one whose group of k has the least SSE (the greatest density) forms it; the
+    others join the nearest centroids.
+    """
+    groups, U = [], list(range(len(X)))
+    while len(U) >= k:
+        groups.append(min((group_around(X, r, U, k) for r in U), key=lambda group: group_sse(X, group)))
+        U = without(U, groups[-1])
+    join_nearest_centroid(X, groups, U)
+    return groups
+
+
+def gsms_groups(X, k):
+    """Return the groups of GSMS in the order in which they are formed.
+
+    While k or more are unassigned, of their groups of k the one forms that leaves the least SSE in itself and among the
+    other unassigned records. That is the one whose centroid is farthest from that of the unassigned records, which
+    is how it is computed, as exact ties would else depend on rounding. The others join the nearest centroids.
+    """
+    groups, U = [], list(range(len(X)))
+    while len(U) >= k:
+        center = middle(X, U)
+        groups.append(max((group_around(X, r, U, k) for r in U), key=lambda group: d2(centroid(X, group), center)))
+        U = without(U, groups[-1])
+    join_nearest_centroid(X, groups, U)
+    return groups
+
+
+def decompose(X, groups, order, most):
+    """Return the groups that are left after trying once, in this order of their numbers, to dissolve each.
+
+    The records of a group, by index and those that were sent to it after them, go to the nearest of the other groups
+    with fewer than ``most`` records, as its centroid was before. That is done if the SSE falls by a billionth or more.
+    """
+    groups = {g: sorted(members) for g, members in enumerate(groups)}
+    for g in order:
+        grown = {h: list(members) for h, members in groups.items() if h != g}
+        center = {h: centroid(X, groups[h]) for h in grown}
+        for i in groups[g]:
+            room = [h for h in grown if len(grown[h]) < most]
+            if not room:
+                break
+            grown[min(room, key=lambda h: d2(X[i], center[h]))].append(i)
+        else:
+            concerned = [h for h in grown if len(grown[h]) > len(groups[h])]
+            before = total(group_sse(X, groups[h]) for h in [g, *concerned])
+            if total(group_sse(X, grown[h]) for h in concerned) < (1 - 1e-9) * before:
+                groups = grown
+    return list(groups.values())
+
+
+def by_falling_sse(X, groups):
+    """Return the numbers of the groups, the one with the greatest SSE first."""
+    return sorted(range(len(groups)), key=lambda g: (-group_sse(X, sorted(groups[g])), g))
+
+
+def split_large(X, groups, k, base):
+    """Return the groups, those with 2k records or more partitioned by ``base``."""
+    result = []
+    for members in map(sorted, groups):
+        parts = base([X[i] for i in members], k) if len(members) >= 2 * k else [range(len(members))]
+        result += [[members[j] for j in part] for part in parts]
+    return result
+
+
+def tfrp_1(X, k):
+    """TFRP-1, two fixed reference points [S2]."""
+    return labels_of(tfrp_1_groups(rows(X), k))
+
+
+def tfrp_2(X, k):
+    """TFRP-2 [S2]: TFRP-1, decomposed by falling SSE into groups below 4k, of which TFRP-1 splits those from 2k on."""
+    X = rows(X)
+    groups = tfrp_1_groups(X, k)
+    groups = decompose(X, groups, by_falling_sse(X, groups), 4 * k - 1)
+    return labels_of(split_large(X, groups, k, tfrp_1_groups))
+
+
+def mdav_2(X, k):
+    """MDAV-2 [S2]: MDAV-1, decomposed by falling SSE, of which MDAV-1 splits the groups of 2k or more."""
+    X = rows(X)
+    groups = mdav_1_groups(X, k)
+    groups = decompose(X, groups, by_falling_sse(X, groups), len(X))
+    return labels_of(split_large(X, groups, k, mdav_1_groups))
+
+
+def dba_1(X, k):
+    """DBA-1, density-based [S2]."""
+    return labels_of(dba_1_groups(rows(X), k))
+
+
+def dba_2(X, k):
+    """DBA-2 [S2]: DBA-1, decomposed from the last group to the first, of which MDAV-1 splits those of 2k or more."""
+    X = rows(X)
+    groups = dba_1_groups(X, k)
+    groups = decompose(X, groups, reversed(range(len(groups))), len(X))
+    return labels_of(split_large(X, groups, k, mdav_1_groups))
+
+
+def gsms(X, k):
+    """GSMS (Panagiotakis & Tziritas 2013)."""
+    return labels_of(gsms_groups(rows(X), k))
+
+
+def gsms_t2(X, k):
+    """GSMS-T2 [S1]: GSMS with the second phase of TFRP-2."""
+    X = rows(X)
+    groups = gsms_groups(X, k)
+    groups = decompose(X, groups, by_falling_sse(X, groups), 4 * k - 1)
+    return labels_of(split_large(X, groups, k, tfrp_1_groups))
+
+
+# ---- Paths and optimal splits ----------------------------------------------------------------------------------------
+
+
+def spread(X, members):
+    """Return the SSE of members from their pairs: half of all d2 over their number. Equal records give exactly 0."""
+    return total(d2(X[i], X[j]) for a, i in enumerate(members) for j in members[:a]) / len(members)
+
+
+def split_path(X, order, k):
+    """Return the pieces of k..2k-1 records into which a path is cut with the least total SSE.
+
+    Among cuts that are equal up to a relative 1e-12 the one with the longest last piece is kept.
+    """
+    n = len(order)
+    best, cut = [0.0] + [math.inf] * n, [0] * (n + 1)
+    for stop in range(k, n + 1):
+        for start in range(max(0, stop - 2 * k + 1), stop - k + 1):
+            sse = best[start] + spread(X, order[start:stop])
+            if sse < best[stop] * (1 - 1e-12):
+                best[stop], cut[stop] = sse, start
+    pieces, stop = [], n
+    while stop > 0:
+        pieces.append(order[cut[stop] : stop])
+        stop = cut[stop]
+    return pieces
+
+
+def by_sum(X):
+    """Return the records by the sum of their attributes."""
+    return sorted(range(len(X)), key=lambda i: total(X[i]))
+
+
+def by_first_component(X):
+    """Return the records by their score on the first principal component; the score farthest from 0 is positive.
+
+    Eigenvectors are no business of plain Python, so that of the scatter matrix is numpy's. Where several directions are
+    equally good its last bits decide, so the matrix adds the records in their order.
+    """
+    center = centroid(X, range(len(X)))
+    deviations = [[p - q for p, q in zip(row, center, strict=True)] for row in X]
+    columns = list(zip(*deviations, strict=True))
+    scatter = [[total(p * q for p, q in zip(a, b, strict=True)) for b in columns] for a in columns]
+    direction = np.linalg.eigh(scatter)[1][:, -1].tolist()
+    scores = [total(p * q for p, q in zip(row, direction, strict=True)) for row in deviations]
+    sign = 1 if max(scores, key=abs) >= 0 else -1
+    return sorted(range(len(X)), key=lambda i: sign * scores[i])
+
+
+def mhm(X, k, order="sum"):
+    """MHM: the records by the sum of their attributes, or as given, cut optimally."""
+    X = rows(X)
+    return labels_of(split_path(X, by_sum(X) if order == "sum" else list(range(len(X))), k))
+
+
+def projected(X, onto, attribute):
+    """Return the records by what they are projected onto."""
+    if onto == "attribute":
+        return sorted(range(len(X)), key=lambda i: X[i][attribute])
+    return by_sum(X) if onto == "sum" else by_first_component(X)
+
+
+def projection(X, k, onto="first-component", attribute=0):
+    """Groups of k along a projection, the last one with the rest."""
+    X = rows(X)
+    order = projected(X, onto, attribute)
+    starts = range(0, len(X) - k + 1, k)
+    return labels_of([order[i : i + k] if i < starts[-1] else order[i:] for i in starts])
+
+
+def projection_mhm(X, k, onto="first-component", attribute=0):
+    """The order along a projection, cut optimally."""
+    X = rows(X)
+    return labels_of(split_path(X, projected(X, onto, attribute), k))
+
+
+def path_through(X, labels):
+    """Return the path of [S1], Fig. 4, through the groups of a partition.
+
+    It begins at the group of the record farthest from the centroid of all. Next is the group whose centroid is nearest
+    to any record of the last one. In each group the records farthest from the next centroid come first, in the last
+    group those nearest to the centroid before. Groups are ordered by their first record. A single one stands by index.
+    """
+    groups = [[i for i, label in enumerate(labels) if label == g] for g in range(max(labels) + 1)]
+    everyone = list(range(len(X)))
+    outermost = farthest(X, middle(X, everyone), everyone)
+    left = sorted(groups, key=lambda members: outermost not in members)
+    path, group = [], left.pop(0)
+    left.sort()
+    while left:
+        centers = [centroid(X, members) for members in left]
+        following = min(range(len(left)), key=lambda g: min(d2(X[i], centers[g]) for i in group))
+        path += sorted(group, key=lambda i: -d2(X[i], centers[following]))
+        previous, group = group, left.pop(following)
+        if not left:
+            group = sorted(group, key=lambda i: d2(X[i], centroid(X, previous)))
+    return path + group
+
+
+def mdav_mhm(X, k):
+    """MDAV-MHM: the path through the groups of MDAV (mu-ARGUS), cut optimally."""
+    X = rows(X)
+    return labels_of(split_path(X, path_through(X, mdav_argus(X, k)), k))
+
+
+def md_mhm(X, k):
+    """MD-MHM: the path through the groups of MD, s first, cut optimally."""
+    X = rows(X)
+    return labels_of(split_path(X, path_through(X, md(X, k)), k))
+
+
+def cbfs_mhm(X, k):
+    """CBFS-MHM: the path through the groups of CBFS, cut optimally."""
+    X = rows(X)
+    return labels_of(split_path(X, path_through(X, cbfs(X, k)), k))
+
+
+def nearest_point_next(X):
+    """Return the path from one end of the diameter, the lower record index, always to the nearest one left."""
+    U = list(range(len(X)))
+    path = [max(U, key=lambda i: max(d2(X[i], X[j]) for j in U))]
+    while len(path) < len(X):
+        path += nearest(X, path[-1], without(U, path), 1)
+    return path
+
+
+def npn_mhm(X, k):
+    """NPN-MHM: nearest point next, cut optimally."""
+    X = rows(X)
+    return labels_of(split_path(X, nearest_point_next(X), k))
+
+
+def shorter_by_two_opt(tour, a, neighbors, length):
+    """Return the tour after the first 2-opt move at record a, None if none shortens it."""
+    n, p = len(tour), tour.index(a)
+    for step in (1, -1):
+        b = tour[(p + step) % n]
+        for c in neighbors:
+            if length(a, c) >= length(a, b):
+                break
+            q = tour.index(c)
+            e = tour[(q + step) % n]
+            old = length(a, b) + length(c, e)
+            if old - (length(a, c) + length(b, e)) > 1e-9 * old:
+                low, high = (min(p, q) + 1, max(p, q) + 1) if step == 1 else (min(p, q), max(p, q))
+                return tour[:low] + tour[low:high][::-1] + tour[high:]
+    return None
+
+
+def shorter_by_or_opt(tour, a, neighbors, length):
+    """Return the tour after the first Or-opt move at record a, None if none shortens it."""
+    n, p = len(tour), tour.index(a)
+    for low, high, begins in ((low, low + m, low == p) for m in (1, 2, 3) for low in (p, p - m + 1)):
+        block = tour[low:high]
+        if low < 1 or high > n - 1:
+            continue
+        before, after = tour[low - 1], tour[high]
+        old = length(before, block[0]) + length(block[-1], after)
+        saved = old - length(before, after)
+        if not begins:
+            block = block[::-1]  # now a comes first
+        for c in neighbors:
+            if length(a, c) >= saved:
+                break
+            for step in (1, -1):
+                e = tour[(tour.index(c) + step) % n]
+                if c in block or e in block:
+                    continue
+                if saved - (length(a, c) + length(block[-1], e) - length(c, e)) > 1e-9 * old:
+                    rest = tour[:low] + tour[high:]
+                    gap = rest.index(c) + (step == 1)
+                    return rest[:gap] + block[::step] + rest[gap:]
+    return None
+
+
+def tsp_mhm(X, k):
+    """TSP-MHM: a tour, shortened by 2-opt and Or-opt among ten nearest records, opened at its longest edge, and cut.
+
+    The tour is that of nearest point next. Each record in turn makes the first move that shortens the tour, until it
+    has none; the records are gone through until none has any. Blocks at the ends of the list are not moved.
+    """
+    X = rows(X)
+    n = len(X)
+    tour = nearest_point_next(X)
+    neighbors = [nearest(X, i, list(range(n)), 10) for i in range(n)]
+
+    def length(i, j):
+        return math.sqrt(d2(X[i], X[j]))
+
+    before = None
+    while tour != before:
+        before = tour
+        for a in range(n):
+            better = tour
+            while better:
+                tour = better
+                better = shorter_by_two_opt(tour, a, neighbors[a], length)
+                better = better or shorter_by_or_opt(tour, a, neighbors[a], length)
+    longest = max(range(n), key=lambda p: length(tour[p], tour[(p + 1) % n])) + 1
+    return labels_of(split_path(X, tour[longest:] + tour[:longest], k))
+
+
+# ---- Growing groups, trees, Ward's clustering: P-S, M-d, mu-Approx, k-Ward -------------------------------------------
+
+
+def grown(X, seed, U, k):
+    """Return the group of a record that takes in, k-1 times, the record of U that increases its SSE least."""
+    group = [seed]
+    while len(group) < k:
+        center = centroid(X, group)
+        group.append(min(without(U, group), key=lambda i: d2(X[i], center)))
+    return group
+
+
+def farthest_pair(X, U):
+    """Return the two records of U farthest apart, the lower one first."""
+    return max(((r, s) for r in U for s in U if r < s), key=lambda pair: d2(X[pair[0]], X[pair[1]]))
+
+
+def p_s(X, k):
+    """P-S [S2]: in turn the groups of the records with the least and the greatest sum of attributes, while 3k are left.
+
+    Both seeds are taken before the groups grow. Of 2k..3k-1 left, the one with the least sum grows a group, and the
+    others form another; fewer form one group.
+    """
+    X = rows(X)
+    groups, U = [], list(range(len(X)))
+    while len(U) >= 2 * k:
+        order = sorted(U, key=lambda i: (total(X[i]), i))
+        seeds = [order[0], order[-1]] if len(U) >= 3 * k else [order[0]]
+        U = without(U, seeds)
+        for seed in seeds:
+            groups.append(grown(X, seed, U, k))
+            U = without(U, groups[-1])
+    groups.append(U)
+    return labels_of(groups)
+
+
+def tree_of(edges, i):
+    """Return the records that edges connect with record i, by index, itself among them."""
+    adjacent = {}
+    for a, b in edges:
+        adjacent.setdefault(a, []).append(b)
+        adjacent.setdefault(b, []).append(a)
+    found, known = [i], {i}
+    for a in found:
+        new = [b for b in adjacent.get(a, []) if b not in known]
+        found += new
+        known.update(new)
+    return sorted(found)
+
+
+def longest_first(X, edges):
+    """Return the edges by falling length; equal ones by their lower, then their higher record."""
+    return sorted(edges, key=lambda edge: (-d2(X[edge[0]], X[edge[1]]), sorted(edge)))
+
+
+def leaves_enough(edges, edge, k):
+    """Tell whether without this edge the trees at its two ends have k records each."""
+    rest = [other for other in edges if other != edge]
+    return all(len(tree_of(rest, end)) >= k for end in edge)
+
+
+def m_d(X, k):
+    """M-d (Laszlo & Mukherjee 2005): the minimum spanning tree without its longest edges, where both sides keep k.
+
+    Trees of 2k or more are partitioned around their farthest pairs: a group grows around the lower record, then around
+    the higher one, or in its place the record left that is farthest from the lower one. Left-overs as in MD.
+    """
+    X = rows(X)
+    tree, joined = [], list(range(len(X)))
+    for _, a, b in sorted((d2(X[i], X[j]), i, j) for j in range(len(X)) for i in range(j)):
+        if joined[a] != joined[b]:
+            tree.append((a, b))
+            joined = [joined[a] if label == joined[b] else label for label in joined]
+    for edge in longest_first(X, tree):
+        if leaves_enough(tree, edge, k):
+            tree.remove(edge)
+    result = []
+    for U in {tuple(tree_of(tree, i)) for i in range(len(X))}:
+        groups = []
+        while len(U) >= 2 * k:
+            r, s = farthest_pair(X, U)
+            groups.append(grown(X, r, U, k))
+            U = without(U, groups[-1])
+            groups.append(grown(X, s if s in U else farthest(X, X[r], U), U, k))
+            U = without(U, groups[-1])
+        end_with_one_group(X, groups, list(U), k)
+        result += groups
+    return labels_of(result)
+
+
+def cut_in_two(X, tree, edges, k):
+    """Return the edges of a tree that has become two by one step of mu-Approx."""
+    for edge in longest_first(X, edges):
+        if leaves_enough(edges, edge, k):
+            return [other for other in edges if other != edge]
+    for hub in tree:
+        inner = [edge for edge in edges if hub not in edge]
+        tops = [a + b - hub for a, b in edges if hub in (a, b)]
+        size = {top: len(tree_of(inner, top)) for top in tops}
+        if max(size.values()) < k:
+            break
+    tops.sort(key=lambda top: (-size[top], top))
+    number = next(m for m in range(len(tops)) if sum(size[top] for top in tops[:m]) >= k - 1)
+    one, two = tops[:number], tops[number:]
+    if sum(size[top] for top in two) < k:
+        one, two = two, one
+    return inner + [(hub, top) for top in one] + [(two[0], top) for top in two[1:]]
+
+
+def mu_approx(X, k):
+    """mu-Approx (Domingo-Ferrer, Sebe & Solanas 2008).
+
+    Each record has at most one outgoing edge. As long as a tree has fewer than k records, the one without such an edge
+    in the tree of the lowest record in question gets one, to the nearest record outside. Trees of more than max(2k-1,
+    3k-5) are cut: at the longest edge that leaves k on both sides; if there is none, in two parts of the branches of
+    the record all of whose branches are smaller than k. Trees of 2k or more then give a group around the record
+    farthest from the centroid, and another of the rest.
+    """
+    X = rows(X)
+    everybody = range(len(X))
+    out = {}
+    for i in everybody:
+        while len(tree := tree_of(out.items(), i)) < k:
+            root = without(tree, out)[0]
+            out[root] = min(without(everybody, tree), key=lambda j: d2(X[j], X[root]))
+    edges, groups = list(out.items()), []
+    todo = list(everybody)
+    while todo:
+        tree = tree_of(edges, todo[0])
+        if len(tree) > max(2 * k - 1, 3 * k - 5):
+            own = [edge for edge in edges if edge[0] in tree]
+            edges = [edge for edge in edges if edge[0] not in tree] + cut_in_two(X, tree, own, k)
+            continue
+        todo = without(todo, tree)
+        if len(tree) >= 2 * k:
+            groups.append(group_around(X, farthest(X, middle(X, tree), tree), tree, k))
+            tree = without(tree, groups[-1])
+        groups.append(tree)
+    return labels_of(groups)
+
+
+def k_ward_groups(X, U, k):
+    """Return the groups of k-Ward for the records U."""
+    if len(U) < 2 * k:
+        return [U]
+    begin = list(two_groups(X, U, k, *farthest_pair(X, U)))
+    begin += [[i] for i in without(U, begin[0] + begin[1])]
+    groups = {min(members): members for members in begin}
+    sums = {g: [total(column) for column in zip(*(X[i] for i in groups[g]), strict=True)] for g in groups}
+    costs = {}
+
+    def measure(g):
+        for h in groups:
+            if h != g and min(len(groups[g]), len(groups[h])) < k:
+                m, n = len(groups[g]), len(groups[h])
+                distance = d2([value / m for value in sums[g]], [value / n for value in sums[h]])
+                costs[min(g, h), max(g, h)] = m * n / (m + n) * distance
+
+    for g in groups:
+        measure(g)
+    while any(len(members) < k for members in groups.values()):
+        g, h = min(costs, key=lambda pair: (costs[pair], pair))
+        groups[g] = groups[g] + groups.pop(h)
+        sums[g] = [p + q for p, q in zip(sums[g], sums.pop(h), strict=True)]
+        for pair in [pair for pair in costs if {g, h} & set(pair)]:
+            del costs[pair]
+        measure(g)
+    return [part for members in groups.values() for part in k_ward_groups(X, sorted(members), k)]
+
+
+def k_ward(X, k):
+    """k-Ward (Domingo-Ferrer & Mateo-Sanz 2002).
+
+    Groups of k around the farthest pair and single records; the pair of groups whose merger increases the SSE least is
+    merged, one of them having fewer than k, until none has; and again within each group of 2k or more. The sum of a
+    merged group is that of the two sums, and groups are numbered by their lowest record.
+    """
+    X = rows(X)
+    return labels_of(k_ward_groups(X, list(range(len(X))), k))
+
+
+# ---- Iterative optimization ------------------------------------------------------------------------------------------
+
+
+def relative_centroid(X, members):
+    """Return the attributes' means over members, taken above their minimum: of equal records exactly their values."""
+    columns = list(zip(*(X[i] for i in members), strict=True))
+    return [min(column) + total(x - min(column) for x in column) / len(members) for column in columns]
+
+
+def members_of(labels):
+    """Return the groups of canonical labels, each by record index."""
+    return [[i for i, label in enumerate(labels) if label == g] for g in range(max(labels) + 1)]
+
+
+def loss(X, labels):
+    """Return the SSE about relative centroids."""
+    groups = members_of(labels)
+    return total(total(d2(X[i], center) for i in m) for m in groups for center in [relative_centroid(X, m)])
+
+
+def exchanges(W, labels, low, high, first=0):
+    """Return what it costs at least to hand a surplus record on from a to b, {(a, b): (cost, record that moves)}.
+
+    Only records from ``first`` on move. The group after the last stands for keeping a surplus within the bounds.
+    """
+    m, sizes = len(W[0]), [labels.count(g) for g in range(len(W[0]))]
+    arcs = {(g, m): (0.0, None) for g in range(m) if sizes[g] < high}
+    arcs |= {(m, g): (0.0, None) for g in range(m) if sizes[g] > low}
+    for i in range(first, len(W)):
+        a = labels[i]
+        for b in range(m):
+            cost = W[i][b] - W[i][a]
+            if b != a and ((a, b) not in arcs or cost < arcs[a, b][0]):
+                arcs[a, b] = (cost, i)
+    return arcs
+
+
+def cheapest_ways(arcs, costs, least):
+    """Improve the costs of getting to each group (Bellman-Ford), and return where from, and a cycle below zero if any.
+
+    A way must be cheaper by ``least`` to count.
+    """
+    came = {}
+    for _ in range(len(costs)):
+        changed = None
+        for (a, b), (cost, _) in arcs.items():
+            if costs[a] + cost < costs[b] - least:
+                costs[b], came[b], changed = costs[a] + cost, a, b
+        if changed is None:
+            return came, []
+    for _ in costs:
+        changed = came[changed]
+    cycle, a = [], changed
+    while not cycle or a != changed:
+        cycle.append((came[a], a))
+        a = came[a]
+    return came, cycle
+
+
+def least_assignment(W, labels, low, high):
+    """Return the assignment of least total weight with group sizes within bounds, from one that satisfies them.
+
+    Exchanges along cycles that cost less than nothing, until there are none. Then, of all optimal assignments (up to
+    1e-9 of the mean weight at first), the one that gives record 0 the lowest group number, then record 1, and so on.
+    """
+    n, labels = len(W), list(labels)
+    unit = total(W[i][labels[i]] for i in range(n)) / n
+    if unit == 0 or len(W[0]) == 1:
+        return labels
+
+    def carry_out(arcs, steps):
+        for step in steps:
+            if arcs[step][1] is not None:
+                labels[arcs[step][1]] = step[1]
+
+    while True:
+        arcs, prices = exchanges(W, labels, low, high), [0.0] * (len(W[0]) + 1)
+        _, cycle = cheapest_ways(arcs, prices, 1e-13 * unit)
+        if not cycle:
+            break
+        carry_out(arcs, cycle)
+    for i in range(n):
+        home = labels[i]
+        for g in range(home):
+            cost = W[i][g] - W[i][home]
+            if cost + prices[home] - prices[g] > 1e-9 * unit:
+                continue
+            arcs = exchanges(W, labels, low, high, first=i + 1)
+            costs = [math.inf] * len(prices)
+            costs[g] = 0.0
+            came, _ = cheapest_ways(arcs, costs, 1e-13 * unit)
+            if cost + costs[home] <= 1e-9 * unit:
+                way, a = [], home
+                while a != g:
+                    way.append((came[a], a))
+                    a = came[a]
+                carry_out(arcs, way)
+                labels[i] = g
+                break
+    return labels
+
+
+def reassigned(X, labels, low, high, squared):
+    """Return the labels after the assignment to the centroids of least total (squared) distance."""
+    centers = [relative_centroid(X, members) for members in members_of(labels)]
+    W = [[d2(x, center) if squared else math.sqrt(d2(x, center)) for center in centers] for x in X]
+    return canonical(least_assignment(W, labels, low, high))
+
+
+def blocks_of(X, labels, number):
+    """Return the records of each block of groups, cut by the distance of their centroids to the outermost one."""
+    centers = [relative_centroid(X, members) for members in members_of(labels)]
+    middle = relative_centroid(X, range(len(X)))
+    extreme = max(centers, key=lambda center: d2(center, middle))
+    order, m = sorted(range(len(centers)), key=lambda g: d2(centers[g], extreme)), len(centers)
+    cuts = [order[b * m // number : (b + 1) * m // number] for b in range(number)]
+    return [[i for i in range(len(X)) if labels[i] in groups] for groups in cuts if groups]
+
+
+def improved(X, labels, k, blocks, weights, rounds):
+    """Return the groups of IMHM from this partition: in each block assignments, then paths, until paths gain nothing."""
+    least, groups = 1e-10 * loss(X, [0] * len(X)), []
+    for records in blocks_of(X, labels, min(blocks, max(labels) + 1)):
+        part, start = [X[i] for i in records], canonical([labels[i] for i in records])
+
+        def repeat(step, labels, part=part):
+            for _ in range(rounds):
+                before, labels = labels, step(labels)
+                if loss(part, before) - loss(part, labels) <= least:
+                    break
+            return labels
+
+        def assign(labels, part=part):
+            return reassigned(part, labels, k, 2 * k - 1, weights == "squared")
+
+        def cut(labels, part=part):
+            return labels_of(split_path(part, path_through(part, labels), k))
+
+        now = start
+        for _ in range(rounds):
+            before = now = repeat(assign, now)
+            now = repeat(cut, now)
+            if loss(part, before) - loss(part, now) <= least:
+                break
+        if loss(part, now) > loss(part, start) + least:
+            now = start
+        groups += [[records[i] for i in members] for members in members_of(now)]
+    return groups
+
+
+def imhm(X, k, blocks=1, weights="distance", rounds=100):
+    """IMHM [S1]: from MDAV."""
+    X = rows(X)
+    return labels_of(improved(X, mdav(X, k), k, blocks, weights, rounds))
+
+
+def rimhm(X, k, blocks=1, weights="distance", rounds=100, shuffle=0.1, random_state=0):
+    """RIMHM [S1]: from the order of z-score sums, shuffled in stretches of a share of all records, cut optimally."""
+    X = rows(X)
+    n, sums = len(X), [0.0] * len(X)
+    for column in zip(*X, strict=True):
+        mean = math.fsum(column) / n
+        sd = math.sqrt(math.fsum((x - mean) * (x - mean) for x in column) / n)
+        if sd > 0:
+            sums = [z + (x - mean) / sd for z, x in zip(sums, column, strict=True)]
+    order, draw, length = sorted(range(n), key=lambda i: sums[i]), np.random.default_rng(random_state), int(n * shuffle)
+    stretches = [order[i : i + max(1, length)] for i in range(0, n, max(1, length))]
+    path = [i for stretch in stretches for i in draw.permutation(stretch).tolist()]
+    return labels_of(improved(X, labels_of(split_path(X, path, k)), k, blocks, weights, rounds))
+
+
+def pcl(X, k):
+    """PCL (Rebollo-Monedero et al. 2013), from MDAV: assign to the centroids, k or more to each, while the SSE falls."""
+    X = rows(X)
+    labels, least = mdav(X, k), 1e-10 * loss(X, [0] * len(X))
+    while True:
+        new = reassigned(X, labels, k, len(X), squared=True)
+        if loss(X, labels) - loss(X, new) <= least:
+            return labels
+        labels = new
+
+
 #: The oracle of each algorithm, by its key in ``microagg.ALGORITHMS``.
 ORACLES = {
     "cbfs": cbfs,
+    "cbfs-mhm": cbfs_mhm,
+    "dba-1": dba_1,
+    "dba-2": dba_2,
+    "gsms": gsms,
+    "gsms-t2": gsms_t2,
+    "imhm": imhm,
+    "k-ward": k_ward,
+    "m-d": m_d,
     "md": md,
+    "md-mhm": md_mhm,
     "mdav": mdav,
     "mdav-1": mdav_1,
+    "mdav-2": mdav_2,
     "mdav-argus": mdav_argus,
     "mdav-generic": mdav_generic,
+    "mdav-mhm": mdav_mhm,
     "mdav-plus": mdav_plus,
     "mdav-star": mdav_star,
+    "mhm": mhm,
+    "mu-approx": mu_approx,
+    "npn-mhm": npn_mhm,
+    "p-s": p_s,
+    "pcl": pcl,
+    "projection": projection,
+    "projection-mhm": projection_mhm,
+    "rimhm": rimhm,
+    "tfrp-1": tfrp_1,
+    "tfrp-2": tfrp_2,
+    "tsp-mhm": tsp_mhm,
     "v-mdav": v_mdav,
 }

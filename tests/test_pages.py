@@ -11,7 +11,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from microagg import ALGORITHMS, datasets
+from microagg import ALGORITHMS, datasets, literature
 from pages.ui import charts, shell, state, text, theme
 from tests.conftest import load_benchmark
 
@@ -315,3 +315,48 @@ def test_outlines_survive_points_on_a_line_and_duplicates():
     labels = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2])
     figure = charts.clusters(charts.View.of(points, ("a", "b")), labels, np.zeros(9), range(9))
     assert len(figure.data) == 5
+
+
+@pytest.mark.parametrize("paper", literature.PAPERS)
+def test_published_results_of_every_paper_and_table(paper):
+    tables = dict.fromkeys(figure.table for figure in literature.figures() if figure.paper == paper)
+    for table in tables:
+        app = open_page("published", paper=paper, table=table)
+        assert not app.error
+        assert "of 406 printed figures are reproduced to the last digit" in words(app)
+        shown = app.dataframe[0].value
+        assert len(shown) == sum(f.paper == paper and f.table == table for f in literature.figures())
+
+
+def test_published_results_say_why_pairwise_systematic_is_not_comparable():
+    load_benchmark("tarragona")
+    app = open_page("published", paper="kabir-2010")
+    assert "they lie under the floor" in words(app)
+    readings = app.table[0].value
+    assert readings["Printed"].tolist() == ["5.494 %", "8.329 %", "10.87 %", "17.01 %"]
+    assert readings["Floor, scaled data"].tolist() == ["9.855 %", "12.17 %", "13.93 %", "19.22 %"]
+
+
+def test_published_results_can_be_computed_here():
+    app = open_page("published", paper="thaeter-reischuk", table="One-dimensional example")
+    [button] = [button for button in app.button if button.label.startswith("Compute this table")]
+    button.click()
+    settle(app)
+    assert "2 figures computed here" in words(app)
+    assert app.dataframe[0].value["verdict"].tolist() == ["to the last digit"] * 2
+
+
+def test_methods_page_describes_every_algorithm():
+    app = open_page("methods")
+    assert len(app.expander) == len(ALGORITHMS)
+    assert "Genetic algorithm" in words(app)
+
+
+def test_algorithms_can_be_picked_family_by_family():
+    app = open_page("choose_k", data="wine", k_to="4")
+    family = ALGORITHMS["md"].info.family
+    group = app.pills(key=f"w_family_{family}") if hasattr(app, "pills") else app.button_group(key=f"w_family_{family}")
+    group.set_value(["md"]).run()
+    settle(app)
+    assert app.query_params["methods"] == ["mdav", "mdav-plus", "v-mdav", "mdav-star", "md"]
+    assert "MD" in {trace["name"] for trace in figures(app)[0]["data"]}

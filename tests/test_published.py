@@ -1,84 +1,173 @@
-"""Each algorithm against the tables that the papers printed (microagg/published.csv), on z-scored data."""
+"""Each algorithm against the figures that the papers print."""
 
 from __future__ import annotations
 
-from decimal import Decimal
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from microagg import datasets, make, metrics
-from tests.conftest import standardized
+from microagg import datasets, literature, make, metrics
+from tests.conftest import load_benchmark, standardized
 
-PUBLISHED = pd.read_csv(Path(__file__).parents[1] / "microagg" / "published.csv", dtype={"value": str}, keep_default_na=False)
+RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
+FIGURES = literature.figures()
 
-# Printed with its last digit wrong: the algorithm gives 0.671345, which rounds to .6713.
-MORTAZAVI_LAST_DIGIT = ("mortazavi-2013", "EIA", "MDAV", 4)
+# Methods of which every printed figure on these data must be met to the last digit, and how many there are.
+OWED = {
+    ("thaeter-reischuk", "MDAV+"): 15,
+    ("thaeter-reischuk", "V-MDAV"): 16,
+    ("thaeter-reischuk", "MDAV*"): 16,
+    ("mortazavi-2013", "MDAV"): 24,
+    ("domingo-ferrer-2006", "MDAV"): 8,
+    ("domingo-ferrer-2006", "MD"): 8,
+    ("kabir-2010", "MDAV-1"): 12,
+    ("kabir-2010", "MDAV-2"): 11,
+    ("kabir-2010", "DBA-1"): 12,
+    ("kabir-2010", "DBA-2"): 12,
+    ("kabir-2010", "TFRP-1"): 12,
+    ("kabir-2010", "TFRP-2"): 12,
+}
 
-# Domingo-Ferrer et al. do not say which group of MD comes first; no single order gives all four figures for Census.
-MD_ORDER_ON_CENSUS = {3: "s", 4: "s", 5: "r", 10: "s"}
+# Printed .6714; the algorithm gives .671345, which rounds to .6713.
+LAST_DIGIT_OFF = {"mortazavi-2013/EIA/MDAV/4/"}
 
-
-def half_unit(printed: str) -> float:
-    """Return half a unit in the last printed digit."""
-    return 0.5 * 10.0 ** int(Decimal(printed).as_tuple().exponent)
-
-
-def gamma_of(note: str) -> float:
-    return float(note.split("gamma=")[1].split()[0])
-
-
-def cells():
-    """Yield (paper, data set, method, k, printed, unit, key, parameters, tolerance) for each figure that is tested."""
-    for row in PUBLISHED.itertuples():
-        where = (row.paper, row.dataset, row.method, row.k)
-        real = row.dataset in {"Census", "Tarragona", "EIA"}
-        tolerance = half_unit(row.value)
-        if row.paper == "thaeter-reischuk" and real and row.method in {"MDAV+", "MDAV*"}:
-            yield *where, row.value, row.unit, {"MDAV+": "mdav-plus", "MDAV*": "mdav-star"}[row.method], {}, tolerance
-        elif row.paper == "thaeter-reischuk" and real and row.method == "V-MDAV":
-            yield *where, row.value, row.unit, "v-mdav", {"gamma": gamma_of(row.note)}, tolerance
-        elif row.paper == "mortazavi-2013" and real and row.method == "MDAV":
-            wider = 1.2 if where == MORTAZAVI_LAST_DIGIT else 1.0
-            yield *where, row.value, row.unit, "mdav", {}, tolerance * wider
-        elif row.paper == "kabir-2010" and row.method == "MDAV-1":
-            yield *where, row.value, row.unit, "mdav-1", {}, tolerance
-        elif row.paper == "domingo-ferrer-2006" and real and row.method == "MDAV":
-            # The survey's figures for EIA are cut off after two decimals, not rounded.
-            yield *where, row.value, row.unit, "mdav-argus", {}, tolerance * (2 if row.dataset == "EIA" else 1)
-        elif row.paper == "domingo-ferrer-2006" and row.dataset == "Census" and row.method == "MD":
-            yield *where, row.value, row.unit, "md", {"first": MD_ORDER_ON_CENSUS[row.k]}, tolerance
+MHM = {"MDAV-MHM": "mdav-argus", "MD-MHM": "md", "CBFS-MHM": "cbfs"}
 
 
-CELLS = list(cells())
+def chosen(condition):
+    return [pytest.param(figure, id=figure.identity) for figure in FIGURES if condition(figure)]
 
 
-def test_every_cell_owed_is_tested():
-    owed = pd.DataFrame(CELLS).groupby([0, 2]).size().to_dict()
-    assert owed == {
-        ("thaeter-reischuk", "MDAV+"): 15,
-        ("thaeter-reischuk", "V-MDAV"): 15,
-        ("thaeter-reischuk", "MDAV*"): 15,
-        ("mortazavi-2013", "MDAV"): 24,
-        ("kabir-2010", "MDAV-1"): 12,
-        ("domingo-ferrer-2006", "MDAV"): 8,
-        ("domingo-ferrer-2006", "MD"): 4,
-    }
+def compute(figure):
+    if figure.recipe.data in {"census", "tarragona", "eia"}:
+        load_benchmark(figure.recipe.data)
+    return literature.compute(figure.recipe)
+
+
+def is_owed(figure):
+    return figure.kind == "exact" and (figure.paper, figure.method) in OWED
+
+
+def test_all_figures_are_there_and_every_one_owed_is_tested():
+    assert len(FIGURES) == 406
+    assert len({figure.identity for figure in FIGURES}) == 406
+    assert Counter((figure.paper, figure.method) for figure in FIGURES if is_owed(figure)) == OWED
+
+
+@pytest.mark.parametrize("figure", chosen(is_owed))
+def test_figure_to_the_last_digit(figure):
+    ours = compute(figure)
+    if figure.identity in LAST_DIGIT_OFF:
+        assert literature.verdict(figure, ours).name == "within 0.01 %"
+    else:
+        assert literature.verdict(figure, ours).exact, ours.value
+
+
+def test_misprint_of_mdav_2_is_one_digit():
+    [figure] = [figure for figure in FIGURES if figure.kind == "misprint"]
+    assert figure.identity == "kabir-2010/Tarragona/MDAV-2/3/"
+    assert figure.printed == "16.38261429"
+    ours = compute(figure)
+    assert f"{ours.value:.8f}" == "16.68261429"
+    assert literature.verdict(figure, ours).name == "misprint"
+
+
+@pytest.mark.parametrize("figure", chosen(lambda f: f.method == "P-S" and f.dataset == "Tarragona"))
+def test_pairwise_systematic_is_met_on_raw_data_and_impossible_on_scaled_data(figure):
+    assert compute(figure).value == pytest.approx(figure.value, rel=0.002)
+    scaled = standardized("tarragona")
+    assert figure.value < metrics.bounds.nearest_neighbor(scaled, figure.k).information_loss
+    assert literature.verdict(figure, None).name == "not comparable"
+
+
+@pytest.mark.parametrize("figure", chosen(lambda f: f.method == "M-d"))
+def test_minimum_spanning_tree_partitioning_within_half_a_percent(figure):
+    assert compute(figure).value == pytest.approx(figure.value, rel=0.005)
+
+
+@pytest.mark.parametrize("figure", chosen(lambda f: f.method in MHM))
+def test_cutting_the_path_never_loses_more_than_the_base_partition(figure):
+    X = standardized(figure.recipe.data)
+    base = metrics.information_loss(X, make(MHM[figure.method], k=figure.k).fit_predict(X))
+    assert compute(figure).value <= base * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(
-    ("paper", "dataset", "method", "k", "printed", "unit", "key", "params", "tolerance"),
-    CELLS,
-    ids=[f"{paper}-{dataset}-{method}-k{k}" for paper, dataset, method, k, *_ in CELLS],
+    "figure", chosen(lambda f: f.recipe and f.method == "IMHM" and f.dataset in {"Tarragona", "Census"} and f.k <= 10)
 )
-def test_published_figure(paper, dataset, method, k, printed, unit, key, params, tolerance):
-    X = standardized(dataset.lower())
-    labels = make(key, k=k, **params).fit_predict(X)
-    measure = metrics.information_loss if unit == "IL_percent" else metrics.sse
-    # 1 + 1e-9: a printed 5 after the last digit may round either way.
-    assert measure(X, labels) == pytest.approx(float(printed), abs=tolerance * (1 + 1e-9), rel=0)
+def test_imhm_within_two_percent_above_print(figure):
+    assert compute(figure).value <= figure.value * 1.02
+
+
+@pytest.mark.parametrize(
+    ("method", "ks", "values"),
+    [
+        (
+            "gsms",
+            (3, 4, 5, 10),
+            {"tarragona": (16.6097, 19.0495, 21.9476, 33.2342), "census": (5.5636, 7.2538, 8.6856, 13.5485)},
+        ),
+        ("gsms-t2", (3, 4, 5, 10), {"tarragona": (16.3635, 18.9227, 21.7205, 33.2269)}),
+    ],
+)
+def test_gsms_against_an_independent_implementation(method, ks, values):
+    for name, expected in values.items():
+        X = standardized(name)
+        ours = [metrics.information_loss(X, make(method, k=k).fit_predict(X)) for k in ks]
+        assert np.allclose(ours, expected, rtol=0, atol=0.00006)
+
+
+def test_stored_results_are_those_of_the_code_as_it_is():
+    """After a change of an algorithm run benchmarks/published.py."""
+    stored = literature.Stored.read(RESULTS)
+    assert stored.outdated() == []
+    with_recipe = {figure.identity for figure in FIGURES if figure.recipe}
+    assert set(stored.results) == with_recipe
+
+
+@pytest.mark.parametrize("figure", chosen(lambda f: f.paper == "thaeter-reischuk" and f.kind == "random"))
+def test_means_over_random_data_agree_with_print(figure):
+    """Of 40 figures none may be four standard errors off; the sets of the paper are not ours."""
+    ours = literature.Stored.read(RESULTS).results[figure.identity]
+    assert ours.sets == literature.SETS
+    assert literature.verdict(figure, ours).standard_errors < 4
+
+
+def test_stored_results_can_be_computed_again():
+    """A sample, so that what is stored is known to come from the code."""
+    stored = literature.Stored.read(RESULTS)
+    for figure in [figure for figure in FIGURES if figure.recipe and figure.recipe.sets == 1][::12]:
+        if figure.method not in {"IMHM"}:
+            assert compute(figure).value == pytest.approx(stored.results[figure.identity].value, rel=1e-9)
+
+
+def test_verdicts():
+    figure = next(f for f in FIGURES if f.identity == "thaeter-reischuk/Census/MDAV+/3/")
+
+    def judge(value, **changes):
+        changed = literature.Figure(**{**vars(figure), **changes})
+        return literature.verdict(changed, literature.Computed(value, changes.get("sd"), 25, 0.0))
+
+    assert judge(5.6624).name == "to the last digit"
+    assert judge(5.6626).name == "within 0.02 %"
+    assert judge(5.8).name == "within 5 %"
+    simu = next(f for f in FIGURES if f.identity == "thaeter-reischuk/SimU/MDAV+/3/")
+    off = literature.verdict(simu, literature.Computed(simu.value + 0.1, 0.2, 25, 0.0))
+    assert off.name == f"{0.1 / (0.2 * (2 / 25) ** 0.5):.1f} standard errors"
+    assert judge(5.662, kind="misprint").name == "misprint"
+    assert judge(5.662, kind="incomparable").name == "not comparable"
+    assert literature.verdict(figure, None).name == "not run"
+
+
+def test_code_digest_sees_code_and_not_words(monkeypatch):
+    before = literature.code_digest(["mdav"])
+    assert before == literature.code_digest(["mdav"])
+    assert before != literature.code_digest(["mdav", "cbfs"])
+    plain = literature._code_alone
+    monkeypatch.setattr(literature, "_code_alone", lambda tree: plain(tree) + "#")
+    assert literature.code_digest(["mdav"]) != before
 
 
 @pytest.mark.parametrize("key", ["mdav", "mdav-plus", "v-mdav"])

@@ -20,63 +20,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numba import njit
-
 from microagg.base import Info, Microaggregator, Param
-from microagg.kernels.groups import form, form_from_rest, make_groups, rest_to_nearest_centroid
-from microagg.kernels.pool import ALIVE, Pool, farthest, make_pool, measure_from, members_around, tidy
+from microagg.kernels.md import md
 from microagg.validation import FloatArray, IntArray
-
-
-@njit(cache=True, nogil=True)
-def _measure_again(X: FloatArray, pool: Pool, record: int, reach: FloatArray, partner: IntArray) -> None:
-    """Set the farthest unassigned record from ``record``, and the squared distance to it."""
-    measure_from(pool, X[record])
-    position = farthest(pool, pool.positions[record])
-    partner[record] = pool.records[position]
-    reach[record] = pool.distances[position]
-
-
-@njit(cache=True, nogil=True)
-def _farthest_pair(X: FloatArray, pool: Pool, reach: FloatArray, partner: IntArray) -> tuple[int, int]:
-    """Return the two unassigned records farthest apart, lower index first; ``reach`` are upper bounds, by record."""
-    while True:
-        # A record that has left has reach -1. Equal bounds: the lowest index is taken, and measured again, first.
-        record = np.argmax(reach)
-        if pool.positions[partner[record]] >= 0:
-            return record, partner[record]
-        _measure_again(X, pool, record, reach, partner)
-
-
-@njit(cache=True, nogil=True)
-def md(X: FloatArray, k: int, r_first: bool) -> IntArray:
-    """Return the labels of MD for ``X``, shape (n, d), n >= k."""
-    n = len(X)
-    pool = make_pool(X)
-    groups = make_groups(n, X.shape[1], k)
-    reach = np.empty(n)
-    partner = np.empty(n, dtype=np.int64)
-    if n >= 2 * k:
-        for record in range(n):
-            _measure_again(X, pool, record, reach, partner)
-    while pool.counts[ALIVE] >= 2 * k:
-        tidy(pool)
-        r, s = _farthest_pair(X, pool, reach, partner)
-        one, other = (r, s) if r_first else (s, r)
-        members = members_around(pool, pool.positions[one], k)
-        reach[pool.records[members]] = -1.0
-        form(groups, pool, members)
-        seed = pool.positions[other]
-        if seed < 0:
-            seed = farthest(pool)  # the distances are still those from the first seed
-        members = members_around(pool, seed, k)
-        reach[pool.records[members]] = -1.0
-        form(groups, pool, members)
-    if pool.counts[ALIVE] >= k:
-        form_from_rest(groups, pool)
-    rest_to_nearest_centroid(groups, pool, False)
-    return groups.labels
 
 
 class MD(Microaggregator):

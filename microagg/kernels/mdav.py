@@ -1,20 +1,22 @@
-"""The round of MDAV, which its variants share: two groups around two far-apart records."""
+"""The round of MDAV, which its variants share: two groups around two far-apart records; and MDAV-1 as a whole."""
 
 from __future__ import annotations
 
 from numba import njit
 
-from microagg.kernels.groups import Groups, form
+from microagg.kernels.groups import Groups, form, make_groups, rest_to_nearest_centroid
 from microagg.kernels.pool import (
     ALIVE,
     Pool,
     centroid,
     farthest,
+    make_pool,
     measure_from,
     members_around,
     nearest_to_seed,
     tidy,
 )
+from microagg.validation import FloatArray, IntArray
 
 
 @njit(cache=True, nogil=True)
@@ -44,3 +46,18 @@ def form_groups_in_pairs(groups: Groups, pool: Pool, k: int, until: int) -> None
         if pool.positions[s_record] < 0:
             s = farthest(pool)  # the distances are still those from r
         form(groups, pool, members_around(pool, s, k))
+
+
+@njit(cache=True, nogil=True)
+def mdav_1(X: FloatArray, k: int) -> IntArray:
+    """Return the labels of MDAV-1 for ``X``, shape (n, d), n >= k, groups numbered as they are formed.
+
+    It is described in :mod:`microagg.algorithms.mdav`; MDAV-2 and DBA-2 split groups by it.
+    """
+    pool = make_pool(X)
+    groups = make_groups(len(X), X.shape[1], k)
+    form_groups_in_pairs(groups, pool, k, 2 * k)
+    if pool.counts[ALIVE] >= k:
+        form_group_at_edge(groups, pool, k)
+    rest_to_nearest_centroid(groups, pool, False)
+    return groups.labels

@@ -6,6 +6,8 @@ dash, so that nothing depends on color alone.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from microagg import ALGORITHMS
@@ -46,16 +48,23 @@ _FIXED = {
 }
 
 
+def _further_styles() -> Iterator[Style]:
+    for place in itertools.count():
+        further = Style(
+            _CYCLE[place % len(_CYCLE)],
+            _SYMBOLS[(3 + place) % len(_SYMBOLS)],
+            _DASHES[1 + (place // len(_CYCLE)) % (len(_DASHES) - 1)],
+        )
+        if further not in _FIXED.values():
+            yield further
+
+
+_STYLES = _FIXED | dict(zip((key for key in ALGORITHMS if key not in _FIXED), _further_styles(), strict=False))
+
+
 def style(key: str) -> Style:
-    """Return the style of an algorithm; those without a fixed one share colors but not color, marker and dash."""
-    if key in _FIXED:
-        return _FIXED[key]
-    place = [other for other in ALGORITHMS if other not in _FIXED].index(key)
-    return Style(
-        _CYCLE[place % len(_CYCLE)],
-        _SYMBOLS[(3 + place) % len(_SYMBOLS)],
-        _DASHES[1 + (place // len(_CYCLE)) % (len(_DASHES) - 1)],
-    )
+    """Return the style of an algorithm; thirty share colors but never color, marker and dash together."""
+    return _STYLES[key]
 
 
 #: The cyclic colors of groups.

@@ -1,0 +1,140 @@
+"""GSMS: the neighborhood that leaves the least SSE, in itself and among the rest, becomes a group; then refined.
+
+``gsms``
+
+1. The k-neighborhood g of a record is itself and its k-1 nearest unassigned records.
+2. While at least k records are unassigned: of the k-neighborhoods of all u unassigned records U, the one with the least
+   SSE(g) + SSE(U without g) forms a group.
+3. Fewer than k records left: each joins the group with the nearest centroid, centroids frozen.
+
+The sum in step 2 is SSE(U) - k·u/(u-k) · ‖c(g) - c(U)‖², where c are centroids. It is least where the centroid of
+g lies farthest from that of U, so one distance per neighborhood decides.
+
+``gsms-t2`` goes on from there with the second phase of TFRP:
+
+4. Each group, the one with the largest SSE after step 3 first, is dissolved if that lowers the SSE: its records go to
+   the nearest centroids of other groups, which may have up to 4k-1 records (see :mod:`microagg.kernels.decompose`).
+5. Each group of 2k or more records is partitioned by TFRP-1 (see :mod:`microagg.algorithms.tfrp`).
+
+Ties go to the lowest record index or group number. A neighborhood is computed again only when it has lost a record
+(see :mod:`microagg.kernels.neighborhoods`): time O(n²d) and O(nd) for each one measured again.
+
+Source: Panagiotakis & Tziritas 2013; Mortazavi, Jalili & Gohargazi 2013 (``gsms-t2``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from microagg.base import Info, Microaggregator
+from microagg.kernels.decompose import decompose, split_large
+from microagg.kernels.groups import Groups, form, make_groups, rest_to_nearest_centroid
+from microagg.kernels.neighborhoods import (
+    Neighborhoods,
+    is_outdated,
+    make_neighborhoods,
+    neighborhood,
+    records_per_step,
+)
+from microagg.kernels.pool import ALIVE, Pool, centroid, make_pool, nearest, squared_distances, tidy
+from microagg.kernels.tfrp import tfrp_1
+from microagg.progress import checkpoint
+from microagg.validation import FloatArray, IntArray
+
+
+@njit(cache=True, nogil=True)
+def _measure(
+    X: FloatArray, pool: Pool, hoods: Neighborhoods, centers: FloatArray, k: int, start: int, stop: int
+) -> None:
+    """Bring the neighborhoods of the records ``start`` to ``stop`` and their centroids up to date."""
+    for record in range(start, stop):
+        if is_outdated(hoods, pool, record, k):
+            centers[:, record] = 0.0
+            for member in neighborhood(X, hoods, pool, record, k):
+                for j in range(len(centers)):
+                    centers[j, record] += X[member, j]
+            centers[:, record] /= k
+
+
+@njit(cache=True, nogil=True)
+def _form_outermost(
+    X: FloatArray, pool: Pool, groups: Groups, hoods: Neighborhoods, centers: FloatArray, k: int, rounds: int
+) -> None:
+    """Form at most so many groups, each of the neighborhood whose centroid is farthest from the unassigned's.
+
+    ``centers``, shape (d, n), are the centroids by record, NaN in the first attribute where they do not count.
+    """
+    n = len(X)
+    distances = np.empty(n)
+    for _ in range(min(rounds, pool.counts[ALIVE] // k)):
+        tidy(pool)
+        _measure(X, pool, hoods, centers, k, 0, n)
+        squared_distances(centers, 0, n, centroid(pool), distances)
+        members = neighborhood(X, hoods, pool, nearest(-distances, n, 1)[0], k)
+        centers[0][members] = np.nan
+        form(groups, pool, pool.positions[members])
+
+
+def gsms(X: FloatArray, k: int) -> IntArray:
+    """Return the labels of GSMS for ``X``, shape (n, d), n >= k, groups numbered as they are formed."""
+    n, d = X.shape
+    pool = make_pool(X)
+    groups = make_groups(n, d, k)
+    hoods = make_neighborhoods(X, k)
+    centers = np.full((d, n), np.nan)
+    step = records_per_step(X, k)
+    for start in range(0, n, step):
+        checkpoint("measuring neighborhoods", start / (2 * n))
+        _measure(X, pool, hoods, centers, k, start, min(start + step, n))
+    while pool.counts[ALIVE] >= k:
+        checkpoint("forming groups", 1.0 - pool.counts[ALIVE] / (2 * n))
+        _form_outermost(X, pool, groups, hoods, centers, k, max(1, step // (8 * k)))
+    rest_to_nearest_centroid(groups, pool, False)
+    return groups.labels
+
+
+def gsms_t2(X: FloatArray, k: int) -> IntArray:
+    """Return the labels of GSMS-T2 for ``X``, shape (n, d), n >= k."""
+    return split_large(X, decompose(X, gsms(X, k), "sse", 4 * k - 1), k, tfrp_1)
+
+
+class GSMS(Microaggregator):
+    """GSMS; see :mod:`microagg.algorithms.gsms`."""
+
+    info = Info(
+        key="gsms",
+        title="GSMS",
+        family="Fixed-size heuristics",
+        summary="Splits off, again and again, the neighborhood of k records that leaves the least loss behind.",
+        year=2013,
+        reference="Panagiotakis & Tziritas 2013",
+        sizes="fixed",
+        complexity="O(n²d) to O(n³d/k)",
+        note="Left-over records join the group with the nearest centroid, centroids frozen.",
+    )
+
+    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+        return gsms(X, k)
+
+
+class GSMST2(Microaggregator):
+    """GSMS-T2; see :mod:`microagg.algorithms.gsms`."""
+
+    info = Info(
+        key="gsms-t2",
+        title="GSMS-T2",
+        family="Two-phase methods",
+        summary="GSMS, whose groups are then dissolved into their neighbors wherever that loses less information.",
+        year=2013,
+        reference="Panagiotakis & Tziritas 2013; Mortazavi, Jalili & Gohargazi 2013",
+        sizes="variable",
+        complexity="O(n²d) to O(n³d/k)",
+        note="The papers name the second phase of TFRP without its details; it is done here as in TFRP-2, with groups "
+        "tried by falling SSE, at most 4k-1 records, and TFRP-1 for splitting.",
+    )
+
+    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+        return gsms_t2(X, k)

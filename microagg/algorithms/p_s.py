@@ -1,0 +1,102 @@
+"""P-S (Pairwise-Systematic): two groups a round, around the records with the least and the greatest sum of attributes.
+
+The records are sorted by the sum of their attributes (equivalently, of the attributes' deviations from their means).
+
+1. While at least 3k records are unassigned: the first and the last of them in that order seed two groups. The first
+   one's group takes in the unassigned record that increases its SSE least, which is the one nearest to its centroid,
+   until it has k records; the centroid moves each time. Then so does the last one's.
+2. If 2k..3k-1 records are left, the first one's group is formed once more, and the others are a group; if k..2k-1 are
+   left, they form one group.
+
+Ties go to the lowest record index, which includes the order of records with equal sums. Time O(n²d).
+
+Both the order and the distances are dominated by whatever attribute has the largest values, so standardizing the data
+changes everything here.
+
+Source: Kabir, Wang & Zhang 2010.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from microagg.base import Info, Microaggregator
+from microagg.kernels.groups import Groups, form, form_from_rest, make_groups
+from microagg.kernels.growing import grow
+from microagg.kernels.pool import ALIVE, Pool, make_pool, tidy
+from microagg.progress import checkpoint
+from microagg.validation import FloatArray, IntArray
+
+# Terms of distances computed between two checkpoints: some tenths of a second.
+TERMS_AT_A_TIME = 200_000_000
+
+
+@njit(cache=True, nogil=True)
+def _seed(groups: Groups, pool: Pool, order: IntArray, step: int) -> int:
+    """Return a new group of the first unassigned record of ``order``, or with ``step`` -1 of the last one."""
+    place = 0 if step > 0 else len(order) - 1
+    while pool.positions[order[place]] < 0:
+        place += step
+    return form(groups, pool, pool.positions[order[place : place + 1]])
+
+
+@njit(cache=True, nogil=True)
+def _form_pairs(groups: Groups, pool: Pool, order: IntArray, k: int, rounds: int) -> None:
+    """Form two groups a round, for at most so many rounds, while 3k records or more are unassigned."""
+    for _ in range(rounds):
+        if pool.counts[ALIVE] < 3 * k:
+            return
+        tidy(pool)
+        # Both seeds are taken before the first group grows: the last record is not for it.
+        low = _seed(groups, pool, order, 1)
+        high = _seed(groups, pool, order, -1)
+        grow(groups, pool, low, k)
+        grow(groups, pool, high, k)
+
+
+@njit(cache=True, nogil=True)
+def _form_rest(groups: Groups, pool: Pool, order: IntArray, k: int) -> None:
+    if pool.counts[ALIVE] >= 2 * k:
+        grow(groups, pool, _seed(groups, pool, order, 1), k)
+    form_from_rest(groups, pool)
+
+
+def p_s(X: FloatArray, k: int) -> IntArray:
+    """Return the labels of P-S for ``X``, shape (n, d), n >= k."""
+    n, d = X.shape
+    pool = make_pool(X)
+    groups = make_groups(n, d, k)
+    sums = np.zeros(n)
+    for column in X.T:  # one attribute after the other, so that identical records have identical sums
+        sums += column
+    order = np.argsort(sums, kind="stable")
+    rounds = 1 + TERMS_AT_A_TIME // (2 * k * X.size)
+    while pool.counts[ALIVE] >= 3 * k:
+        checkpoint("forming groups", 1.0 - pool.counts[ALIVE] / n)
+        _form_pairs(groups, pool, order, k, rounds)
+    _form_rest(groups, pool, order, k)
+    return groups.labels
+
+
+class PS(Microaggregator):
+    """P-S; see :mod:`microagg.algorithms.p_s`."""
+
+    info = Info(
+        key="p-s",
+        title="P-S",
+        family="Fixed-size heuristics",
+        summary="Sorts the records by the sum of their attributes and builds groups from both ends inwards.",
+        year=2010,
+        reference="Kabir, Wang & Zhang 2010",
+        sizes="fixed",
+        complexity="O(n²d)",
+        note="The printed figures belong to raw, unscaled data, where they are met within 0.15 % (relative) for "
+        "Tarragona, but not for Census and EIA, so some detail remains unknown. Whether the two groups of a round grow "
+        "in turn or one after the other is open; here the first grows first, and the other seed is reserved.",
+    )
+
+    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+        return p_s(X, k)

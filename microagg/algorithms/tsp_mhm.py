@@ -1,0 +1,204 @@
+"""TSP-MHM: a short tour through all records, cut open and then cut into groups optimally.
+
+1. Tour: nearest point next from one end of the diameter, back to its beginning. It is then shortened. Again and again,
+   for each record a by index, the first of these that makes the tour shorter is done, until none does; the distances
+   here are not squared, and c is one of a's ten nearest records, the nearest first:
+
+   a. 2-opt: the edges from a and from c to what follows them (then: to what precedes them) are replaced by the edge
+      from a to c and the one between those two.
+   b. Or-opt: the one, two or three records that begin (then: end) with a move to c's side, a next to c, behind c (then:
+      before it). Records around the place where the array begins stay.
+
+   Once no record finds anything, the tour stays.
+2. Its longest edge is cut, the first of them among equals.
+3. The path is cut by :func:`microagg.kernels.path.split_path`, in time O(nkd).
+
+Ties go to the lowest record index. Time O(n²d) for the tour and the lists of nearest records, and some tens of passes
+of O(nd) each to shorten it.
+
+Source: Heaton & Mukherjee 2011. Which tour is built, how it is improved and where it is cut was chosen here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from microagg.base import Info, Microaggregator
+from microagg.kernels.orders import TERMS_AT_A_TIME, nearest_point_next
+from microagg.kernels.path import split_path
+from microagg.kernels.pool import nearest, squared_distances
+from microagg.progress import checkpoint
+from microagg.validation import FloatArray, IntArray
+
+# How many of its nearest records each record tries to be joined with.
+NEIGHBORS = 10
+
+# A tour must become shorter by more than rounding: by this share of the edges that are taken out.
+LEAST_GAIN = 1e-9
+
+
+@njit(cache=True, nogil=True)
+def _find_neighbors(columns: FloatArray, neighbors: IntArray, start: int, stop: int) -> None:
+    """Fill the rows from ``start`` to ``stop`` of ``neighbors`` with the nearest records, nearest first."""
+    n = columns.shape[1]
+    distances = np.empty(n)
+    for record in range(start, stop):
+        squared_distances(columns, 0, n, columns[:, record].copy(), distances)
+        distances[record] = np.nan
+        neighbors[record] = nearest(distances, n, neighbors.shape[1])
+
+
+@njit(cache=True, nogil=True)
+def _distance(X: FloatArray, a: int, b: int) -> float:
+    distance = 0.0
+    for j in range(X.shape[1]):
+        difference = X[a, j] - X[b, j]
+        distance += difference * difference
+    return np.sqrt(distance)
+
+
+@njit(cache=True, nogil=True)
+def _two_opt(X: FloatArray, tour: IntArray, place: IntArray, neighbors: IntArray, a: int) -> bool:
+    """Do the first 2-opt move at record ``a`` that shortens the tour, and tell whether there was one."""
+    n = len(tour)
+    for step in (1, -1):
+        b = tour[(place[a] + step) % n]
+        a_b = _distance(X, a, b)
+        for c in neighbors[a]:
+            a_c = _distance(X, a, c)
+            if a_c >= a_b:
+                break
+            e = tour[(place[c] + step) % n]
+            old = a_b + _distance(X, c, e)
+            if old - (a_c + _distance(X, b, e)) <= LEAST_GAIN * old:
+                continue
+            low, high = min(place[a], place[c]), max(place[a], place[c])
+            if step > 0:
+                low += 1
+            else:
+                high -= 1
+            while low < high:
+                tour[low], tour[high] = tour[high], tour[low]
+                place[tour[low]], place[tour[high]] = low, high
+                low += 1
+                high -= 1
+            if low == high:
+                place[tour[low]] = low
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _move(tour: IntArray, place: IntArray, low: int, high: int, gap: int, turned: bool) -> None:
+    """Move the records at the places ``low`` to ``high`` to between the places ``gap - 1`` and ``gap``."""
+    block = tour[low : high + 1].copy()
+    if turned:
+        block = block[::-1].copy()
+    size = len(block)
+    if gap > high:
+        first, last = low, gap - 1
+        tour[low : gap - size] = tour[high + 1 : gap].copy()
+        tour[gap - size : gap] = block
+    else:
+        first, last = gap, high
+        tour[gap + size : high + 1] = tour[gap:low].copy()
+        tour[gap : gap + size] = block
+    for position in range(first, last + 1):
+        place[tour[position]] = position
+
+
+@njit(cache=True, nogil=True)
+def _or_opt(X: FloatArray, tour: IntArray, place: IntArray, neighbors: IntArray, a: int) -> bool:
+    """Do the first Or-opt move at record ``a`` that shortens the tour, and tell whether there was one."""
+    n = len(tour)
+    for size in range(1, 4):
+        for begins in (True, False):
+            low = place[a] if begins else place[a] - size + 1
+            high = low + size - 1
+            if low < 1 or high > n - 2:
+                continue
+            before, after = tour[low - 1], tour[high + 1]
+            other = tour[high] if begins else tour[low]
+            old = _distance(X, before, tour[low]) + _distance(X, tour[high], after)
+            saved = old - _distance(X, before, after)
+            for c in neighbors[a]:
+                a_c = _distance(X, a, c)
+                if a_c >= saved:
+                    break
+                if low <= place[c] <= high:
+                    continue
+                for step in (1, -1):
+                    e = tour[(place[c] + step) % n]
+                    if low <= place[e] <= high:
+                        continue
+                    if saved - (a_c + _distance(X, other, e) - _distance(X, c, e)) <= LEAST_GAIN * old:
+                        continue
+                    # Behind c the block must begin with a, before c it must end with it.
+                    _move(tour, place, low, high, place[c] + (step > 0), begins != (step > 0))
+                    return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _improve(X: FloatArray, tour: IntArray, place: IntArray, neighbors: IntArray) -> int:
+    """Shorten the tour at each record in turn, and return how often it was."""
+    moves = 0
+    for a in range(len(tour)):
+        while _two_opt(X, tour, place, neighbors, a) or _or_opt(X, tour, place, neighbors, a):
+            moves += 1
+    return moves
+
+
+@njit(cache=True, nogil=True)
+def _longest_edge(X: FloatArray, tour: IntArray) -> int:
+    """Return the place where the longest edge of the tour begins."""
+    best = 0
+    longest = -1.0
+    for position in range(len(tour)):
+        length = _distance(X, tour[position], tour[(position + 1) % len(tour)])
+        if length > longest:
+            longest = length
+            best = position
+    return best
+
+
+def tour_path(X: FloatArray) -> IntArray:
+    """Return the records of ``X``, shape (n, d), in the order of a short tour cut at its longest edge."""
+    n, d = X.shape
+    tour = nearest_point_next(X)
+    neighbors = np.empty((n, min(NEIGHBORS, n - 1)), dtype=np.int64)
+    columns = X.T.copy()
+    at_a_time = max(1, TERMS_AT_A_TIME // (n * d))
+    for start in range(0, n, at_a_time):
+        checkpoint("finding neighbors", start / n)
+        _find_neighbors(columns, neighbors, start, min(n, start + at_a_time))
+    place = np.empty(n, dtype=np.int64)
+    place[tour] = np.arange(n)
+    while True:
+        checkpoint("shortening the tour")
+        if _improve(X, tour, place, neighbors) == 0:
+            break
+    return np.roll(tour, -1 - _longest_edge(X, tour))
+
+
+class TSPMHM(Microaggregator):
+    """TSP-MHM; see :mod:`microagg.algorithms.tsp_mhm`."""
+
+    info = Info(
+        key="tsp-mhm",
+        title="TSP-MHM",
+        family="Paths and optimal splits",
+        summary="Visits all records on a short round trip, and cuts it optimally into groups.",
+        year=2011,
+        reference="Heaton & Mukherjee 2011",
+        sizes="variable",
+        complexity="O(n²d + nkd)",
+        note="How the tour is made and where it is opened was settled here: nearest point next from one end of the "
+        "diameter, shortened by 2-opt and Or-opt among the ten nearest records, cut at its longest edge.",
+    )
+
+    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+        return split_path(X, tour_path(X), k)
