@@ -991,7 +991,7 @@ def blocks_of(X, labels, number):
 
 
 def improved(X, labels, k, blocks, weights, rounds):
-    """Return the groups of IMHM from this partition: in each block assignments, then paths, until paths gain nothing."""
+    """Return the groups that IMHM makes of a partition: by block, assignments and paths, until paths gain nothing."""
     least, groups = 1e-10 * loss(X, [0] * len(X)), []
     for records in blocks_of(X, labels, min(blocks, max(labels) + 1)):
         part, start = [X[i] for i in records], canonical([labels[i] for i in records])
@@ -1043,7 +1043,7 @@ def rimhm(X, k, blocks=1, weights="distance", rounds=100, shuffle=0.1, random_st
 
 
 def pcl(X, k):
-    """PCL (Rebollo-Monedero et al. 2013), from MDAV: assign to the centroids, k or more to each, while the SSE falls."""
+    """PCL (Rebollo-Monedero et al. 2013): from MDAV, assign k or more to each centroid, while the SSE falls."""
     X = rows(X)
     labels, least = mdav(X, k), 1e-10 * loss(X, [0] * len(X))
     while True:

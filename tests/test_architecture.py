@@ -80,7 +80,7 @@ def test_import_compiles_nothing_and_loads_nothing_heavy():
         "assert not {'numpy', 'pandas', 'numba', 'sklearn'} & set(sys.modules)\n"
         "microagg.ALGORITHMS, microagg.microaggregate, microagg.datasets, microagg.experiment\n"
         "from microagg.kernels import pool\n"
-        "from microagg.algorithms import mdav\n"
+        "from microagg.kernels import mdav\n"
         "assert not pool.make_pool.signatures and not mdav.mdav.signatures\n"
         "heavy = {'streamlit', 'plotly', 'rdata', 'pooch', 'pyarrow.parquet', 'openpyxl', 'sklearn.datasets'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"

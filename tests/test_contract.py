@@ -218,7 +218,7 @@ def test_registry_is_ordered_and_read_only():
 
 
 def test_read_only_data_do_not_compile_a_kernel_again(X):
-    from microagg.algorithms.mdav import mdav
+    from microagg.kernels.mdav import mdav
 
     make("mdav", k=3).fit(X)
     before = len(mdav.signatures)

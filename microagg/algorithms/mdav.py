@@ -27,22 +27,10 @@ from typing import Any
 from numba import njit
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.groups import form_from_rest, make_groups, rest_to_nearest_centroid
-from microagg.kernels.mdav import form_group_at_edge, form_groups_in_pairs, mdav_1
+from microagg.kernels.groups import form_from_rest, make_groups
+from microagg.kernels.mdav import form_group_at_edge, form_groups_in_pairs, mdav, mdav_1
 from microagg.kernels.pool import ALIVE, make_pool
 from microagg.validation import FloatArray, IntArray
-
-
-@njit(cache=True, nogil=True)
-def mdav(X: FloatArray, k: int) -> IntArray:
-    """Return the labels of MDAV for ``X``, shape (n, d), n >= k."""
-    pool = make_pool(X)
-    groups = make_groups(len(X), X.shape[1], k)
-    form_groups_in_pairs(groups, pool, k, 2 * k)
-    if pool.counts[ALIVE] >= k:
-        form_from_rest(groups, pool)
-    rest_to_nearest_centroid(groups, pool, True)
-    return groups.labels
 
 
 @njit(cache=True, nogil=True)

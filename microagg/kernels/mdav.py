@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from microagg.kernels.groups import Groups, form, make_groups, rest_to_nearest_centroid
+from microagg.kernels.groups import Groups, form, form_from_rest, make_groups, rest_to_nearest_centroid
 from microagg.kernels.pool import (
     ALIVE,
     Pool,
@@ -46,6 +46,21 @@ def form_groups_in_pairs(groups: Groups, pool: Pool, k: int, until: int) -> None
         if pool.positions[s_record] < 0:
             s = farthest(pool)  # the distances are still those from r
         form(groups, pool, members_around(pool, s, k))
+
+
+@njit(cache=True, nogil=True)
+def mdav(X: FloatArray, k: int) -> IntArray:
+    """Return the labels of MDAV for ``X``, shape (n, d), n >= k; IMHM starts from it.
+
+    It is described in :mod:`microagg.algorithms.mdav`.
+    """
+    pool = make_pool(X)
+    groups = make_groups(len(X), X.shape[1], k)
+    form_groups_in_pairs(groups, pool, k, 2 * k)
+    if pool.counts[ALIVE] >= k:
+        form_from_rest(groups, pool)
+    rest_to_nearest_centroid(groups, pool, True)
+    return groups.labels
 
 
 @njit(cache=True, nogil=True)

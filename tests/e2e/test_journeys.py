@@ -142,3 +142,21 @@ def test_table_of_runs_is_downloaded(page, server):
     lines = Path(waiting.value.path()).read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith("method,label,k,information_loss")
     assert len(lines) == 5
+
+
+def test_published_figures_can_be_looked_up_and_computed(page, server):
+    page.goto(f"{server.url}/published")
+    page.get_by_text("printed figures are reproduced to the last digit").wait_for()
+    pick(page, "Table", "One-dimensional example")
+    page.get_by_role("button", name="Compute this table here and now (2 runs)").click()
+    page.get_by_text("2 figures computed here").wait_for()
+    page.get_by_text("2 of 2 figures of this table are met to the last digit").first.wait_for()
+
+
+def test_an_algorithm_of_another_family_can_be_picked(page, server):
+    page.goto(f"{server.url}/choose_k?data=wine&k_to=4")
+    page.get_by_text("What to choose").wait_for()
+    page.get_by_role("button", name="By family").click()
+    page.get_by_test_id("stPopoverBody").get_by_role("button", name="k-Ward").click()
+    wait_for_address(page, "methods=k-ward")
+    page.locator(".legendtext", has_text="k-Ward").first.wait_for()
