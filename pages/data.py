@@ -8,7 +8,7 @@ from microagg import DatasetUnavailableError, MicroaggError, datasets
 from microagg.preprocessing import SCALES, scale_effect
 from microagg.tables import decimal_comma_columns, digest_bytes, read_table
 from pages.ui import data, shell, sidebar, state
-from pages.ui.text import count, escape_markdown, listing
+from pages.ui.text import count, escape_markdown, listing, sentence
 
 _SHOWN_ROWS = 5_000
 _SCALE_NAMES = {"zscore": "z-score", "minmax": "min-max", "none": "none"}
@@ -167,7 +167,7 @@ def _workspace(table: data.Table) -> data.Workspace | None:
     try:
         return data.workspace()
     except MicroaggError as error:
-        st.error(escape_markdown(str(error)[:1].upper() + str(error)[1:]))
+        st.error(sentence(error))
     numeric = data.numeric_columns(table.frame)
     complete = tuple(
         column for column in numeric if np.isfinite(table.frame[column].to_numpy(float, na_value=np.nan)).all()
@@ -180,6 +180,7 @@ def _workspace(table: data.Table) -> data.Workspace | None:
 def _attributes(table: data.Table) -> None:
     st.subheader("Attributes")
     chosen = state.current().columns or table.quasi_identifiers
+    numeric = data.numeric_columns(table.frame)
     rows = []
     for column in table.frame.columns:
         series = table.frame[column]
@@ -193,7 +194,7 @@ def _attributes(table: data.Table) -> None:
             "distinct": int(series.nunique()),
             "missing": int(series.isna().sum()),
         }
-        if column in data.numeric_columns(table.frame):
+        if column in numeric:
             values = series.to_numpy(float, na_value=np.nan)
             values = values[np.isfinite(values)]
             if len(values):

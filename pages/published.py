@@ -19,7 +19,7 @@ _LIVE = "live_figures"
 def body() -> None:
     """Draw the page."""
     st.title("Published results")
-    stored = literature.Stored.read(RESULTS)
+    stored, outdated = _stored()
     _count(stored)
     choices = state.current()
     left, right = st.columns(2)
@@ -36,9 +36,22 @@ def body() -> None:
     shown = [figure for figure in figures if figure.table == state.current().table]
     live = _run_here(shown)
     results = {**stored.results, **live}
-    _origin(stored, shown, live)
+    _origin(stored, outdated, shown, live)
     _table(shown, results)
     _beyond(shown, results)
+
+
+def _stored() -> tuple[literature.Stored, list[str]]:
+    """Return the stored results, and the algorithms whose code has changed since."""
+    index = RESULTS / "published.json"
+    return _read_stored(index.stat().st_mtime if index.is_file() else 0.0)
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _read_stored(stamp: float) -> tuple[literature.Stored, list[str]]:
+    # Telling what is outdated parses every algorithm's code, which does not change while the server runs.
+    stored = literature.Stored.read(RESULTS)
+    return stored, stored.outdated()
 
 
 def _count(stored: literature.Stored) -> None:
@@ -100,15 +113,15 @@ def _run_here(figures: list[Figure]) -> dict[str, Computed]:
     return live
 
 
-def _origin(stored: literature.Stored, figures: list[Figure], live: dict[str, Computed]) -> None:
+def _origin(stored: literature.Stored, outdated: list[str], figures: list[Figure], live: dict[str, Computed]) -> None:
     here = sum(figure.identity in live for figure in figures)
     if here:
         st.caption(f"{count(here, 'figure')} computed here in this session; the others are stored results.")
     elif stored.date:
         says = f"Stored results, computed on {stored.date} with microagg {stored.version} by benchmarks/published.py."
-        outdated = {figure.recipe.method.key for figure in figures if figure.recipe} & set(stored.outdated())
-        if outdated:
-            names = ", ".join(sorted(widgets.title_of(key) for key in outdated))
+        changed = {figure.recipe.method.key for figure in figures if figure.recipe} & set(outdated)
+        if changed:
+            names = ", ".join(sorted(widgets.title_of(key) for key in changed))
             says += f" The code of {names} has changed since."
         st.caption(escape_markdown(says))
     else:

@@ -18,7 +18,7 @@ from microagg.experiment import Method, Result
 from microagg.progress import Cancelled
 from microagg.validation import check_enough_records
 from pages.ui.data import Workspace
-from pages.ui.text import count, escape_markdown
+from pages.ui.text import count, escape_markdown, sentence
 
 _MOST_ROWS = 20_000
 _MOST_PARTITIONS = 24
@@ -208,7 +208,7 @@ def ended_early(kind: str) -> None:
         return
     note, button = st.columns([5, 1], vertical_alignment="center")
     if job.problem:
-        note.error(escape_markdown(f"{job.problem[:1].upper()}{job.problem[1:]}"))
+        note.error(sentence(job.problem))
     else:
         note.info(f"Cancelled after {job.done} of {count(job.total, 'run')}; what is done is shown.")
     button.button("Go on", on_click=lambda: results().jobs.pop(kind, None), width="stretch")

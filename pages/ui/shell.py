@@ -12,7 +12,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from microagg import MicroaggError
 from pages.ui import charts, state
-from pages.ui.text import escape_markdown
+from pages.ui.text import escape_markdown, sentence
 
 ASSETS = Path(__file__).parent / "assets"
 ICON = str(ASSETS / "icon.svg")
@@ -60,7 +60,7 @@ def show(body: Callable[[], None]) -> None:
     try:
         body()
     except MicroaggError as error:
-        st.error(escape_markdown(f"{str(error)[:1].upper()}{str(error)[1:]}"))
+        st.error(sentence(error))
 
 
 def chart(figure: Figure, *, title: str, key: str, alt: str, **options: Any) -> None:

@@ -13,6 +13,12 @@ def escape_markdown(text: object) -> str:
     return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
 
 
+def sentence(error: object) -> str:
+    """Return an error's message as a sentence for Markdown, its first letter a capital."""
+    message = str(error)
+    return escape_markdown(message[:1].upper() + message[1:])
+
+
 def escape_html(text: object) -> str:
     """Return ``text`` so that Plotly, which reads a little HTML, shows it letter by letter."""
     return html.escape(str(text), quote=False)
