@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from microagg.errors import DataError, ParameterError
 from microagg.partition import Partition
+from microagg.records import Records
 from microagg.validation import (
     FloatArray,
     IntArray,
@@ -50,6 +51,8 @@ class Info:
         Whether two runs on the same data give the same partition without a seed.
     note : str
         What the source leaves open, and what was chosen here.
+    mixed : bool
+        Whether it works on ordinal and nominal attributes too, see :class:`MixedMicroaggregator`.
     """
 
     key: str
@@ -62,6 +65,7 @@ class Info:
     complexity: str
     deterministic: bool = True
     note: str = ""
+    mixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,8 @@ class Param:
         How the literature writes it, such as γ.
     grid : tuple
         The values among which the literature picks the best one, where it does.
+    needs_classes : bool
+        Whether any value but the default takes the class of each record to be known.
     """
 
     name: str
@@ -91,6 +97,7 @@ class Param:
     help: str
     symbol: str = ""
     grid: tuple[Any, ...] = ()
+    needs_classes: bool = False
 
     def check(self, value: Any) -> Any:
         """Return ``value`` in its own kind, or raise :class:`ParameterError` naming the parameter and its bounds."""
@@ -184,6 +191,85 @@ class Microaggregator(ClusterMixin, BaseEstimator):
         check_finite(data, names)
         # To a kernel a read-only array is another type, for which it would be compiled once more.
         return data if data.flags.writeable else data.copy()
+
+
+class MixedMicroaggregator(Microaggregator):
+    """Base of the algorithms that work on numeric, ordinal and nominal attributes together.
+
+    Attributes are compared as Byun, Kamra, Bertino & Li define it, each by a difference between 0 and 1, so nothing
+    has to be scaled. A subclass implements :meth:`_partition_records`.
+    """
+
+    def fit(self, X: ArrayLike | Records, y: Any = None) -> Self:
+        """Partition the records of ``X``: :class:`~microagg.records.Records`, or numbers of shape (n, d).
+
+        ``y``, shape (n,), is the class of each record, for parameters that heed it; otherwise it is ignored.
+
+        Raises
+        ------
+        ParameterError
+            If k or another parameter is of the wrong kind or out of bounds, or heeds classes and there are none.
+        DataError
+            If X is neither records nor a 2-D table of finite numbers, has fewer than k records, or y does not have one
+            class for each.
+        """
+        k = check_k(self.k)
+        parameters = check_params(type(self), {param.name: getattr(self, param.name) for param in self.params})
+        if isinstance(X, Records):
+            check_finite(X.values, [str(attribute.name) for attribute in X.attributes])
+            records = X
+            self.n_features_in_ = X.d
+        else:
+            records = Records.of_numbers(self._validated(X))
+        check_enough_records(len(records), k, "X")
+        classes = np.zeros(len(records), dtype=np.int64)
+        heeded = [
+            param.name for param in self.params if param.needs_classes and parameters[param.name] != param.default
+        ]
+        if heeded:
+            if y is None:
+                raise ParameterError(
+                    f"{heeded[0]} of {self.info.title} needs the class of each record: pass y (or, to microaggregate, "
+                    f"classes='column'), or leave {heeded[0]} at its default."
+                )
+            classes = class_codes(y, len(records))
+        self.partition_ = Partition(self._partition_records(records, k, classes, **parameters), k)
+        self.labels_ = self.partition_.labels
+        return self
+
+    def fit_predict(self, X: ArrayLike | Records, y: Any = None, **_: Any) -> IntArray:
+        """Partition the records of ``X`` and return the group of each; see :meth:`fit`."""
+        return self.fit(X, y).labels_
+
+    def fit_transform(self, X: ArrayLike, y: Any = None) -> FloatArray:
+        """Partition the records of ``X``, numbers of shape (n, d), and return each replaced by its group's centroid."""
+        if isinstance(X, Records):
+            raise DataError("records of mixed attributes have no centroids: use microaggregate, or fit and labels_.")
+        partition = self.fit(X, y).partition_
+        return partition.centroids(X)[partition.labels]
+
+    def _partition_records(self, records: Records, k: int, classes: IntArray, **parameters: Any) -> IntArray:
+        """Return a group number for each of ``records``; ``classes`` are codes 0, 1, … of shape (n,)."""
+        raise NotImplementedError
+
+
+def class_codes(classes: ArrayLike, n: int) -> IntArray:
+    """Return the class of each of ``n`` records as a number from 0, in order of first appearance.
+
+    Raises
+    ------
+    DataError
+        If there is not one class for each record, or one is missing.
+    """
+    import pandas as pd
+
+    values = np.asarray(classes)
+    if values.shape != (n,):
+        raise DataError(f"there must be one class for each of {n} records, not classes of shape {values.shape}.")
+    codes, _ = pd.factorize(values)
+    if (codes < 0).any():
+        raise DataError(f"record {int(np.flatnonzero(codes < 0)[0])} (counting from 0) has no class: fill it in.")
+    return codes.astype(np.int64)
 
 
 def check_params(cls: type[Microaggregator], given: Mapping[str, Any]) -> dict[str, Any]:

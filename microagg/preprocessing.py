@@ -8,8 +8,9 @@ release is therefore computed on the raw values, and nothing has to be scaled ba
 from __future__ import annotations
 
 import warnings
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -18,6 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
+from microagg.records import Attribute, Records
+from microagg.taxonomy import Taxonomy, category
 from microagg.validation import FloatArray, check_finite, check_matrix, check_unique_columns, listing, numeric_matrix
 
 #: How attributes can be scaled: mean 0 and variance 1, to the interval from 0 to 1, or not at all.
@@ -235,31 +238,41 @@ def _called(j: int, names: Sequence[Any] | None) -> str:
 
 @dataclass(frozen=True)
 class Schema:
-    """The roles of a file's columns. Columns without a role are released as they are.
+    """The roles of a file's columns, and the kinds of its quasi-identifiers. Others are released as they are.
 
     Attributes
     ----------
     quasi_identifiers : tuple
-        The numeric columns that could be linked to other files; these are microaggregated.
+        The columns that could be linked to other files; these are microaggregated.
     confidential : tuple
         The columns that the release is about (confidential attributes); they stay as they are.
     identifiers : tuple
         The columns that name a record (names, numbers of documents); they are left out of a release.
     strata : tuple
         The columns within whose values groups must stay; they stay as they are.
+    taxonomies : mapping of column name to Taxonomy
+        The quasi-identifiers that are nominal, i.e. hold categories without an order.
+    ordinal : mapping of column name to tuple of str
+        The quasi-identifiers that are ordinal, with their categories from the lowest to the highest.
 
-    Each is given as one column name or as a collection of them. (A tuple is a collection.)
+    Roles are given as one column name or as a collection of them. (A tuple is a collection.) Quasi-identifiers that are
+    neither nominal nor ordinal are numeric.
 
     Raises
     ------
     ParameterError
-        If a column is named twice, within a role or in two of them, or if there is no quasi-identifier.
+        If a column is named twice, within a role or in two of them, if there is no quasi-identifier, or if a taxonomy
+        or an order is given to something else.
+    DataError
+        If a taxonomy is none, or an order is empty or has a category twice.
     """
 
     quasi_identifiers: tuple[Hashable, ...]
     confidential: tuple[Hashable, ...] = ()
     identifiers: tuple[Hashable, ...] = ()
     strata: tuple[Hashable, ...] = ()
+    taxonomies: Mapping[Hashable, Taxonomy] = field(default_factory=dict, hash=False)
+    ordinal: Mapping[Hashable, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         roles: dict[Hashable, _Role] = {}
@@ -277,6 +290,42 @@ class Schema:
                 roles[name] = role
         if not self.quasi_identifiers:
             raise ParameterError("quasi_identifiers names no column: name at least one to be microaggregated.")
+        for what, given in (("taxonomy", self.taxonomies), ("order", self.ordinal)):
+            for name in given:
+                if name not in self.quasi_identifiers:
+                    raise ParameterError(
+                        f"there is a {what} for {name!r}, which is not among the quasi-identifiers: leave it out, or "
+                        "name the column a quasi-identifier."
+                    )
+        if both := [name for name in self.ordinal if name in self.taxonomies]:
+            raise ParameterError(f"column {both[0]!r} has a taxonomy and an order: give one of them.")
+        taxonomies = {name: _taxonomy(name, given, ()) for name, given in self.taxonomies.items()}
+        object.__setattr__(self, "taxonomies", MappingProxyType(taxonomies))
+        object.__setattr__(
+            self, "ordinal", MappingProxyType({name: _levels(name, given) for name, given in self.ordinal.items()})
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A read-only view of a mapping cannot be pickled.
+        parts = (getattr(self, role) for role in _ROLES)
+        return type(self), (*parts, dict(self.taxonomies), dict(self.ordinal))
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The quasi-identifiers with their kinds."""
+        return tuple(self._attribute(name) for name in self.quasi_identifiers)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether all quasi-identifiers are numeric."""
+        return not self.taxonomies and not self.ordinal
+
+    def _attribute(self, name: Hashable) -> Attribute:
+        if name in self.taxonomies:
+            return Attribute(name, "nominal", taxonomy=self.taxonomies[name])
+        if name in self.ordinal:
+            return Attribute(name, "ordinal", levels=self.ordinal[name])
+        return Attribute(name)
 
     @classmethod
     def infer(
@@ -286,19 +335,30 @@ class Schema:
         confidential: Any = None,
         identifiers: Any = None,
         strata: Any = None,
+        *,
+        taxonomies: Mapping[Any, Any] | None = None,
+        ordinal: Mapping[Any, Sequence[Any]] | None = None,
     ) -> Self:
         """Return the roles of the columns of ``frame``, checked against it.
 
         Where ``quasi_identifiers`` are not named, they are all numeric columns that have no other role: not those of
-        booleans, but those that hold one value only too. A column of booleans that is named counts as 0 and 1.
+        booleans, but those that hold one value only too; and those with a taxonomy or an order. A column of booleans
+        that is named counts as 0 and 1.
+
+        A quasi-identifier with a taxonomy is nominal, one with an order (its categories from the lowest to the highest)
+        is ordinal. Of the others, ordered categories of pandas are ordinal, text and other categories nominal with the
+        flat taxonomy of their values, and numbers numeric. What ``taxonomies`` holds may be anything that
+        :meth:`microagg.taxonomy.Taxonomy.of` takes: a taxonomy, a path, text, nested mappings, or None for a flat one.
 
         Raises
         ------
         DataError
             If ``frame`` is not a DataFrame with unique column names on one level, a column is not in it, a
-            quasi-identifier is not numeric, or no column is left to be a quasi-identifier.
+            quasi-identifier holds what is neither number nor category, a value is missing in its taxonomy or order, a
+            taxonomy is not valid, or no column is left to be a quasi-identifier.
         ParameterError
-            If a column is named twice, within a role or in two of them.
+            If a column is named twice, within a role or in two of them, or a taxonomy or an order is given to a column
+            that is not a quasi-identifier.
         """
         check_frame(frame)
         declared: dict[str, tuple[Hashable, ...]] = {
@@ -306,9 +366,12 @@ class Schema:
             for role, value in (("confidential", confidential), ("identifiers", identifiers), ("strata", strata))
         }
         taken = {name for names in declared.values() for name in names}
+        taxonomies, ordinal = dict(taxonomies or {}), dict(ordinal or {})
         if quasi_identifiers is None:
             names: tuple[Hashable, ...] = tuple(
-                name for name in frame.columns if name not in taken and _is_number(frame[name].dtype)
+                name
+                for name in frame.columns
+                if name not in taken and (_is_number(frame[name].dtype) or name in taxonomies or name in ordinal)
             )
             if not names:
                 raise DataError(
@@ -325,8 +388,44 @@ class Schema:
                         f"there is no column {name!r} (named among the {_ROLES[role]}): "
                         f"the columns are {listing([repr(column) for column in frame.columns])}."
                     )
-        numeric_matrix(frame, schema.quasi_identifiers)
+        for name in names:
+            series = frame[name]
+            if name in ordinal or (name in taxonomies and taxonomies[name] is not None):
+                continue
+            if name in taxonomies or (_is_category(series) and not getattr(series.dtype, "ordered", False)):
+                taxonomies[name] = _taxonomy(name, None, _categories(series))
+            elif _is_category(series):
+                ordinal[name] = [category(value) for value in series.cat.categories]
+        schema = cls(names, **declared, taxonomies=taxonomies, ordinal=ordinal)
+        schema._encode(frame)
         return schema
+
+    def records(self, frame: pd.DataFrame, missing: str = "error") -> Records:
+        """Return the quasi-identifiers of ``frame``, encoded, in the order of the schema.
+
+        With ``missing="drop"`` the records that lack one are left out: see :func:`complete_records`.
+
+        Raises
+        ------
+        DataError
+            If a quasi-identifier is not in ``frame``, holds a value that is not in its taxonomy or order, is infinite,
+            or, unless dropped, missing.
+        ParameterError
+            If ``missing`` is not one of :data:`MISSING`.
+        """
+        check_frame(frame)
+        values = self._encode(frame)
+        return Records(self.attributes, values[complete_records(values, missing, self.quasi_identifiers)])
+
+    def _encode(self, frame: pd.DataFrame) -> FloatArray:
+        """Return numbers, ranks and nodes, shape (n, d); NaN stands for a missing value."""
+        values = np.empty((len(frame), len(self.quasi_identifiers)))
+        numeric = [j for j, attribute in enumerate(self.attributes) if attribute.kind == "numeric"]
+        values[:, numeric] = numeric_matrix(frame, [self.quasi_identifiers[j] for j in numeric])
+        for j, attribute in enumerate(self.attributes):
+            if attribute.kind != "numeric":
+                values[:, j] = _codes(frame[attribute.name], attribute)
+        return values
 
     def matrix(self, frame: pd.DataFrame, missing: str = "error") -> FloatArray:
         """Return the quasi-identifiers of ``frame`` as finite floats, shape (n, d), in the order of the schema.
@@ -341,6 +440,9 @@ class Schema:
             If ``missing`` is not one of :data:`MISSING`.
         """
         check_frame(frame)
+        if not self.is_numeric:
+            named = listing([repr(a.name) for a in self.attributes if a.kind != "numeric"])
+            raise DataError(f"{named} hold{'' if ',' in named else 's'} categories, so there is no matrix of numbers.")
         values = numeric_matrix(frame, self.quasi_identifiers)
         return values[complete_records(values, missing, self.quasi_identifiers)]
 
@@ -383,6 +485,69 @@ def check_frame(frame: Any) -> None:
     if frame.columns.nlevels > 1:
         raise DataError(f"the column names have {frame.columns.nlevels} levels: flatten them to one first.")
     check_unique_columns(list(frame.columns))
+
+
+def _taxonomy(name: Hashable, given: Any, values: Iterable[str]) -> Taxonomy:
+    try:
+        return Taxonomy.of(given, values)
+    except DataError as error:
+        raise DataError(f"the taxonomy of column {name!r}: {error}") from None
+
+
+def _levels(name: Hashable, given: Any) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ParameterError(f"the order of column {name!r} must be its categories from the lowest up, not {given!r}.")
+    levels = tuple(category(value) for value in given)
+    if not levels:
+        raise DataError(f"the order of column {name!r} is empty: name its categories from the lowest up.")
+    if len(set(levels)) < len(levels):
+        twice = next(level for level in levels if levels.count(level) > 1)
+        raise DataError(f"the order of column {name!r} has the category {twice!r} twice: name it once.")
+    return levels
+
+
+def _is_category(series: pd.Series[Any]) -> bool:
+    """Whether a column holds categories by its type: pandas' own, or text."""
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        return True
+    if is_numeric_dtype(series) or is_bool_dtype(series):
+        return False
+    # Other objects, such as lists or complex numbers, are neither numbers nor categories.
+    values = series.dropna()
+    return len(values) > 0 and all(isinstance(value, str) for value in values)
+
+
+def _categories(series: pd.Series[Any]) -> list[str]:
+    """Return the categories of a column, sorted so that the order of the records does not matter."""
+    return sorted({category(value) for value in series.dropna().unique()})
+
+
+def _codes(series: pd.Series[Any], attribute: Attribute) -> FloatArray:
+    """Return the rank or node of each value, shape (n,), NaN where it is missing."""
+    absent = series.isna().to_numpy()
+    # Each distinct value is looked up once, however many records there are.
+    positions, distinct = pd.factorize(series.astype(object).to_numpy())
+    found = np.empty(len(distinct) + 1)
+    found[-1] = np.nan  # factorize numbers what is missing -1
+    ranks = {level: rank for rank, level in enumerate(attribute.levels)}
+    for i, value in enumerate(distinct):
+        if attribute.taxonomy is not None:
+            try:
+                found[i] = attribute.taxonomy.node(value)
+            except DataError as error:
+                row = int(np.flatnonzero(positions == i)[0])
+                raise DataError(f"column {attribute.name!r}, record {row} (counting from 0): {error}") from None
+        elif category(value) in ranks:
+            found[i] = ranks[category(value)]
+        else:
+            row = int(np.flatnonzero(positions == i)[0])
+            raise DataError(
+                f"column {attribute.name!r} has {category(value)!r} in record {row} (counting from 0), which is not in "
+                f"its order {listing([repr(level) for level in attribute.levels])}: add it."
+            )
+    codes = found[positions]
+    codes[absent] = np.nan
+    return codes
 
 
 _Role = Literal["quasi_identifiers", "confidential", "identifiers", "strata"]

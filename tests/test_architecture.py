@@ -16,7 +16,8 @@ PACKAGE = ROOT / "microagg"
 LAYERS = [
     {"errors", "progress"},
     {"validation"},
-    {"partition"},
+    {"partition", "taxonomy"},
+    {"records"},
     {"kernels", "metrics", "tables"},
     {"base"},
     {"algorithms", "datasets", "preprocessing"},

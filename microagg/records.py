@@ -1,0 +1,137 @@
+"""Records of mixed attributes in the form that algorithms and metrics work on.
+
+An attribute is numeric, ordinal (ordered categories) or nominal (categories with a taxonomy). Numbers and ranks are
+compared by their difference as a share of the attribute's domain, categories by the height of their lowest common
+ancestor in the taxonomy (Byun, Kamra, Bertino & Li, Definitions 2 to 4). :meth:`microagg.Schema.records` makes
+records from a DataFrame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.errors import DataError
+from microagg.taxonomy import Taxonomy
+from microagg.validation import FloatArray, IntArray
+
+Kind = Literal["numeric", "ordinal", "nominal"]
+
+#: The kinds of attributes.
+KINDS: tuple[Kind, ...] = ("numeric", "ordinal", "nominal")
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """What is to be known of an attribute to compare its values.
+
+    Attributes
+    ----------
+    name : hashable
+        The column's name; for an array, the number of the column.
+    kind : {"numeric", "ordinal", "nominal"}
+    levels : tuple of str
+        The categories of an ordinal attribute, lowest first; empty for others.
+    taxonomy : Taxonomy or None
+        That of a nominal attribute; None for others.
+    """
+
+    name: Hashable
+    kind: Kind = "numeric"
+    levels: tuple[str, ...] = ()
+    taxonomy: Taxonomy | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """n records with d attributes, encoded.
+
+    Attributes
+    ----------
+    attributes : tuple of Attribute
+        One for each column of ``values``.
+    values : array of float, shape (n, d)
+        A number; for an ordinal attribute the rank of its category from 0; for a nominal one the node of its taxonomy.
+
+    Raises
+    ------
+    DataError
+        If there are not as many attributes as columns.
+    """
+
+    attributes: tuple[Attribute, ...]
+    values: FloatArray
+
+    def __post_init__(self) -> None:
+        if self.values.ndim != 2 or self.values.shape[1] != len(self.attributes) or not self.attributes:
+            raise DataError(
+                f"records need one column of values for each of {len(self.attributes)} attributes (at least one), "
+                f"not values of shape {self.values.shape}."
+            )
+
+    @classmethod
+    def of_numbers(cls, X: FloatArray) -> Self:
+        """Return the records of ``X``, shape (n, d), all attributes numeric."""
+        return cls(tuple(Attribute(j) for j in range(X.shape[1])), X)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return len(self.values)
+
+    @property
+    def d(self) -> int:
+        """The number of attributes."""
+        return len(self.attributes)
+
+    @cached_property
+    def nominal(self) -> NDArray[np.bool_]:
+        """Which attributes are nominal, shape (d,)."""
+        return np.array([attribute.kind == "nominal" for attribute in self.attributes])
+
+    @cached_property
+    def domains(self) -> FloatArray:
+        """The size of each attribute's domain, shape (d,).
+
+        The largest minus the smallest number among these records; the number of an ordinal attribute's categories
+        less one; the height of the taxonomy. 0 where there is one number or category only.
+        """
+        sizes = np.empty(self.d)
+        for j, attribute in enumerate(self.attributes):
+            if attribute.kind == "numeric":
+                sizes[j] = self.values[:, j].max() - self.values[:, j].min() if self.n else 0.0
+            elif attribute.kind == "ordinal":
+                sizes[j] = len(attribute.levels) - 1
+            else:
+                assert attribute.taxonomy is not None
+                sizes[j] = attribute.taxonomy.height
+        return sizes
+
+    @cached_property
+    def trees(self) -> tuple[IntArray, FloatArray]:
+        """The taxonomies of all attributes as two tables that kernels can use, padded to the largest tree of m nodes.
+
+        The parent of every node (-1 for a root), and the height of the subtree below it as a share of that of the tree;
+        both of shape (d, m), and -1 and 0 for attributes that are not nominal.
+        """
+        taxonomies = [attribute.taxonomy for attribute in self.attributes]
+        most = max((len(taxonomy.names) for taxonomy in taxonomies if taxonomy), default=1)
+        parents = np.full((self.d, most), -1, dtype=np.int64)
+        heights = np.zeros((self.d, most))
+        for j, taxonomy in enumerate(taxonomies):
+            if taxonomy:
+                parents[j, : len(taxonomy.parents)] = taxonomy.parents
+                heights[j, : len(taxonomy.parents)] = taxonomy.heights
+        return parents, heights
+
+    def take(self, rows: IntArray) -> Records:
+        """Return the records at the positions ``rows``, with domains as they are among those."""
+        return Records(self.attributes, self.values[rows])

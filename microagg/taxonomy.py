@@ -1,0 +1,357 @@
+"""Taxonomies: trees that say which categories are alike, and what a set of them has in common.
+
+The leaves of a taxonomy are the values of a categorical attribute, its inner nodes what these can be generalized to
+(Sweeney 2002; Byun, Kamra, Bertino & Li, Section 3). All leaves have the same depth, so that the height of a subtree
+says how much a generalization to its root gives away.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from microagg.errors import DataError, ParameterError
+from microagg.validation import FloatArray, listing
+
+#: The name of the root of a taxonomy that somebody makes without naming it.
+ANYTHING = "*"
+
+_MOST_NODES = 20_000
+
+
+def category(value: Any) -> str:
+    """Return how a value is written in a taxonomy: text as it is, whole numbers without a decimal point."""
+    if isinstance(value, (float, np.floating)) and math.isfinite(value) and value == int(value):
+        return str(int(value))
+    return str(value)
+
+
+@dataclass(frozen=True)
+class Taxonomy:
+    """A balanced tree of categories; made by :meth:`flat`, :meth:`from_nested`, :meth:`from_text` or :meth:`read`.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What the nodes are called, each before the nodes below it (preorder); the first is the root.
+    parents : tuple of int
+        The position of each node's parent, -1 for the root.
+
+    Raises
+    ------
+    DataError
+        If the leaves do not all have the same depth, or two nodes have one name. A node whose only child bears its own
+        name is allowed: it fills a level where there is nothing to tell apart.
+    """
+
+    names: tuple[str, ...]
+    parents: tuple[int, ...]
+    _position: dict[str, int] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        children = self.children
+        if len(self.names) < 2:
+            raise DataError("a taxonomy needs a root and at least one value below it.")
+        if len(self.names) > _MOST_NODES:
+            raise DataError(f"a taxonomy may have at most {_MOST_NODES:,} nodes, not {len(self.names):,}.")
+        for node, name in enumerate(self.names):
+            if not name.strip():
+                raise DataError("a taxonomy has a node without a name: give each a name.")
+            known = self._position.get(name)
+            if known is not None and not (children[known] == [node]):
+                raise DataError(f"the taxonomy has two nodes called {name!r}: rename one of them.")
+            # Of a chain of equal names the lowest counts, the others only fill levels.
+            self._position[name] = node
+        leaves = [node for node in range(len(self.names)) if not children[node]]
+        shallow = min(leaves, key=self.depths.__getitem__)
+        deep = max(leaves, key=self.depths.__getitem__)
+        if self.depths[shallow] != self.depths[deep]:
+            raise DataError(
+                f"the taxonomy is not balanced: {self.names[shallow]!r} is {self.depths[shallow]} below the root, "
+                f"{self.names[deep]!r} {self.depths[deep]}; insert levels (a node may have one child of its own name) "
+                "so that all values have the same depth."
+            )
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.parents))
+
+    # --- making one -------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def flat(cls, values: Iterable[Any], root: str = ANYTHING) -> Self:
+        """Return the taxonomy in which all ``values`` stand side by side: any two have only the root in common."""
+        names = dict.fromkeys(category(value) for value in values)
+        return cls((root, *names), (-1, *[0] * len(names)))
+
+    @classmethod
+    def from_nested(cls, tree: Mapping[str, Any]) -> Self:
+        """Return the taxonomy of nested mappings with one root: ``{"*": {"Married": ["civil", "abroad"], …}}``.
+
+        Children are a mapping (name to what is below it), a list of leaves, or None (or empty) for a leaf.
+
+        Raises
+        ------
+        DataError
+            If there is not exactly one root, something else than text names a node, or as the class says.
+        """
+        if not isinstance(tree, Mapping) or len(tree) != 1:
+            roots = f"{len(tree)} roots" if isinstance(tree, Mapping) else type(tree).__name__
+            raise DataError(f"a taxonomy must be a mapping with exactly one root, not {roots}: put all below one name.")
+        names: list[str] = []
+        parents: list[int] = []
+
+        def add(name: Any, below: Any, parent: int) -> None:
+            if not isinstance(name, (str, int, float)) or isinstance(name, bool):
+                raise DataError(f"a taxonomy's nodes must be text or numbers, not {name!r}.")
+            node = len(names)
+            names.append(category(name))
+            parents.append(parent)
+            if len(names) > _MOST_NODES:
+                return
+            if isinstance(below, Mapping):
+                for child, further in below.items():
+                    add(child, further, node)
+            elif isinstance(below, (list, tuple)):
+                for child in below:
+                    if isinstance(child, Mapping):
+                        for inner, further in child.items():
+                            add(inner, further, node)
+                    else:
+                        add(child, None, node)
+            elif below is not None:
+                raise DataError(f"below {names[node]!r} there must be a mapping, a list or nothing, not {below!r}.")
+
+        try:
+            add(*next(iter(tree.items())), -1)
+        except RecursionError:
+            raise DataError("the taxonomy is nested too deeply: use fewer levels.") from None
+        return cls(tuple(names), tuple(parents))
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """Return the taxonomy written as indented lines, one node per line, each below the nearest line indented less.
+
+        Lines are indented by blanks or by tabs, not by both; blank lines and lines that start with ``#`` do not count.
+
+        Raises
+        ------
+        DataError
+            Naming the line: if it is indented in a way that no line above is, or there are two roots; or as the class
+            says.
+        """
+        names: list[str] = []
+        parents: list[int] = []
+        open_nodes: list[tuple[int, int]] = []  # (indentation, node), from the root down to the line before
+        kinds = set()
+        for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), start=1):
+            name = line.strip()
+            if not name or name.startswith("#"):
+                continue
+            margin = line[: len(line) - len(line.lstrip())]
+            kinds |= set(margin)
+            if len(kinds) > 1:
+                raise DataError(
+                    f"line {number} of the taxonomy mixes blanks and tabs: indent all lines by one of them."
+                )
+            indent = len(margin)
+            while open_nodes and open_nodes[-1][0] >= indent:
+                below = open_nodes.pop()
+                if below[0] > indent and (not open_nodes or open_nodes[-1][0] < indent):
+                    raise DataError(
+                        f"line {number} of the taxonomy ({name!r}) is indented by {indent}, which no line above it is: "
+                        "indent it as far as the lines it stands beside."
+                    )
+            if names and not open_nodes:
+                raise DataError(
+                    f"line {number} of the taxonomy ({name!r}) is a second root beside {names[0]!r}: indent all other "
+                    f"lines, or put a common root such as {ANYTHING} above them."
+                )
+            parents.append(open_nodes[-1][1] if open_nodes else -1)
+            open_nodes.append((indent, len(names)))
+            names.append(name)
+        if not names:
+            raise DataError("the taxonomy is empty: write its root, and below it, indented, the values.")
+        return cls(tuple(names), tuple(parents))
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the taxonomy in a file: nested JSON if its name ends in ``.json``, indented text otherwise.
+
+        Raises
+        ------
+        DataError
+            If the file cannot be read, or is no taxonomy; the message names it.
+        """
+        file = Path(path)
+        try:
+            text = file.read_text(encoding="utf-8")
+        except OSError as error:
+            raise DataError(f"the taxonomy {str(file)!r} cannot be read ({error.strerror}): check its name.") from None
+        except UnicodeDecodeError:
+            raise DataError(f"the taxonomy {str(file)!r} is not UTF-8 text: save it as such.") from None
+        try:
+            return cls.from_string(text, nested=file.suffix.lower() == ".json")
+        except DataError as error:
+            raise DataError(f"in {file.name!r}: {error}") from None
+
+    @classmethod
+    def from_string(cls, text: str, *, nested: bool | None = None) -> Self:
+        """Return the taxonomy in ``text``, nested JSON or indented lines; unless ``nested`` says, JSON starts with ``{``."""
+        if nested if nested is not None else text.lstrip().startswith("{"):
+            try:
+                tree = json.loads(text, object_pairs_hook=_without_repeats)
+            except json.JSONDecodeError as error:
+                raise DataError(f"the taxonomy is not JSON (line {error.lineno}: {error.msg}).") from None
+            return cls.from_nested(tree)
+        return cls.from_text(text)
+
+    @classmethod
+    def of(cls, given: Any, values: Iterable[Any] = ()) -> Self:
+        """Return a taxonomy from a taxonomy, a path, text, nested mappings, or None: the flat one of ``values``.
+
+        A text of one line is a path.
+        """
+        if isinstance(given, cls):
+            return given
+        if given is None:
+            return cls.flat(values)
+        if isinstance(given, Mapping):
+            return cls.from_nested(given)
+        if isinstance(given, os.PathLike) or (isinstance(given, str) and "\n" not in given and "{" not in given):
+            return cls.read(given)
+        if isinstance(given, str):
+            return cls.from_string(given)
+        raise ParameterError(f"a taxonomy must be a Taxonomy, a path, text or nested mappings, not {given!r}.")
+
+    # --- what it looks like -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def children(self) -> list[list[int]]:
+        """The nodes directly below each node."""
+        below: list[list[int]] = [[] for _ in self.names]
+        for node, parent in enumerate(self.parents):
+            if parent >= 0:
+                below[parent].append(node)
+        return below
+
+    @cached_property
+    def depths(self) -> list[int]:
+        """How far below the root each node is."""
+        depths: list[int] = []
+        for parent in self.parents:
+            depths.append(depths[parent] + 1 if parent >= 0 else 0)
+        return depths
+
+    @cached_property
+    def leaves(self) -> tuple[int, ...]:
+        """The nodes of the values, in the order of the tree."""
+        return tuple(node for node, below in enumerate(self.children) if not below)
+
+    @cached_property
+    def values(self) -> tuple[str, ...]:
+        """The names of the leaves, in the order of the tree."""
+        return tuple(self.names[leaf] for leaf in self.leaves)
+
+    @property
+    def height(self) -> int:
+        """The height H of the tree: how far its leaves are below the root."""
+        return self.depths[self.leaves[0]]
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether any two values have only the root in common."""
+        return self.height == 1
+
+    def height_of(self, node: int) -> int:
+        """Return the height of the subtree whose root is ``node``; 0 for a leaf."""
+        return self.height - self.depths[node]
+
+    def ancestors(self, node: int) -> Iterator[int]:
+        """Yield ``node`` and what is above it, up to the root."""
+        while node >= 0:
+            yield node
+            node = self.parents[node]
+
+    def join(self, one: int, other: int) -> int:
+        """Return the lowest common ancestor of two nodes."""
+        while one != other:
+            if self.depths[one] >= self.depths[other]:
+                one = self.parents[one]
+            else:
+                other = self.parents[other]
+        return one
+
+    @cached_property
+    def heights(self) -> FloatArray:
+        """The height of the subtree below each node as a share of that of the tree, shape (nodes,)."""
+        return np.array([self.height_of(node) / self.height for node in range(len(self.names))])
+
+    def node(self, value: Any) -> int:
+        """Return the leaf of ``value``.
+
+        Raises
+        ------
+        DataError
+            If there is no such leaf.
+        """
+        node = self._position.get(category(value))
+        if node is None or self.children[node]:
+            known = listing([repr(name) for name in self.values])
+            raise DataError(f"the taxonomy has no value {category(value)!r}: it has {known}; add it.")
+        return node
+
+    def generalize(self, values: Iterable[Any]) -> str:
+        """Return the name of the lowest common ancestor of ``values``: the value itself where there is only one.
+
+        Raises
+        ------
+        DataError
+            If ``values`` are none, or one is not in the taxonomy.
+        """
+        nodes = [self.node(value) for value in values]
+        if not nodes:
+            raise DataError("there are no values to generalize.")
+        common = nodes[0]
+        for node in nodes[1:]:
+            common = self.join(common, node)
+        return self.names[common]
+
+    def distance(self, one: Any, other: Any) -> float:
+        """Return how unlike two values are: the height of what they have in common, as a share of that of the tree.
+
+        Definition 3 of Byun, Kamra, Bertino & Li; 0 for equal values, 1 for those that have only the root in common.
+        """
+        return float(self.heights[self.join(self.node(one), self.node(other))])
+
+    # --- writing it -------------------------------------------------------------------------------------------------
+
+    def to_text(self) -> str:
+        """Return the taxonomy as indented lines, which :meth:`from_text` reads."""
+        lines = [f"{'  ' * depth}{name}" for depth, name in zip(self.depths, self.names, strict=True)]
+        return "\n".join(lines) + "\n"
+
+    def to_nested(self) -> dict[str, Any]:
+        """Return the taxonomy as nested mappings, which :meth:`from_nested` reads and JSON can hold."""
+
+        def below(node: int) -> dict[str, Any] | None:
+            return {self.names[child]: below(child) for child in self.children[node]} or None
+
+        return {self.names[0]: below(0)}
+
+
+def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object as a dict; the standard reader would silently keep the last of two equal keys."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"the taxonomy has two nodes called {twice!r} side by side: rename one of them.")
+    return found
