@@ -361,7 +361,7 @@ class Schema:
             that is not a quasi-identifier.
         """
         check_frame(frame)
-        declared: dict[str, tuple[Hashable, ...]] = {
+        declared: dict[str, Any] = {
             role: _names(role, value)
             for role, value in (("confidential", confidential), ("identifiers", identifiers), ("strata", strata))
         }

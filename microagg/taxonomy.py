@@ -19,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 
 from microagg.errors import DataError, ParameterError
-from microagg.validation import FloatArray, listing
+from microagg.validation import FloatArray, IntArray, listing
 
 #: The name of the root of a taxonomy that somebody makes without naming it.
 ANYTHING = "*"
@@ -204,7 +204,7 @@ class Taxonomy:
 
     @classmethod
     def from_string(cls, text: str, *, nested: bool | None = None) -> Self:
-        """Return the taxonomy in ``text``, nested JSON or indented lines; unless ``nested`` says, JSON starts with ``{``."""
+        """Return the taxonomy in ``text``, indented lines or nested JSON, as ``nested`` says or its first character."""
         if nested if nested is not None else text.lstrip().startswith("{"):
             try:
                 tree = json.loads(text, object_pairs_hook=_without_repeats)
@@ -288,6 +288,16 @@ class Taxonomy:
             else:
                 other = self.parents[other]
         return one
+
+    @cached_property
+    def lineages(self) -> IntArray:
+        """The ancestor of each node at each depth, shape (height + 1, nodes); below its own depth, the node itself."""
+        table = np.empty((self.height + 1, len(self.names)), dtype=np.int64)
+        for node, parent in enumerate(self.parents):
+            if parent >= 0:
+                table[:, node] = table[:, parent]
+            table[self.depths[node] :, node] = node
+        return table
 
     @cached_property
     def heights(self) -> FloatArray:

@@ -1,6 +1,6 @@
 """What a partition costs and guarantees."""
 
-from microagg.metrics import bounds
+from microagg.metrics import bounds, generalization
 from microagg.metrics.loss import group_sse, information_loss, record_sse, sse, sst
 
-__all__ = ["bounds", "group_sse", "information_loss", "record_sse", "sse", "sst"]
+__all__ = ["bounds", "generalization", "group_sse", "information_loss", "record_sse", "sse", "sst"]
