@@ -1,0 +1,208 @@
+"""What it costs to generalize mixed records: the measures of Byun, Kamra, Bertino & Li, Sections 3 and 5.
+
+A released group shows, of each attribute, a range of numbers or ordered categories, or the lowest common ancestor of its
+categories in their taxonomy. What that gives away is measured attribute by attribute as a share of all there is, so it
+has no unit and attributes need no scaling.
+
+Functions take a DataFrame with its :class:`microagg.Schema`, or :class:`microagg.records.Records` without one; labels
+have shape (n,), under any numbering. They raise :class:`~microagg.errors.DataError` for labels that are not whole
+numbers or not one for each record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from microagg.errors import DataError
+from microagg.partition import canonical_labels
+from microagg.records import Records
+from microagg.taxonomy import Taxonomy
+from microagg.validation import FloatArray, IntArray
+
+
+class Encoder(Protocol):
+    """What encodes a DataFrame: :class:`microagg.Schema`."""
+
+    def records(self, frame: Any) -> Records:
+        """Return the records of ``frame``."""
+
+
+def numeric_distance(one: float, other: float, domain: float) -> float:
+    """Return ``|one − other|`` as a share of the size of the domain, 0 where that is 0 (Definition 2)."""
+    return abs(one - other) / domain if domain > 0.0 else 0.0
+
+
+def categorical_distance(one: Any, other: Any, taxonomy: Taxonomy) -> float:
+    """Return the height of the lowest common ancestor as a share of that of the taxonomy (Definition 3)."""
+    return taxonomy.distance(one, other)
+
+
+def record_distance(data: Any, one: int, other: int, schema: Encoder | None = None) -> float:
+    """Return the distance of the records at two positions: the sum over the attributes, 0 to d (Definition 4)."""
+    records = as_records(data, schema)
+    total = 0.0
+    for j, attribute in enumerate(records.attributes):
+        a, b = records.values[one, j], records.values[other, j]
+        if attribute.taxonomy is not None:
+            total += float(attribute.taxonomy.heights[attribute.taxonomy.join(int(a), int(b))])
+        else:
+            total += numeric_distance(float(a), float(b), float(records.domains[j]))
+    return total
+
+
+def as_records(data: Any, schema: Encoder | None = None) -> Records:
+    """Return ``data`` as records: as it is, or encoded by ``schema``."""
+    if isinstance(data, Records):
+        return data
+    if schema is None:
+        raise DataError("a DataFrame needs its schema: pass microagg.Schema.infer(frame, quasi_identifiers=[...]).")
+    return schema.records(data)
+
+
+@dataclass(frozen=True, eq=False)
+class Extents:
+    """What each group of a partition has in common, groups in order of first appearance.
+
+    Attributes
+    ----------
+    sizes : array of int, shape (g,)
+        The number of records.
+    low, high : array of float, shape (g, d)
+        The smallest and the largest number or rank; of a nominal attribute, both are the node of the lowest common
+        ancestor.
+    shares : array of float, shape (g, d)
+        The size of that range as a share of the domain, or the height of that node as a share of the taxonomy's.
+    """
+
+    sizes: IntArray
+    low: FloatArray
+    high: FloatArray
+    shares: FloatArray
+
+
+def extents(records: Records, labels: ArrayLike) -> Extents:
+    """Return what each group has in common.
+
+    Raises
+    ------
+    DataError
+        If there is not one label for each record.
+    """
+    groups = canonical_labels(labels)
+    if len(groups) != len(records):
+        raise DataError(f"there are {len(records)} records, but labels for {len(groups)}.")
+    sizes = np.bincount(groups)
+    starts = np.cumsum(sizes) - sizes
+    values = records.values[np.argsort(groups, kind="stable")]
+    low = np.minimum.reduceat(values, starts, axis=0)
+    high = np.maximum.reduceat(values, starts, axis=0)
+    shares = np.zeros_like(low)
+    for j, attribute in enumerate(records.attributes):
+        if attribute.taxonomy is not None:
+            low[:, j] = high[:, j] = _common(attribute.taxonomy, values[:, j].astype(np.int64), starts)
+            shares[:, j] = attribute.taxonomy.heights[low[:, j].astype(np.int64)]
+        elif records.domains[j] > 0.0:
+            shares[:, j] = (high[:, j] - low[:, j]) / records.domains[j]
+    return Extents(sizes, low, high, shares)
+
+
+def _common(taxonomy: Taxonomy, nodes: IntArray, starts: IntArray) -> IntArray:
+    """Return the lowest common ancestor of the nodes from each of ``starts`` to the next."""
+    common = np.zeros(len(starts), dtype=np.int64)
+    for lineage in taxonomy.lineages:
+        at_depth = lineage[nodes]
+        least, greatest = np.minimum.reduceat(at_depth, starts), np.maximum.reduceat(at_depth, starts)
+        common = np.where(least == greatest, least, common)
+    return common
+
+
+def group_information_loss(data: Any, labels: ArrayLike, schema: Encoder | None = None) -> FloatArray:
+    """Return the information loss of each group: its size times the sum of its shares, shape (g,) (Definition 5)."""
+    found = extents(as_records(data, schema), labels)
+    return np.asarray(found.sizes * found.shares.sum(axis=1))
+
+
+def attribute_information_loss(data: Any, labels: ArrayLike, schema: Encoder | None = None) -> FloatArray:
+    """Return what each attribute contributes to the total, as a share of the most it could, shape (d,), 0 to 1."""
+    found = extents(as_records(data, schema), labels)
+    return np.asarray(found.sizes @ found.shares / found.sizes.sum())
+
+
+def total_information_loss(data: Any, labels: ArrayLike, schema: Encoder | None = None) -> float:
+    """Return the total information loss, 0 to n·d: the sum over the groups (Definition 6)."""
+    return float(group_information_loss(data, labels, schema).sum())
+
+
+def discernibility(labels: ArrayLike) -> int:
+    """Return the discernibility metric DM: the sum of the squared group sizes (Bayardo & Agrawal 2005)."""
+    return int(np.square(np.bincount(canonical_labels(labels))).sum())
+
+
+def average_class_size(labels: ArrayLike, k: int = 1) -> float:
+    """Return the mean group size over k, 1 at best (LeFevre, DeWitt & Ramakrishnan 2006)."""
+    groups = canonical_labels(labels)
+    return float(len(groups) / (int(groups.max()) + 1) / k)
+
+
+def classification(labels: ArrayLike, classes: ArrayLike) -> float:
+    """Return the classification metric CM: the share of records outside their group's majority class (Iyengar 2002).
+
+    ``classes``, shape (n,), holds the class of each record, such as an income bracket. 0 where every group is of one
+    class.
+
+    Raises
+    ------
+    DataError
+        If there is not one class for each record.
+    """
+    import pandas as pd
+
+    groups = canonical_labels(labels)
+    codes, distinct = pd.factorize(np.asarray(classes), use_na_sentinel=False)
+    if len(codes) != len(groups):
+        raise DataError(f"there are labels for {len(groups)} records, but classes for {len(codes)}.")
+    pairs, counts = np.unique(groups * len(distinct) + codes, return_counts=True)
+    majority = np.zeros(int(groups.max()) + 1, dtype=np.int64)
+    np.maximum.at(majority, pairs // len(distinct), counts)
+    return float(1.0 - majority.sum() / len(groups))
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All measures of one partition.
+
+    Attributes
+    ----------
+    total_information_loss : float
+        Total-IL, 0 to n·d.
+    information_loss : float
+        Total-IL in percent of n·d, the loss if all records formed one group that has nothing in common.
+    discernibility : int
+        DM.
+    average_class_size : float
+        The mean group size over k.
+    classification : float or None
+        CM, 0 to 1; None where no classes are known.
+    """
+
+    total_information_loss: float
+    information_loss: float
+    discernibility: int
+    average_class_size: float
+    classification: float | None
+
+
+def summary(records: Records, labels: ArrayLike, k: int, classes: ArrayLike | None = None) -> Summary:
+    """Return all measures of the partition ``labels`` of ``records`` into groups of at least ``k``."""
+    total = total_information_loss(records, labels)
+    return Summary(
+        total_information_loss=total,
+        information_loss=100.0 * total / (records.n * records.d),
+        discernibility=discernibility(labels),
+        average_class_size=average_class_size(labels, k),
+        classification=None if classes is None else classification(labels, classes),
+    )
