@@ -1,8 +1,8 @@
 """What it costs to generalize mixed records: the measures of Byun, Kamra, Bertino & Li, Sections 3 and 5.
 
 A released group shows, of each attribute, a range of numbers or ordered categories, or the lowest common ancestor of
-its categories in their taxonomy. What that gives away is measured attribute by attribute as a share of all there is, so it
-has no unit and attributes need no scaling.
+its categories in their taxonomy. What that gives away is measured attribute by attribute as a share of all there is, so
+it has no unit and attributes need no scaling.
 
 Functions take a DataFrame with its :class:`microagg.Schema`, or :class:`microagg.records.Records` without one; labels
 have shape (n,), under any numbering. They raise :class:`~microagg.errors.DataError` for labels that are not whole
