@@ -263,7 +263,8 @@ def class_codes(classes: ArrayLike, n: int) -> IntArray:
     """
     import pandas as pd
 
-    values = np.asarray(classes)
+    # As objects: numpy would turn a missing value among text into the text "nan".
+    values = np.asarray(classes, dtype=object)
     if values.shape != (n,):
         raise DataError(f"there must be one class for each of {n} records, not classes of shape {values.shape}.")
     codes, _ = pd.factorize(values)

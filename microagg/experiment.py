@@ -1,29 +1,36 @@
 """Many runs at once: algorithms × values of k on one data set, with progress, cancellation and threads.
 
-The kernels release the interpreter lock, so threads use all cores without copying the data.
+Data are an array of numbers, whose loss is the SSE, or :class:`~microagg.records.Records` of mixed attributes, whose
+loss is Total-IL; for these there are only the algorithms that work on mixed attributes. The kernels release the
+interpreter lock, so threads use all cores without copying the data.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from microagg.base import check_params
+from microagg.base import Microaggregator, MixedMicroaggregator, check_params, class_codes
 from microagg.errors import ParameterError
-from microagg.metrics import loss
+from microagg.metrics import generalization, loss
 from microagg.partition import Partition
 from microagg.progress import Cancelled, watched
-from microagg.registry import algorithm, make
-from microagg.validation import FloatArray, check_enough_records, check_finite, check_k, check_matrix
+from microagg.records import Attribute, Records
+from microagg.registry import ALGORITHMS, algorithm, make
+from microagg.taxonomy import Taxonomy
+from microagg.validation import FloatArray, IntArray, check_enough_records, check_finite, check_k, check_matrix, listing
+
+_R = TypeVar("_R")
 
 
 @dataclass(frozen=True)
@@ -35,8 +42,9 @@ class Method:
     key : str
         The algorithm's key.
     params : mapping of str to a value or a sequence of values
-        Parameters left out have their default. Several values mean: run all and keep the lowest SSE, for each k on
-        its own, as the literature does for γ of V-MDAV. Such a choice is made with the result in view.
+        Parameters left out have their default. Several values mean: run all and keep the lowest SSE (of mixed
+        records: the lowest Total-IL), for each k on its own, as the literature does for γ of V-MDAV. Such a choice is
+        made with the result in view.
 
     Raises
     ------
@@ -131,13 +139,59 @@ class Result:
             "k": self.k,
             "information_loss": self.information_loss,
             "sse": self.sse,
-            "n_groups": self.partition.n_groups,
-            "smallest_group": int(self.partition.sizes.min()),
-            "largest_group": int(self.partition.sizes.max()),
-            "params": ", ".join(f"{name}={value}" for name, value in self.params.items()),
-            "settings_tried": self.tried,
-            "seconds": self.seconds,
+            **_how(self),
         }
+
+
+@dataclass(frozen=True)
+class MixedResult:
+    """One method at one k, on records of mixed attributes.
+
+    Attributes
+    ----------
+    method : Method
+    k : int
+    params : dict
+        The parameters used; where several were tried, those of the lowest Total-IL, the first tried among equals.
+    tried : int
+        How many parameter settings were tried.
+    partition : Partition
+    summary : Summary
+        Its measures.
+    seconds : float
+        Time of the algorithm itself, over all settings tried.
+    """
+
+    method: Method
+    k: int
+    params: dict[str, Any]
+    tried: int
+    partition: Partition
+    summary: generalization.Summary
+    seconds: float
+
+    def row(self) -> dict[str, Any]:
+        """Return what a table shows of it."""
+        return {
+            "method": self.method.key,
+            "label": self.method.label,
+            "k": self.k,
+            "n_records": len(self.partition),
+            **vars(self.summary),
+            **_how(self),
+        }
+
+
+def _how(result: Result | MixedResult) -> dict[str, Any]:
+    """Return the columns that both kinds of results end with."""
+    return {
+        "n_groups": result.partition.n_groups,
+        "smallest_group": int(result.partition.sizes.min()),
+        "largest_group": int(result.partition.sizes.max()),
+        "params": ", ".join(f"{name}={value}" for name, value in result.params.items()),
+        "settings_tried": result.tried,
+        "seconds": result.seconds,
+    }
 
 
 _prepared: set[str] = set()
@@ -159,60 +213,183 @@ def prepare(keys: Iterable[str], progress: Callable[[int, int, str], None] | Non
         if progress:
             progress(done, len(todo), algorithm(key).info.title)
         make(key, k=2).fit(np.arange(12.0).reshape(6, 2) % 5)
+        if algorithm(key).info.mixed:
+            _warm_up(key)
         _prepared.add(key)
     if progress:
         progress(len(todo), len(todo), "")
 
 
-def run_one(X: FloatArray, method: Method, k: int, sst: float | None = None) -> Result:
-    """Run ``method`` at ``k`` on ``X``, shape (n, d); with several settings, the one with the lowest SSE is kept."""
-    whole = loss.sst(X) if sst is None else sst
+def _warm_up(key: str) -> None:
+    """Run a mixed algorithm on attributes of every kind, with each choice and with classes: each may have kernels."""
+    tree = Taxonomy.from_nested({"*": {"a": ["b", "c"], "d": ["e", "f"]}})
+    attributes = (
+        Attribute("x"),
+        Attribute("y", "ordinal", levels=("0", "1", "2")),
+        Attribute("z", "nominal", (), tree),
+    )
+    values = np.array([[0.0, 2, 2], [1, 0, 3], [2, 1, 5], [5, 2, 6], [4, 0, 2], [3, 1, 5], [9, 2, 3]])
+    records, classes = Records(attributes, values), np.array([0, 1, 0, 1, 0, 0, 1])
+    params = algorithm(key).params
+    heeding = {param.name: param.bounds[1] or 1.0 for param in params if param.needs_classes}
+    choices = [{param.name: value} for param in params if param.kind == "choice" for value in param.bounds]
+    for given in [{}, heeding, *choices]:
+        _mixed(make(key, k=2, **given)).fit(records, classes)
+
+
+def _best(
+    method: Method, k: int, fit: Callable[[Microaggregator], Microaggregator], value: Callable[[Partition], float]
+) -> tuple[dict[str, Any], int, Partition, float, float]:
+    """Return the parameters of the lowest value, how many were tried, their partition, its value, and seconds."""
     settings = method.settings()
-    best: tuple[float, dict[str, Any], Partition] | None = None
+    best: tuple[dict[str, Any], Partition, float] | None = None
     seconds = 0.0
     for params in settings:
         estimator = make(method.key, k=k, **params)
         started = time.perf_counter()
-        partition = estimator.fit(X).partition_
+        partition = fit(estimator).partition_
         seconds += time.perf_counter() - started
-        sse = loss.sse(X, partition.labels)
-        if best is None or sse < best[0]:
-            best = sse, params, partition
+        reached = value(partition)
+        if best is None or reached < best[2]:
+            best = params, partition, reached
     assert best is not None
-    return Result(method, k, best[1], len(settings), best[2], best[0], loss.percent(best[0], whole), seconds)
+    return best[0], len(settings), best[1], best[2], seconds
 
 
+def run_one(X: FloatArray, method: Method, k: int, sst: float | None = None) -> Result:
+    """Run ``method`` at ``k`` on ``X``, shape (n, d); with several settings, the one with the lowest SSE is kept."""
+    whole = loss.sst(X) if sst is None else sst
+    params, tried, partition, sse, seconds = _best(
+        method, k, lambda estimator: estimator.fit(X), lambda partition: loss.sse(X, partition.labels)
+    )
+    return Result(method, k, params, tried, partition, sse, loss.percent(sse, whole), seconds)
+
+
+def _mixed(estimator: Microaggregator) -> MixedMicroaggregator:
+    assert isinstance(estimator, MixedMicroaggregator)
+    return estimator
+
+
+def run_one_mixed(records: Records, method: Method, k: int, classes: ArrayLike | None = None) -> MixedResult:
+    """Run ``method`` at ``k`` on ``records``; with several settings, the one with the lowest Total-IL is kept.
+
+    ``classes``, shape (n,), are given to the algorithm and to the classification metric.
+    """
+    params, tried, partition, _, seconds = _best(
+        method,
+        k,
+        lambda estimator: _mixed(estimator).fit(records, classes),
+        lambda partition: generalization.total_information_loss(records, partition.labels),
+    )
+    summary = generalization.summary(records, partition.labels, k, classes)
+    return MixedResult(method, k, params, tried, partition, summary, seconds)
+
+
+def check_mixed(method: Method, *, with_classes: bool) -> None:
+    """Raise :class:`ParameterError` unless ``method`` works on records of mixed attributes, with or without classes."""
+    cls = algorithm(method.key)
+    if not cls.info.mixed:
+        titles = [other.info.title for other in ALGORITHMS.values() if other.info.mixed]
+        raise ParameterError(
+            f"{cls.info.title} works on arrays of numbers, not on records of mixed attributes: "
+            f"choose one of {listing(titles)}."
+        )
+    heeded = [
+        param.name
+        for param in cls.params
+        if param.needs_classes and any(setting[param.name] != param.default for setting in method.settings())
+    ]
+    if heeded and not with_classes:
+        raise ParameterError(
+            f"{heeded[0]} of {cls.info.title} needs the class of each record: pass classes, or leave {heeded[0]} at "
+            "its default."
+        )
+
+
+@overload
+def run(
+    X: Records,
+    cells: Iterable[tuple[Method, int]],
+    *,
+    classes: ArrayLike | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    workers: int | None = None,
+    watch: Callable[[Method, int, str, float | None], None] | None = None,
+) -> Iterator[MixedResult]: ...
+
+
+@overload
 def run(
     X: ArrayLike,
     cells: Iterable[tuple[Method, int]],
     *,
+    classes: ArrayLike | None = None,
     cancelled: Callable[[], bool] | None = None,
     workers: int | None = None,
     watch: Callable[[Method, int, str, float | None], None] | None = None,
-) -> Iterator[Result]:
-    """Yield a :class:`Result` for each cell (method, k) as it gets done, on ``workers`` threads (default: the cores).
+) -> Iterator[Result]: ...
+
+
+def run(
+    X: ArrayLike | Records,
+    cells: Iterable[tuple[Method, int]],
+    *,
+    classes: ArrayLike | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    workers: int | None = None,
+    watch: Callable[[Method, int, str, float | None], None] | None = None,
+) -> Iterator[Any]:
+    """Yield a result for each cell (method, k) as it gets done, on ``workers`` threads (default: the cores).
 
     ``cancelled()`` is asked before each cell and, by long-running algorithms, now and then; once it is true no further
     cell starts and the iteration ends. ``watch(method, k, message, share)`` is called from within long runs, see
     :func:`microagg.progress.checkpoint`.
 
+    Parameters
+    ----------
+    X : array of float, shape (n, d), or Records
+        What is yielded is a :class:`Result` of an array and a :class:`MixedResult` of records.
+    classes : array, shape (n,), optional
+        The class of each of the records, for parameters that heed it and for the classification metric.
+
     Raises
     ------
     DataError
-        If X (shape (n, d)) is not finite numbers, or has fewer records than a k.
+        If X holds anything but finite numbers, or has fewer records than a k, or if there is not one class for each.
     ParameterError
-        If a k is not a whole number of at least 1.
+        If a k is not a whole number of at least 1, classes are given with an array, an algorithm does not work on
+        mixed attributes and X are records, or it heeds classes and there are none.
     """
-    data = check_matrix(X)
-    check_finite(data)
     todo = [(method, check_k(k)) for method, k in cells]
+    one: Callable[[Method, int], Result | MixedResult]
+    if isinstance(X, Records):
+        check_finite(X.values, [str(attribute.name) for attribute in X.attributes])
+        codes: IntArray | None = None if classes is None else class_codes(classes, len(X))
+        for method in dict.fromkeys(method for method, _ in todo):
+            check_mixed(method, with_classes=codes is not None)
+        n, one = len(X), functools.partial(run_one_mixed, X, classes=codes)
+    else:
+        if classes is not None:
+            raise ParameterError("classes are for records of mixed attributes: leave them out, or pass Records.")
+        data = check_matrix(X)
+        check_finite(data)
+        n, one = len(data), functools.partial(run_one, data, sst=loss.sst(data))
     for _, k in todo:
-        check_enough_records(len(data), k, "X")
-    whole = loss.sst(data)
-    waiting = iter(todo)
-    threads = workers or os.cpu_count() or 1
+        check_enough_records(n, k, "X")
+    return _on_threads(one, todo, cancelled, workers or os.cpu_count() or 1, watch)
 
-    def watched_run(method: Method, k: int) -> Result | None:
+
+def _on_threads(
+    one: Callable[[Method, int], _R],
+    cells: Iterable[tuple[Method, int]],
+    cancelled: Callable[[], bool] | None,
+    threads: int,
+    watch: Callable[[Method, int, str, float | None], None] | None,
+) -> Iterator[_R]:
+    """Yield ``one(method, k)`` for each cell as it gets done; see :func:`run`."""
+    waiting = iter(cells)
+
+    def watched_run(method: Method, k: int) -> _R | None:
         def watcher(message: str, share: float | None) -> bool:
             if watch:
                 watch(method, k, message, share)
@@ -220,12 +397,12 @@ def run(
 
         with watched(watcher):
             try:
-                return run_one(data, method, k, whole)
+                return one(method, k)
             except Cancelled:
                 return None
 
     with ThreadPoolExecutor(threads, thread_name_prefix="microagg") as pool:
-        running: set[Future[Result | None]] = set()
+        running: set[Future[_R | None]] = set()
         while True:
             while len(running) < threads and not (cancelled and cancelled()):
                 cell = next(waiting, None)
@@ -241,11 +418,12 @@ def run(
 
 
 def sweep(
-    X: ArrayLike,
+    X: ArrayLike | Records,
     algorithms: Iterable[str | tuple[str, Mapping[str, Any]] | Method],
     ks: Iterable[int],
     *,
-    progress: Callable[[int, int, Result], None] | None = None,
+    classes: ArrayLike | None = None,
+    progress: Callable[[int, int, Any], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     workers: int | None = None,
 ) -> pd.DataFrame:
@@ -253,14 +431,16 @@ def sweep(
 
     Parameters
     ----------
-    X : array of float, shape (n, d)
-        Used as given; see :func:`microagg.standardize`.
+    X : array of float, shape (n, d), or Records
+        Used as given; see :func:`microagg.standardize` and :meth:`microagg.Schema.records`.
     algorithms : iterable of str, (str, mapping) or Method
         ``"mdav"``, ``("v-mdav", {"gamma": 0.3})``, or with several values to pick the best of:
         ``("v-mdav", {"gamma": [0, 0.1, 0.2]})``.
     ks : iterable of int
+    classes : array, shape (n,), optional
+        The class of each of the records of mixed attributes.
     progress : callable, optional
-        Called as ``progress(done, total, result)`` after each pair.
+        Called as ``progress(done, total, result)`` after each pair, with a :class:`Result` or :class:`MixedResult`.
     cancelled : callable, optional
         Asked before each pair; once it is true the rows done so far are returned.
     workers : int, optional
@@ -271,7 +451,8 @@ def sweep(
     DataFrame
         Columns method, label, k, information_loss (percent), sse, n_groups, smallest_group, largest_group, params,
         settings_tried, seconds; in the order of ``algorithms``, then ``ks``. ``attrs["complete"]`` says whether all
-        pairs are in it.
+        pairs are in it. Of records, n_records follows k, and total_information_loss, information_loss (percent of n·d),
+        discernibility, average_class_size and classification stand in place of information_loss and sse.
 
     Raises
     ------
@@ -282,13 +463,14 @@ def sweep(
     cells = list(dict.fromkeys(itertools.product(methods, ks)))
     prepare(method.key for method in methods)
     rank = {cell: position for position, cell in enumerate(cells)}
-    results: list[Result] = []
-    for result in run(X, cells, cancelled=cancelled, workers=workers):
+    results: list[Result | MixedResult] = []
+    data: Any = X  # which of the two kinds of results there are, makes no difference here
+    for result in run(data, cells, classes=classes, cancelled=cancelled, workers=workers):
         results.append(result)
         if progress:
             progress(len(results), len(cells), result)
     results.sort(key=lambda result: rank[result.method, result.k])
-    columns = list(Result.row(results[0])) if results else ["method", "k", "information_loss"]
+    columns = list(results[0].row()) if results else ["method", "k", "information_loss"]
     table = pd.DataFrame([result.row() for result in results], columns=columns)
     table.attrs["complete"] = len(results) == len(cells)
     return table

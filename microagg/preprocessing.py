@@ -21,7 +21,15 @@ from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.records import Attribute, Records
 from microagg.taxonomy import Taxonomy, category
-from microagg.validation import FloatArray, check_finite, check_matrix, check_unique_columns, listing, numeric_matrix
+from microagg.validation import (
+    FloatArray,
+    check_columns,
+    check_finite,
+    check_matrix,
+    check_unique_columns,
+    listing,
+    numeric_matrix,
+)
 
 #: How attributes can be scaled: mean 0 and variance 1, to the interval from 0 to 1, or not at all.
 SCALES = ("zscore", "minmax", "none")
@@ -290,11 +298,11 @@ class Schema:
                 roles[name] = role
         if not self.quasi_identifiers:
             raise ParameterError("quasi_identifiers names no column: name at least one to be microaggregated.")
-        for what, given in (("taxonomy", self.taxonomies), ("order", self.ordinal)):
+        for what, given in (("a taxonomy", self.taxonomies), ("an order", self.ordinal)):
             for name in given:
                 if name not in self.quasi_identifiers:
                     raise ParameterError(
-                        f"there is a {what} for {name!r}, which is not among the quasi-identifiers: leave it out, or "
+                        f"there is {what} for {name!r}, which is not among the quasi-identifiers: leave it out, or "
                         "name the column a quasi-identifier."
                     )
         if both := [name for name in self.ordinal if name in self.taxonomies]:
@@ -366,6 +374,9 @@ class Schema:
             for role, value in (("confidential", confidential), ("identifiers", identifiers), ("strata", strata))
         }
         taken = {name for names in declared.values() for name in names}
+        for what, given in (("taxonomies", taxonomies), ("ordinal", ordinal)):
+            if given is not None and not isinstance(given, Mapping):
+                raise ParameterError(f"{what} must be a mapping from column names, not {type(given).__name__}.")
         taxonomies, ordinal = dict(taxonomies or {}), dict(ordinal or {})
         if quasi_identifiers is None:
             names: tuple[Hashable, ...] = tuple(
@@ -397,7 +408,7 @@ class Schema:
             elif _is_category(series):
                 ordinal[name] = [category(value) for value in series.cat.categories]
         schema = cls(names, **declared, taxonomies=taxonomies, ordinal=ordinal)
-        schema._encode(frame)
+        schema.encode(frame)
         return schema
 
     def records(self, frame: pd.DataFrame, missing: str = "error") -> Records:
@@ -414,11 +425,18 @@ class Schema:
             If ``missing`` is not one of :data:`MISSING`.
         """
         check_frame(frame)
-        values = self._encode(frame)
+        values = self.encode(frame)
         return Records(self.attributes, values[complete_records(values, missing, self.quasi_identifiers)])
 
-    def _encode(self, frame: pd.DataFrame) -> FloatArray:
-        """Return numbers, ranks and nodes, shape (n, d); NaN stands for a missing value."""
+    def encode(self, frame: pd.DataFrame) -> FloatArray:
+        """Return the quasi-identifiers of ``frame`` as numbers, ranks and nodes, shape (n, d); NaN stands for a gap.
+
+        Raises
+        ------
+        DataError
+            If a quasi-identifier is not in ``frame``, or holds a value that is not in its taxonomy or order.
+        """
+        check_columns(frame, self.quasi_identifiers)
         values = np.empty((len(frame), len(self.quasi_identifiers)))
         numeric = [j for j, attribute in enumerate(self.attributes) if attribute.kind == "numeric"]
         values[:, numeric] = numeric_matrix(frame, [self.quasi_identifiers[j] for j in numeric])
@@ -490,8 +508,8 @@ def check_frame(frame: Any) -> None:
 def _taxonomy(name: Hashable, given: Any, values: Iterable[str]) -> Taxonomy:
     try:
         return Taxonomy.of(given, values)
-    except DataError as error:
-        raise DataError(f"the taxonomy of column {name!r}: {error}") from None
+    except (DataError, ParameterError) as error:
+        raise type(error)(f"the taxonomy of column {name!r}: {error}") from None
 
 
 def _levels(name: Hashable, given: Any) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ records from a DataFrame.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, Self
@@ -57,15 +57,19 @@ class Records:
         One for each column of ``values``.
     values : array of float, shape (n, d)
         A number; for an ordinal attribute the rank of its category from 0; for a nominal one the node of its taxonomy.
+    file_domains : array of float, shape (d,), optional
+        The :attr:`domains` of the file that these records are a part of; by default they are a whole file.
 
     Raises
     ------
     DataError
-        If there are not as many attributes as columns.
+        If there are not as many attributes as columns, not as many domains, or a value is no rank of an ordinal or no
+        leaf of a nominal attribute.
     """
 
     attributes: tuple[Attribute, ...]
     values: FloatArray
+    file_domains: FloatArray | None = None
 
     def __post_init__(self) -> None:
         if self.values.ndim != 2 or self.values.shape[1] != len(self.attributes) or not self.attributes:
@@ -73,6 +77,16 @@ class Records:
                 f"records need one column of values for each of {len(self.attributes)} attributes (at least one), "
                 f"not values of shape {self.values.shape}."
             )
+        if self.file_domains is not None and self.file_domains.shape != (self.d,):
+            raise DataError(
+                f"records need one domain for each of {self.d} attributes, not domains of shape "
+                f"{self.file_domains.shape}."
+            )
+
+        for j, attribute in enumerate(self.attributes):
+            codes: Iterable[int] = attribute.taxonomy.leaves if attribute.taxonomy else range(len(attribute.levels))
+            if attribute.kind != "numeric" and not np.isin(self.values[:, j], list(codes)).all():
+                raise DataError(f"attribute {attribute.name!r} has a value that is no category of it.")
 
     @classmethod
     def of_numbers(cls, X: FloatArray) -> Self:
@@ -101,9 +115,11 @@ class Records:
     def domains(self) -> FloatArray:
         """The size of each attribute's domain, shape (d,).
 
-        The largest minus the smallest number among these records; the number of an ordinal attribute's categories
-        less one; the height of the taxonomy. 0 where there is one number or category only.
+        The largest minus the smallest number in the file; the number of an ordinal attribute's categories less one; the
+        height of the taxonomy. 0 where there is one number or category only.
         """
+        if self.file_domains is not None:
+            return self.file_domains
         sizes = np.empty(self.d)
         for j, attribute in enumerate(self.attributes):
             if attribute.kind == "numeric":
@@ -133,5 +149,8 @@ class Records:
         return parents, heights
 
     def take(self, rows: IntArray) -> Records:
-        """Return the records at the positions ``rows``, with domains as they are among those."""
-        return Records(self.attributes, self.values[rows])
+        """Return the records at the positions ``rows``; their domains stay those of the file.
+
+        So a difference of two records counts the same whatever other records they are among.
+        """
+        return Records(self.attributes, self.values[rows], self.domains)

@@ -1,289 +1,35 @@
 """From a file to a protected release, with a report on what it cost and guarantees, and a recipe that reproduces it.
 
 :func:`microaggregate` partitions the records of a DataFrame into groups of at least k and replaces each
-quasi-identifier by its group's mean or median (Defays & Nanopoulos 1993; Domingo-Ferrer & Mateo-Sanz 2002). All other
-columns, the order of the records and their index stay as they are. What the report says of k is counted on the
-released frame itself, not concluded from the partition.
+quasi-identifier by one value of its group, such as the mean, or by what its group has in common, such as a range: see
+:mod:`microagg.recoding`. All other columns, the order of the records and their index stay as they are. What the report
+says of k is counted on the released frame itself, not concluded from the partition.
 """
 
 from __future__ import annotations
 
+import json
 import warnings
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from microagg import registry
 from microagg.base import Microaggregator
 from microagg.errors import ConstantColumnWarning, DataError, MicroaggError, ParameterError
-from microagg.metrics import bounds, loss
 from microagg.partition import Partition
-from microagg.preprocessing import (
-    MISSING,
-    SCALES,
-    Scaling,
-    Schema,
-    centered,
-    check_choice,
-    check_frame,
-    complete_records,
-)
-from microagg.registry import make
-from microagg.tables import digest_array
-from microagg.validation import FloatArray, IntArray, check_enough_records, check_k, listing, numeric_matrix
+from microagg.preprocessing import MISSING, SCALES, Scaling, Schema, check_choice, check_frame, complete_records
+from microagg.recoding import CATEGORIES, STATISTICS, Recoding, recode
+from microagg.records import Records
+from microagg.report import Generalization, Loss, Report, Risk, Stratum, Utility, counted, plain, quoted
+from microagg.tables import digest_array, digest_bytes
+from microagg.validation import FloatArray, IntArray, check_enough_records, check_k, listing
 
-#: What a group's records can be replaced by.
-STATISTICS = ("mean", "median")
-
-# A standard deviation that falls below this part of what it was is rounding, and its correlations are noise.
-_VANISHED = 1e-9
-
-
-@dataclass(frozen=True)
-class Loss:
-    """What the release lost, measured on the scaled quasi-identifiers with the values actually released.
-
-    SSE = Σ ‖x − x′‖² over the records, x′ being what replaces x; SST = Σ ‖x − x̄‖²; IL = 100 · SSE / SST, in percent,
-    and 0 where the SST is 0. Group means have the least SSE that a partition allows; group medians cost a bit more
-    (and can, in contrived data, exceed 100 %).
-
-    Attributes
-    ----------
-    sse, sst : float
-        Squared units of the scaled data.
-    information_loss : float
-        IL in percent.
-    lower_bound : float
-        No partition into groups of at least k (within the strata) has a lower IL, in percent; the nearest-neighbor
-        bound, see :func:`microagg.metrics.bounds.nearest_neighbor`.
-    attributes : dict
-        IL in percent of each quasi-identifier by itself.
-    """
-
-    sse: float
-    sst: float
-    information_loss: float
-    lower_bound: float
-    attributes: dict[Hashable, float]
-
-
-@dataclass(frozen=True)
-class Stratum:
-    """One stratum of a release.
-
-    Attributes
-    ----------
-    values : tuple
-        Its value of each strata column.
-    n_records, n_groups : int
-    realized_k : int
-        The size of its smallest class of records with equal quasi-identifiers.
-    """
-
-    values: tuple[Any, ...]
-    n_records: int
-    n_groups: int
-    realized_k: int
-
-
-@dataclass(frozen=True)
-class Risk:
-    """What the release guarantees. A class is a set of records whose released quasi-identifiers (and strata) are equal.
-
-    Attributes
-    ----------
-    realized_k : int
-        The size of the smallest class, counted on the released frame.
-    max_reidentification_probability : float
-        1 / ``realized_k``: the chance of picking the right record in the smallest class.
-    n_groups : int
-        The groups of the partition.
-    n_classes : int
-        The classes; fewer than groups where two groups have the same centroid.
-    largest_group : int
-    n_shared : int
-        The records whose released quasi-identifiers are shared with another record at least.
-    strata : tuple of Stratum
-        In order of first appearance; empty without strata.
-    """
-
-    realized_k: int
-    max_reidentification_probability: float
-    n_groups: int
-    n_classes: int
-    largest_group: int
-    n_shared: int
-    strata: tuple[Stratum, ...]
-
-
-@dataclass(frozen=True)
-class AttributeUtility:
-    """What became of one quasi-identifier, in its own units.
-
-    Attributes
-    ----------
-    name : hashable
-    mean_before, mean_after : float
-    sd_before, sd_after : float
-        Standard deviation of the population (divided by n).
-    correlation_change : float or None
-        The largest absolute change of its correlation with another quasi-identifier; None where there is no other,
-        or no correlation is defined both before and after.
-    """
-
-    name: Hashable
-    mean_before: float
-    mean_after: float
-    sd_before: float
-    sd_after: float
-    correlation_change: float | None
-
-
-@dataclass(frozen=True)
-class Utility:
-    """What analyses of the release will find changed.
-
-    Attributes
-    ----------
-    attributes : tuple of AttributeUtility
-        In the order of the quasi-identifiers.
-    correlation_change : float or None
-        The largest absolute change of a correlation of two quasi-identifiers.
-    correlation_pair : tuple or None
-        The two that it concerns.
-    """
-
-    attributes: tuple[AttributeUtility, ...]
-    correlation_change: float | None
-    correlation_pair: tuple[Hashable, Hashable] | None
-
-
-@dataclass(frozen=True)
-class Report:
-    """What a release cost and guarantees.
-
-    Attributes
-    ----------
-    k : int
-        The minimum group size asked for.
-    scale, statistic : str
-    n_records : int
-        The records released.
-    n_dropped : int
-        The records left out for lack of a quasi-identifier.
-    dropped : tuple
-        Their index labels.
-    constant_columns : tuple
-        The quasi-identifiers that hold one value only.
-    undeclared_columns : tuple
-        The columns released as they are without having been declared confidential or strata.
-    loss : Loss
-    risk : Risk
-    utility : Utility
-    """
-
-    k: int
-    scale: str
-    statistic: str
-    n_records: int
-    n_dropped: int
-    dropped: tuple[Any, ...]
-    constant_columns: tuple[Hashable, ...]
-    undeclared_columns: tuple[Hashable, ...]
-    loss: Loss
-    risk: Risk
-    utility: Utility
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all figures as nested dicts and lists that JSON can hold."""
-        return _plain(asdict(self))
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return all figures as a table: a row for each, with columns ``part``, ``measure``, ``attribute``, ``value``.
-
-        ``attribute`` is the quasi-identifier where a figure concerns one, otherwise empty.
-        """
-        rows: list[tuple[str, str, Any, Any]] = [
-            ("records", "k", "", self.k),
-            ("records", "n_records", "", self.n_records),
-            ("records", "n_dropped", "", self.n_dropped),
-        ]
-        for part in ("loss", "risk", "utility"):
-            figures = vars(getattr(self, part))
-            rows += [(part, name, "", value) for name, value in figures.items() if isinstance(value, (int, float))]
-        rows += [("loss", "information_loss", name, value) for name, value in self.loss.attributes.items()]
-        for attribute in self.utility.attributes:
-            figures = {name: value for name, value in vars(attribute).items() if name != "name"}
-            rows += [("utility", name, attribute.name, value) for name, value in figures.items() if value is not None]
-        table = pd.DataFrame(rows, columns=["part", "measure", "attribute", "value"])
-        return table.astype({"value": np.float64, "attribute": object})
-
-    def summary(self) -> str:
-        """Return the report in a few plain sentences, one per line."""
-        return "\n".join(
-            [*self._risk_sentences(), *self._loss_sentences(), *self._utility_sentences(), *self._remarks()]
-        )
-
-    def _risk_sentences(self) -> list[str]:
-        risk = self.risk
-        within = " within each stratum" if risk.strata else ""
-        return [
-            f"{_counted(self.n_records, 'record')} in {_counted(risk.n_groups, 'group')} of at most "
-            f"{risk.largest_group:,}{within}: each combination of released quasi-identifiers is shared by at least "
-            f"{_counted(risk.realized_k, 'record')}, counted on the release (k = {self.k:,} was asked for).",
-            "Who knows a person's true quasi-identifiers and nothing else picks the right record with a probability of "
-            f"at most 1 in {risk.realized_k:,}.",
-        ]
-
-    def _loss_sentences(self) -> list[str]:
-        lost = self.loss
-        on = {"zscore": "attributes of variance 1", "minmax": "attributes from 0 to 1", "none": "unscaled attributes"}
-        within = " within these strata" if self.risk.strata else ""
-        sentences = [
-            f"Information loss is {lost.information_loss:.4g} % "
-            f"(IL = 100 · SSE / SST = 100 · {lost.sse:.5g} / {lost.sst:.5g}, on {on[self.scale]}); no partition into "
-            f"groups of at least {self.k:,}{within} loses less than {lost.lower_bound:.4g} %."
-        ]
-        if len(lost.attributes) > 1:
-            most = max(lost.attributes, key=lost.attributes.__getitem__)
-            sentences.append(f"Most is lost on {str(most)!r}: {lost.attributes[most]:.4g} %.")
-        return sentences
-
-    def _utility_sentences(self) -> list[str]:
-        utility = self.utility
-        sentences = []
-        shrunk = {a.name: 1.0 - a.sd_after / a.sd_before for a in utility.attributes if a.sd_before > 0.0}
-        if shrunk:
-            most = max(shrunk, key=shrunk.__getitem__)
-            means = "means are kept, and standard deviations" if self.statistic == "mean" else "standard deviations"
-            sentences.append(
-                f"Of the attributes, {means} shrink by at most {100.0 * max(shrunk[most], 0.0):.3g} % ({str(most)!r})."
-            )
-        if utility.correlation_change is not None and utility.correlation_pair is not None:
-            one, other = utility.correlation_pair
-            sentences.append(
-                f"The correlation that changes most is that of {str(one)!r} and {str(other)!r}: "
-                f"by {utility.correlation_change:.2g}."
-            )
-        return sentences
-
-    def _remarks(self) -> list[str]:
-        sentences = []
-        if self.n_dropped:
-            sentences.append(
-                f"{_counted(self.n_dropped, 'record')} with a missing quasi-identifier "
-                f"{'was' if self.n_dropped == 1 else 'were'} left out."
-            )
-        if self.constant_columns:
-            sentences.append(f"One value only, and no part in distances: {_quoted(self.constant_columns)}.")
-        if self.undeclared_columns:
-            sentences.append(
-                f"Released as they are, without having been declared confidential: {_quoted(self.undeclared_columns)}; "
-                "make sure that they identify nobody."
-            )
-        return sentences
+__all__ = ["CATEGORIES", "STATISTICS", "Release", "Report", "microaggregate", "replay"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -310,10 +56,14 @@ class Release:
 
     def __repr__(self) -> str:
         report = self.report
+        lost = []
+        if report.loss is not None:
+            lost.append(f"IL={report.loss.information_loss:.4g} %")
+        if report.generalization is not None:
+            lost.append(f"Total-IL={report.generalization.information_loss:.4g} %")
         return (
-            f"Release({_counted(report.n_records, 'record')}, {_counted(report.risk.n_groups, 'group')} by "
-            f"{self.recipe['method']}, k={report.k}, realized k={report.risk.realized_k}, "
-            f"IL={report.loss.information_loss:.4g} %)"
+            f"Release({counted(report.n_records, 'record')}, {counted(report.risk.n_groups, 'group')} by "
+            f"{self.recipe['method']}, k={report.k}, realized k={report.risk.realized_k}, {', '.join(lost)})"
         )
 
 
@@ -330,14 +80,22 @@ def microaggregate(
     statistic: str = "mean",
     missing: str = "error",
     random_state: int | None = None,
+    taxonomies: Mapping[Any, Any] | None = None,
+    ordinal: Mapping[Any, Sequence[Any]] | None = None,
+    classes: Any = None,
+    categories: str = "ancestor",
     **params: Any,
 ) -> Release:
-    """Return a k-anonymous release of ``frame``: each quasi-identifier replaced by the mean of its group.
+    """Return a k-anonymous release of ``frame``: its quasi-identifiers replaced by what stands for their group.
 
     The released frame has the columns of ``frame`` in their order, without the ``identifiers``, and its records in
-    their order under the same index. Quasi-identifiers become float64, integers and booleans too, for a mean is
-    seldom whole; all other columns are as they were, and so is ``frame`` itself. Where the index or the order of the
-    records could identify somebody, reset or shuffle them before publishing.
+    their order under the same index. All columns but the quasi-identifiers are as they were, and so is ``frame``
+    itself. Where the index or the order of the records could identify somebody, reset or shuffle them before
+    publishing.
+
+    Numeric quasi-identifiers become float64, integers and booleans too, for a mean is seldom whole; categories stay
+    values of the file, in their own type. With ``statistic="generalize"`` all quasi-identifiers, the numeric ones too,
+    become text: ``[17, 23]``, or ``17`` where all records of a group have that value.
 
     Weighted data (survey weights) are not supported: every record counts once, and a column of weights that is not to
     be microaggregated must be declared confidential.
@@ -349,24 +107,41 @@ def microaggregate(
     k : int
         The minimum number of records in a group.
     method : str, default "mdav-star"
-        A key of :data:`microagg.ALGORITHMS`.
+        A key of :data:`microagg.ALGORITHMS`. With quasi-identifiers that hold categories it must be one whose ``info``
+        says that it works on ``mixed`` attributes.
     quasi_identifiers : column name or collection of them, optional
-        What is microaggregated; by default all numeric columns that have no other role, see
-        :meth:`microagg.preprocessing.Schema.infer`.
+        What is microaggregated; by default all numeric columns that have no other role, and those with a taxonomy or
+        an order, see :meth:`microagg.preprocessing.Schema.infer`.
     confidential : column name or collection of them, optional
         Confidential attributes; released as they are.
     identifiers : column name or collection of them, optional
         Columns left out of the release.
     scale : {"zscore", "minmax", "none"}, default "zscore"
         The scale for distances and information loss, set by all released records together, whatever their stratum.
+        Methods for mixed attributes compare values by their share of the attribute's domain in the file; to them only
+        the reported information loss has this scale.
     by : column name or collection of them, optional
         Strata: groups stay within the records that have the same values here, each stratum of k records or more.
-    statistic : {"mean", "median"}, default "mean"
-        What replaces the values of a group, attribute by attribute.
+    statistic : {"mean", "median", "generalize"}, default "mean"
+        What replaces the values of a group, attribute by attribute. With "mean" and "median": of numbers their mean or
+        median, of ordered categories the median (the lower of two), of others the most frequent one (of equals the
+        first in the taxonomy). With "generalize": what they have in common, as text; of numbers and ordered categories
+        the range, of others as ``categories`` says.
     missing : {"error", "drop"}, default "error"
         Whether a missing quasi-identifier is an error or its record is left out of the release (and reported).
     random_state : int, optional
         Seed for methods that draw at random. Deterministic methods do not use it; it is recorded in the recipe.
+    taxonomies : mapping of column name to taxonomy, optional
+        Quasi-identifiers that hold categories without an order: see :meth:`microagg.preprocessing.Schema.infer` for
+        what a taxonomy may be given as, and which columns have one without being named.
+    ordinal : mapping of column name to sequence, optional
+        Quasi-identifiers that hold ordered categories, and these from the lowest to the highest.
+    classes : column name, optional
+        The class of each record, such as an income bracket, for methods with a parameter that heeds it; released as it
+        is. It counts as confidential unless it has another role, and is no quasi-identifier.
+    categories : {"ancestor", "set"}, default "ancestor"
+        What "generalize" makes of categories without an order: their lowest common ancestor in the taxonomy, or the set
+        of them, such as ``{Divorced, Widowed}``.
     **params
         Further parameters of the method.
 
@@ -382,10 +157,12 @@ def microaggregate(
     Raises
     ------
     DataError
-        If ``frame`` is not a DataFrame, lacks a column, has text, missing or infinite values where numbers are
-        needed, missing strata, or fewer than k records, in all or in a stratum.
+        If ``frame`` is not a DataFrame, lacks a column, has missing or infinite values, or such as are neither numbers
+        nor categories, where there must be quasi-identifiers, categories that are not in their taxonomy or order,
+        missing strata or classes, or fewer than k records, in all or in a stratum.
     ParameterError
-        If a parameter is unknown or out of its bounds, or a column has two roles.
+        If a parameter is unknown or out of its bounds, a column has two roles, or the method does not work on the
+        categories that quasi-identifiers hold, or needs classes.
 
     Examples
     --------
@@ -394,45 +171,69 @@ def microaggregate(
     >>> release = microaggregate(people, k=3, confidential="illness")
     >>> release.frame["age"].tolist()
     [33.0, 33.0, 33.0, 62.0, 62.0, 62.0]
+    >>> release = microaggregate(people, k=3, confidential="illness", statistic="generalize")
+    >>> release.frame["age"].tolist()
+    ['[31, 35]', '[31, 35]', '[31, 35]', '[60, 64]', '[60, 64]', '[60, 64]']
     """
     k = check_k(k)
     check_choice("scale", scale, SCALES)
     check_choice("statistic", statistic, STATISTICS)
     check_choice("missing", missing, MISSING)
+    check_choice("categories", categories, CATEGORIES)
     estimator, seed = _estimator(method, k, params, random_state)
-    schema = Schema.infer(frame, quasi_identifiers, confidential, identifiers, strata=by)
+    mixed = estimator.info.mixed
+    if classes is not None:
+        check_frame(frame)
+        confidential = _confidential_with(classes, frame, quasi_identifiers, confidential, identifiers, by)
+    schema = Schema.infer(
+        frame,
+        quasi_identifiers,
+        confidential,
+        identifiers,
+        strata=by,
+        taxonomies=_mapping("taxonomies", taxonomies),
+        ordinal=_mapping("ordinal", ordinal),
+    )
+    if not (mixed or schema.is_numeric):
+        _refuse_categories(method, schema)
+    _check_text(schema)
     recipe_roles = _recipe_roles(schema)
     names = schema.quasi_identifiers
 
-    values = numeric_matrix(frame, names)
+    values = schema.encode(frame)
     kept = complete_records(values, missing, names)
     n_dropped = int(np.count_nonzero(~kept))
-    aside = f" (after leaving out {_counted(n_dropped, 'incomplete record')})" if n_dropped else ""
-    X = values[kept]
-    check_enough_records(len(X), k, f"the data{aside}")
+    aside = f" (after leaving out {counted(n_dropped, 'incomplete record')})" if n_dropped else ""
+    records = Records(schema.attributes, values[kept])
+    check_enough_records(len(records), k, f"the data{aside}")
     strata = _strata(frame, schema.strata, kept)
+    codes = None if classes is None else _class_codes(frame, classes, kept)
 
-    scaling = Scaling.fit(X, scale, names)
-    constant = tuple(names[j] for j in scaling.constant)
+    numeric = [j for j, attribute in enumerate(records.attributes) if attribute.kind == "numeric"]
+    numbers = [names[j] for j in numeric]
+    X = np.ascontiguousarray(records.values[:, numeric])
+    # Without numeric quasi-identifiers there is nothing to scale, and whoever generalizes mixed ones has no use for it.
+    scaling = Scaling.fit(X, scale, numbers) if numeric and not (mixed and statistic == "generalize") else None
+    constant = tuple(names[j] for j in np.flatnonzero(records.values.min(axis=0) == records.values.max(axis=0)))
     if constant:
         one = len(constant) == 1
         warnings.warn(
-            f"{'column' if one else 'columns'} {_quoted(constant)} {'holds' if one else 'hold'} one value only: "
+            f"{'column' if one else 'columns'} {quoted(constant)} {'holds' if one else 'hold'} one value only: "
             f"{'it has' if one else 'they have'} no part in distances.",
             ConstantColumnWarning,
             stacklevel=2,
         )
-    Z = scaling.transform(X)
+    Z = scaling.transform(X) if scaling is not None else None
     for rows, where in strata:
         check_enough_records(len(rows), k, f"stratum {_stratum_name(schema.strata, where)}{aside}" if where else "")
-    partition = _partition(estimator, Z, [rows for rows, _ in strata], k)
-    centers = _group_values(X, partition, statistic)
+    partition = _partition(estimator, records if mixed or Z is None else Z, codes, [rows for rows, _ in strata], k)
 
     released = frame.loc[:, [name not in schema.identifiers for name in frame.columns]]
     # A frame of its own also where pandas would share memory, so that assigning to it cannot reach the caller's.
     released = released.copy() if not n_dropped else released.iloc[np.flatnonzero(kept)].copy()
-    for j, name in enumerate(names):
-        released[name] = centers[partition.labels, j]
+    recoding = recode(released, records, partition, statistic, categories)
+    for name, column in zip(names, recoding.columns, strict=True):
+        released[name] = column
 
     risk = _risk(released, schema, partition, strata)
     if risk.realized_k < k:
@@ -440,6 +241,20 @@ def microaggregate(
             f"microagg broke its promise: the release has a class of {risk.realized_k} records, fewer than k={k}; "
             "it is withheld. Please report this."
         )
+    lost = utility = common = None
+    if recoding.values is not None and scaling is not None and Z is not None:
+        replaced = np.ascontiguousarray(recoding.values[:, numeric])
+        lost = Loss.of(
+            Z,
+            scaling.transform(replaced),
+            partition,
+            statistic=statistic,
+            names=numbers,
+            strata=[rows for rows, _ in strata],
+        )
+        utility = Utility.of(X, replaced, numbers)
+    if recoding.values is None or not schema.is_numeric:
+        common = Generalization.of(records, partition, codes, recoding.values)
     report = Report(
         k=k,
         scale=scale,
@@ -451,9 +266,10 @@ def microaggregate(
         undeclared_columns=tuple(
             name for name in released.columns if name not in (*names, *schema.confidential, *schema.strata)
         ),
-        loss=_loss(Z, scaling.transform(centers)[partition.labels], partition, statistic, names, strata),
+        loss=lost,
         risk=risk,
-        utility=_utility(X, centers[partition.labels], names),
+        utility=utility,
+        generalization=common,
     )
     recipe = {
         "versions": {"microagg": _version(), "numpy": np.__version__},
@@ -463,14 +279,20 @@ def microaggregate(
             param.name: getattr(estimator, param.name) for param in estimator.params if param.name != "random_state"
         },
         **recipe_roles,
+        # Pairs, for a column may be called by a number, which no key of a JSON object can be.
+        "taxonomies": [[plain(name), taxonomy.to_nested()] for name, taxonomy in schema.taxonomies.items()],
+        "ordinal": [[plain(name), list(levels)] for name, levels in schema.ordinal.items()],
+        "classes": plain(classes),
+        "categories": categories,
         "scale": scale,
         "statistic": statistic,
         "missing": missing,
         "random_state": seed,
         "n": len(frame),
         "input_sha256": _digest(values),
-        "strata_sha256": _digest(_stratum_codes(strata, len(X))) if schema.strata else None,
-        "release_sha256": _digest(centers[partition.labels]),
+        "strata_sha256": _digest(_stratum_codes(strata, len(records))) if schema.strata else None,
+        "classes_sha256": None if codes is None else _digest(codes),
+        "release_sha256": _digest_release(recoding),
     }
     return Release(released, partition, report, recipe)
 
@@ -478,8 +300,8 @@ def microaggregate(
 def replay(frame: pd.DataFrame, recipe: Mapping[str, Any]) -> Release:
     """Return the release that ``recipe`` describes, made again from ``frame``, and make sure that it is the same.
 
-    The quasi-identifiers and strata of ``frame`` must be those of the original file; the other columns are released as
-    ``frame`` has them.
+    The quasi-identifiers, strata and classes of ``frame`` must be those of the original file; the other columns are
+    released as ``frame`` has them.
 
     Parameters
     ----------
@@ -492,7 +314,7 @@ def replay(frame: pd.DataFrame, recipe: Mapping[str, Any]) -> Release:
     ParameterError
         If ``recipe`` is not complete.
     DataError
-        If the quasi-identifiers or strata of ``frame`` differ from the original's.
+        If the quasi-identifiers, strata or classes of ``frame`` differ from the original's.
     MicroaggError
         If the values released differ, as they may between versions of microagg or numpy.
     """
@@ -500,27 +322,45 @@ def replay(frame: pd.DataFrame, recipe: Mapping[str, Any]) -> Release:
         raise ParameterError(f"a recipe must be a dict such as Release.recipe, not {type(recipe).__name__}.")
     lacking = [key for key in _RECIPE_KEYS if key not in recipe]
     if lacking:
-        raise ParameterError(f"the recipe has no {_quoted(lacking)}: pass Release.recipe as it was written.")
+        raise ParameterError(f"the recipe has no {quoted(lacking)}: pass Release.recipe as it was written.")
     check_frame(frame)
     if len(frame) != recipe["n"]:
         raise DataError(f"the recipe is for {recipe['n']:,} records, but the data have {len(frame):,}: use its file.")
-    schema = Schema.infer(
-        frame, recipe["quasi_identifiers"], recipe["confidential"], recipe["identifiers"], recipe["by"]
-    )
-    values = numeric_matrix(frame, schema.quasi_identifiers)
+    taxonomies, ordinal = (dict(recipe[kind]) for kind in ("taxonomies", "ordinal"))
+    try:
+        schema = Schema.infer(
+            frame,
+            recipe["quasi_identifiers"],
+            recipe["confidential"],
+            recipe["identifiers"],
+            recipe["by"],
+            taxonomies=taxonomies,
+            ordinal=ordinal,
+        )
+    except DataError as error:
+        raise DataError(f"the data are not those the recipe was made for: {error}") from None
+    values = schema.encode(frame)
     if _digest(values) != recipe["input_sha256"]:
         raise DataError(
             "the quasi-identifiers differ from those the recipe was made for (their SHA-256 is another): "
             "use the same file, with its records in the same order."
         )
+    kept = complete_records(values, recipe["missing"], schema.quasi_identifiers)
     if schema.strata:
-        kept = complete_records(values, recipe["missing"], schema.quasi_identifiers)
         codes = _stratum_codes(_strata(frame, schema.strata, kept), int(kept.sum()))
         if _digest(codes) != recipe["strata_sha256"]:
             raise DataError(
-                f"the strata ({_quoted(schema.strata)}) divide the records otherwise than those the recipe was made "
+                f"the strata ({quoted(schema.strata)}) divide the records otherwise than those the recipe was made "
                 "for: use the same file, with its records in the same order."
             )
+    if (
+        recipe["classes"] is not None
+        and _digest(_class_codes(frame, recipe["classes"], kept)) != recipe["classes_sha256"]
+    ):
+        raise DataError(
+            f"the classes ({recipe['classes']!r}) divide the records otherwise than those the recipe was made for: "
+            "use the same file, with its records in the same order."
+        )
     release = microaggregate(
         frame,
         k=recipe["k"],
@@ -533,6 +373,10 @@ def replay(frame: pd.DataFrame, recipe: Mapping[str, Any]) -> Release:
         statistic=recipe["statistic"],
         missing=recipe["missing"],
         random_state=recipe["random_state"],
+        taxonomies=taxonomies,
+        ordinal=ordinal,
+        classes=recipe["classes"],
+        categories=recipe["categories"],
         **recipe["params"],
     )
     if release.recipe["release_sha256"] != recipe["release_sha256"]:
@@ -555,6 +399,10 @@ _RECIPE_KEYS = (
     "confidential",
     "identifiers",
     "by",
+    "taxonomies",
+    "ordinal",
+    "classes",
+    "categories",
     "scale",
     "statistic",
     "missing",
@@ -562,6 +410,7 @@ _RECIPE_KEYS = (
     "n",
     "input_sha256",
     "strata_sha256",
+    "classes_sha256",
     "release_sha256",
 )
 
@@ -578,7 +427,7 @@ def _estimator(method: str, k: int, params: dict[str, Any], random_state: Any) -
     ):
         raise ParameterError(f"random_state must be a whole number of at least 0 or None, not {random_state!r}.")
     seed = int(random_state) if seeded else None
-    estimator = make(method, k, **params)
+    estimator = registry.make(method, k, **params)
     if "random_state" in estimator.get_params():
         if seed is None:
             seed = estimator.get_params()["random_state"]
@@ -587,6 +436,83 @@ def _estimator(method: str, k: int, params: dict[str, Any], random_state: Any) -
             seed = int(np.random.SeedSequence().generate_state(1)[0])
         estimator.set_params(random_state=seed)
     return estimator, seed
+
+
+def _mapping(name: str, given: Any) -> Mapping[Any, Any] | None:
+    if given is not None and not isinstance(given, Mapping):
+        raise ParameterError(f"{name} must map column names to {name}, not be {given!r}: write {{'column': ...}}.")
+    return given
+
+
+def _refuse_categories(method: str, schema: Schema) -> None:
+    named = [attribute.name for attribute in schema.attributes if attribute.kind != "numeric"]
+    able = [key for key, cls in registry.ALGORITHMS.items() if cls.info.mixed]
+    one = len(named) == 1
+    raise ParameterError(
+        f"{method} works on numbers, but {'column' if one else 'columns'} {quoted(named)} "
+        f"{'holds' if one else 'hold'} categories: choose a method that works on both ({', '.join(able)}), or leave "
+        f"{'the column' if one else 'these columns'} out of the quasi-identifiers."
+    )
+
+
+def _check_text(schema: Schema) -> None:
+    for attribute in schema.attributes:
+        for name in attribute.taxonomy.names if attribute.taxonomy is not None else attribute.levels:
+            try:
+                name.encode()
+            except UnicodeEncodeError:
+                raise DataError(
+                    f"column {attribute.name!r} has the category {name!r}, which holds half a character and can be in "
+                    "no file: read the data again in their own encoding, or rename it."
+                ) from None
+
+
+def _confidential_with(
+    classes: Any, frame: pd.DataFrame, quasi_identifiers: Any, confidential: Any, identifiers: Any, by: Any
+) -> Any:
+    """Return the confidential columns, with that of the classes if it has no role yet."""
+    if not isinstance(classes, Hashable):
+        raise ParameterError(f"classes must be the name of one column, not {classes!r}.")
+    if classes not in frame.columns:
+        raise DataError(
+            f"there is no column {classes!r} (named as the classes): "
+            f"the columns are {listing([repr(column) for column in frame.columns])}."
+        )
+    for role, given in (("quasi-identifiers", quasi_identifiers), ("identifiers", identifiers)):
+        if classes in _collected(given):
+            raise ParameterError(
+                f"column {classes!r} is named as the classes and among the {role}: classes are released as they are, "
+                f"so leave it out of the {role}."
+            )
+    if classes in _collected(confidential) or classes in _collected(by):
+        return confidential
+    return (*_collected(confidential), classes)
+
+
+def _collected(given: Any) -> tuple[Any, ...]:
+    """Return the column names of a role, which may be given as one name or as a collection of them."""
+    if given is None:
+        return ()
+    return (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+
+
+def _class_codes(frame: pd.DataFrame, column: Any, kept: NDArray[np.bool_]) -> IntArray:
+    """Return the class of each record that is kept, as a number from 0 in order of first appearance."""
+    absent = np.flatnonzero(frame[column].isna().to_numpy() & kept)
+    if len(absent):
+        more = f", one of {len(absent):,} such records" if len(absent) > 1 else ""
+        raise DataError(
+            f"column {column!r} has no class in record {int(absent[0])} (counting from 0){more}: "
+            "fill in or leave out such records first."
+        )
+    try:
+        codes, _ = pd.factorize(frame[column].iloc[np.flatnonzero(kept)])
+    except TypeError:
+        raise DataError(
+            f"the classes {column!r} hold values that cannot be told apart (such as lists): "
+            "turn them into text or numbers first."
+        ) from None
+    return codes.astype(np.int64)
 
 
 def _recipe_roles(schema: Schema) -> dict[str, list[Any]]:
@@ -602,7 +528,7 @@ def _recipe_roles(schema: Schema) -> dict[str, list[Any]]:
                 raise DataError(
                     f"the column name {name!r} is neither text nor a whole number, so no recipe can hold it: rename it."
                 )
-    return {role: _plain(names) for role, names in roles.items()}
+    return {role: plain(names) for role, names in roles.items()}
 
 
 def _strata(frame: pd.DataFrame, columns: Sequence[Any], kept: Any) -> list[_Stratum]:
@@ -624,7 +550,7 @@ def _strata(frame: pd.DataFrame, columns: Sequence[Any], kept: Any) -> list[_Str
         codes = table.groupby(list(table.columns), sort=False, observed=True).ngroup().to_numpy()
     except TypeError:
         raise DataError(
-            f"the strata columns {_quoted(columns)} hold values that cannot be told apart (such as lists): "
+            f"the strata columns {quoted(columns)} hold values that cannot be told apart (such as lists): "
             "turn them into text or numbers first."
         ) from None
     _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
@@ -651,30 +577,24 @@ def _stratum_codes(strata: Sequence[_Stratum], n: int) -> IntArray:
 
 
 def _stratum_name(columns: Sequence[Any], values: Sequence[Any]) -> str:
-    return ", ".join(f"{name!s}={_plain(value)!r}" for name, value in zip(columns, values, strict=True))
+    return ", ".join(f"{name!s}={plain(value)!r}" for name, value in zip(columns, values, strict=True))
 
 
-def _partition(estimator: Microaggregator, Z: FloatArray, strata: Sequence[IntArray], k: int) -> Partition:
-    labels = np.empty(len(Z), dtype=np.int64)
+def _partition(
+    estimator: Microaggregator,
+    data: FloatArray | Records,
+    classes: IntArray | None,
+    strata: Sequence[IntArray],
+    k: int,
+) -> Partition:
+    labels = np.empty(len(data), dtype=np.int64)
     n_groups = 0
     for rows in strata:
-        part = estimator.fit(Z[rows]).partition_
+        inside: Any = data.take(rows) if isinstance(data, Records) else data[rows]
+        part = estimator.fit(inside, None if classes is None else classes[rows]).partition_
         labels[rows] = part.labels + n_groups
         n_groups += part.n_groups
     return Partition(labels, k)
-
-
-def _group_values(X: FloatArray, partition: Partition, statistic: str) -> FloatArray:
-    """Return the mean or median of each group, shape (n_groups, d), in the units of ``X``."""
-    if statistic == "mean":
-        return partition.centroids(X)
-    starts = np.cumsum(partition.sizes) - partition.sizes
-    centers = np.empty((partition.n_groups, X.shape[1]))
-    for j, column in enumerate(X.T):
-        ascending = column[np.lexsort((column, partition.labels))]
-        lower, upper = ascending[starts + (partition.sizes - 1) // 2], ascending[starts + partition.sizes // 2]
-        centers[:, j] = 0.5 * lower + 0.5 * upper
-    return centers
 
 
 def _risk(released: pd.DataFrame, schema: Schema, partition: Partition, strata: Sequence[_Stratum]) -> Risk:
@@ -698,96 +618,20 @@ def _risk(released: pd.DataFrame, schema: Schema, partition: Partition, strata: 
     )
 
 
-def _loss(
-    Z: FloatArray,
-    replaced: FloatArray,
-    partition: Partition,
-    statistic: str,
-    names: Sequence[Hashable],
-    strata: Sequence[_Stratum],
-) -> Loss:
-    lost = np.square(Z - replaced).sum(axis=0)
-    spread = np.square(centered(Z)[2]).sum(axis=0)
-    sse, sst = float(lost.sum()), loss.sst(Z)
-    # Only means cannot lose more than everything.
-    percent = loss.percent if statistic == "mean" else _percent
-    least = sum(bounds.nearest_neighbor(Z[rows], partition.k).sse for rows, _ in strata)
-    return Loss(
-        sse=sse,
-        sst=sst,
-        information_loss=percent(sse, sst),
-        lower_bound=loss.percent(least, sst),
-        attributes={name: percent(float(lost[j]), float(spread[j])) for j, name in enumerate(names)},
-    )
-
-
-def _percent(part: float, whole: float) -> float:
-    return 100.0 * part / whole if whole > 0.0 else 0.0
-
-
-def _utility(X: FloatArray, replaced: FloatArray, names: Sequence[Hashable]) -> Utility:
-    (mean, sd, before), (mean_after, sd_after, after) = _moments(X), _moments(replaced)
-    defined = (sd > 0.0) & (sd_after > _VANISHED * sd)
-    change = np.abs(_correlations(after, sd_after, defined) - _correlations(before, sd, defined))
-    # A record's correlation with itself does not change, and an undefined one cannot be compared.
-    change[~defined] = -1.0
-    change[:, ~defined] = -1.0
-    np.fill_diagonal(change, -1.0)
-    largest = change.max(axis=1)
-    i, j = (int(index) for index in np.unravel_index(change.argmax(), change.shape))
-    compared = change[i, j] >= 0.0
-    return Utility(
-        attributes=tuple(
-            AttributeUtility(
-                name=name,
-                mean_before=float(mean[j]),
-                mean_after=float(mean_after[j]),
-                sd_before=float(sd[j]),
-                sd_after=float(sd_after[j]),
-                correlation_change=float(largest[j]) if largest[j] >= 0.0 else None,
-            )
-            for j, name in enumerate(names)
-        ),
-        correlation_change=float(change[i, j]) if compared else None,
-        correlation_pair=(names[i], names[j]) if compared else None,
-    )
-
-
-def _moments(X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return mean, standard deviation and deviations from the mean of each column; 0 exactly where it is constant."""
-    low, center, deviations = centered(X)
-    constant = X.max(axis=0) == low
-    deviations[:, constant] = 0.0
-    return np.where(constant, low, low + center), np.sqrt(np.square(deviations).mean(axis=0)), deviations
-
-
-def _correlations(deviations: FloatArray, sd: FloatArray, defined: Any) -> FloatArray:
-    scaled = deviations / np.where(defined, sd, 1.0)
-    return np.clip(scaled.T @ scaled / len(scaled), -1.0, 1.0)
-
-
 def _digest(array: FloatArray | IntArray) -> str:
     """Return the SHA-256 of an array's values, one for -0.0 and 0.0 and one for every NaN."""
     return digest_array(np.where(np.isnan(array), np.nan, array + 0.0))
 
 
-def _plain(value: Any) -> Any:
-    """Return ``value`` made of what JSON knows; column names, index labels and strata may be anything."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def _quoted(names: Sequence[Any]) -> str:
-    return listing([repr(_plain(name)) for name in names])
+def _digest_release(recoding: Recoding) -> str:
+    """Return the SHA-256 of what is released: numbers, ranks and nodes, or texts; whatever types the columns have."""
+    if recoding.values is not None:
+        return _digest(recoding.values)
+    parts = []
+    for column in recoding.columns:
+        codes, distinct = pd.factorize(column)
+        parts.append(_digest(codes) + json.dumps(list(distinct)))
+    return digest_bytes("\n".join(parts).encode("ascii"))
 
 
 def _version() -> str:

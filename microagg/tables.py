@@ -183,7 +183,8 @@ def to_csv(frame: pd.DataFrame) -> str:
 
     Numbers are written with the fewest digits that read back as the same number. Text cells and column names that
     start with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return get a leading ``'``, because a spreadsheet would
-    take them for formulas; numbers never do. The index is left out unless it has a name.
+    take them for formulas; numbers never do, and neither does text that is a negative number. The index is left out
+    unless it has a name.
 
     Parameters
     ----------
@@ -669,7 +670,8 @@ def _sheet_rows(sheet: Any, label: str, max_cells: int) -> list[list[Any]]:
 
 
 def _harmless(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) else cell
+    formula = isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) and not re.fullmatch(r"-\d+(\.\d+)?", cell)
+    return f"'{cell}" if formula else cell
 
 
 def _may_hold_text(series: pd.Series[Any]) -> bool:

@@ -7,6 +7,7 @@ says how much a generalization to its root gives away.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -25,6 +26,9 @@ from microagg.validation import FloatArray, IntArray, listing
 ANYTHING = "*"
 
 _MOST_NODES = 20_000
+_MOST_LEVELS = 100
+
+_TOO_DEEP = "the taxonomy is nested too deeply: use fewer levels."
 
 
 def category(value: Any) -> str:
@@ -48,8 +52,8 @@ class Taxonomy:
     Raises
     ------
     DataError
-        If the leaves do not all have the same depth, or two nodes have one name. A node whose only child bears its own
-        name is allowed: it fills a level where there is nothing to tell apart.
+        If the leaves do not all have the same depth, two nodes have one name, or ``parents`` are no tree in that order.
+        A node whose only child bears its own name is allowed: it fills a level where there is nothing to tell apart.
     """
 
     names: tuple[str, ...]
@@ -57,14 +61,26 @@ class Taxonomy:
     _position: dict[str, int] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
+        first, further = self.parents[:1], self.parents[1:]
+        precede = all(0 <= parent < node for node, parent in enumerate(further, start=1))
+        if len(self.parents) != len(self.names) or first not in {(), (-1,)} or not precede:
+            raise DataError(
+                "a taxonomy needs one parent for each node, which comes before it, and -1 for the first only."
+            )
         children = self.children
         if len(self.names) < 2:
             raise DataError("a taxonomy needs a root and at least one value below it.")
         if len(self.names) > _MOST_NODES:
             raise DataError(f"a taxonomy may have at most {_MOST_NODES:,} nodes, not {len(self.names):,}.")
+        if max(self.depths) > _MOST_LEVELS:
+            raise DataError(
+                f"a taxonomy may have at most {_MOST_LEVELS} levels below its root, not {max(self.depths)}."
+            )
         for node, name in enumerate(self.names):
             if not name.strip():
-                raise DataError("a taxonomy has a node without a name: give each a name.")
+                raise DataError(
+                    "a taxonomy has a node without a name (a value that is empty, or blanks only): give each a name."
+                )
             known = self._position.get(name)
             if known is not None and not (children[known] == [node]):
                 raise DataError(f"the taxonomy has two nodes called {name!r}: rename one of them.")
@@ -87,8 +103,13 @@ class Taxonomy:
 
     @classmethod
     def flat(cls, values: Iterable[Any], root: str = ANYTHING) -> Self:
-        """Return the taxonomy in which all ``values`` stand side by side: any two have only the root in common."""
+        """Return the taxonomy in which all ``values`` stand side by side: any two have only the root in common.
+
+        Where ``root`` is one of the values, a ``*`` is put behind it until it is none.
+        """
         names = dict.fromkeys(category(value) for value in values)
+        while root in names:
+            root += ANYTHING
         return cls((root, *names), (-1, *[0] * len(names)))
 
     @classmethod
@@ -132,14 +153,15 @@ class Taxonomy:
         try:
             add(*next(iter(tree.items())), -1)
         except RecursionError:
-            raise DataError("the taxonomy is nested too deeply: use fewer levels.") from None
+            raise DataError(_TOO_DEEP) from None
         return cls(tuple(names), tuple(parents))
 
     @classmethod
     def from_text(cls, text: str) -> Self:
         """Return the taxonomy written as indented lines, one node per line, each below the nearest line indented less.
 
-        Lines are indented by blanks or by tabs, not by both; blank lines and lines that start with ``#`` do not count.
+        Lines are indented by blanks or by tabs, not by both; blank lines and lines that start with ``#``
+        do not count. A name in double quotes is read as JSON reads it.
 
         Raises
         ------
@@ -155,6 +177,9 @@ class Taxonomy:
             name = line.strip()
             if not name or name.startswith("#"):
                 continue
+            if len(name) > 1 and name[0] == name[-1] == '"':
+                with contextlib.suppress(json.JSONDecodeError):
+                    name = json.loads(name)
             margin = line[: len(line) - len(line.lstrip())]
             kinds |= set(margin)
             if len(kinds) > 1:
@@ -195,7 +220,7 @@ class Taxonomy:
             text = file.read_text(encoding="utf-8")
         except OSError as error:
             raise DataError(f"the taxonomy {str(file)!r} cannot be read ({error.strerror}): check its name.") from None
-        except UnicodeDecodeError:
+        except ValueError:
             raise DataError(f"the taxonomy {str(file)!r} is not UTF-8 text: save it as such.") from None
         try:
             return cls.from_string(text, nested=file.suffix.lower() == ".json")
@@ -205,11 +230,14 @@ class Taxonomy:
     @classmethod
     def from_string(cls, text: str, *, nested: bool | None = None) -> Self:
         """Return the taxonomy in ``text``, indented lines or nested JSON, as ``nested`` says or its first character."""
+        text = text.removeprefix("\ufeff")
         if nested if nested is not None else text.lstrip().startswith("{"):
             try:
                 tree = json.loads(text, object_pairs_hook=_without_repeats)
             except json.JSONDecodeError as error:
                 raise DataError(f"the taxonomy is not JSON (line {error.lineno}: {error.msg}).") from None
+            except RecursionError:
+                raise DataError(_TOO_DEEP) from None
             return cls.from_nested(tree)
         return cls.from_text(text)
 
@@ -345,7 +373,7 @@ class Taxonomy:
 
     def to_text(self) -> str:
         """Return the taxonomy as indented lines, which :meth:`from_text` reads."""
-        lines = [f"{'  ' * depth}{name}" for depth, name in zip(self.depths, self.names, strict=True)]
+        lines = [f"{'  ' * depth}{_written(name)}" for depth, name in zip(self.depths, self.names, strict=True)]
         return "\n".join(lines) + "\n"
 
     def to_nested(self) -> dict[str, Any]:
@@ -355,6 +383,12 @@ class Taxonomy:
             return {self.names[child]: below(child) for child in self.children[node]} or None
 
         return {self.names[0]: below(0)}
+
+
+def _written(name: str) -> str:
+    """Return a name as a line of text has it: in quotes where it would not be read back otherwise."""
+    plain = name == name.strip() and len(name.splitlines()) == 1 and name[0] not in '"#'
+    return name if plain else json.dumps(name, ensure_ascii=False)
 
 
 def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

@@ -101,6 +101,15 @@ def check_unique_columns(names: Sequence[Any]) -> None:
         raise DataError(f"the column name {listed} occurs more than once: rename the columns so that each is unique.")
 
 
+def check_columns(frame: pd.DataFrame, columns: Sequence[Any]) -> None:
+    """Raise :class:`DataError` naming the first of ``columns`` that ``frame`` does not have."""
+    for column in columns:
+        if column not in frame.columns:
+            raise DataError(
+                f"there is no column {column!r}: the columns are {listing([repr(name) for name in frame.columns])}."
+            )
+
+
 def numeric_matrix(frame: pd.DataFrame, columns: Sequence[Any]) -> FloatArray:
     """Return ``columns`` of ``frame`` as a float array, shape (n, len(columns)), finite or not.
 
@@ -115,11 +124,8 @@ def numeric_matrix(frame: pd.DataFrame, columns: Sequence[Any]) -> FloatArray:
     from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
     check_unique_columns(list(frame.columns))
+    check_columns(frame, columns)
     for column in columns:
-        if column not in frame.columns:
-            raise DataError(
-                f"there is no column {column!r}: the columns are {listing([repr(name) for name in frame.columns])}."
-            )
         series = frame[column]
         if not (is_numeric_dtype(series) or is_bool_dtype(series)) or is_complex_dtype(series):
             row, value = _first_not_number(series)

@@ -22,6 +22,8 @@ import math
 
 import numpy as np
 
+from tests import naive_mixed
+
 # ---- What every algorithm needs --------------------------------------------------------------------------------------
 
 
@@ -1053,6 +1055,24 @@ def pcl(X, k):
         labels = new
 
 
+# ---- Mixed attributes, here all numeric ------------------------------------------------------------------------------
+
+
+def k_member(X, k, **params):
+    """Greedy k-member clustering (Byun, Kamra, Bertino & Li)."""
+    return naive_mixed.k_member(naive_mixed.numbers(X), k, **params)
+
+
+def mondrian(X, k, **params):
+    """Mondrian (LeFevre, DeWitt & Ramakrishnan 2006)."""
+    return naive_mixed.mondrian(naive_mixed.numbers(X), k, **params)
+
+
+def mdav_generic_mixed(X, k):
+    """MDAV-generic for mixed attributes (Domingo-Ferrer & Torra 2005)."""
+    return naive_mixed.mdav_generic_mixed(naive_mixed.numbers(X), k)
+
+
 #: The oracle of each algorithm, by its key in ``microagg.ALGORITHMS``.
 ORACLES = {
     "cbfs": cbfs,
@@ -1062,6 +1082,7 @@ ORACLES = {
     "gsms": gsms,
     "gsms-t2": gsms_t2,
     "imhm": imhm,
+    "k-member": k_member,
     "k-ward": k_ward,
     "m-d": m_d,
     "md": md,
@@ -1071,10 +1092,12 @@ ORACLES = {
     "mdav-2": mdav_2,
     "mdav-argus": mdav_argus,
     "mdav-generic": mdav_generic,
+    "mdav-generic-mixed": mdav_generic_mixed,
     "mdav-mhm": mdav_mhm,
     "mdav-plus": mdav_plus,
     "mdav-star": mdav_star,
     "mhm": mhm,
+    "mondrian": mondrian,
     "mu-approx": mu_approx,
     "npn-mhm": npn_mhm,
     "p-s": p_s,

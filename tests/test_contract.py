@@ -106,6 +106,8 @@ def test_moving_and_uniform_scaling_change_nothing(key, X):
 
 
 def test_order_of_attributes_changes_nothing(key, X):
+    if key == "mondrian":
+        pytest.skip("at the start all numeric attributes are equally wide, and Mondrian takes the first")
     assert np.array_equal(make(key, k=3).fit_predict(X), make(key, k=3).fit_predict(X[:, ::-1]))
 
 

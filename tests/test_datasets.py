@@ -16,11 +16,12 @@ import pandas as pd
 import pytest
 
 from microagg import datasets
-from microagg.datasets import benchmarks, loading
+from microagg.datasets import benchmarks, kinds, loading
 from microagg.datasets.catalog import RemoteFile
 from microagg.datasets.examples import TOY_VALUES
 from microagg.errors import DataError, DatasetUnavailableError, ParameterError
 from microagg.tables import digest_array, read_table, to_csv
+from microagg.taxonomy import Taxonomy
 
 SAMPLES = Path(__file__).parents[1] / "sample_data"
 BENCHMARKS = ("census", "tarragona", "eia", "adult")
@@ -326,6 +327,75 @@ def test_adult(benchmark):
         assert "?" not in set(cells)
     with pytest.raises(DataError, match=r"'adult' has categorical quasi-identifiers \('workclass', 'education'.*:"):
         _ = data.X
+
+
+# --- kinds of the quasi-identifiers ----------------------------------------------------------------------------------
+
+
+NOMINAL = ("workclass", "marital-status", "occupation", "race", "sex", "native-country")
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_local_sets_are_numeric(name):
+    data = datasets.load(name)
+    assert data.schema.quasi_identifiers == data.quasi_identifiers
+    assert data.schema.is_numeric
+    np.testing.assert_array_equal(data.schema.matrix(data.frame), data.X)
+    assert pickle.loads(pickle.dumps(data)).schema == data.schema
+
+
+def test_schema_of_adult(benchmark):
+    data = benchmark("adult")
+    schema = data.schema
+    assert schema.quasi_identifiers == data.quasi_identifiers
+    assert schema.confidential == ("income",)
+    assert tuple(schema.taxonomies) == NOMINAL
+    assert {name: schema.taxonomies[name].height for name in NOMINAL} == dict(
+        zip(NOMINAL, (2, 2, 2, 1, 1, 3), strict=True)
+    )
+    assert {a.name for a in schema.attributes if a.kind == "numeric"} == {"age"}
+    assert list(schema.ordinal) == ["education"]
+
+
+def test_records_of_adult(benchmark):
+    data = benchmark("adult")
+    records = data.schema.records(data.frame, missing="drop")
+    assert (records.n, records.d) == (30_162, 8)
+    assert records.domains.tolist() == [73, 2, 15, 2, 2, 1, 1, 3]
+    complete = data.frame.dropna()
+    np.testing.assert_array_equal(records.values[:, 0], complete["age"])
+    # An order with 16 levels is the same as the number that the file gives them.
+    np.testing.assert_array_equal(records.values[:, 2] + 1, complete["education-num"])
+    with pytest.raises(DataError, match="missing"):
+        data.schema.records(data.frame)
+
+
+@pytest.mark.parametrize("name", NOMINAL)
+def test_taxonomies_of_adult_are_its_values_and_no_others(benchmark, name):
+    taxonomy = Taxonomy.read(SAMPLES / "taxonomies" / "adult" / f"{name}.txt")
+    assert taxonomy == benchmark("adult").schema.taxonomies[name]
+    assert taxonomy.names[0] == "*"
+    assert set(taxonomy.values) == set(benchmark("adult").frame[name].dropna())
+
+
+def test_taxonomies_of_adult_say_what_belongs_together(benchmark):
+    trees = benchmark("adult").schema.taxonomies
+    assert trees["workclass"].generalize(["State-gov", "Local-gov"]) == "Government"
+    assert trees["workclass"].generalize(["Private", "Private"]) == "Private"
+    assert trees["marital-status"].distance("Divorced", "Widowed") == 0.5
+    assert trees["marital-status"].distance("Divorced", "Never-married") == 1
+    assert trees["native-country"].generalize(["Cuba", "Mexico"]) == "America"
+    assert trees["native-country"].distance("France", "Germany") == pytest.approx(1 / 3)
+    assert trees["race"].is_flat
+    assert trees["sex"].is_flat
+
+
+def test_adult_without_a_checkout_has_flat_taxonomies(benchmark, tmp_path, monkeypatch):
+    monkeypatch.setattr(kinds, "_TAXONOMIES", tmp_path)
+    data = replace(benchmark("adult"), frame=benchmark("adult").frame.copy())
+    assert all(taxonomy.is_flat for taxonomy in data.schema.taxonomies.values())
+    assert list(data.schema.ordinal) == ["education"]
+    assert len(data.schema.records(data.frame, missing="drop")) == 30_162
 
 
 # --- files and downloads ---------------------------------------------------------------------------------------------

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+import json
 import threading
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from microagg import DataError, ParameterError, experiment, make, metrics
-from microagg.experiment import Method, sweep
+from benchmarks import adult
+from microagg import ALGORITHMS, DataError, ParameterError, experiment, make, metrics
+from microagg.experiment import Method, MixedResult, Result, sweep
+from microagg.metrics import generalization
+from microagg.records import Attribute, Records
+from microagg.taxonomy import Taxonomy
 
 
 @pytest.fixture
@@ -101,6 +106,208 @@ def test_prepare_says_what_it_compiles():
     experiment.prepare(["mdav", "cbfs"], progress=lambda done, total, title: said.append((done, total, title)))
     assert said == [(0, 1, "CBFS"), (1, 1, "")]
     assert experiment.unprepared(["mdav", "cbfs"]) == []
+
+
+# --- records of mixed attributes -------------------------------------------------------------------------------------
+
+MIXED = tuple(key for key, cls in ALGORITHMS.items() if cls.info.mixed)
+
+
+@pytest.fixture
+def records():
+    rng = np.random.default_rng(11)
+    tree = Taxonomy.from_nested({"*": {"a": ["b", "c", "d"], "e": ["f", "g"]}})
+    attributes = (
+        Attribute("x"),
+        Attribute("y", "ordinal", levels=tuple("01234")),
+        Attribute("z", "nominal", taxonomy=tree),
+    )
+    columns = [rng.normal(size=80).round(2), rng.integers(0, 5, 80), rng.choice(tree.leaves, 80)]
+    return Records(attributes, np.column_stack(columns))
+
+
+@pytest.fixture
+def classes():
+    return np.random.default_rng(12).choice(["low", "high"], 80, p=[0.7, 0.3])
+
+
+def test_promised_mixed_algorithms():
+    assert {"k-member", "mondrian", "mdav-generic-mixed"} <= set(MIXED)
+
+
+def test_sweep_over_records(records, classes):
+    table = sweep(records, [*MIXED, ("k-member", {"class_penalty": 2.0})], [3, 7], classes=classes)
+    assert table.attrs["complete"]
+    assert list(table.columns) == [
+        *("method", "label", "k", "n_records", "total_information_loss", "information_loss", "discernibility"),
+        *("average_class_size", "classification", "n_groups", "smallest_group", "largest_group", "params"),
+        *("settings_tried", "seconds"),
+    ]
+    assert table["k"].tolist() == [3, 7] * (len(MIXED) + 1)
+    assert table["label"].iloc[-1] == "Greedy k-member (class_penalty = 2)"
+    for row in table.itertuples():
+        params = {"class_penalty": 2.0} if "=" in row.label else {}
+        labels = make(row.method, k=row.k, **params).fit(records, classes).labels_
+        assert row.n_records == 80
+        assert row.total_information_loss == generalization.total_information_loss(records, labels)
+        assert row.information_loss == pytest.approx(100 * row.total_information_loss / (80 * 3))
+        assert row.discernibility == generalization.discernibility(labels)
+        assert row.average_class_size == generalization.average_class_size(labels, row.k)
+        assert row.classification == generalization.classification(labels, classes)
+        assert (row.n_groups, row.smallest_group) == (labels.max() + 1, np.bincount(labels).min())
+
+
+def test_records_and_arrays_have_their_own_results(records, X):
+    [mixed] = experiment.run(records, [(Method("mondrian"), 4)])
+    [plain] = experiment.run(X, [(Method("mondrian"), 4)])
+    assert isinstance(mixed, MixedResult)
+    assert isinstance(plain, Result)
+    assert mixed.summary.classification is None
+    assert mixed.row()["classification"] is None
+    assert plain.sse == pytest.approx(metrics.sse(X, plain.partition.labels))
+
+
+def test_threads_change_nothing_about_records(records, classes):
+    one, four = (sweep(records, MIXED, range(2, 9), classes=classes, workers=w) for w in (1, 4))
+    pd.testing.assert_frame_equal(one.drop(columns="seconds"), four.drop(columns="seconds"), check_exact=True)
+
+
+def test_of_several_settings_the_least_total_information_loss_wins(records, classes):
+    penalties = [8.0, 1.0, 0.0]
+    best = sweep(records, [("k-member", {"class_penalty": penalties})], [4], classes=classes).iloc[0]
+    each = [sweep(records, [("k-member", {"class_penalty": p})], [4], classes=classes).iloc[0] for p in penalties]
+    losses = [row.total_information_loss for row in each]
+    assert len(set(losses)) > 1
+    assert best.total_information_loss == min(losses)
+    assert best.params == each[int(np.argmin(losses))].params
+    assert best.settings_tried == 3
+    assert best.label == "Greedy k-member (best class_penalty)"
+
+
+def test_cancelling_over_records_keeps_what_is_done(records):
+    stop = threading.Event()
+    table = sweep(
+        records,
+        ["mondrian"],
+        range(2, 30),
+        workers=1,
+        cancelled=stop.is_set,
+        progress=lambda d, *_: d == 3 and stop.set(),
+    )
+    assert len(table) == 3
+    assert not table.attrs["complete"]
+
+
+@pytest.mark.parametrize(
+    ("algorithms", "k", "classes", "error", "says"),
+    [
+        (["mondrian", "mdav"], 3, None, ParameterError, "MDAV works on arrays of numbers.*choose.*Mondrian"),
+        (
+            [("k-member", {"class_penalty": 1})],
+            3,
+            None,
+            ParameterError,
+            "class_penalty of Greedy k-member needs",
+        ),
+        ([("k-member", {"class_penalty": [0, 1]})], 3, None, ParameterError, "class_penalty of Greedy k-member needs"),
+        (["mondrian"], 81, None, DataError, "fewer than k=81"),
+        (["mondrian"], 3, ["low"] * 79, DataError, "one class for each of 80 records"),
+        (["mondrian"], 3, [None] * 80, DataError, "record 0 .* has no class"),
+    ],
+)
+def test_bad_requests_over_records_are_refused_before_anything_runs(records, algorithms, k, classes, error, says):
+    cells = [(Method.of(given), k) for given in algorithms]
+    with pytest.raises(error, match=says):
+        experiment.run(records, cells, classes=classes)
+
+
+def test_records_with_missing_values_and_classes_of_an_array_are_refused(records, classes, X):
+    records.values[5, 1] = np.nan
+    with pytest.raises(DataError, match="'y'"):
+        sweep(records, ["mondrian"], [3])
+    with pytest.raises(ParameterError, match="classes are for records of mixed attributes"):
+        sweep(X, ["mondrian"], [3], classes=classes[:70])
+
+
+def test_prepare_runs_mixed_algorithms_on_every_kind_and_choice(monkeypatch):
+    fitted = []
+
+    def spy(key, k, **params):
+        estimator = make(key, k, **params)
+        monkeypatch.setattr(estimator, "fit", lambda X, y=None: fitted.append((key, params, X, y)), raising=False)
+        return estimator
+
+    monkeypatch.setattr(experiment, "make", spy)
+    monkeypatch.setattr(experiment, "_prepared", set())
+    experiment.prepare(["k-member", "mondrian", "mdav"])
+    kinds = [
+        (key, params, {a.kind for a in X.attributes}, y is not None)
+        for key, params, X, y in fitted
+        if isinstance(X, Records)
+    ]
+    everything = {"numeric", "ordinal", "nominal"}
+    assert all(kind == everything and classes for _, _, kind, classes in kinds)
+    assert {key for key, *_ in kinds} == {"k-member", "mondrian"}
+    assert {params.get("cut") for key, params, *_ in kinds if key == "mondrian"} >= {"strict", "relaxed"}
+    assert any(params.get("class_penalty", 0) > 0 for _, params, *_ in kinds)
+    assert sum(not isinstance(X, Records) for _, _, X, _ in fitted) == 3
+
+
+# --- the stored comparison on Adult ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return pd.read_csv(adult.RESULTS / "adult.csv")
+
+
+def test_stored_comparison_on_adult_is_that_of_the_code_as_it_is(stored):
+    """After a change of an algorithm or a taxonomy run benchmarks/adult.py."""
+    about = json.loads((adult.RESULTS / "adult.json").read_text(encoding="utf-8"))
+    assert about["digests"] == adult.digests()
+    assert (about["k"], about["subset_seed"], about["class_penalty"]) == (adult.FIXED, adult.SEED, adult.PENALTY)
+    cells = stored.groupby("experiment")[["label", "k", "n_records"]].apply(
+        lambda rows: set(rows.itertuples(index=False))
+    )
+    labels = [method.label for method in adult.METHODS]
+    assert cells["k"] == {(label, k, 30_162) for label in labels for k in adult.KS}
+    assert cells["records"] == {(label, adult.FIXED, n) for label in labels for n in adult.SIZES}
+    assert len(stored) == len(set(stored[["experiment", "label", "k", "n_records"]].itertuples(index=False)))
+    assert stored["experiment"].value_counts()["class_penalty"] == len(adult.PENALTIES)
+
+
+def test_stored_comparison_on_adult_finds_what_the_paper_does(stored):
+    findings = adult.checks(stored)
+    assert len(findings) == 4
+    assert all(findings.values()), findings
+
+
+def test_stored_comparison_on_adult_can_be_computed_again(stored, benchmark):
+    benchmark("adult")
+    records, classes = adult.load()
+    assert (records.n, records.d) == (30_162, 8)
+    taken = adult.subset(records.n, 1000)
+    cells = [(method, adult.FIXED) for method in adult.METHODS]
+    results = {r.method.label: r for r in experiment.run(records.take(taken), cells, classes=classes[taken])}
+    [whole] = experiment.run(records, [(Method("mondrian"), 50)], classes=classes)
+    rows = stored[(stored["experiment"] == "records") & (stored["n_records"] == 1000)]
+    assert len(rows) == len(results)
+    for row in rows.itertuples():
+        same_measures(row, results[row.label])
+    same_measures(stored.query("experiment == 'k' and label == 'Mondrian' and k == 50").iloc[0], whole)
+
+
+def same_measures(row, result):
+    for name, value in vars(result.summary).items():
+        assert getattr(row, name) == pytest.approx(value, rel=1e-9)
+    assert row.n_groups == result.partition.n_groups
+    assert row.largest_group == result.partition.sizes.max()
+
+
+def test_smaller_subsets_of_adult_are_parts_of_larger_ones():
+    small, large = adult.subset(100, 30), adult.subset(100, 60)
+    assert set(small) < set(large)
+    assert (np.diff(small) > 0).all()
 
 
 def test_largest_k_within_a_limit():

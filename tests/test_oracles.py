@@ -10,9 +10,11 @@ from tests import naive
 
 # Every oracle with the parameters under test. A gamma above 1 extends nearly always, 0 never.
 VARIANTS = [
-    *[(key, {}) for key in naive.ORACLES if key not in {"md", "v-mdav"}],
+    *[(key, {}) for key in naive.ORACLES if key not in {"k-member", "md", "mondrian", "v-mdav"}],
     *[("v-mdav", {"gamma": gamma}) for gamma in (0.0, 0.2, 1.1)],
     *[("md", {"first": first}) for first in ("s", "r")],
+    *[("k-member", {"furthest_from": furthest_from}) for furthest_from in ("last", "seed")],
+    *[("mondrian", {"cut": cut}) for cut in ("strict", "relaxed")],
 ]
 
 
@@ -273,7 +275,7 @@ def test_ties_that_hang_on_the_last_bit_of_the_centroid(key):
     assert make(key, k=k).fit_predict(X).tolist() == naive.ORACLES[key](X, k)
 
 
-@pytest.mark.parametrize("key", ["mdav", "mdav-1", "mdav-generic", "cbfs"])
+@pytest.mark.parametrize("key", ["mdav", "mdav-1", "mdav-generic", "mdav-generic-mixed", "cbfs"])
 @pytest.mark.parametrize("factor", [1e8, 1e16, 1e18])
 def test_extreme_outliers_leave_the_centroid_of_the_others_exact(key, factor):
     for seed in range(10):

@@ -320,7 +320,9 @@ def test_groups_with_one_centroid_are_one_class(monkeypatch):
 
 
 def test_a_release_below_k_is_withheld(frame, monkeypatch):
-    monkeypatch.setattr("microagg.release._group_values", lambda X, partition, statistic: X[: partition.n_groups])
+    monkeypatch.setattr(
+        "microagg.recoding.group_values", lambda X, partition, statistic: X.values[: partition.n_groups]
+    )
     monkeypatch.setattr("microagg.release.Partition", lambda labels, k: Always(len(labels)))
     with pytest.raises(RuntimeError, match="class of 1 records, fewer than k=4"):
         microaggregate(frame, k=4, quasi_identifiers=QUASI)
@@ -613,12 +615,13 @@ def test_deterministic_methods_only_record_the_seed(frame):
         ({"gamma": 1}, ParameterError, "no parameter 'gamma'"),
         ({"method": "v-mdav", "gamma": -1.0}, ParameterError, "gamma must be"),
         ({"scale": "robust"}, ParameterError, "scale must be one of"),
-        ({"statistic": "mode"}, ParameterError, "statistic must be one of 'mean', 'median', not 'mode'"),
+        ({"statistic": "mode"}, ParameterError, "statistic must be one of 'mean', 'median', 'generalize', not 'mode'"),
         ({"missing": "impute"}, ParameterError, "missing must be one of"),
         ({"random_state": "lucky"}, ParameterError, "random_state must be a whole number"),
         ({"random_state": -1}, ParameterError, "at least 0 or None, not -1"),
         ({"random_state": True}, ParameterError, "random_state must be"),
-        ({"quasi_identifiers": ["age", "illness"]}, DataError, "column 'illness' is not numeric"),
+        ({"quasi_identifiers": ["age", "illness"]}, ParameterError, "works on numbers, but column 'illness' holds cat"),
+        ({"quasi_identifiers": ["age", "when"]}, DataError, "column 'when' is not numeric"),
         ({"quasi_identifiers": "wage"}, DataError, "no column 'wage'"),
         ({"by": "land"}, DataError, r"no column 'land' \(named among the strata\)"),
         (

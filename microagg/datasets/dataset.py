@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from microagg.errors import DataError
@@ -10,6 +11,8 @@ from microagg.validation import FloatArray, numeric_matrix
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from microagg.preprocessing import Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,9 +61,22 @@ class Dataset:
             listed = ", ".join(repr(name) for name in text)
             raise DataError(
                 f"the data set {self.name!r} has categorical quasi-identifiers ({listed}), so there is no numeric "
-                "matrix of them: use .frame with a method for categories, or choose numeric columns of .frame."
+                "matrix of them: use .schema.records(.frame), or choose numeric columns of .frame."
             )
         return numeric_matrix(self.frame, self.quasi_identifiers)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The roles of the columns and the kinds of the quasi-identifiers.
+
+        All are numeric but those of ``adult``: there ``age`` is numeric and ``education`` ordinal, by
+        ``education-num``; the other six are nominal with the taxonomies in ``sample_data/taxonomies/adult`` (flat ones
+        where microagg is installed without a checkout), and ``income`` is confidential. Missing values are none of its
+        business: ``data.schema.records(data.frame, missing="drop")`` leaves out the records that have any.
+        """
+        from microagg.datasets import kinds
+
+        return kinds.schema(self.name, self.frame, self.quasi_identifiers)
 
     @property
     def n(self) -> int:

@@ -21,7 +21,7 @@ from microagg.errors import DataError
 from microagg.partition import canonical_labels
 from microagg.records import Records
 from microagg.taxonomy import Taxonomy
-from microagg.validation import FloatArray, IntArray
+from microagg.validation import FloatArray, IntArray, check_k
 
 
 class Encoder(Protocol):
@@ -145,7 +145,7 @@ def discernibility(labels: ArrayLike) -> int:
 def average_class_size(labels: ArrayLike, k: int = 1) -> float:
     """Return the mean group size over k, 1 at best (LeFevre, DeWitt & Ramakrishnan 2006)."""
     groups = canonical_labels(labels)
-    return float(len(groups) / (int(groups.max()) + 1) / k)
+    return float(len(groups) / (int(groups.max()) + 1) / check_k(k))
 
 
 def classification(labels: ArrayLike, classes: ArrayLike) -> float:
@@ -162,9 +162,12 @@ def classification(labels: ArrayLike, classes: ArrayLike) -> float:
     import pandas as pd
 
     groups = canonical_labels(labels)
-    codes, distinct = pd.factorize(np.asarray(classes), use_na_sentinel=False)
-    if len(codes) != len(groups):
-        raise DataError(f"there are labels for {len(groups)} records, but classes for {len(codes)}.")
+    values = np.asarray(classes)
+    if values.shape != groups.shape:
+        raise DataError(
+            f"there are labels for {len(groups)} records, but classes of shape {values.shape}: give one each."
+        )
+    codes, distinct = pd.factorize(values, use_na_sentinel=False)
     pairs, counts = np.unique(groups * len(distinct) + codes, return_counts=True)
     majority = np.zeros(int(groups.max()) + 1, dtype=np.int64)
     np.maximum.at(majority, pairs // len(distinct), counts)

@@ -1,0 +1,201 @@
+"""Compare the algorithms for mixed attributes on Adult, as Byun, Kamra, Bertino & Li do in Figures 6 to 11.
+
+    MICROAGG_DATA_DIR=… python benchmarks/adult.py
+
+Three experiments on the complete records, with the kinds and taxonomies of ``datasets.load("adult").schema`` and the
+income as class: k from 2 to 100 on all records; from 1,000 records to all at one k; and what ``class_penalty`` costs
+and gains, from which that of the other two was chosen. Results go to benchmarks/results/adult.csv, one row for each
+run with its experiment in the first column, and what they depend on to adult.json; a test holds both against the code.
+Runs follow each other, so that their seconds can be compared.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import platform
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+import numba  # noqa: E402
+
+import microagg  # noqa: E402 - the checkout comes first
+from microagg import datasets, experiment, literature  # noqa: E402
+from microagg.experiment import Method  # noqa: E402
+from microagg.records import Records  # noqa: E402
+from microagg.taxonomy import Taxonomy  # noqa: E402
+
+RESULTS = Path(__file__).parent / "results"
+TAXONOMIES = ROOT / "sample_data" / "taxonomies" / "adult"
+
+#: The lowest CM of PENALTIES at a Total-IL of at most MODEST times that without a penalty, on all records at k = FIXED.
+PENALTY = 2.0
+PENALTIES = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+MODEST = 1.1
+
+KS = (2, 5, 10, 20, 50, 100)
+SIZES = (1_000, 5_000, 10_000, 15_000, 20_000, 25_000, 30_162)
+FIXED = 10
+SEED = 0
+
+METHODS = (
+    Method("k-member"),
+    Method("k-member", {"furthest_from": "seed"}),
+    Method("k-member", {"class_penalty": PENALTY}),
+    Method("mondrian"),
+    Method("mondrian", {"cut": "relaxed"}),
+    Method("mdav-generic-mixed"),
+)
+
+#: The columns shown on the screen, with the number of digits after the point.
+SHOWN = {
+    "total_information_loss": ("Total-IL", 1),
+    "information_loss": ("Total-IL in % of n·d", 3),
+    "discernibility": ("DM", 0),
+    "classification": ("CM", 4),
+    "average_class_size": ("mean group size over k", 3),
+    "seconds": ("seconds", 2),
+}
+
+
+def load() -> tuple[Records, np.ndarray]:
+    """Return the complete records of Adult, and the income of each.
+
+    Raises
+    ------
+    DatasetUnavailableError
+        If the file is not on this machine and cannot be downloaded.
+    """
+    data = datasets.load("adult")
+    complete = data.frame.dropna(subset=list(data.quasi_identifiers))
+    return data.schema.records(complete), complete["income"].to_numpy()
+
+
+def subset(n: int, size: int) -> np.ndarray:
+    """Return which ``size`` of ``n`` records to take, in order; a larger subset contains the smaller ones."""
+    return np.sort(np.random.default_rng(SEED).permutation(n)[:size])
+
+
+def compute(
+    name: str, records: Records, classes: np.ndarray, cells: Iterable[tuple[Method, int]]
+) -> list[dict[str, object]]:
+    """Return a row for each cell, in their order."""
+    rows = []
+    for result in experiment.run(records, cells, classes=classes, workers=1):
+        row = {"experiment": name, **result.row()}
+        rows.append(row)
+        print(
+            f"{name}: {row['label']}, k = {row['k']}, n = {row['n_records']:,}: "
+            f"Total-IL {row['information_loss']:.3f} % ({row['seconds']:.2f} s)",
+            flush=True,
+        )
+    return rows
+
+
+def compute_all(records: Records, classes: np.ndarray) -> pd.DataFrame:
+    """Return the rows of all experiments."""
+    experiment.prepare(method.key for method in METHODS)
+    rows = compute("k", records, classes, [(method, k) for method in METHODS for k in KS])
+    for size in SIZES:
+        taken = subset(len(records), size)
+        rows += compute("records", records.take(taken), classes[taken], [(method, FIXED) for method in METHODS])
+    penalized = [Method("k-member", {"class_penalty": penalty}) for penalty in PENALTIES]
+    rows += compute("class_penalty", records, classes, [(method, FIXED) for method in penalized])
+    return pd.DataFrame(rows)
+
+
+def digests() -> dict[str, str]:
+    """Return digests of the code and the taxonomies that the results depend on."""
+    found = {key: literature.code_digest([key]) for key in sorted({method.key for method in METHODS})}
+    trees = "".join(f"{file.stem}\n{Taxonomy.read(file).to_text()}" for file in sorted(TAXONOMIES.glob("*.txt")))
+    return {**found, "taxonomies": hashlib.sha256(trees.encode()).hexdigest()[:16]}
+
+
+def store(table: pd.DataFrame) -> None:
+    """Store the rows, and what they depend on."""
+    RESULTS.mkdir(exist_ok=True)
+    with (RESULTS / "adult.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(table.columns)
+        for row in table.to_dict("records"):
+            row["seconds"] = f"{row['seconds']:.3g}"
+            writer.writerow([f"{cell:.12g}" if isinstance(cell, float) else cell for cell in row.values()])
+    about = {
+        "description": "Complete records of Adult: k, the number of records and class_penalty varied, one at a time.",
+        "command": "python benchmarks/adult.py",
+        "k": FIXED,
+        "subset_seed": SEED,
+        "class_penalty": PENALTY,
+        "versions": {
+            "microagg": microagg.__version__,
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "numba": numba.__version__,
+        },
+        "digests": digests(),
+    }
+    (RESULTS / "adult.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+
+
+def checks(table: pd.DataFrame) -> dict[str, bool]:
+    """Return what the paper finds and whether it is so here, in words."""
+    compared = table[table["experiment"] != "class_penalty"]
+    penalty = f"class_penalty = {PENALTY:g}"
+    aware = compared["label"].str.contains(penalty, regex=False)
+    cells = ["experiment", "k", "n_records"]
+
+    def everywhere(column: str, one: pd.Series, others: pd.Series, below: Callable) -> bool:
+        worst = compared[one].groupby(cells)[column].max()
+        best = compared[others].groupby(cells)[column].min()
+        return bool(below(worst, best).all())
+
+    greedy, cut = compared["method"] == "k-member", compared["method"] == "mondrian"
+    scan = table[table["experiment"] == "class_penalty"].set_axis(list(PENALTIES))
+    modest = scan[scan["total_information_loss"] <= MODEST * scan["total_information_loss"].iloc[0]]
+    return {
+        "k-member loses less (Total-IL) than Mondrian, for every k and number of records": everywhere(
+            "total_information_loss", greedy, cut, pd.Series.lt
+        ),
+        "k-member has the smaller DM, too": everywhere("discernibility", greedy, cut, pd.Series.lt),
+        f"CM is lowest with {penalty}, for every k and number of records": everywhere(
+            "classification", aware, ~aware, pd.Series.lt
+        ),
+        f"{penalty} has the lowest CM at a Total-IL of at most {MODEST:g} times that without": bool(
+            modest["classification"].idxmin() == PENALTY
+        ),
+    }
+
+
+def show(table: pd.DataFrame) -> None:
+    """Print a table for each experiment and measure, and the checks."""
+    for name, against in (("k", "k"), ("records", "n_records")):
+        rows = table[table["experiment"] == name]
+        for column, (title, digits) in SHOWN.items():
+            pivot = rows.pivot(index="label", columns=against, values=column).loc[list(rows["label"].unique())]
+            print(f"\n{title} against {against}")
+            print(pivot.to_string(float_format=lambda value, digits=digits: f"{value:,.{digits}f}", index_names=False))
+    scan = table[table["experiment"] == "class_penalty"].assign(class_penalty=PENALTIES)
+    print(f"\nclass_penalty of k-member, all records, k = {FIXED}")
+    print(scan[["class_penalty", *list(SHOWN)]].to_string(index=False, float_format=lambda value: f"{value:.4f}"))
+    print()
+    for finding, holds in checks(table).items():
+        print(f"{'yes' if holds else 'NO '}  {finding}")
+
+
+def main() -> None:
+    """Compute, store and print."""
+    table = compute_all(*load())
+    store(table)
+    show(table)
+
+
+if __name__ == "__main__":
+    main()

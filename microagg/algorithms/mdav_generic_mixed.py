@@ -1,0 +1,205 @@
+"""MDAV-generic for numeric, ordinal and nominal attributes together.
+
+The distance of two records is the sum over the attributes of the share that the two have in common (see
+:mod:`microagg.kernels.mixed`), not squared. The central record of a set has the mean of each numeric attribute, the
+lower median of each ordinal one and the most frequent category of each nominal one, of equally frequent ones the first
+in the taxonomy.
+
+1. While at least 3k records are unassigned: r is the one farthest from the central record of the unassigned, s the one
+   farthest from r. r and its k-1 nearest unassigned records form a group; then s and its k-1 nearest among those left.
+   If s went with r, the record left that is farthest from r takes its place.
+2. If 2k..3k-1 records are left, the one farthest from their central record and its k-1 nearest form a group.
+3. The others form one group.
+
+Ties go to the lowest record index. Time O(n²d/k).
+
+Source: Domingo-Ferrer & Torra 2005.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from microagg.base import Info, MixedMicroaggregator
+from microagg.kernels.mixed import TERMS_AT_A_TIME, MixedPool, farthest, make_pool, measure_from, point_at, remove, tidy
+from microagg.kernels.pool import ALIVE, EXTENT, nearest
+from microagg.kernels.pool import _add as add_exactly
+from microagg.progress import checkpoint
+from microagg.records import KINDS, Records
+from microagg.validation import FloatArray, IntArray
+
+NUMERIC = KINDS.index("numeric")
+ORDINAL = KINDS.index("ordinal")
+
+
+class Unassigned(NamedTuple):
+    """What is to be known of the unassigned records to find their central one; made by :func:`make_unassigned`.
+
+    Attributes
+    ----------
+    kinds : array of int, shape (d,)
+        The position of each attribute's kind in :data:`microagg.records.KINDS`.
+    totals : array of float, shape (2, d)
+        The sum of each numeric attribute, and below it what rounding has left of it: see
+        :class:`microagg.kernels.pool.Pool`.
+    frequencies : array of int, shape (d, m)
+        How many records have each rank or node.
+    labels : array of int, shape (n,)
+        The group of each record, -1 while unassigned.
+    number : array of int, shape (1,)
+        How many groups there are.
+    """
+
+    kinds: IntArray
+    totals: FloatArray
+    frequencies: IntArray
+    labels: IntArray
+    number: IntArray
+
+
+def make_unassigned(records: Records) -> Unassigned:
+    """Return all of ``records`` as unassigned."""
+    kinds = np.array([KINDS.index(attribute.kind) for attribute in records.attributes])
+    most = max(
+        max(len(attribute.levels), len(attribute.taxonomy.names) if attribute.taxonomy is not None else 1)
+        for attribute in records.attributes
+    )
+    unassigned = Unassigned(
+        kinds,
+        np.zeros((2, records.d)),
+        np.zeros((records.d, most), dtype=np.int64),
+        np.full(records.n, -1, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+    )
+    _count_all(unassigned, np.array(records.values, dtype=np.float64, order="C"))
+    return unassigned
+
+
+@njit(cache=True, nogil=True)
+def _count(unassigned: Unassigned, point: FloatArray, times: int) -> None:
+    """Count the record ``point``, shape (d,), in (``times`` = 1) or out (-1)."""
+    for j in range(len(point)):
+        if unassigned.kinds[j] == NUMERIC:
+            add_exactly(unassigned.totals, j, times * point[j])
+        else:
+            unassigned.frequencies[j, int(point[j])] += times
+
+
+@njit(cache=True, nogil=True)
+def _count_all(unassigned: Unassigned, points: FloatArray) -> None:
+    for point in points:
+        _count(unassigned, point, 1)
+
+
+@njit(cache=True, nogil=True)
+def _lower_median(frequencies: IntArray, count: int) -> int:
+    """Return the lower median of ``count`` ranks, of which there are so many each."""
+    rank = 0
+    up_to = frequencies[0]
+    while up_to <= (count - 1) // 2:
+        rank += 1
+        up_to += frequencies[rank]
+    return rank
+
+
+@njit(cache=True, nogil=True)
+def central_record(unassigned: Unassigned, count: int) -> FloatArray:
+    """Return the central record of the ``count`` unassigned ones, shape (d,)."""
+    center = np.empty(len(unassigned.kinds))
+    for j in range(len(center)):
+        frequencies = unassigned.frequencies[j]
+        if unassigned.kinds[j] == NUMERIC:
+            center[j] = (unassigned.totals[0, j] + unassigned.totals[1, j]) / count
+        elif unassigned.kinds[j] == ORDINAL:
+            center[j] = _lower_median(frequencies, count)
+        else:
+            center[j] = np.argmax(frequencies)  # the first of equal ones
+    return center
+
+
+@njit(cache=True, nogil=True)
+def _form(pool: MixedPool, unassigned: Unassigned, seed: int, k: int) -> None:
+    """Form a group of the record at the position ``seed`` and its k-1 nearest; ``pool.sums`` are the distances."""
+    group = unassigned.number[0]
+    unassigned.number[0] += 1
+    _leave(pool, unassigned, seed, group)
+    for position in nearest(pool.sums, pool.counts[EXTENT], k - 1):
+        _leave(pool, unassigned, position, group)
+
+
+@njit(cache=True, nogil=True)
+def _leave(pool: MixedPool, unassigned: Unassigned, position: int, group: int) -> None:
+    _count(unassigned, point_at(pool, position), -1)
+    unassigned.labels[pool.records[position]] = group
+    remove(pool, position)
+
+
+@njit(cache=True, nogil=True)
+def _go_to_the_edge(pool: MixedPool, unassigned: Unassigned) -> int:
+    """Return the position r farthest from the central record, and set ``pool.sums`` to the distances from r."""
+    tidy(pool)
+    measure_from(pool, central_record(unassigned, pool.counts[ALIVE]))
+    r = farthest(pool)
+    measure_from(pool, point_at(pool, r))
+    return r
+
+
+@njit(cache=True, nogil=True)
+def _form_in_pairs(pool: MixedPool, unassigned: Unassigned, k: int, most: int) -> None:
+    """Do step 1 until ``most`` terms or more were added."""
+    spent = 0
+    while spent < most and pool.counts[ALIVE] >= 3 * k:
+        r = _go_to_the_edge(pool, unassigned)
+        s = farthest(pool, r)
+        _form(pool, unassigned, r, k)
+        if np.isnan(pool.sums[s]):
+            s = farthest(pool)  # the distances are still those from r
+        measure_from(pool, point_at(pool, s))
+        _form(pool, unassigned, s, k)
+        spent += 3 * len(pool.domains) * pool.counts[EXTENT]
+
+
+@njit(cache=True, nogil=True)
+def _finish(pool: MixedPool, unassigned: Unassigned, k: int) -> None:
+    """Do steps 2 and 3."""
+    if pool.counts[ALIVE] >= 2 * k:
+        _form(pool, unassigned, _go_to_the_edge(pool, unassigned), k)
+    for record in range(len(unassigned.labels)):
+        if unassigned.labels[record] < 0:
+            unassigned.labels[record] = unassigned.number[0]
+
+
+def mdav_generic_mixed(records: Records, k: int) -> IntArray:
+    """Return the labels of MDAV-generic for ``records``, n >= k."""
+    pool = make_pool(records)
+    unassigned = make_unassigned(records)
+    while pool.counts[ALIVE] >= 3 * k:
+        checkpoint("forming groups", float(1.0 - (pool.counts[ALIVE] / records.n) ** 2))
+        _form_in_pairs(pool, unassigned, k, TERMS_AT_A_TIME)
+    _finish(pool, unassigned, k)
+    return unassigned.labels
+
+
+class MDAVGenericMixed(MixedMicroaggregator):
+    """MDAV-generic for mixed attributes; see :mod:`microagg.algorithms.mdav_generic_mixed`."""
+
+    info = Info(
+        key="mdav-generic-mixed",
+        title="MDAV-generic (mixed)",
+        family="Mixed attributes",
+        summary="MDAV whose center has the mean of numbers, the median of ordered and the most frequent of other "
+        "categories.",
+        year=2005,
+        reference="Domingo-Ferrer & Torra 2005",
+        sizes="fixed",
+        complexity="O(n²d/k)",
+        mixed=True,
+        note="The distance is the sum of the shares of Byun, Kamra, Bertino & Li 2007, not squared, so that taxonomies "
+        "are heeded and nothing has to be scaled.",
+    )
+
+    def _partition_records(self, records: Records, k: int, classes: IntArray, **_: Any) -> IntArray:
+        return mdav_generic_mixed(records, k)

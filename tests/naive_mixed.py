@@ -1,0 +1,267 @@
+"""The algorithms for mixed attributes, and their measures, written a second time as oracles, like those in ``naive``.
+
+Plain Python, nothing shared with ``microagg``. Records are anything with ``values`` (a number, a rank or a node for
+each record and attribute) and ``attributes`` (each with ``kind``, ``levels`` and ``taxonomy``, of which only
+``parents`` is read). What both sides agree on, so that ties fall alike in two independent programs:
+
+- the share of an attribute in a set is (max - min) / domain, the domain being that of all records (of the file that
+  they are a part of, if ``file_domains`` has it), or levels - 1; for nodes, the height of the lowest common ancestor's
+  subtree / the height of the tree; 0 where there is no domain;
+- the shares of a set are added in the order of the attributes, and a set of m records loses m * their sum;
+- ties go to the lowest record index, or to the group that was formed first.
+
+In the code, U is the list of unassigned records in index order, and a group is the list of its records in joining
+order.
+
+Source: Byun, Kamra, Bertino & Li, Efficient k-Anonymization Using Clustering Techniques.
+"""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+
+# ---- Shares and what is made of them ---------------------------------------------------------------------------------
+
+
+def numbers(X):
+    """Return the records of a numeric table."""
+    values = np.asarray(X, dtype=float)
+    numeric = SimpleNamespace(kind="numeric", levels=(), taxonomy=None)
+    return SimpleNamespace(values=values, attributes=[numeric] * values.shape[1])
+
+
+def line(parents, node):
+    """Return a node and what is above it, up to the root."""
+    above = [node]
+    while parents[above[-1]] != -1:
+        above.append(parents[above[-1]])
+    return above
+
+
+def common(parents, nodes):
+    """Return the lowest node that is on the lines of all nodes."""
+    lines = [line(parents, node) for node in nodes]
+    return next(node for node in lines[0] if all(node in other for other in lines[1:]))
+
+
+def leaves(parents):
+    """Return the nodes that are nobody's parent."""
+    return [node for node in range(len(parents)) if node not in parents]
+
+
+class Table:
+    """Records as a list of columns, with the domain of each."""
+
+    def __init__(self, records):
+        given = getattr(records, "file_domains", None)
+        self.n, self.d = records.values.shape
+        self.kinds = [attribute.kind for attribute in records.attributes]
+        self.columns, self.domains, self.parents = [], [], []
+        for j, attribute in enumerate(records.attributes):
+            column = records.values[:, j].tolist()
+            parents = None
+            if attribute.kind == "numeric":
+                domain = max(column) - min(column) if given is None else float(given[j])
+            elif attribute.kind == "ordinal":
+                domain = len(attribute.levels) - 1
+            else:
+                column = [int(node) for node in column]
+                parents = list(attribute.taxonomy.parents)
+                domain = max(len(line(parents, leaf)) for leaf in leaves(parents)) - 1
+            self.columns.append(column)
+            self.domains.append(domain)
+            self.parents.append(parents)
+
+    def share(self, j, members):
+        """Return how much of attribute j a set of records spans."""
+        values, domain = [self.columns[j][i] for i in members], self.domains[j]
+        if self.kinds[j] == "nominal":
+            parents = self.parents[j]
+            return (domain - (len(line(parents, common(parents, values))) - 1)) / domain
+        return (max(values) - min(values)) / domain if domain > 0 else 0.0
+
+    def loss(self, members):
+        """Return I of a set: the sum of its shares."""
+        result = 0.0
+        for j in range(self.d):
+            result += self.share(j, members)
+        return result
+
+    def distance(self, one, other):
+        """Return the distance of two records."""
+        return self.loss([one, other])
+
+
+def distance(records, one, other):
+    """Return the distance of two records (Definition 4)."""
+    return Table(records).distance(one, other)
+
+
+def members_of(labels):
+    """Return the groups in order of first appearance, each by record index."""
+    return [[i for i, other in enumerate(labels) if other == label] for label in dict.fromkeys(labels)]
+
+
+def total_loss(records, labels):
+    """Return Total-IL (Definition 6)."""
+    table = Table(records)
+    return math.fsum(len(members) * table.loss(members) for members in members_of(labels))
+
+
+def extents(records, labels):
+    """Return size, lows, highs and shares of each group; for nodes, low and high are their lowest common ancestor."""
+    table, found = Table(records), []
+    for members in members_of(labels):
+        lows, highs = [], []
+        for j in range(table.d):
+            values = [table.columns[j][i] for i in members]
+            if table.kinds[j] == "nominal":
+                values = [common(table.parents[j], values)]
+            lows.append(min(values))
+            highs.append(max(values))
+        found.append((len(members), lows, highs, [table.share(j, members) for j in range(table.d)]))
+    return found
+
+
+def minority(classes, members):
+    """Return how many records are outside the most frequent class of a set."""
+    present = [classes[i] for i in members]
+    return len(present) - max(present.count(one) for one in present)
+
+
+def canonical_labels(groups):
+    """Return the labels of a partition, groups numbered in order of first appearance."""
+    label, number = {i: g for g, members in enumerate(groups) for i in members}, {}
+    return [number.setdefault(label[i], len(number)) for i in range(len(label))]
+
+
+# ---- The algorithms --------------------------------------------------------------------------------------------------
+
+
+def k_member(records, k, furthest_from="last", class_penalty=0.0, random_state=0, classes=None):
+    """Greedy k-member clustering (Section 4): groups of k, each from the record farthest from the one before.
+
+    Each grows by the record with which it loses least; "the one before" is a random record at first, then the last
+    that was added to a group or its first. Fewer than k left over join, in random order, the groups whose loss grows
+    least. ``class_penalty`` is added for each more record outside the most frequent class of a group.
+    """
+    table = Table(records)
+    rng = np.random.default_rng(random_state)
+    r = int(rng.integers(table.n))
+    U, groups = list(range(table.n)), []
+
+    def surplus(members, x):
+        return class_penalty * (minority(classes, [*members, x]) - minority(classes, members))
+
+    def total_with(members, x):
+        key = (len(members) + 1) * table.loss([*members, x])
+        return key + surplus(members, x) if class_penalty != 0 else key
+
+    def growth(members, x):
+        key = (len(members) + 1) * table.loss([*members, x]) - len(members) * table.loss(members)
+        return key + surplus(members, x) if class_penalty != 0 else key
+
+    while len(U) >= k:
+        seed = last = max(U, key=lambda i: table.distance(i, r))
+        members = [seed]
+        U.remove(seed)
+        while len(members) < k:
+            last = min(U, key=lambda x: total_with(members, x))
+            members.append(last)
+            U.remove(last)
+        groups.append(members)
+        r = last if furthest_from == "last" else seed
+    if U:
+        for x in rng.permutation(U).tolist():
+            min(groups, key=lambda members: growth(members, x)).append(x)
+    return canonical_labels(groups)
+
+
+def mondrian(records, k, cut="strict"):
+    """Mondrian: cut at the median of the widest attribute that allows both parts k records or more, again and again."""
+    table = Table(records)
+
+    def width(j, S):
+        values = [table.columns[j][i] for i in S]
+        if table.kinds[j] != "nominal":
+            return (max(values) - min(values)) / table.domains[j] if table.domains[j] > 0 else 0.0
+        order = leaves(table.parents[j])
+        places = [order.index(node) for node in values]
+        return (max(places) - min(places)) / (len(order) - 1) if len(order) > 1 else 0.0
+
+    def parts(j, S):
+        column = table.columns[j]
+        if cut == "strict":
+            median = sorted(column[i] for i in S)[(len(S) - 1) // 2]
+            with_median = [i for i in S if column[i] <= median], [i for i in S if column[i] > median]
+            without = [i for i in S if column[i] < median], [i for i in S if column[i] >= median]
+            return max(with_median, without, key=lambda sides: min(map(len, sides)))
+        by_value, half = sorted(S, key=lambda i: (column[i], i)), math.ceil(len(S) / 2)
+        return sorted(by_value[:half]), sorted(by_value[half:])
+
+    def cut_up(S):
+        widths = [width(j, S) for j in range(table.d)]
+        for j in sorted(range(table.d), key=lambda j: (-widths[j], j)):
+            if widths[j] == 0:
+                continue
+            left, right = parts(j, S)
+            if min(len(left), len(right)) >= k:
+                return cut_up(left) + cut_up(right)
+        return [S]
+
+    return canonical_labels(cut_up(list(range(table.n))))
+
+
+def mdav_generic_mixed(records, k):
+    """MDAV-generic for mixed attributes: the center is the mean, the lower median rank, the most frequent node."""
+    table = Table(records)
+
+    def center_of(U):
+        center = []
+        for j, kind in enumerate(table.kinds):
+            values = [table.columns[j][i] for i in U]
+            if kind == "numeric":
+                center.append(math.fsum(values) / len(values))
+            elif kind == "ordinal":
+                center.append(sorted(values)[(len(values) - 1) // 2])
+            else:
+                center.append(max(sorted(set(values)), key=values.count))
+        return center
+
+    def to_point(i, point):
+        result = 0.0
+        for j, kind in enumerate(table.kinds):
+            value, domain = table.columns[j][i], table.domains[j]
+            if kind == "nominal":
+                parents = table.parents[j]
+                result += (domain - (len(line(parents, common(parents, [value, point[j]]))) - 1)) / domain
+            elif domain > 0:
+                result += abs(value - point[j]) / domain
+        return result
+
+    def off_center(U):
+        center = center_of(U)
+        return max(U, key=lambda i: to_point(i, center))
+
+    def around(r, U):
+        others = sorted((i for i in U if i != r), key=lambda i: (table.distance(i, r), i))
+        return [r, *others[: k - 1]]
+
+    U, groups = list(range(table.n)), []
+
+    def form(r):
+        groups.append(around(r, U))
+        U[:] = [i for i in U if i not in groups[-1]]
+
+    while len(U) >= 3 * k:
+        r = off_center(U)
+        s = max((i for i in U if i != r), key=lambda i: table.distance(i, r))
+        form(r)
+        if s not in U:
+            s = max(U, key=lambda i: table.distance(i, r))
+        form(s)
+    if len(U) >= 2 * k:
+        form(off_center(U))
+    groups.append(U)
+    return canonical_labels(groups)
