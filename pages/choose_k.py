@@ -20,6 +20,7 @@ def body() -> None:
         "whatever the method, less cannot be lost. **Click a point** to choose that algorithm and k for the other pages."
     )
     workspace = data.workspace()
+    shell.mention_categories(workspace.table.categories)
     _controls(workspace)
     choices = state.current()
     if not choices.methods:

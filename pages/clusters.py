@@ -22,6 +22,7 @@ def body() -> None:
         "Tight groups lose little. Groups may overlap here although they are apart in the other attributes."
     )
     workspace = data.workspace()
+    shell.mention_categories(workspace.table.categories)
     _controls(workspace)
     choices = state.current()
     results = runs.partitions(workspace, [(choices.method_of(key), choices.k) for key in _keys()])

@@ -4,16 +4,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from microagg import DatasetUnavailableError, MicroaggError, datasets
+from microagg import MicroaggError, datasets
 from microagg.preprocessing import SCALES, scale_effect
-from microagg.tables import decimal_comma_columns, digest_bytes, read_table
-from pages.ui import data, shell, sidebar, state
+from pages.ui import data, shell, sidebar, sources, state
 from pages.ui.text import count, escape_markdown, listing, sentence
 
 _SHOWN_ROWS = 5_000
 _SCALE_NAMES = {"zscore": "z-score", "minmax": "min-max", "none": "none"}
-_DELIMITERS = {"find it": None, "comma": ",", "semicolon": ";", "tab": "\t", "bar |": "|"}
-_ENCODINGS = {"UTF-8": None, "Windows (cp1252)": "cp1252", "Latin-1": "latin-1", "UTF-16": "utf-16"}
 
 
 def body() -> None:
@@ -33,11 +30,11 @@ def body() -> None:
                 help="The set is generated; the same seed gives the same records.",
             )
     if choices.data == state.UPLOAD:
-        _upload()
+        sources.upload()
         if data.uploaded() is None:
             return
     elif not datasets.is_available(choices.data):
-        _download(choices.data)
+        sources.download(choices.data)
         return
     table = data.table()
     with right:
@@ -54,70 +51,13 @@ def body() -> None:
         st.caption(f"Source: {escape_markdown(table.source)}")
 
 
-def _download(name: str) -> None:
-    entry = datasets.describe(name)
-    file = entry.file
-    st.info(
-        f"{escape_markdown(entry.title)} is public but not part of microagg, and not on this machine yet. "
-        f"It can be fetched once ({file.size / 1000:,.0f} kB) from {escape_markdown(file.url)}; its checksum is verified. "
-        "All other data sets work meanwhile."
-    )
-    if not st.button(f"Download {entry.title}", type="primary"):
-        return
-    bar = st.progress(0.0, text="Connecting …")
-
-    def progress(done: int, total: int) -> None:
-        bar.progress(min(done / total, 1.0), text=f"{done / 1000:,.0f} of {total / 1000:,.0f} kB")
-
-    try:
-        datasets.load(name, progress=progress)
-    except DatasetUnavailableError:
-        bar.empty()
-        raise
-    st.rerun()
-
-
-def _upload() -> None:
-    file = st.file_uploader(
-        "A table with one record per row: CSV, Parquet or Excel",
-        type=["csv", "tsv", "txt", "parquet", "xlsx"],
-        help="The file is read into the memory of this session and goes nowhere else.",
-    )
-    text_file = file is None or file.name.lower().endswith((".csv", ".tsv", ".txt"))
-    options = {"delimiter": None, "encoding": None, "decimal": "."}
-    if text_file:
-        with st.expander("How text files are read"):
-            one, two, three = st.columns(3)
-            options["delimiter"] = _DELIMITERS[
-                one.selectbox("Between the fields", list(_DELIMITERS), key="u_delimiter")
-            ]
-            options["encoding"] = _ENCODINGS[two.selectbox("Encoding", list(_ENCODINGS), key="u_encoding")]
-            comma = three.selectbox("Decimal mark", ["point", "comma"], key="u_decimal") == "comma"
-            options["decimal"] = "," if comma else "."
-    if file is None:
-        if data.uploaded() is None:
-            st.info("No file yet. Choose one above; for a try, the project ships sample_data/survey.csv.")
-        return
-    content = file.getvalue()
-    digest = digest_bytes(content + repr((file.name, options)).encode())
-    known = data.uploaded()
-    if known is None or known.digest != digest:
-        data.remember(file.name, digest, read_table(content, name=file.name, **options))
-        st.rerun()
-    commas = decimal_comma_columns(known.frame)
-    if commas:
-        st.warning(
-            f"The columns {escape_markdown(listing(commas[:6]))} look like numbers with a decimal comma: choose it under "
-            "“How text files are read”."
-        )
-
-
 def _quasi_identifiers(table: data.Table) -> None:
     st.subheader("Quasi-identifiers")
     st.caption(
         "The attributes by which somebody could recognize a record. They are grouped on and replaced by group means; "
         "all other attributes stay as they are."
     )
+    shell.mention_categories(table.categories)
     choices = state.current()
     numeric = data.numeric_columns(table.frame)
     st.session_state["w_columns"] = [c for c in (choices.columns or table.quasi_identifiers) if c in numeric]
@@ -129,6 +69,8 @@ def _quasi_identifiers(table: data.Table) -> None:
             return
         state.update(columns=() if set(chosen) == set(table.quasi_identifiers) else chosen)
 
+    if not numeric:
+        return
     st.pills(
         "Quasi-identifiers",
         numeric,

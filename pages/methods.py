@@ -5,7 +5,7 @@ import streamlit as st
 
 from microagg import ALGORITHMS
 from pages.ui import shell, widgets
-from pages.ui.text import escape_markdown
+from pages.ui.text import escape_markdown, listing
 
 #: Methods of the literature that are not here, and why.
 ABSENT = (
@@ -25,15 +25,20 @@ ABSENT = (
 def body() -> None:
     """Draw the page."""
     st.title("Methods")
+    mixed = [key for key, cls in ALGORITHMS.items() if cls.info.mixed]
     st.markdown(
-        f"{len(ALGORITHMS)} algorithms, by family. Each works on numeric attributes with squared Euclidean distance and "
-        "gives every group at least k records; ties go to the lowest record."
+        f"{len(ALGORITHMS)} algorithms, by family. Each gives every group at least k records; ties go to the lowest "
+        f"record. All work on numbers. {len(mixed)} of them, {listing([widgets.title_of(key) for key in mixed])}, work on "
+        "**categories** too: they compare values by their share of an attribute's range or taxonomy, the others by squared "
+        "Euclidean distance."
     )
+    shell.link("mixed", "See them at work on categories: Mixed data")
     table = pd.DataFrame(
         [
             {
                 "Algorithm": cls.info.title,
                 "Family": cls.info.family,
+                "Works on": "numbers and categories" if cls.info.mixed else "numbers",
                 "Year": str(cls.info.year),
                 "Group sizes": cls.info.sizes,
                 "Time": cls.info.complexity,
@@ -59,10 +64,13 @@ def _describe(key: str) -> None:
             f"- Group sizes: {info.sizes}; time {escape_markdown(info.complexity)}",
             f"- In code: `microagg.make({key!r}, k=3)`",
         ]
+        if info.mixed:
+            facts.append("- Works on numbers, ordered categories, and categories with a taxonomy")
         if not info.deterministic:
             facts.append("- Random: the same seed gives the same groups")
         facts += [
-            f"- Parameter {param.symbol or param.name}, by default {param.default}: {escape_markdown(param.help)}"
+            f"- Parameter {escape_markdown(param.symbol or param.name)}, by default {param.default}: "
+            f"{escape_markdown(param.help)}" + (" (It needs the class of each record.)" if param.needs_classes else "")
             for param in ALGORITHMS[key].params
         ]
         st.markdown("\n".join(facts))

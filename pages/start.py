@@ -39,6 +39,7 @@ def body() -> None:
     cards = (
         ("choose_k", "Choose k", "See how much is lost at each k, by which algorithm, and how much nobody can avoid."),
         ("clusters", "See clusters", "Look at the groups of a partition, side by side with another algorithm's."),
+        ("mixed", "Protect categories", "Generalize ages to ranges and occupations to what they have in common."),
         ("toy", "Learn", "Change the eleven records and watch the groups change."),
         ("data", "Bring your own data", "Benchmarks of the literature, generated sets, or a file of yours."),
     )

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import re
 import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from microagg import ALGORITHMS, datasets, literature
-from pages.ui import charts, shell, state, text, theme
+from microagg import ALGORITHMS, datasets, experiment, literature, microaggregate
+from microagg.taxonomy import Taxonomy
+from pages.ui import charts, mixed, mixed_adult, mixed_charts, shell, state, text, theme, variants
 from tests.conftest import load_benchmark
 
 APP = Path(__file__).parents[1] / "app.py"
@@ -360,3 +364,383 @@ def test_algorithms_can_be_picked_family_by_family():
     settle(app)
     assert app.query_params["methods"] == ["mdav", "mdav-plus", "v-mdav", "mdav-star", "md"]
     assert "MD" in {trace["name"] for trace in figures(app)[0]["data"]}
+
+
+# --- mixed data -------------------------------------------------------------------------------------------------------
+
+SURVEY = Path(__file__).parents[1] / "sample_data" / "survey.csv"
+
+
+def plain(app):
+    """Return the words of a page without the backslashes that keep them from being Markdown."""
+    return words(app).replace("\\", "")
+
+
+def open_survey(step="attributes"):
+    """Open the page Mixed data with the sample survey uploaded there."""
+    return upload_mixed("survey.csv", SURVEY.read_bytes(), step)
+
+
+def upload_mixed(name, content, step="attributes"):
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.query_params["data"] = "upload"
+    app.query_params["step"] = step
+    app.switch_page(PAGES["mixed"])
+    app.run()
+    app.file_uploader[0].upload(name, content)
+    return settle(app)
+
+
+def look_at(app, column):
+    app.button_group(key="w_attribute").set_value(column)
+    return settle(app)
+
+
+def adult_sample(size, seed=0):
+    """Return the records that the page compares, found without it."""
+    adult = load_benchmark("adult")
+    complete = np.flatnonzero(adult.frame[list(adult.quasi_identifiers)].notna().all(axis=1))
+    rows = np.sort(np.random.default_rng(seed).choice(complete, size, replace=False))
+    return adult, adult.frame.iloc[rows]
+
+
+@pytest.mark.parametrize("step", state.STEPS)
+def test_every_step_of_mixed_data_runs_on_adult(step):
+    app = open_page("mixed", data="adult", step=step, sample="300", ks="5, 10")
+    assert not app.error
+    assert app.query_params["sample"] == "300"
+
+
+@pytest.mark.parametrize("step", state.STEPS)
+def test_every_step_of_mixed_data_runs_on_the_survey(step):
+    app = open_survey(step)
+    assert not app.error
+    assert "survey.csv: 300 records, 11 columns" in plain(app).replace("**", "")
+
+
+def test_adult_comes_with_its_kinds_its_taxonomies_and_its_class():
+    app = open_page("mixed", data="adult", attribute="native-country")
+    table = app.dataframe[0].value.set_index("attribute")
+    assert table["kind"].to_dict() == {
+        "age": "numeric",
+        "workclass": "nominal",
+        "education": "ordinal",
+        **dict.fromkeys(["marital-status", "occupation", "race", "sex", "native-country"], "nominal"),
+    }
+    assert table.loc["workclass", "missing"] == 1836
+    assert "2,399 of them lack a quasi-identifier" in words(app)
+    assert app.selectbox(key="m_class").value == "income"
+    [tree] = figures(app)[0]["data"]
+    taxonomy = load_benchmark("adult").schema.taxonomies["native-country"]
+    assert tree["labels"][0] == "anything"
+    assert set(taxonomy.values) <= {label.replace("&amp;", "&") for label in tree["labels"]}
+    assert app.text_area[0].value == taxonomy.to_text()
+
+
+def test_adult_is_offered_for_download_where_it_is_not(monkeypatch, tmp_path):
+    monkeypatch.setenv(datasets.DATA_DIR_VARIABLE, str(tmp_path))
+    monkeypatch.setattr(datasets.benchmarks, "cache_folder", lambda: tmp_path / "cache")
+    st.cache_resource.clear()
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.query_params["data"] = "adult"
+    app.switch_page(PAGES["mixed"])
+    app.run()
+    assert not app.exception
+    assert any(button.label == "Download Adult" for button in app.button)
+
+
+def test_the_pages_for_numbers_take_the_numbers_of_adult():
+    load_benchmark("adult")
+    app = open_page(
+        "clusters", data="adult", k="100", method="mdav-plus", second="cbfs", columns=["age", "hours-per-week"]
+    )
+    assert "the categories (workclass, education, marital-status, occupation and 3 more) stay as they are" in plain(app)
+    assert app.get("page_link")
+    app = open_page("data", data="adult")
+    assert not app.error
+    roles = app.dataframe[0].value.set_index("attribute")["role"]
+    assert roles["age"] == roles["hours-per-week"] == "quasi-identifier"
+    assert roles["fnlwgt"] == roles["education"] == "left as it is"
+
+
+def test_the_pages_for_numbers_hide_what_needs_classes():
+    app = open_page("clusters", data="wine", k="5", method="k-member", **{"k-member__class_penalty": "2"})
+    assert not app.error
+    assert [box.label for box in app.number_input if "penalty" in box.label] == []
+    assert "class" not in " ".join(box.label for box in app.sidebar.number_input)
+
+
+def test_curves_are_those_of_the_experiment():
+    app = open_page("mixed", data="adult", step="compare", sample="400", sample_seed="3", ks="4, 12")
+    adult, part = adult_sample(400, 3)
+    methods = {name: state.Choices().method_of_variant(name) for name in variants.VARIANTS}
+    table = experiment.sweep(
+        adult.schema.records(part), methods.values(), [4, 12], classes=part["income"].to_numpy()
+    ).set_index(["label", "k"])
+    lines = {trace["name"]: trace for trace in figures(app)[0]["data"]}
+    for name, method in methods.items():
+        line = lines[variants.VARIANTS[name].title]
+        assert np.allclose(decode(line["y"]), table.loc[method.label, "information_loss"])
+    app.button_group(key="w_measure").set_value("classification")
+    settle(app)
+    lines = {trace["name"]: trace for trace in figures(app)[0]["data"]}
+    assert np.allclose(decode(lines["Greedy k-member"]["y"]), 100 * table.loc["Greedy k-member", "classification"])
+    whole = 100 * (part["income"].value_counts(normalize=True).min())
+    assert np.allclose(decode(lines["all records in one group"]["y"]), whole)
+    assert "This is a sample: 400 of 30,162 records" in words(app)
+
+
+def test_title_of_the_curves_says_what_to_conclude():
+    app = open_page("mixed", data="adult", step="compare", sample="400", ks="10")
+    [title] = [m.value for m in app.markdown if m.value.startswith("**At k = 10")]
+    assert re.search(r"Greedy k\\-member gives away \d+ % less than MDAV.* and \d+ % less than Mondrian", title)
+
+
+@pytest.mark.parametrize(
+    ("ks", "says"),
+    [
+        ("2, x", "'x' is no value of k"),
+        ("0", "'0' is no value of k"),
+        ("2.5", "'2.5' is no value of k"),
+        (", ".join(str(k) for k in range(1, 50)), "49 values of k are too many"),
+        ("", "Choose at least one k"),
+        ("5, 301", "there is no k of 301"),
+    ],
+)
+def test_values_of_k_that_cannot_be_used_are_said(ks, says):
+    app = open_survey("compare")
+    app.text_input(key="w_ks").set_value(ks)
+    settle(app)
+    assert says in plain(app)
+    assert len(app.error) <= 1
+
+
+def test_without_a_class_there_is_no_classification():
+    app = open_survey("compare")
+    assert "the methods with class penalty are left out" in words(app)
+    assert {trace["name"] for trace in figures(app)[0]["data"]} >= {"Greedy k-member", "Mondrian, strict"}
+    assert "Classification" not in app.button_group(key="w_measure").options
+    assert "classification" not in app.dataframe[0].value.columns
+
+
+def test_kinds_of_an_upload_are_assumed_and_can_be_changed():
+    app = open_survey()
+    assert app.multiselect(key="m_left_out").value == ["person_id"]
+    table = app.dataframe[0].value.set_index("attribute")
+    assert table.loc["region", "kind"] == table.loc["education", "kind"] == "nominal"
+    look_at(app, "education")
+    app.button_group(key="m_kind").set_value("ordinal")
+    settle(app)
+    assert "alphabetical order" in words(app)
+    order = ["primary", "secondary", "vocational", "bachelor", "master"]
+    app.text_area[0].set_value("\n".join(order))
+    settle(app)
+    assert "primary < … < master" in app.dataframe[0].value.set_index("attribute").loc["education", "released"]
+    app.text_area[0].set_value("primary\nprimary")
+    settle(app)
+    assert "has the category 'primary' twice" in app.error[0].value.replace("\\", "")
+
+
+def test_taxonomy_is_edited_live_and_its_errors_are_said_in_place():
+    app = look_at(open_survey(), "region")
+    app.text_area[0].set_value("*\n  Coast\n    Southport\n Inland")
+    settle(app)
+    assert "Line 4 of the taxonomy ('Inland') is indented by 1" in app.error[0].value.replace("\\", "")
+    assert "what was there before is used" in words(app)
+    assert app.text_area[0].value.endswith(" Inland")
+    app.text_area[0].set_value("*\n  Coast\n    Southport\n  Inland\n    Midland")
+    settle(app)
+    assert not app.error
+    assert "lacks 'Eastmere', 'Northvale' and 'Westhill'" in plain(app)
+    assert app.dataframe[0].value.set_index("attribute").loc["region", "problem"].startswith("not covered")
+    assert "Coast" in figures(app)[0]["data"][0]["labels"]
+    [add] = [button for button in app.button if button.label == "Add them"]
+    add.click()
+    settle(app)
+    assert "problem" not in app.dataframe[0].value.columns
+    assert app.text_area[0].value.endswith(
+        "  Eastmere\n    Eastmere\n  Northvale\n    Northvale\n  Westhill\n    Westhill\n"
+    )
+
+
+def test_values_that_no_taxonomy_has_stop_the_other_steps_with_a_sentence():
+    app = look_at(open_survey(), "region")
+    app.text_area[0].set_value("*\n  Coast\n    Southport")
+    settle(app)
+    app.session_state["choices"] = dataclasses.replace(app.session_state["choices"], step="compare")
+    settle(app)
+    assert "The taxonomy of 'region' lacks 'Eastmere', 'Midland'" in app.error[0].value.replace("\\", "")
+
+
+def test_taxonomy_can_be_uploaded_made_flat_and_taken_back():
+    app = open_page("mixed", data="adult", attribute="sex")
+    app.file_uploader(key="m_file_sex").upload("sex.json", b'{"anybody": {"women": ["Female"], "men": ["Male"]}}')
+    settle(app)
+    assert figures(app)[0]["data"][0]["labels"] == ["anybody", "women", "Female", "men", "Male"]
+    [flat] = [button for button in app.button if button.label == "Make it flat"]
+    flat.click()
+    settle(app)
+    assert figures(app)[0]["data"][0]["labels"] == ["anything", "Female", "Male"]
+    app.file_uploader(key="m_file_sex").upload("sex.txt", b"\xff\xfe\x00")
+    settle(app)
+    assert "is not UTF-8 text" in app.error[0].value.replace("\\", "")
+
+
+def test_before_and_after_are_those_of_microaggregate():
+    query = {"data": "adult", "step": "release", "sample": "400", "mixed_k": "8"}
+    adult, part = adult_sample(400)
+    roles = {
+        "quasi_identifiers": adult.schema.quasi_identifiers,
+        "taxonomies": adult.schema.taxonomies,
+        "ordinal": adult.schema.ordinal,
+        "classes": "income",
+    }
+    for statistic, how in mixed.STATISTICS.items():
+        release = microaggregate(part, k=8, method="k-member", statistic=how[0], categories=how[1], **roles)
+        app = open_page("mixed", statistic=statistic, **query)
+        measured = {metric.label: metric.value for metric in app.metric}
+        common = release.report.generalization
+        assert measured["Total-IL of the groups"] == text.percent(common.information_loss)
+        assert measured["Outside the majority class"] == text.percent(100 * common.classification)
+        if how[0] != "generalize":
+            assert measured["IL of the numbers"] == text.percent(release.report.loss.information_loss)
+        shown = app.dataframe[0].value
+        order = release.partition.labels.argsort(kind="stable")[:60]
+        assert shown["→ occupation"].tolist() == release.frame["occupation"].iloc[order].tolist()
+        assert shown["group"].tolist() == (release.partition.labels[order] + 1).tolist()
+        changed = (part["occupation"] != release.frame["occupation"]).mean()
+        assert app.dataframe[1].value.set_index("attribute").loc["occupation", "changed"] == pytest.approx(
+            100 * changed
+        )
+
+
+def test_release_is_made_on_demand_and_reported():
+    app = open_survey("release")
+    [protect] = [button for button in app.button if button.label == "Protect 300 records"]
+    protect.click()
+    settle(app)
+    assert (
+        "300 records protected: each combination of quasi-identifiers occurs at least 10 times" in app.success[0].value
+    )
+    labels = [button.proto.label for button in app.get("download_button")]
+    assert labels == ["Protected file (CSV)", "Report (JSON)", "Recipe (JSON)"]
+    assert "300 records in 30 groups of at most 10" in plain(app)
+    # Another choice is another release, which has to be asked for.
+    app.number_input(key="w_mixed_k").set_value(20)
+    settle(app)
+    assert not app.success
+
+
+def test_too_large_a_k_is_said():
+    app = open_survey("release")
+    app.number_input(key="w_mixed_k").set_value(301)
+    settle(app)
+    assert "fewer than k=301" in app.error[0].value
+
+
+def test_numbers_only_are_taken_with_a_hint():
+    app = open_page("mixed", data="wine", step="compare", ks="5")
+    assert "Wine" in words(app)
+    assert "holds numbers only" in words(app)
+    [use] = [button for button in app.button if button.label == "Use the sample survey"]
+    use.click()
+    settle(app)
+    assert not app.error
+    assert app.query_params["data"] == "upload"
+
+
+def test_text_only_file_is_said_on_the_pages_for_numbers_and_taken_for_mixed_data():
+    content = b"a,b\n" + b"x,y\nx,z\nw,z\nw,y\n" * 6
+    app = upload_mixed("text.csv", content, "compare")
+    assert not app.error
+    app.switch_page(PAGES["clusters"])
+    settle(app)
+    assert "the page Mixed data" in app.error[0].value
+
+
+def test_missing_values_and_untrusted_names_of_an_upload():
+    rows = "".join(f"<b>{'xy'[i % 2]}</b>,{i % 5 or ''},![u](http://e.org/{i % 2})\n" for i in range(40))
+    content = f"![q](http://example.org/x.png),$n$,=c\n{rows}".encode()
+    for step in state.STEPS:
+        app = upload_mixed("![x](http://example.org).csv", content, step)
+        assert not app.exception
+        assert not app.error
+        assert not re.search(r"(?<!\\)\]\(http", words(app))
+        for label in [option for group in app.get("button_group") for option in group.options]:
+            assert "![q](http" not in getattr(label, "content", str(label))
+        if step == "attributes":
+            assert "8 of them lack a quasi-identifier" in words(app)
+            look_at(app, "![q](http://example.org/x.png)")
+            assert "&lt;b&gt;x&lt;/b&gt;" in figures(app)[0]["data"][0]["labels"]
+
+
+def test_a_class_with_missing_values_is_refused():
+    rows = "".join(f"{'abc'[i % 3]},{i},{'yes' if i % 4 else ''}\n" for i in range(24))
+    app = upload_mixed("a.csv", f"kind,size,label\n{rows}no,1,no\n".encode())
+    app.button_group(key="m_quasi").set_value(["kind", "size"])
+    settle(app)
+    app.selectbox(key="m_class").set_value("label")
+    settle(app)
+    app.session_state["choices"] = dataclasses.replace(app.session_state["choices"], step="compare")
+    settle(app)
+    assert "'label' is missing in 6 records" in app.error[0].value.replace("\\", "")
+
+
+@pytest.mark.parametrize("against", state.AGAINST)
+def test_stored_results_on_adult_are_drawn(against):
+    if not mixed_adult.RESULTS.is_file():
+        pytest.skip("there are no stored results on Adult")
+    stored = pd.read_csv(mixed_adult.RESULTS)
+    app = open_page("mixed", data="wine", step="adult", against=against)
+    assert not app.error
+    lines = {trace.get("name"): trace for trace in figures(app)[0]["data"]}
+    part = stored[(stored["experiment"] == against) & (stored["label"] == "Greedy k-member")]
+    if against == "class_penalty":
+        assert len(decode(lines[None]["y"])) == (stored["experiment"] == against).sum()
+    else:
+        assert np.allclose(decode(lines["Greedy k-member"]["y"]), part["information_loss"])
+    assert "python benchmarks/adult.py" in [code.value for code in app.code]
+
+
+def test_stored_results_that_are_missing_name_their_command(monkeypatch, tmp_path):
+    monkeypatch.setattr(mixed_adult, "RESULTS", tmp_path / "adult.csv")
+    app = open_page("mixed", data="wine", step="adult")
+    assert "There are no stored results here yet" in words(app)
+    assert app.code[0].value == "python benchmarks/adult.py"
+
+
+@pytest.mark.parametrize(("n", "k"), [(7, 3), (12, 3), (11, 4), (5, 5), (8, 1), (5, 3)])
+def test_least_discernibility_is_that_of_the_best_sizes(n, k):
+    def sizes(left, least):
+        if left == 0:
+            yield ()
+        for size in range(least, left + 1):
+            yield from ((size, *others) for others in sizes(left - size, size))
+
+    assert mixed_charts.least_discernibility(n, k) == min(sum(s * s for s in found) for found in sizes(n, k))
+
+
+def test_variants_are_recognized_by_their_parameters():
+    for name in variants.VARIANTS:
+        method = state.Choices().method_of_variant(name)
+        [settings] = method.settings()
+        assert variants.recognize(method.key, {key: str(value) for key, value in settings.items()}) == name
+    assert variants.recognize("k-member", {"furthest_from": "seed"}) is None
+    assert variants.recognize("mdav", {}) is None
+    assert len({theme.style(name) for name in variants.VARIANTS}) == len(variants.VARIANTS)
+
+
+def test_a_large_taxonomy_is_drawn_down_to_a_level():
+    tree = Taxonomy.from_nested(
+        {"*": {f"a{i}": {f"b{i}.{j}": [f"c{i}.{j}.{h}" for h in range(9)] for j in range(9)} for i in range(9)}}
+    )
+    figure, depth = mixed_charts.taxonomy(tree, {})
+    assert depth == 2
+    assert len(figure.data[0].labels) == 1 + 9 + 81
+
+
+def test_whole_numbers_are_drawn_as_many_in_each_bin():
+    [bars] = mixed_charts.numbers(np.repeat(np.arange(17.0, 91.0), 3), (30, 40)).data
+    assert list(bars.y) == [6] * 37
+    assert sum(mixed_charts.numbers(np.array([0.25, 0.5, 7.75]), (0, 1)).data[0].y) == 3
+    assert sum(mixed_charts.numbers(np.full(5, 2.0), (2, 2)).data[0].y) == 5

@@ -36,7 +36,8 @@ _LEGEND = {
 }
 
 
-def _layout(figure: go.Figure, height: int) -> go.Figure:
+def finish(figure: go.Figure, height: int) -> go.Figure:
+    """Return ``figure`` with the margins and the legend that all figures have, ``height`` pixels high."""
     figure.update_layout(
         height=height, margin={"l": 10, "r": 10, "t": 12, "b": 10}, legend=_LEGEND, hoverlabel={"align": "left"}
     )
@@ -147,7 +148,7 @@ def _k_axis(figure: go.Figure, ks: tuple[int, int]) -> go.Figure:
         title="k, the minimum group size (records)", range=[ks[0] - pad, ks[1] + pad], fixedrange=True, **step
     )
     figure.update_layout(clickmode="event+select", dragmode=False)
-    return _layout(figure, 500)
+    return finish(figure, 500)
 
 
 @dataclass(frozen=True)
@@ -287,7 +288,7 @@ def clusters(view: View, labels: np.ndarray, shares: np.ndarray, record_names: S
     figure.update_xaxes(title=escape_html(view.names[0]), range=view.x_range, zeroline=False)
     figure.update_yaxes(title=escape_html(view.names[1]), range=view.y_range, zeroline=False)
     figure.update_layout(dragmode="pan")
-    return _layout(figure, 540)
+    return finish(figure, 540)
 
 
 def _faint(color: str) -> str:
@@ -313,7 +314,7 @@ def group_sizes(partitions: Sequence[tuple[str, str, np.ndarray]]) -> go.Figure:
     figure.update_xaxes(title="records in the group", fixedrange=True, **step)
     figure.update_yaxes(title="groups", fixedrange=True)
     figure.update_layout(barmode="group", bargap=0.25, showlegend=True)
-    return _layout(figure, 300)
+    return finish(figure, 300)
 
 
 def number_line(values: np.ndarray, partitions: Sequence[tuple[str, str, np.ndarray]]) -> go.Figure:
@@ -371,7 +372,7 @@ def number_line(values: np.ndarray, partitions: Sequence[tuple[str, str, np.ndar
     )
     figure.update_yaxes(visible=False, range=[-0.45, rows - 0.35], fixedrange=True)
     figure.update_layout(dragmode=False)
-    return _layout(figure, 90 + 115 * rows)
+    return finish(figure, 90 + 115 * rows)
 
 
 def summary_of_curve(rows: pd.DataFrame) -> str:
@@ -418,7 +419,7 @@ def differences(table: pd.DataFrame) -> go.Figure:
     figure.update_xaxes(title="ours minus printed (% of the printed figure)", range=[-widest, widest], fixedrange=True)
     figure.update_yaxes(fixedrange=True, autorange="reversed")
     figure.update_layout(dragmode=False)
-    return _layout(figure, 90 + 34 * table["method"].nunique())
+    return finish(figure, 90 + 34 * table["method"].nunique())
 
 
 def gamma_curves(table: pd.DataFrame) -> go.Figure:
@@ -437,7 +438,7 @@ def gamma_curves(table: pd.DataFrame) -> go.Figure:
     figure.update_xaxes(title="γ of V-MDAV", fixedrange=True)
     figure.update_yaxes(title="mean IL over 25 sets (%)", rangemode="tozero", fixedrange=True)
     figure.update_layout(dragmode=False)
-    return _layout(figure, 400)
+    return finish(figure, 400)
 
 
 def mean_curves(table: pd.DataFrame) -> go.Figure:
@@ -457,7 +458,7 @@ def mean_curves(table: pd.DataFrame) -> go.Figure:
     figure.update_xaxes(title="k, the minimum group size (records)", fixedrange=True)
     figure.update_yaxes(title="mean IL over 25 sets (%)", rangemode="tozero", fixedrange=True)
     figure.update_layout(dragmode=False)
-    return _layout(figure, 420)
+    return finish(figure, 420)
 
 
 def convergence(table: pd.DataFrame) -> go.Figure:
@@ -477,4 +478,4 @@ def convergence(table: pd.DataFrame) -> go.Figure:
     figure.update_xaxes(title="step", fixedrange=True)
     figure.update_yaxes(title="IL (% of that of the start)", fixedrange=True)
     figure.update_layout(dragmode=False)
-    return _layout(figure, 420)
+    return finish(figure, 420)

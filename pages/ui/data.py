@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import streamlit as st
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from microagg import ConstantColumnWarning, DataError, DatasetUnavailableError, datasets
 from microagg.preprocessing import Schema, scale
@@ -16,10 +17,12 @@ from pages.ui import state
 
 _UPLOAD = "uploaded_table"
 
-#: Data sets with categorical quasi-identifiers are left out: the dashboard works on numbers.
-PICKABLE = tuple(name for name in datasets.NAMES if datasets.describe(name).numeric)
+PICKABLE = tuple(datasets.NAMES)
 
 SYNTHETIC = tuple(name for name in PICKABLE if datasets.describe(name).kind == "synthetic")
+
+# Not by whom somebody could be recognized: sampling weights.
+_WEIGHTS = {"adult": {"fnlwgt"}}
 
 
 @dataclass(frozen=True)
@@ -33,18 +36,40 @@ class Upload:
 
 @dataclass(frozen=True)
 class Table:
-    """A data set before quasi-identifiers are chosen."""
+    """A data set before quasi-identifiers are chosen.
+
+    Attributes
+    ----------
+    title : str
+    frame : DataFrame
+    quasi_identifiers : tuple of str
+        Those of the pages for numbers, where nobody chooses others; none where there are no numbers.
+    description, source : str
+    identity : str
+        Of the table among all that this session has seen.
+    schema : Schema or None
+        The roles and kinds that the data set itself declares.
+    """
 
     title: str
     frame: pd.DataFrame
     quasi_identifiers: tuple[str, ...]
     description: str
     source: str
+    identity: str
+    schema: Schema | None = None
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The columns with categories by which somebody could be recognized, which the pages for numbers leave out."""
+        if self.schema:
+            return tuple(str(a.name) for a in self.schema.attributes if a.kind != "numeric")
+        return tuple(column for column in self.frame.columns if is_category(self.frame[column]))
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """What the pages compute on.
+    """What the pages for numbers compute on.
 
     Attributes
     ----------
@@ -65,6 +90,16 @@ class Workspace:
     X: np.ndarray
     digest: str
     notes: tuple[str, ...]
+
+    @property
+    def data(self) -> np.ndarray:
+        """What algorithms get."""
+        return self.X
+
+    @property
+    def classes(self) -> None:
+        """None: the pages for numbers know no classes."""
+        return
 
     @property
     def n(self) -> int:
@@ -120,18 +155,36 @@ def _loaded_table(name: str, seed: int | None) -> Table:
             f"{datasets.describe(name).title} is not on this machine yet: the page Data offers to download it."
         )
     loaded = datasets.load(name, seed=seed, download=False)
-    return Table(loaded.title, loaded.frame, loaded.quasi_identifiers, loaded.description, loaded.source)
+    numbers = loaded.quasi_identifiers
+    if not datasets.describe(name).numeric:
+        numbers = tuple(c for c in numeric_columns(loaded.frame) if c not in _WEIGHTS.get(name, ()))
+    return Table(
+        loaded.title, loaded.frame, numbers, loaded.description, loaded.source, f"{name}/{seed}", loaded.schema
+    )
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)
 def _uploaded_table(digest: str, _upload: Upload) -> Table:
-    schema = Schema.infer(_upload.frame)
-    return Table(_upload.name, _upload.frame, schema.quasi_identifiers, "A file you uploaded.", "")
+    numbers = tuple(numeric_columns(_upload.frame))
+    return Table(_upload.name, _upload.frame, numbers, "A file you uploaded.", "", digest)
 
 
 def numeric_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the columns that can be quasi-identifiers."""
-    return list(Schema.infer(frame).quasi_identifiers)
+    """Return the columns that can be numeric quasi-identifiers."""
+    return [c for c in frame.columns if is_numeric_dtype(frame[c]) and not is_bool_dtype(frame[c])]
+
+
+def is_category(series: pd.Series) -> bool:
+    """Return whether a column holds text or truth values that recur, so that they can be what persons are known by."""
+    if is_numeric_dtype(series) and not is_bool_dtype(series):
+        return False
+    present = series.dropna()
+    return len(present) > 0 and all(isinstance(v, str | bool) for v in present.unique()) and is_recurrent(series)
+
+
+def is_recurrent(series: pd.Series) -> bool:
+    """Return whether values occur three times on average, which names and numbers of documents do not."""
+    return series.nunique() <= max(2, series.count() / 3)
 
 
 def workspace() -> Workspace:
@@ -145,9 +198,12 @@ def workspace() -> Workspace:
     choices = state.current()
     chosen = table()
     columns = choices.columns or chosen.quasi_identifiers
-    upload = uploaded()
-    identity = upload.digest if choices.data == state.UPLOAD and upload else f"{choices.data}/{choices.seed}"
-    return _workspace(identity, columns, choices.scale, chosen)
+    if not columns:
+        raise DataError(
+            f"there is no numeric column in {chosen.title!r}: this page works on numbers, the page Mixed data on "
+            "categories too."
+        )
+    return _workspace(chosen.identity, columns, choices.scale, chosen)
 
 
 @st.cache_resource(scope="session", max_entries=6, show_spinner="Scaling the quasi-identifiers …")

@@ -9,21 +9,47 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import pandas as pd
 import streamlit as st
 
-from microagg import MicroaggError, experiment, metrics
-from microagg.experiment import Method, Result
-from microagg.progress import Cancelled
+from microagg import MicroaggError, Release, experiment, metrics
+from microagg.experiment import Method, MixedResult, Result
+from microagg.progress import Cancelled, watched
 from microagg.validation import check_enough_records
 from pages.ui.data import Workspace
 from pages.ui.text import count, escape_markdown, sentence
 
 _MOST_ROWS = 20_000
 _MOST_PARTITIONS = 24
+_MOST_RELEASES = 2
 
 Cell = tuple[Method, int]
+
+
+class Runnable(Protocol):
+    """What algorithms can be run on: the workspace of the pages for numbers, or that of mixed data.
+
+    Attributes
+    ----------
+    digest : str
+        Equal digests have equal results.
+    n : int
+        The number of records.
+    data : array or Records
+    classes : array or None
+        The class of each record, where it is known.
+    """
+
+    digest: str
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def data(self) -> Any: ...
+    @property
+    def classes(self) -> Any: ...
 
 
 @st.cache_resource(show_spinner=False)
@@ -73,10 +99,11 @@ class Results:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.rows: OrderedDict[tuple[str, Method, int], dict] = OrderedDict()
-        self.partitions: OrderedDict[tuple[str, Method, int], Result] = OrderedDict()
+        self.partitions: OrderedDict[tuple[str, Method, int], Any] = OrderedDict()
+        self.releases: OrderedDict[Hashable, Release] = OrderedDict()
         self.jobs: dict[str, Job] = {}
 
-    def add(self, digest: str, result: Result) -> None:
+    def add(self, digest: str, result: Result | MixedResult) -> None:
         """Keep a result; the oldest go when there are too many."""
         key = (digest, result.method, result.k)
         with self.lock:
@@ -142,7 +169,7 @@ def compile_for(job: Job, keys: Sequence[str]) -> None:
     experiment.prepare(keys, say)
 
 
-def _run_cells(kind: str, workspace: Workspace, cells: Sequence[Cell], missing: list[Cell]) -> Job:
+def _run_cells(kind: str, workspace: Runnable, cells: Sequence[Cell], missing: list[Cell]) -> Job:
     box = results()
     for _, k in cells:
         check_enough_records(workspace.n, k, "the data set")
@@ -154,7 +181,12 @@ def _run_cells(kind: str, workspace: Workspace, cells: Sequence[Cell], missing: 
 
         compile_for(job, [method.key for method, _ in missing])
         for result in experiment.run(
-            workspace.X, missing, cancelled=job.stop.is_set, workers=os.cpu_count(), watch=watch
+            workspace.data,
+            missing,
+            classes=workspace.classes,
+            cancelled=job.stop.is_set,
+            workers=os.cpu_count(),
+            watch=watch,
         ):
             box.add(workspace.digest, result)
             job.done += 1
@@ -163,15 +195,15 @@ def _run_cells(kind: str, workspace: Workspace, cells: Sequence[Cell], missing: 
     return box.start(kind, (workspace.digest, tuple(cells)), len(missing), work)
 
 
-def sweep(workspace: Workspace, cells: Sequence[Cell]) -> Job:
+def sweep(workspace: Runnable, cells: Sequence[Cell], kind: str = "sweep") -> Job:
     """See to it that the rows of ``cells`` get computed; a sweep of other cells is cancelled, its results are kept."""
     box = results()
-    job = _run_cells("sweep", workspace, cells, box.missing(workspace.digest, cells, box.rows))
+    job = _run_cells(kind, workspace, cells, box.missing(workspace.digest, cells, box.rows))
     job.wait(0.6)
     return job
 
 
-def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Result]:
+def partitions(workspace: Runnable, cells: Sequence[Cell]) -> list[Any]:
     """Return the results of ``cells``, partitions included; while they are computed, show that and end the run."""
     box = results()
     missing = box.missing(workspace.digest, cells, box.partitions)
@@ -189,6 +221,45 @@ def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Result]:
         return [box.partitions[workspace.digest, *cell] for cell in cells]
 
 
+def release(identity: Hashable, key: str, make: Callable[[], Release]) -> Release | None:
+    """Return the release of this identity if it has been made; ``make`` makes it with the algorithm ``key``.
+
+    While that is under way it is shown, and what has become of it otherwise; then there is None.
+    """
+    box = results()
+    made = box.releases.get(identity)
+    if made:
+        return made
+
+    def work(job: Job) -> None:
+        compile_for(job, [key])
+        job.message = "Grouping all records …"
+
+        def watcher(message: str, share: float | None) -> bool:
+            job.done = int(100 * (share or 0))
+            job.message = f"Grouping all records: {message}"
+            return not job.stop.is_set()
+
+        with watched(watcher):
+            finished = make()
+        with box.lock:
+            box.releases[identity] = finished
+            while len(box.releases) > _MOST_RELEASES:
+                box.releases.popitem(last=False)
+        job.done = job.total
+
+    job = box.start("release", identity, 100, work)
+    job.wait(1.0)
+    if job.running:
+        watch(job)
+        return None
+    if job.complete:
+        box.jobs.pop("release")
+        return box.releases.get(identity)
+    ended_early("release", "Cancelled: nothing was released.")
+    return None
+
+
 @st.fragment(run_every=0.6)
 def watch(job: Job, draw: Callable[[], None] | None = None) -> None:
     """Show how far a job is, with a way to cancel it, and ``draw`` what there is; draw the page anew at its end."""
@@ -201,8 +272,8 @@ def watch(job: Job, draw: Callable[[], None] | None = None) -> None:
         draw()
 
 
-def ended_early(kind: str) -> None:
-    """Say that the job of this kind was cancelled or failed, if so, and offer to go on."""
+def ended_early(kind: str, says: str = "") -> None:
+    """Say that the job of this kind was cancelled or failed, if so, and offer to go on; ``says`` of a cancelled one."""
     job = results().jobs.get(kind)
     if job is None or job.running or job.complete:
         return
@@ -210,7 +281,7 @@ def ended_early(kind: str) -> None:
     if job.problem:
         note.error(sentence(job.problem))
     else:
-        note.info(f"Cancelled after {job.done} of {count(job.total, 'run')}; what is done is shown.")
+        note.info(says or f"Cancelled after {job.done} of {count(job.total, 'run')}; what is done is shown.")
     button.button("Go on", on_click=lambda: results().jobs.pop(kind, None), width="stretch")
 
 

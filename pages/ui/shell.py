@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from microagg import MicroaggError
 from pages.ui import charts, state
-from pages.ui.text import escape_markdown, sentence
+from pages.ui.text import escape_markdown, listing, sentence
 
 ASSETS = Path(__file__).parent / "assets"
 ICON = str(ASSETS / "icon.svg")
@@ -22,6 +22,7 @@ PAGES = {
     "data": ("pages/data.py", "Data"),
     "choose_k": ("pages/choose_k.py", "Choose k"),
     "clusters": ("pages/clusters.py", "Clusters"),
+    "mixed": ("pages/mixed.py", "Mixed data"),
     "toy": ("pages/toy.py", "Toy example"),
     "published": ("pages/published.py", "Published results"),
     "methods": ("pages/methods.py", "Methods"),
@@ -72,3 +73,15 @@ def chart(figure: Figure, *, title: str, key: str, alt: str, **options: Any) -> 
 def link(name: str, label: str) -> None:
     """Draw a link to a page that carries the choices along."""
     st.page_link(PAGES[name][0], label=label, query_params=state.to_query())
+
+
+def mention_categories(columns: Sequence[str]) -> None:
+    """Say on a page for numbers that ``columns`` hold categories, and where these can be protected too."""
+    if not columns:
+        return
+    named = [escape_markdown(column) for column in columns[:4]]
+    others = len(columns) - len(named)
+    listed = listing([*named, f"{others} more"] if others else named)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(f"Here the numbers are grouped on; the categories ({listed}) stay as they are.", width="content")
+        link("mixed", "Protect both: Mixed data")

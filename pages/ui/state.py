@@ -17,11 +17,23 @@ from microagg import ALGORITHMS, MicroaggError, datasets, literature
 from microagg.base import check_params
 from microagg.experiment import Method
 from microagg.preprocessing import SCALES
+from pages.ui.variants import PENALTY, VARIANTS
 
 UPLOAD = "upload"
 _CHOICES, _PROBLEMS = "choices", "address_problems"
 
 DEFAULT_METHODS = ("mdav", "mdav-plus", "v-mdav", "mdav-star")
+
+#: The steps of the page Mixed data, the measures that it draws, and what it replaces values by.
+STEPS = ("attributes", "compare", "release", "adult")
+MEASURES = ("information_loss", "discernibility", "classification", "seconds")
+STATISTICS = ("ancestor", "set", "mean", "median")
+
+#: The experiments among the stored results.
+AGAINST = ("k", "records", "class_penalty")
+
+#: All records, or a sample of a file with very many.
+AS_USUAL = -1
 
 
 def default_data() -> str:
@@ -55,6 +67,17 @@ class Choices:
     toy: str = "1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100"
     toy_k: int = 3
     toy_gamma: float = 0.2
+    step: str = "attributes"  # of the page Mixed data
+    attribute: str = ""  # looked at there; empty: the first
+    variants: tuple[str, ...] = tuple(VARIANTS)
+    ks: str = "2, 5, 10, 20, 50, 100"
+    sample: int = AS_USUAL  # records that are compared; 0: all
+    sample_seed: int = 0
+    measure: str = "information_loss"
+    variant: str = next(iter(VARIANTS), "")  # of the release
+    mixed_k: int = 10
+    statistic: str = "ancestor"
+    against: str = "k"  # what the stored results are drawn against
 
     def params_of(self, key: str) -> dict[str, Any]:
         """Return the chosen parameters of an algorithm, defaults filled in."""
@@ -62,12 +85,24 @@ class Choices:
         return check_params(ALGORITHMS[key], chosen)
 
     def method_of(self, key: str) -> Method:
-        """Return the algorithm with its chosen parameters."""
-        return Method(key, self.params_of(key))
+        """Return the algorithm with its chosen parameters, as the pages for numbers run it: they know no classes."""
+        heeding = {param.name for param in ALGORITHMS[key].params if param.needs_classes}
+        return Method(key, {name: value for name, value in self.params_of(key).items() if name not in heeding})
+
+    def method_of_variant(self, name: str) -> Method:
+        """Return a variant with its algorithm's chosen parameters."""
+        variant = VARIANTS[name]
+        params = self.params_of(variant.key) | dict(variant.fixed)
+        for param in ALGORITHMS[variant.key].params:
+            if param.needs_classes and param.name != variant.penalty:
+                params[param.name] = param.default
+            elif param.name == variant.penalty:
+                params[param.name] = params[param.name] or PENALTY
+        return Method(variant.key, params)
 
     def sweep_method(self, key: str) -> Method:
         """Return the algorithm as sweeps run it: over the literature's grid, if the best is asked for."""
-        params = self.params_of(key)
+        params = dict(self.method_of(key).params)
         if self.best:
             params |= {param.name: param.grid for param in ALGORITHMS[key].params if param.grid}
         return Method(key, params)
@@ -128,8 +163,19 @@ _READ: dict[str, Callable[[str], Any]] = {
     "toy": str,
     "toy_k": _whole(1),
     "toy_gamma": _positive,
+    "step": _one_of(STEPS),
+    "attribute": str,
+    "variants": _one_of(VARIANTS),
+    "ks": str,
+    "sample": _whole(0),
+    "sample_seed": _whole(0),
+    "measure": _one_of(MEASURES),
+    "variant": _one_of(VARIANTS),
+    "mixed_k": _whole(1),
+    "statistic": _one_of(STATISTICS),
+    "against": _one_of(AGAINST),
 }
-_SEVERAL = {"columns", "methods"}
+_SEVERAL = {"columns", "methods", "variants"}
 
 
 def load() -> None:
@@ -228,7 +274,7 @@ def bound(widget: Callable[..., Any], label: str, field: str, *, key: str = "", 
 def reset_columns() -> None:
     """Forget the chosen columns and axes, which belong to the data set before."""
     default = Choices()
-    update(columns=(), x=default.x, y=default.y)
+    update(columns=(), x=default.x, y=default.y, attribute=default.attribute)
 
 
 def say_problems() -> None:
@@ -240,6 +286,9 @@ def say_problems() -> None:
 
 __all__ = [
     "DEFAULT_METHODS",
+    "MEASURES",
+    "STATISTICS",
+    "STEPS",
     "UPLOAD",
     "Choices",
     "MicroaggError",

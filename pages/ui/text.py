@@ -45,3 +45,8 @@ def count(n: int, noun: str, plural: str = "") -> str:
 def listing(words: list[str]) -> str:
     """Return ``a``, ``a and b``, ``a, b and c``."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
+
+
+def file_name(text: object) -> str:
+    """Return ``text`` as a name that every file system takes, without an ending of its own."""
+    return re.sub(r"[^\w.-]+", "_", str(text)).strip("._") or "file"

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from microagg import ALGORITHMS
+from pages.ui.variants import VARIANTS
 
 BLUE, SKY, GREEN, ORANGE = "#0072B2", "#56B4E9", "#009E73", "#E69F00"
 VERMILLION, PURPLE, OLIVE, GRAY, BROWN = "#D55E00", "#CC79A7", "#9A8F00", "#7F8C99", "#A0643C"
@@ -19,6 +20,12 @@ VERMILLION, PURPLE, OLIVE, GRAY, BROWN = "#D55E00", "#CC79A7", "#9A8F00", "#7F8C
 NEUTRAL = "#7F8C99"
 FLOOR_FILL = "rgba(127, 140, 153, 0.22)"
 HIGHLIGHT = "#C2185B"
+
+#: Text on cells that are light in both themes.
+INK = "#17212B"
+
+#: Behind every other group of a table.
+BAND = "rgba(0, 114, 178, 0.13)"
 
 _CYCLE = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION, OLIVE, BROWN)
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "cross", "hexagon", "triangle-down", "pentagon")
@@ -45,6 +52,9 @@ _FIXED = {
     "mdav-argus": Style(GRAY, "pentagon", "dashdot"),
     "cbfs": Style(BLUE, "hexagon", "dash"),
     "md": Style(OLIVE, "cross", "dot"),
+    "k-member": Style(BLUE, "circle", "solid"),
+    "mondrian": Style(VERMILLION, "square", "solid"),
+    "mdav-generic-mixed": Style(GREEN, "triangle-up", "solid"),
 }
 
 
@@ -59,12 +69,28 @@ def _further_styles() -> Iterator[Style]:
             yield further
 
 
-_STYLES = _FIXED | dict(zip((key for key in ALGORITHMS if key not in _FIXED), _further_styles(), strict=False))
+_ALGORITHMS = _FIXED | dict(zip((key for key in ALGORITHMS if key not in _FIXED), _further_styles(), strict=False))
+
+# A variant has the color of its algorithm; what sets it apart is an open marker and a broken line.
+_STYLES = {
+    name: Style(
+        own.color,
+        own.symbol if name == variant.key else f"{own.symbol}-open",
+        own.dash if name == variant.key else "dash",
+    )
+    for name, variant in VARIANTS.items()
+    for own in [_ALGORITHMS[variant.key]]
+} | _ALGORITHMS
 
 
 def style(key: str) -> Style:
-    """Return the style of an algorithm; thirty share colors but never color, marker and dash together."""
+    """Return the style of an algorithm or variant; some share a color but never color, marker and dash together."""
     return _STYLES[key]
+
+
+def tint(color: str, share: float) -> str:
+    """Return a color mixed with white, of which it has the rest."""
+    return "#" + "".join(f"{round(255 - share * (255 - int(color[i : i + 2], 16))):02X}" for i in (1, 3, 5))
 
 
 #: The cyclic colors of groups.

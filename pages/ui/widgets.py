@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import streamlit as st
@@ -63,10 +64,14 @@ def _pick_in_family(family: str, keys: list[str]) -> None:
     )
 
 
-def params_of(key: str) -> None:
-    """Draw a control for each parameter of an algorithm, tied to the choices."""
+def params_of(key: str, *, classes: bool = False, without: Collection[str] = ()) -> None:
+    """Draw a control for each parameter of an algorithm, tied to the choices.
+
+    Parameters that need classes are left out unless ``classes`` are known, and so are those named in ``without``.
+    """
     for param in ALGORITHMS[key].params:
-        _param(key, param)
+        if param.name not in without and (classes or not param.needs_classes):
+            _param(key, param)
 
 
 def _param(key: str, param: Param) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from tests.conftest import load_benchmark
@@ -160,3 +161,55 @@ def test_an_algorithm_of_another_family_can_be_picked(page, server):
     page.get_by_test_id("stPopoverBody").get_by_role("button", name="k-Ward").click()
     wait_for_address(page, "methods=k-ward")
     page.locator(".legendtext", has_text="k-Ward").first.wait_for()
+
+
+def test_a_file_with_categories_from_upload_to_its_protected_csv(page, server):
+    page.goto(f"{server.url}/mixed?data=upload")
+    page.get_by_text("No file yet").wait_for()
+    page.set_input_files("input[type=file]", "sample_data/survey.csv")
+    page.get_by_text("300 records, 11 columns").wait_for()
+
+    # Education has an order, which is entered line by line; a slip is said in place.
+    page.locator(".st-key-w_attribute").get_by_text("education", exact=True).click()
+    page.locator(".st-key-m_kind").get_by_text("Ordinal", exact=True).click()
+    page.get_by_text("stand in alphabetical order").wait_for()
+    order = page.get_by_role("textbox", name="The order: one category on each line")
+    order.fill("primary\nsecondary\nsecondary")
+    order.press("Control+Enter")
+    page.get_by_text("has the category 'secondary' twice").wait_for()
+    order.fill("primary\nsecondary\nvocational\nbachelor\nmaster")
+    order.press("Control+Enter")
+    page.get_by_text("A range such as [secondary, bachelor] gives away 50 %").wait_for()
+
+    page.get_by_role("tab", name="Compare methods").click()
+    page.get_by_text("At k = 10, Greedy k-member gives away").wait_for()
+    wait_until_idle(page)
+    page.wait_for_function("document.querySelectorAll('.js-plotly-plot').length === 1")
+    # Greedy k-member is drawn first; its points stand in the order of k, so the second is k = 5.
+    line = page.locator(".scatterlayer .trace").filter(has=page.locator(".points path")).first
+    point = line.locator(".points path").nth(1)
+    point.scroll_into_view_if_needed()
+    box = point.bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    wait_for_address(page, "mixed_k=5")
+
+    page.get_by_role("button", name="See what Greedy k-member releases at k = 5").click()
+    page.get_by_text("group by group").wait_for()
+    page.get_by_role("button", name="Protect 300 records").click()
+    page.get_by_text("each combination of quasi-identifiers occurs at least 5 times").first.wait_for()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Protected file (CSV)").click()
+    assert waiting.value.suggested_filename == "survey_protected.csv"
+    released = pd.read_csv(waiting.value.path())
+    assert len(released) == 300
+    assert "person_id" not in released
+    assert released.groupby(list(released.columns)).size().min() >= 5
+    assert set(released["education"]) <= set(order_ranges())
+    assert "[" in "".join(released["education"])
+
+
+def order_ranges():
+    levels = ["primary", "secondary", "vocational", "bachelor", "master"]
+    for i, low in enumerate(levels):
+        yield low
+        yield from (f"[{low}, {high}]" for high in levels[i + 1 :])

@@ -1,0 +1,326 @@
+"""Figures of mixed data: measures against k, what a class penalty does, and taxonomies; see :mod:`pages.ui.charts`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from microagg.taxonomy import ANYTHING, Taxonomy
+from pages.ui import theme
+from pages.ui.charts import finish
+from pages.ui.text import escape_html, listing, number, percent
+
+#: What is drawn of mixed data by column: axis title, factor to its unit, and what a value is called on hover.
+_MEASURES = {
+    "information_loss": ("Total-IL (% of all there is to lose)", 1, "%{y:.4~g} % of all there is to lose"),
+    "discernibility": ("discernibility DM = Σ (group size)²", 1, "DM %{y:,.0f}"),
+    "classification": ("classification metric CM (% of records)", 100, "%{y:.4~g} % outside their group's majority"),
+    "seconds": ("time (seconds)", 1, "%{y:.3~g} seconds"),
+}
+
+_LOGARITHMIC = {"discernibility", "seconds"}
+
+
+def measure_curves(
+    rows: pd.DataFrame,
+    measure: str,
+    *,
+    against: str = "k",
+    limit: tuple[str, dict[int, float]] | None = None,
+    selected: tuple[str, int] | None = None,
+) -> go.Figure:
+    """Draw a measure of mixed data against k or the number of records, a line per variant.
+
+    ``rows`` have the columns variant, title, k, n_records, n_groups, smallest_group, largest_group,
+    total_information_loss and the measure's. ``limit`` is a line that nothing crosses, in the unit of the column: its
+    name, and its value at each place. ``selected`` is (variant, k).
+    """
+    axis, factor, says = _MEASURES[measure]
+    across = "k" if against == "k" else "n_records"
+    figure = go.Figure()
+    if limit:
+        name, at = limit
+        figure.add_scatter(
+            x=list(at),
+            y=[factor * value for value in at.values()],
+            name=name,
+            mode="lines",
+            line={"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"},
+            hoverinfo="skip",
+        )
+    for variant, part in rows.groupby("variant", sort=False):
+        style = theme.style(str(variant))
+        part = part.sort_values(across)
+        figure.add_scatter(
+            x=part[across],
+            y=factor * part[measure],
+            name=escape_html(part["title"].iloc[0]),
+            mode="lines+markers",
+            line={"color": style.color, "dash": style.dash, "width": 2},
+            marker={
+                "symbol": style.symbol,
+                "size": 9,
+                "color": style.color,
+                "line": {"width": 2 if style.symbol.endswith("-open") else 0, "color": style.color},
+            },
+            unselected={"marker": {"opacity": 1}},
+            customdata=part[
+                ["variant", "k", "n_records", "n_groups", "smallest_group", "largest_group", "total_information_loss"]
+            ].to_numpy(),
+            hovertemplate=f"<b>%{{fullData.name}}, k = %{{customdata[1]}}</b><br>{says}"
+            "<br>Total-IL %{customdata[6]:,.1f} on %{customdata[2]:,} records"
+            "<br>%{customdata[3]:,} groups of %{customdata[4]:,} to %{customdata[5]:,} records<extra></extra>",
+        )
+    at = rows[(rows["variant"] == selected[0]) & (rows["k"] == selected[1])] if selected else rows.iloc[:0]
+    if not at.empty:
+        figure.add_scatter(
+            x=at[across],
+            y=factor * at[measure],
+            mode="markers",
+            marker={"symbol": "circle-open", "size": 20, "color": theme.HIGHLIGHT, "line": {"width": 3}},
+            hoverinfo="skip",
+            name="chosen for the release",
+        )
+    places = sorted(rows[across].unique())
+    title = "k, the minimum group size (records)" if against == "k" else "records"
+    # Values of k are chosen like 2, 5, 10, 20, …: a logarithmic axis gives each its room.
+    logarithmic = against == "k" and len(places) > 1 and places[-1] >= 4 * places[0]
+    figure.update_xaxes(
+        title=title,
+        type="log" if logarithmic else "linear",
+        tickvals=[int(place) for place in places],
+        ticktext=[f"{place:,}" for place in places],
+        fixedrange=True,
+    )
+    steep = measure in _LOGARITHMIC and (rows[measure] > 0).all()
+    figure.update_yaxes(
+        title=axis,
+        type="log" if steep else "linear",
+        rangemode="normal" if steep else "tozero",
+        fixedrange=True,
+        **({"dtick": 1} if steep and rows[measure].max() > 30 * rows[measure].min() else {}),
+    )
+    figure.update_layout(clickmode="event+select", dragmode=False)
+    return finish(figure, 480)
+
+
+def summary_of_measure(rows: pd.DataFrame, measure: str, k: int, where: str = "") -> str:
+    """Return in one sentence what the curves of a measure say at ``k``, or at the nearest k that there is.
+
+    ``rows`` are as in :func:`measure_curves`, for one number of records; ``where`` is added to the k.
+    """
+    nearest = min(rows["k"].unique(), key=lambda other: (abs(other - k), other))
+    here = rows[rows["k"] == nearest].sort_values(measure, kind="stable")
+    at = f"{nearest}{where}"
+    best, last = here.iloc[0], here.iloc[-1]
+    # The best of another algorithm tells more than the worst of all.
+    others = here[here["method"] != best["method"]]
+    other = others.iloc[0] if len(others) else last
+    low, high = float(best[measure]), float(other[measure])
+    what = {
+        "information_loss": ("gives away", f"{percent(low)} of all there is to lose"),
+        "discernibility": ("has a discernibility of", number(low)),
+        "classification": ("leaves", f"{percent(100 * low)} of the records outside their group's majority class"),
+        "seconds": ("takes", f"{low:.3g} seconds"),
+    }[measure]
+    if best["variant"] == other["variant"]:
+        return f"{best['title']} {what[0]} {what[1]} at k = {at}"
+    if measure == "discernibility":
+        return _of_discernibility(here, at)
+    if low == high:
+        return f"{best['title']} and {other['title']} do the same at k = {at}: {what[1]}"
+    if measure == "seconds":
+        return f"{best['title']} is {_times(high, low)} as fast as {other['title']} at k = {at}"
+    verb = "mixes the classes" if measure == "classification" else "gives away"
+    rivals = others.groupby("method", sort=False).first() if len(others) else here.iloc[-1:]
+    less = [f"{_less(low, float(rival[measure]))} than {rival['title']}" for _, rival in rivals.iterrows()]
+    return f"At k = {at}, {best['title']} {verb} {listing(less)}"
+
+
+def least_discernibility(n: int, k: int) -> int:
+    """Return the lowest DM of ``n`` records in groups of at least ``k``: as many groups as fit, as equal as can be."""
+    groups = max(n // k, 1)
+    size, further = divmod(n, groups)
+    return (groups - further) * size**2 + further * (size + 1) ** 2
+
+
+def _of_discernibility(here: pd.DataFrame, at: str) -> str:
+    low, high = here["discernibility"].min(), here["discernibility"].max()
+    titles = list(here.loc[here["discernibility"] == low, "title"])
+    exact = low == least_discernibility(int(here["n_records"].iloc[0]), int(here["k"].iloc[0]))
+    what = "the lowest DM that there can be" if exact else f"the lowest DM, {number(low)}"
+    verb = "has" if len(titles) == 1 else "have"
+    more = f"; {here['title'].iloc[-1]} has {100 * (high / low - 1):.0f} % more" if high > low else ""
+    return f"At k = {at}, {listing(titles)} {verb} {what}{more}"
+
+
+def _less(low: float, high: float) -> str:
+    return f"{100 * (1 - low / high):.0f} % less" if low < 0.995 * high else "slightly less"
+
+
+def _times(high: float, low: float) -> str:
+    return "far more than a thousand times" if low <= 0 or high / low > 1000 else f"{high / low:.2g} times"
+
+
+def tradeoff(rows: pd.DataFrame) -> go.Figure:
+    """Draw CM against Total-IL, a point per class penalty; columns penalty, information_loss and classification."""
+    style = theme.style("k-member")
+    low, high = float(rows["information_loss"].min()), float(rows["information_loss"].max())
+    names: list[str] = []
+    for row, before in zip(rows.itertuples(), [None, *rows.itertuples()], strict=False):
+        name = f"{row.penalty:g}"
+        # Points that all but coincide share a label.
+        if before and abs(row.information_loss - before.information_loss) < 0.03 * (high - low):
+            name, names[-1] = f"{names[-1]}, {name}", ""
+        names.append(name)
+    figure = go.Figure(
+        go.Scatter(
+            x=rows["information_loss"],
+            y=100 * rows["classification"],
+            mode="lines+markers+text",
+            line={"color": style.color, "width": 2},
+            marker={"size": 10, "color": style.color},
+            text=names,
+            customdata=rows["penalty"],
+            textposition="top right",
+            cliponaxis=False,
+            hovertemplate="<b>class penalty %{customdata:g}</b><br>CM %{y:.3~g} % of the records<br>Total-IL %{x:.4~g} %"
+            "<extra></extra>",
+        )
+    )
+    pad = 0.08 * (high - low) or 0.5
+    figure.update_xaxes(title="Total-IL (% of all there is to lose)", range=[low - pad, high + pad], fixedrange=True)
+    figure.update_yaxes(title="classification metric CM (% of records)", rangemode="tozero", fixedrange=True)
+    figure.update_layout(dragmode=False)
+    return finish(figure, 420)
+
+
+def summary_of_tradeoff(rows: pd.DataFrame, penalty: float) -> str:
+    """Return in one sentence what a class penalty does; columns as in :func:`tradeoff`, and k."""
+    without = rows[rows["penalty"] == 0]
+    given = rows[rows["penalty"] == penalty]
+    if without.empty or given.empty:
+        return "What greedy k-member gains and loses by a class penalty"
+    before, after = without.iloc[0], given.iloc[0]
+    more = 100 * (after["information_loss"] / before["information_loss"] - 1)
+    return (
+        f"At k = {after['k']}, a class penalty of {penalty:g} takes CM from {percent(100 * before['classification'])} to "
+        f"{percent(100 * after['classification'])} at {more:.0f} % more Total-IL"
+    )
+
+
+def order(counts: Mapping[str, int], example: tuple[int, int]) -> go.Figure:
+    """Draw how many records have each ordered category, the lowest on top; those of the ranks ``example`` stand out."""
+    low, high = example
+    colors = [theme.BLUE if low <= rank <= high else theme.NEUTRAL for rank in range(len(counts))]
+    figure = go.Figure(
+        go.Bar(
+            x=list(counts.values()),
+            y=[escape_html(level) for level in counts],
+            orientation="h",
+            marker={"color": colors},
+            hovertemplate="<b>%{y}</b><br>%{x:,} records<extra></extra>",
+        )
+    )
+    figure.update_xaxes(title="records", fixedrange=True)
+    figure.update_yaxes(type="category", autorange="reversed", fixedrange=True)
+    figure.update_layout(dragmode=False, bargap=0.25)
+    return finish(figure, min(max(160, 24 * len(counts) + 60), 900))
+
+
+def numbers(values: np.ndarray, example: tuple[float, float]) -> go.Figure:
+    """Draw how numbers are distributed, and ``example``, a range that a group might become."""
+    low, high = values.min(), values.max()
+    bins = min(_MOST_BINS, max(2, len(np.unique(values))))
+    if (values == np.round(values)).all() and high - low < 1e9:
+        # Whole numbers: as many in each bin, or the bars would go up and down with nothing in the data.
+        step = max(1, math.ceil((high - low + 1) / _MOST_BINS))
+        bins = np.arange(low - 0.5, high + step + 0.5, step)
+    counts, edges = np.histogram(values, bins=bins)
+    figure = go.Figure(
+        go.Bar(
+            x=(edges[:-1] + edges[1:]) / 2,
+            y=counts,
+            width=np.diff(edges),
+            marker={"color": theme.NEUTRAL},
+            customdata=np.stack([edges[:-1], edges[1:]], axis=1),
+            hovertemplate="%{customdata[0]:.4~g} to %{customdata[1]:.4~g}<br>%{y:,} records<extra></extra>",
+        )
+    )
+    figure.add_vrect(x0=example[0], x1=example[1], fillcolor=theme.BLUE, opacity=0.35, line_width=0)
+    figure.update_xaxes(title="value", range=[edges[0], edges[-1]], fixedrange=True)
+    figure.update_yaxes(title="records", fixedrange=True)
+    figure.update_layout(dragmode=False, bargap=0)
+    return finish(figure, 260)
+
+
+_MOST_BINS = 40
+
+#: More nodes than this are not drawn one by one.
+MOST_NODES = 400
+
+
+def taxonomy(tree: Taxonomy, counts: Mapping[str, int]) -> tuple[go.Figure, int]:
+    """Draw a taxonomy, its root at the left and its values at the right, and return how many levels are drawn.
+
+    ``counts`` are the records with each value. Of a large tree only the upper levels are drawn, as many as have at most
+    :data:`MOST_NODES` nodes.
+    """
+    levels = np.bincount(tree.depths)
+    depth = max(1, int(np.searchsorted(np.cumsum(levels), MOST_NODES, side="right")) - 1)
+    depth = min(depth, tree.height)
+    shown = [node for node in range(len(tree.names)) if tree.depths[node] <= depth]
+    records = np.zeros(len(tree.names))
+    for leaf in tree.leaves:
+        for node in tree.ancestors(leaf):
+            records[node] += counts.get(tree.names[leaf], 0)
+    whole = records[0] or 1
+    branch = {}
+    for place, child in enumerate(tree.children[0]):
+        branch[child] = theme.GROUP_COLORS[place % len(theme.GROUP_COLORS)]
+    colors, texts = [], []
+    for node in shown:
+        above = [other for other in tree.ancestors(node) if other]
+        color = branch[above[-1]] if above and not tree.is_flat else theme.NEUTRAL
+        share = 0.12 if not records[node] else 0.25 if not tree.children[node] else 0.5
+        colors.append(theme.tint(color, share))
+        height = tree.height_of(node)
+        says = "the value itself" if height == 0 else f"gives away {100 * height / tree.height:.0f} %"
+        unused = "" if records[node] else ", in no record"
+        texts.append(f"{says}<br>{records[node]:,.0f} records ({100 * records[node] / whole:.1f} %){unused}")
+    leaves = [node for node in shown if tree.depths[node] == depth]
+    figure = go.Figure(
+        go.Icicle(
+            ids=[str(node) for node in shown],
+            labels=[
+                escape_html("anything" if not node and tree.names[0] == ANYTHING else tree.names[node])
+                for node in shown
+            ],
+            parents=[str(tree.parents[node]) if node else "" for node in shown],
+            values=[_leaves_below(tree, node, depth) for node in shown],
+            branchvalues="total",
+            customdata=texts,
+            hovertemplate="<b>%{label}</b><br>%{customdata}<extra></extra>",
+            tiling={"orientation": "h", "pad": 2},
+            leaf={"opacity": 1},
+            marker={"colors": colors, "line": {"width": 0}},
+            textposition="top left",
+            # Cells are light in both themes, so their text is dark in both.
+            textfont={"color": theme.INK},
+            pathbar={"visible": False},
+            sort=False,
+        )
+    )
+    finish(figure, max(180, 26 * len(leaves) + 20))
+    figure.update_layout(margin={"l": 0, "r": 0, "t": 4, "b": 4}, uniformtext={"minsize": 9, "mode": "show"})
+    return figure, depth
+
+
+def _leaves_below(tree: Taxonomy, node: int, depth: int) -> int:
+    if tree.depths[node] == depth or not tree.children[node]:
+        return 1
+    return sum(_leaves_below(tree, child, depth) for child in tree.children[node])
