@@ -27,21 +27,37 @@ from typing import Any
 from numba import njit
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.groups import form_from_rest, make_groups
+from microagg.kernels import choice
+from microagg.kernels.edge import form_groups_at_edge
+from microagg.kernels.groups import Groups, form_from_rest, make_groups
 from microagg.kernels.mdav import form_group_at_edge, form_groups_in_pairs, mdav, mdav_1
-from microagg.kernels.pool import ALIVE, make_pool
+from microagg.kernels.pool import ALIVE, Pool, make_pool
 from microagg.validation import FloatArray, IntArray
 
 
 @njit(cache=True, nogil=True)
-def mdav_generic(X: FloatArray, k: int) -> IntArray:
-    """Return the labels of MDAV-generic for ``X``, shape (n, d), n >= k."""
-    pool = make_pool(X)
-    groups = make_groups(len(X), X.shape[1], k)
+def _finish_mdav_generic(groups: Groups, pool: Pool, k: int) -> None:
     form_groups_in_pairs(groups, pool, k, 3 * k)
     if pool.counts[ALIVE] >= 2 * k:
         form_group_at_edge(groups, pool, k)
     form_from_rest(groups, pool)
+
+
+@njit(cache=True, nogil=True)
+def mdav_generic_by_passes(X: FloatArray, k: int) -> IntArray:
+    """Return what :func:`mdav_generic` does, for few records."""
+    pool = make_pool(X)
+    groups = make_groups(len(X), X.shape[1], k)
+    _finish_mdav_generic(groups, pool, k)
+    return groups.labels
+
+
+def mdav_generic(X: FloatArray, k: int) -> IntArray:
+    """Return the labels of MDAV-generic for ``X``, shape (n, d), n >= k."""
+    if not choice.prefers_tree(*X.shape):
+        return mdav_generic_by_passes(X, k)
+    groups, pool = form_groups_at_edge(X, k, 3 * k, True)
+    _finish_mdav_generic(groups, pool, k)
     return groups.labels
 
 

@@ -25,8 +25,7 @@ from numba import njit
 
 from microagg.base import Info, MixedMicroaggregator
 from microagg.kernels.mixed import TERMS_AT_A_TIME, MixedPool, farthest, make_pool, measure_from, point_at, remove, tidy
-from microagg.kernels.pool import ALIVE, EXTENT, nearest
-from microagg.kernels.pool import _add as add_exactly
+from microagg.kernels.pool import ALIVE, EXTENT, add_exactly, nearest
 from microagg.progress import checkpoint
 from microagg.records import KINDS, Records
 from microagg.validation import FloatArray, IntArray

@@ -20,15 +20,23 @@ Source: Thaeter & Reischuk, Improving Anonymization Clustering.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator
+from microagg.kernels import choice
+from microagg.kernels.ahead import Memo, ask_nearest, look_up_missing, nearest_to
+from microagg.kernels.centers import Centers, enter, least_growth_below, make_centers, update
 from microagg.kernels.fixed_center import records_from_the_outside
 from microagg.kernels.groups import Groups, form, join, least_growth, make_groups, sse_of
+from microagg.kernels.index import ALIVE as LEFT
+from microagg.kernels.index import Index, found_group, take
+from microagg.kernels.inward import Step, form_inward
 from microagg.kernels.pool import ALIVE, EXTENT, Pool, make_pool, measure_from, members_around, nearest, tidy
+from microagg.kernels.tree import Search, leaf_of, make_search
 from microagg.validation import FloatArray, IntArray
 
 
@@ -51,11 +59,9 @@ def _group_that_takes(groups: Groups, pool: Pool, members: IntArray) -> int:
 
 
 @njit(cache=True, nogil=True)
-def mdav_star(X: FloatArray, k: int) -> IntArray:
-    """Return the labels of MDAV* for ``X``, shape (n, d), n >= k."""
-    pool = make_pool(X)
-    groups = make_groups(len(X), X.shape[1], k)
-    for record in records_from_the_outside(pool):
+def _finish(X: FloatArray, groups: Groups, pool: Pool, order: IntArray, k: int) -> None:
+    """Take the records of ``pool`` into groups, seeds in the order ``order``."""
+    for record in order:
         if pool.counts[ALIVE] < k:
             break
         if pool.positions[record] < 0:
@@ -72,6 +78,99 @@ def mdav_star(X: FloatArray, k: int) -> IntArray:
         if pool.positions[record] >= 0:
             group, _ = least_growth(groups, X[record])
             join(groups, pool, group, pool.positions[record])
+
+
+@njit(cache=True, nogil=True)
+def _by_passes(X: FloatArray, k: int) -> IntArray:
+    pool = make_pool(X)
+    groups = make_groups(len(X), X.shape[1], k)
+    _finish(X, groups, pool, records_from_the_outside(pool), k)
+    return groups.labels
+
+
+@njit(cache=True, nogil=True)
+def _sse_of(X: FloatArray, members: IntArray) -> float:
+    """Return the SSE that the records ``members`` would have as a group, bitwise as for a pool."""
+    d = X.shape[1]
+    center = np.zeros(d)
+    for record in members:
+        for j in range(d):
+            center[j] += X[record, j]
+    center /= len(members)
+    sse = 0.0
+    for record in members:
+        distance = 0.0
+        for j in range(d):
+            difference = X[record, j] - center[j]
+            distance += difference * difference
+        sse += distance
+    return sse
+
+
+@njit(cache=True, nogil=True)
+def _cheaper_group(
+    groups: Groups, index: Index, near: Memo, centers: Centers, members: IntArray, search: Search
+) -> int:
+    """Do as :func:`_group_that_takes`, ``members`` given as records."""
+    r, k = members[0], len(members)
+    if groups.number[0] == 0 or index.counts[LEFT] == k:
+        return -1
+    new = _sse_of(index.X, members) / k
+    y = members[1] if k > 1 else -1
+    if k == 1:
+        nearest_to(index, near, r, 1, -1, search)
+        y = search.found[0]
+    without_r = np.empty(k, dtype=np.int64)
+    without_r[0] = y
+    nearest_to(index, near, y, k - 1, r, search)
+    without_r[1:] = search.found[: k - 1]
+    # With the cost of the other group known, only groups near enough need be looked at.
+    return least_growth_below(centers, groups, index.X[r], k, _sse_of(index.X, without_r), new, search)[0]
+
+
+@njit(cache=True, nogil=True)
+def _form(groups: Groups, index: Index, near: Memo, centers: Centers, seeds: IntArray, k: int, until: int) -> None:
+    """Take each of ``seeds`` that is unassigned into a group, old or new, while ``until`` records are unassigned."""
+    search = make_search(k + 1)
+    members = np.empty(k, dtype=np.int64)
+    for seed in seeds:
+        if index.counts[LEFT] < until:
+            break
+        if index.tree.slots[seed] < 0:
+            continue
+        nearest_to(index, near, seed, k - 1, -1, search)
+        members[0] = seed
+        members[1:] = search.found[: k - 1]
+        group = _cheaper_group(groups, index, near, centers, members, search)
+        if group < 0:
+            leaf = leaf_of(index.tree, index.tree.slots[seed])
+            enter(centers, groups, found_group(groups, index, seed, members[1:]), leaf)
+        else:
+            take(groups, index, group, seed)
+            update(centers, groups, group)
+
+
+def mdav_star(X: FloatArray, k: int) -> IntArray:
+    """Return the labels of MDAV* for ``X``, shape (n, d), n >= k."""
+    if not choice.prefers_tree(*X.shape):
+        return _by_passes(X, k)
+
+    def make_step(index: Index, groups: Groups) -> Step:
+        centers = make_centers(index.tree, len(groups.sizes))
+
+        def step(
+            groups: Groups, index: Index, near: Memo, seeds: IntArray, until: int, threads: ThreadPoolExecutor
+        ) -> Memo:
+            # The record nearest to a seed is asked about too.
+            both = np.union1d(seeds, near.lists[:, 0][near.lists[:, 0] >= 0])
+            near = look_up_missing(ask_nearest, near, index, both, near.lists.shape[1], k - 1, threads)
+            _form(groups, index, near, centers, seeds, k, until)
+            return near
+
+        return step
+
+    groups, pool, order = form_inward(X, k, make_step)
+    _finish(X, groups, pool, order, k)
     return groups.labels
 
 

@@ -18,15 +18,23 @@ Sources: Solanas & Martínez-Ballesté 2006; Domingo-Ferrer, Solanas & Martínez
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator, Param
+from microagg.kernels import choice
+from microagg.kernels.ahead import Memo, look_up, nearest_to, no_memo, recall
 from microagg.kernels.fixed_center import records_from_the_outside
 from microagg.kernels.groups import Groups, form, join, make_groups, rest_to_nearest_centroid
+from microagg.kernels.index import ALIVE as LEFT
+from microagg.kernels.index import Index, found_group, take
+from microagg.kernels.inward import form_inward
 from microagg.kernels.pool import ALIVE, EXTENT, Pool, make_pool, measure_from, members_around, nearest, tidy
+from microagg.kernels.tree import Search, make_search, nearest_to_any
+from microagg.kernels.tree import nearest as nearest_left
 from microagg.validation import FloatArray, IntArray
 
 
@@ -62,11 +70,9 @@ def _extend(groups: Groups, pool: Pool, group: int, members: FloatArray, gamma: 
 
 
 @njit(cache=True, nogil=True)
-def v_mdav(X: FloatArray, k: int, gamma: float) -> IntArray:
-    """Return the labels of V-MDAV for ``X``, shape (n, d), n >= k."""
-    pool = make_pool(X)
-    groups = make_groups(len(X), X.shape[1], k)
-    for record in records_from_the_outside(pool):
+def _finish(X: FloatArray, groups: Groups, pool: Pool, order: IntArray, k: int, gamma: float) -> None:
+    """Take the records of ``pool`` into groups, seeds in the order ``order``."""
+    for record in order:
         if pool.counts[ALIVE] < k:
             break
         if pool.positions[record] < 0:
@@ -78,6 +84,116 @@ def v_mdav(X: FloatArray, k: int, gamma: float) -> IntArray:
         if gamma > 0.0:
             _extend(groups, pool, group, members, gamma, 2 * k - 1)
     rest_to_nearest_centroid(groups, pool, False)
+
+
+@njit(cache=True, nogil=True)
+def _by_passes(X: FloatArray, k: int, gamma: float) -> IntArray:
+    pool = make_pool(X)
+    groups = make_groups(len(X), X.shape[1], k)
+    _finish(X, groups, pool, records_from_the_outside(pool), k, gamma)
+    return groups.labels
+
+
+@njit(cache=True, nogil=True)
+def _ask_beyond(index: Index, near: Memo, k: int, seeds: IntArray, lists: IntArray) -> None:
+    """Fill each row of ``lists`` with the records nearest to any of a seed and its k-1 nearest, these aside."""
+    search = make_search(lists.shape[1])
+    members = np.empty(k, dtype=np.int64)
+    for i in range(len(seeds)):
+        members[0] = seeds[i]
+        members[1:] = near.lists[near.rows[seeds[i]], : k - 1]
+        count = nearest_to_any(index.tree, index.X[members], lists.shape[1], members, search)
+        lists[i, :count] = search.found[:count]
+
+
+@njit(cache=True, nogil=True)
+def _squared(one: FloatArray, other: FloatArray) -> float:
+    distance = 0.0
+    for j in range(len(one)):
+        difference = one[j] - other[j]
+        distance += difference * difference
+    return distance
+
+
+@njit(cache=True, nogil=True)
+def _next_in(
+    index: Index, points: FloatArray, beyond: Memo, seed: int, foreseen: bool, search: Search
+) -> tuple[int, float]:
+    """Return the unassigned record nearest to any of ``points``, shape (m, d), and its squared distance.
+
+    If they were ``foreseen``, it is the first of the list of ``seed`` that is left, if one is.
+    """
+    if foreseen and recall(beyond, index.tree, seed, 1, -1, search.found) == 1:
+        e = search.found[0]
+        d_in = np.inf
+        for point in points:
+            d_in = min(d_in, _squared(index.X[e], point))
+        return e, d_in
+    nearest_to_any(index.tree, points, 1, search.found[:0], search)
+    return search.found[0], search.values[0]
+
+
+@njit(cache=True, nogil=True)
+def _stays_out(index: Index, e: int, d_in: float, gamma: float, witnesses: IntArray, search: Search) -> bool:
+    """Return whether ``e`` is not so near to the group that it joins.
+
+    One of ``witnesses``, records that may be near, can tell that; only if none does is the nearest of all looked for.
+    """
+    for other in witnesses:
+        left = other >= 0 and other != e and index.tree.slots[other] >= 0
+        if left and not d_in < gamma * _squared(index.X[e], index.X[other]):
+            return True
+    count = nearest_left(index.tree, index.X[e], 1, e, search)
+    return not d_in < gamma * (search.values[0] if count > 0 else np.inf)
+
+
+@njit(cache=True, nogil=True)
+def _form(
+    groups: Groups, index: Index, near: Memo, beyond: Memo, seeds: IntArray, k: int, gamma: float, until: int
+) -> None:
+    """Form and extend a group around each of ``seeds`` that is unassigned, while ``until`` records are."""
+    search = make_search(k + 1)
+    points = np.empty((2 * k, index.X.shape[1]))
+    for seed in seeds:
+        if index.counts[LEFT] < until:
+            break
+        if index.tree.slots[seed] < 0:
+            continue
+        count = nearest_to(index, near, seed, k - 1, -1, search)
+        members = search.found[:count].copy()
+        group = found_group(groups, index, seed, members)
+        if gamma <= 0.0:
+            continue
+        witnesses = near.lists[near.rows[seed]]
+        foreseen = np.array_equal(members, witnesses[: k - 1])
+        points[0] = index.X[seed]
+        points[1:k] = index.X[members]
+        while groups.sizes[group] < 2 * k - 1 and index.counts[LEFT] > 0:
+            size = groups.sizes[group]
+            e, d_in = _next_in(index, points[:size], beyond, seed, foreseen and size == k, search)
+            if _stays_out(index, e, d_in, gamma, witnesses, search):
+                break
+            take(groups, index, group, e)
+            points[size] = index.X[e]
+
+
+def v_mdav(X: FloatArray, k: int, gamma: float) -> IntArray:
+    """Return the labels of V-MDAV for ``X``, shape (n, d), n >= k."""
+    if not choice.prefers_tree(*X.shape):
+        return _by_passes(X, k, gamma)
+    beyond = no_memo(len(X))
+
+    def step(
+        groups: Groups, index: Index, near: Memo, seeds: IntArray, until: int, threads: ThreadPoolExecutor
+    ) -> Memo:
+        nonlocal beyond
+        if gamma > 0.0:
+            beyond = look_up(lambda index, *part: _ask_beyond(index, near, k, *part), beyond, index, seeds, 1, threads)
+        _form(groups, index, near, beyond, seeds, k, gamma, until)
+        return near
+
+    groups, pool, order = form_inward(X, k, lambda index, groups: step)
+    _finish(X, groups, pool, order, k, gamma)
     return groups.labels
 
 

@@ -4,18 +4,34 @@ from __future__ import annotations
 
 from numba import njit
 
-from microagg.kernels.groups import make_groups, rest_to_nearest_centroid
+from microagg.kernels import choice
+from microagg.kernels.edge import form_groups_at_edge
+from microagg.kernels.groups import Groups, make_groups, rest_to_nearest_centroid
 from microagg.kernels.mdav import form_group_at_edge
-from microagg.kernels.pool import ALIVE, make_pool
+from microagg.kernels.pool import ALIVE, Pool, make_pool
 from microagg.validation import FloatArray, IntArray
 
 
 @njit(cache=True, nogil=True)
-def cbfs(X: FloatArray, k: int) -> IntArray:
-    """Return the labels of CBFS for ``X``, shape (n, d), n >= k."""
-    pool = make_pool(X)
-    groups = make_groups(len(X), X.shape[1], k)
+def _finish_cbfs(groups: Groups, pool: Pool, k: int) -> None:
     while pool.counts[ALIVE] >= k:
         form_group_at_edge(groups, pool, k)
     rest_to_nearest_centroid(groups, pool, False)
+
+
+@njit(cache=True, nogil=True)
+def cbfs_by_passes(X: FloatArray, k: int) -> IntArray:
+    """Return what :func:`cbfs` does, for few records."""
+    pool = make_pool(X)
+    groups = make_groups(len(X), X.shape[1], k)
+    _finish_cbfs(groups, pool, k)
+    return groups.labels
+
+
+def cbfs(X: FloatArray, k: int) -> IntArray:
+    """Return the labels of CBFS for ``X``, shape (n, d), n >= k."""
+    if not choice.prefers_tree(*X.shape):
+        return cbfs_by_passes(X, k)
+    groups, pool = form_groups_at_edge(X, k, k, False)
+    _finish_cbfs(groups, pool, k)
     return groups.labels

@@ -1,9 +1,15 @@
-"""The round of MDAV, which its variants share: two groups around two far-apart records; and MDAV-1 as a whole."""
+"""The round of MDAV, which its variants share: two groups around two far-apart records; and MDAV and MDAV-1 as a whole.
+
+They are described in :mod:`microagg.algorithms.mdav`. Many records are grouped by a tree (see :mod:`.edge`) until few
+are left, for which, as for few records, every question is answered by a pass over them all.
+"""
 
 from __future__ import annotations
 
 from numba import njit
 
+from microagg.kernels import choice
+from microagg.kernels.edge import form_groups_at_edge
 from microagg.kernels.groups import Groups, form, form_from_rest, make_groups, rest_to_nearest_centroid
 from microagg.kernels.pool import (
     ALIVE,
@@ -49,30 +55,55 @@ def form_groups_in_pairs(groups: Groups, pool: Pool, k: int, until: int) -> None
 
 
 @njit(cache=True, nogil=True)
-def mdav(X: FloatArray, k: int) -> IntArray:
-    """Return the labels of MDAV for ``X``, shape (n, d), n >= k; IMHM starts from it.
-
-    It is described in :mod:`microagg.algorithms.mdav`.
-    """
-    pool = make_pool(X)
-    groups = make_groups(len(X), X.shape[1], k)
+def _finish_mdav(groups: Groups, pool: Pool, k: int) -> None:
     form_groups_in_pairs(groups, pool, k, 2 * k)
     if pool.counts[ALIVE] >= k:
         form_from_rest(groups, pool)
     rest_to_nearest_centroid(groups, pool, True)
+
+
+@njit(cache=True, nogil=True)
+def mdav_by_passes(X: FloatArray, k: int) -> IntArray:
+    """Return what :func:`mdav` does, for few records."""
+    pool = make_pool(X)
+    groups = make_groups(len(X), X.shape[1], k)
+    _finish_mdav(groups, pool, k)
+    return groups.labels
+
+
+def mdav(X: FloatArray, k: int) -> IntArray:
+    """Return the labels of MDAV for ``X``, shape (n, d), n >= k; IMHM and PCL start from it."""
+    if not choice.prefers_tree(*X.shape):
+        return mdav_by_passes(X, k)
+    groups, pool = form_groups_at_edge(X, k, 2 * k, True)
+    _finish_mdav(groups, pool, k)
     return groups.labels
 
 
 @njit(cache=True, nogil=True)
-def mdav_1(X: FloatArray, k: int) -> IntArray:
-    """Return the labels of MDAV-1 for ``X``, shape (n, d), n >= k, groups numbered as they are formed.
-
-    It is described in :mod:`microagg.algorithms.mdav`; MDAV-2 and DBA-2 split groups by it.
-    """
-    pool = make_pool(X)
-    groups = make_groups(len(X), X.shape[1], k)
+def _finish_mdav_1(groups: Groups, pool: Pool, k: int) -> None:
     form_groups_in_pairs(groups, pool, k, 2 * k)
     if pool.counts[ALIVE] >= k:
         form_group_at_edge(groups, pool, k)
     rest_to_nearest_centroid(groups, pool, False)
+
+
+@njit(cache=True, nogil=True)
+def mdav_1_by_passes(X: FloatArray, k: int) -> IntArray:
+    """Return what :func:`mdav_1` does, for few records."""
+    pool = make_pool(X)
+    groups = make_groups(len(X), X.shape[1], k)
+    _finish_mdav_1(groups, pool, k)
+    return groups.labels
+
+
+def mdav_1(X: FloatArray, k: int) -> IntArray:
+    """Return the labels of MDAV-1 for ``X``, shape (n, d), n >= k, groups numbered as they are formed.
+
+    MDAV-2 and DBA-2 split groups by it.
+    """
+    if not choice.prefers_tree(*X.shape):
+        return mdav_1_by_passes(X, k)
+    groups, pool = form_groups_at_edge(X, k, 2 * k, True)
+    _finish_mdav_1(groups, pool, k)
     return groups.labels

@@ -55,7 +55,7 @@ class Pool(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _add(totals: FloatArray, j: int, value: float) -> None:
+def add_exactly(totals: FloatArray, j: int, value: float) -> None:
     """Add ``value`` to sum j, keeping what rounding loses (Knuth's TwoSum, then renormalized)."""
     high = totals[0, j]
     rough = high + value
@@ -68,15 +68,23 @@ def _add(totals: FloatArray, j: int, value: float) -> None:
 @njit(cache=True, nogil=True)
 def make_pool(X: FloatArray) -> Pool:
     """Return a pool of all records of ``X``, shape (n, d)."""
-    n, d = X.shape
+    return pool_of(X, np.arange(len(X)))
+
+
+@njit(cache=True, nogil=True)
+def pool_of(X: FloatArray, records: IntArray) -> Pool:
+    """Return a pool of some ``records``, ascending, of ``X``, shape (n, d)."""
+    n, d = len(records), X.shape[1]
     columns = np.empty((d, n))
     totals = np.zeros((2, d))
+    positions = np.full(len(X), -1, dtype=np.int64)
     for i in range(n):
+        positions[records[i]] = i
         for j in range(d):
-            columns[j, i] = X[i, j]
-            _add(totals, j, X[i, j])
+            columns[j, i] = X[records[i], j]
+            add_exactly(totals, j, columns[j, i])
     counts = np.full(2, n, dtype=np.int64)
-    return Pool(columns, np.arange(n), np.arange(n), np.empty(n), totals, counts)
+    return Pool(columns, records.copy(), positions, np.empty(n), totals, counts)
 
 
 @njit(cache=True, nogil=True)
@@ -103,7 +111,7 @@ def tidy(pool: Pool) -> None:
 def remove(pool: Pool, position: int) -> None:
     """Take the record at ``position`` out of the pool."""
     for j in range(len(pool.columns)):
-        _add(pool.totals, j, -pool.columns[j, position])
+        add_exactly(pool.totals, j, -pool.columns[j, position])
     pool.columns[0, position] = np.nan
     pool.distances[position] = np.nan
     pool.positions[pool.records[position]] = -1
