@@ -82,7 +82,7 @@ def test_import_compiles_nothing_and_loads_nothing_heavy():
         "microagg.ALGORITHMS, microagg.microaggregate, microagg.datasets, microagg.experiment\n"
         "from microagg.kernels import pool\n"
         "from microagg.kernels import mdav\n"
-        "assert not pool.make_pool.signatures and not mdav.mdav.signatures\n"
+        "assert not pool.make_pool.signatures and not mdav.mdav_by_passes.signatures\n"
         "heavy = {'streamlit', 'plotly', 'rdata', 'pooch', 'pyarrow.parquet', 'openpyxl', 'sklearn.datasets'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )

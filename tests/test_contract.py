@@ -220,10 +220,10 @@ def test_registry_is_ordered_and_read_only():
 
 
 def test_read_only_data_do_not_compile_a_kernel_again(X):
-    from microagg.kernels.mdav import mdav
+    from microagg.kernels.mdav import mdav_by_passes
 
     make("mdav", k=3).fit(X)
-    before = len(mdav.signatures)
+    before = len(mdav_by_passes.signatures)
     X.setflags(write=False)
     make("mdav", k=3).fit(X)
-    assert len(mdav.signatures) == before
+    assert len(mdav_by_passes.signatures) == before
