@@ -51,6 +51,7 @@ def always_by_tree(until):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(choice, "prefers_tree", lambda n, d: True)
         patch.setattr(choice, "FEWEST", until)
+        patch.setattr(edge, "GIVEN_UP_FROM", 2**62)
         patch.setattr(index, "make_tree", made)
         yield trees
 
@@ -185,13 +186,29 @@ def test_labels_do_not_depend_on_what_was_looked_up(monkeypatch, variant, thread
 
 @every_variant
 @pytest.mark.parametrize(
-    ("constant", "value"), [("WORTH_A_TREE", 8), ("FORESEEN", 2), ("FORESEEN", 7), ("OPPOSITE", 1), ("OPPOSITE", 9)]
+    ("constant", "value"),
+    [("WORTH_A_TREE", 8), ("FORESEEN", 2), ("FORESEEN", 7), ("FORESEEN_AT_FIRST", 1), ("OPPOSITE", 1), ("OPPOSITE", 9)],
 )
 def test_labels_do_not_depend_on_how_far_is_foreseen(monkeypatch, variant, constant, value):
     monkeypatch.setattr(edge, constant, value)
     for family in ("uniform", "grid", "mostly-one", "on-a-sphere"):
         X, _ = generate(family, 600, 3)
         assert_same(variant, X, 4, 30)
+
+
+@pytest.mark.parametrize("family", ["uniform", "grid", "mostly-one", "on-a-sphere"])
+def test_a_tree_is_given_up_where_passes_are_faster(family):
+    X, _ = generate(family, 600, 3)
+    for variant in VARIANTS[:4]:
+        expected = by_passes(variant, X, 3)
+        with always_by_tree(10) as trees, pytest.MonkeyPatch.context() as patch:
+            patch.setattr(edge, "GIVEN_UP_FROM", 200)
+            for cost in (0.001, 1, 1e9):
+                patch.setattr(edge, "COST_OF_LEAF", cost)
+                assert np.array_equal(labels_of(variant, X, 3), expected)
+        never, _, at_once = (tree.left[1] for tree in trees)
+        assert never < 10
+        assert 450 < at_once < 600
 
 
 def test_what_is_left_of_many_records_gets_a_new_tree(monkeypatch):
