@@ -20,7 +20,7 @@ between a number of records and the one before.
 
 Cells that would probably take more than ``--cap`` seconds, by the exponent so far, or for which ``--minutes`` do not
 suffice are left out, and listed. The default grid and ``--full`` are stored in benchmarks/results/scaling.csv and
-scaling.json; others only with ``--store``. The load of the machine before each cell is stored beside it.
+scaling.json; others only with ``--store``. How many cores other processes kept busy meanwhile is stored beside it.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ COLUMNS = (
     "brute_is_extrapolated",
     "brute_over_seconds",
     "anonypyx_over_seconds",
-    "load",
+    "cores_of_others",
 )
 
 
@@ -284,7 +284,7 @@ class Run:
     folder : str
         Where data are kept meanwhile.
     measured : dict of (setting, method, n) to dict
-        Seconds, peak memory and load of each cell, as the package chooses.
+        What :func:`run_cell` returns of each cell as the package chooses, and the cores that others kept busy.
     brute : dict of (setting, method, n) to float
         Seconds by brute force.
     left_out : dict of str to list of str
@@ -320,10 +320,10 @@ class Run:
         if self.options.minutes and self.elapsed() + expected > 60 * self.options.minutes:
             self.leave_out(f"the {self.options.minutes:g} minutes are over", setting, method, n, brute)
             return
-        load = os.getloadavg()[0] if hasattr(os, "getloadavg") else math.nan
         cell = {"method": method, "k": setting[2], "brute": brute, "file": self.file(setting, n)}
         command = [self.options.anonypyx if method == ANONYPYX else sys.executable, __file__]
         command += ["--cell", json.dumps({**cell, "repeat": self.options.repeat})]
+        before, started = busy_elsewhere(), time.perf_counter()
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=cap + START)
         except subprocess.TimeoutExpired:
@@ -333,6 +333,7 @@ class Run:
             print(done.stderr, file=sys.stderr)
             self.leave_out(f"failed: {done.stderr.splitlines()[-1]}", setting, method, n, brute)
             return
+        others = (busy_elsewhere() - before) / (time.perf_counter() - started)
         found = json.loads(done.stdout.splitlines()[-1])
         key = (setting, method, n)
         if brute:
@@ -341,13 +342,13 @@ class Run:
                 return
             self.brute[key] = found["seconds"]
         else:
-            self.measured[key] = {**found, "load": load}
+            self.measured[key] = {**found, "others": others}
             if not found["tree"]:
                 self.brute[key] = found["seconds"]
         way = ", brute force" if brute else ""
         print(
             f"{self.elapsed() / 60:5.1f} min: {told(setting)}, {method}{way}, n = {n:,}: {found['seconds']:.4g} s, "
-            f"{found['peak'] / 1e6:.1f} MB (load {load:.1f})",
+            f"{found['peak'] / 1e6:.1f} MB (others: {others:.1f} cores)",
             flush=True,
         )
 
@@ -406,8 +407,20 @@ class Run:
                 "brute_is_extrapolated": extrapolated,
                 "brute_over_seconds": brute / seconds if cell["tree"] else math.nan,
                 "anonypyx_over_seconds": other / seconds if method != ANONYPYX else math.nan,
-                "load": cell["load"],
+                "cores_of_others": max(cell["others"], 0.0),
             }
+
+
+def busy_elsewhere() -> float:
+    """Return the seconds that all cores have worked so far, less those for this process and its cells."""
+    try:
+        # Of user, nice, system, idle, iowait, irq, softirq and steal all but idle and iowait.
+        ticks = [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+    except OSError:
+        return math.nan
+    own = os.times()
+    worked = (sum(ticks) - ticks[3] - ticks[4]) / os.sysconf("SC_CLK_TCK")
+    return worked - own.user - own.system - own.children_user - own.children_system
 
 
 def told(setting: Setting) -> str:

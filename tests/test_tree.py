@@ -600,7 +600,7 @@ def ways_to_leave(X, rng):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize(("n", "d"), [(1500, 1), (1500, 4), (400, 2), (30, 2)])
+@pytest.mark.parametrize(("n", "d"), [(900, 1), (900, 4), (400, 2), (30, 2)])
 def test_the_record_farthest_from_the_moving_centroid(family, n, d):
     X, rng = generate(family, n, d)
     for pick in ways_to_leave(X, rng):

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from microagg.metrics.loss import percent, sst
-from microagg.validation import check_enough_records, check_finite, check_k, check_matrix
+from microagg.errors import DataError
+from microagg.kernels.exact import optimal_partition
+from microagg.kernels.path import split_path
+from microagg.metrics.linear_program import SetPartitioning
+from microagg.metrics.loss import percent, sse, sst
+from microagg.partition import canonical_labels
+from microagg.validation import FloatArray, IntArray, check_enough_records, check_finite, check_k, check_matrix
+
+#: With more records than this and more than one attribute, :func:`exact` would take too long.
+MOST_RECORDS = 15
 
 
 @dataclass(frozen=True)
@@ -27,12 +35,18 @@ class Bound:
         The same as 100 · SSE / SST, in percent.
     seconds : float
         The time it took.
+    converged : bool
+        Whether more time would not make it better.
+    iterations : int
+        How many steps the method took; 0 where it takes none.
     """
 
     k: int
     sse: float
     information_loss: float
     seconds: float
+    converged: bool = True
+    iterations: int = 0
 
 
 def nearest_neighbor(X: ArrayLike, k: int) -> Bound:
@@ -81,3 +95,146 @@ def nearest_neighbor_curve(X: ArrayLike, ks: Iterable[int]) -> list[Bound]:
         floor = float(totals[k - 2]) / (2 * k) * (1 - 1e-9) if k > 1 else 0.0
         bounds.append(Bound(k, floor, percent(floor, whole), seconds))
     return bounds
+
+
+def linear_program(
+    X: ArrayLike, k: int, time_limit: float = 60.0, watch: Callable[[Bound], bool] | None = None
+) -> Bound:
+    """Return the best bound that a linear program gives within ``time_limit`` seconds.
+
+    It is never below :func:`nearest_neighbor`, and valid whenever it is stopped; see :class:`LinearProgram`, also for
+    ``watch`` and what is raised.
+    """
+    return LinearProgram(X, k).improve(time_limit, watch)
+
+
+class LinearProgram:
+    """A lower bound that rises the more time is spent on it, from the linear program of set partitioning.
+
+    What it is and why it is valid is said in :mod:`microagg.metrics.linear_program`. It starts from the
+    nearest-neighbor bound. Where the optimum itself is known (fewer than 2k records, one attribute, k = 1, all records
+    equal), that is the bound, lowered by a relative 1e-9 for rounding.
+
+    Parameters
+    ----------
+    X : array of float, shape (n, d)
+    k : int
+
+    Attributes
+    ----------
+    bound : Bound
+        The best so far.
+
+    Raises
+    ------
+    DataError
+        If X is not finite numbers or has fewer than k records.
+    ParameterError
+        If k is not a whole number of at least 1.
+    """
+
+    def __init__(self, X: ArrayLike, k: int) -> None:
+        started = time.perf_counter()
+        data = check_matrix(X)
+        check_finite(data)
+        k = check_k(k)
+        check_enough_records(len(data), k, "X")
+        self._k, self._whole = k, sst(data)
+        self._program: SetPartitioning | None = None
+        self._floor = nearest_neighbor(data, k).sse
+        if len(data) < 2 * k:
+            self._floor = max(self._floor, self._whole * (1 - 1e-9))
+        elif data.shape[1] == 1:
+            self._floor = max(self._floor, exact(data, k)[0] * (1 - 1e-9))
+        self._data = data
+        self._known = k == 1 or self._whole == 0.0 or len(data) < 2 * k or data.shape[1] == 1
+        self._seconds = time.perf_counter() - started
+
+    @property
+    def bound(self) -> Bound:
+        """The best bound so far."""
+        program = self._program
+        floor = max(self._floor, program.sse) if program else self._floor
+        return Bound(
+            self._k,
+            floor,
+            percent(floor, self._whole),
+            self._seconds,
+            self._known or (program is not None and program.converged),
+            program.iterations if program else 0,
+        )
+
+    def improve(self, seconds: float = 60.0, watch: Callable[[Bound], bool] | None = None) -> Bound:
+        """Spend up to ``seconds`` more on the bound, and return it.
+
+        It goes on where it was, and ends early once nothing more is to be gained. ``watch`` is called a few times a
+        second with the best bound so far and ends it by returning False.
+        """
+        started = time.perf_counter()
+        before = self._seconds
+        until = started + seconds
+
+        def go_on() -> bool:
+            self._seconds = before + time.perf_counter() - started
+            return watch is None or watch(self.bound)
+
+        going = seconds > 0.0
+        if going and not self._known and self._program is None:
+            self._program = SetPartitioning(self._data, self._k)
+        while going and self._program is not None and not self._program.converged:
+            going = self._program.advance(until, go_on) and go_on() and time.perf_counter() < until
+        self._seconds = before + time.perf_counter() - started
+        return self.bound
+
+
+def exact(X: ArrayLike, k: int) -> tuple[float, IntArray]:
+    """Return the least SSE of all partitions of ``X`` into groups of at least k, and the labels of one that has it.
+
+    For up to 15 records, shape (n, d), by dynamic programming over all subsets; for one attribute and any number of
+    records by dynamic programming along the sorted values (Hansen & Mukherjee 2003), as an optimal group never
+    reaches across another one.
+
+    Raises
+    ------
+    DataError
+        If X is not finite numbers, has fewer than k records, or has more than 15 and more than one attribute.
+    ParameterError
+        If k is not a whole number of at least 1.
+    """
+    data = check_matrix(X)
+    check_finite(data)
+    k = check_k(k)
+    n, d = data.shape
+    check_enough_records(n, k, "X")
+    labels: IntArray
+    if n < 2 * k:
+        labels = np.zeros(n, dtype=np.int64)
+    elif k == 1:
+        labels = np.arange(n)
+    elif d == 1:
+        labels = split_path(_own(data), np.argsort(data[:, 0], kind="stable"), k)
+    elif n <= MOST_RECORDS:
+        labels = optimal_partition(_own(data), k)
+    else:
+        raise DataError(
+            f"the exact optimum is out of reach for {n} records of {d} attributes: use linear_program for a bound, or "
+            f"at most {MOST_RECORDS} records, or one attribute."
+        )
+    return sse(data, labels), canonical_labels(labels)
+
+
+def gap(information_loss: float, bound: Bound | float) -> float:
+    """Return how far above the optimum a partition can be at most: (IL - bound) / bound, as a share.
+
+    Both are information losses in percent, or both SSEs; of a :class:`Bound` its information loss is taken. The
+    result is 0 where nothing is lost, infinity where the bound says nothing, and never below 0.
+    """
+    floor = bound.information_loss if isinstance(bound, Bound) else float(bound)
+    if information_loss <= floor:
+        return 0.0
+    return (information_loss - floor) / floor if floor > 0.0 else float("inf")
+
+
+def _own(data: FloatArray) -> FloatArray:
+    """Return ``data`` C-ordered and writeable: to a kernel anything else is another type, to be compiled once more."""
+    return np.array(data, dtype=np.float64, order="C")
