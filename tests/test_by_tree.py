@@ -18,6 +18,7 @@ from numba.core.dispatcher import Dispatcher
 
 from microagg import make
 from microagg.kernels import ahead, choice, edge, index
+from microagg.kernels import witnesses as witnessed
 from microagg.progress import Cancelled, watched
 from tests import naive
 from tests.conftest import standardized
@@ -209,6 +210,16 @@ def test_a_tree_is_given_up_where_passes_are_faster(family):
         never, _, at_once = (tree.left[1] for tree in trees)
         assert never < 10
         assert 450 < at_once < 600
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("witnesses", [1, 4])
+def test_groups_are_extended_alike_whatever_gamma(monkeypatch, family, witnesses):
+    monkeypatch.setattr(witnessed, "WITNESSES", witnesses)
+    X, _ = generate(family, 400, 2)
+    for gamma in (0.01, 0.1, 0.4, 0.7, 1.0, 1.5, 1e3):
+        for k in (1, 2, 6):
+            assert_same(("v-mdav", {"gamma": gamma}), X, k)
 
 
 def test_what_is_left_of_many_records_gets_a_new_tree(monkeypatch):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from microagg.kernels import ahead
+from microagg.kernels import witnesses as witnessed
 from microagg.kernels.centers import enter, least_growth_below, make_centers, update
 from microagg.kernels.groups import least_growth, make_groups
 from microagg.kernels.index import ALIVE, found_group, from_the_outside, index_of_rest, make_index, next_of, take
@@ -256,6 +257,19 @@ def assert_finds_near_any(tree, X, alive, points, most, excluded, search):
     assert np.array_equal(search.values[: len(expected)], distances[expected])
 
 
+def assert_finds_roughly(tree, X, alive, point, most, excluded, search):
+    """As many are found as there are, best first; with a share of 1, as near as any."""
+    distances = squared(X, point)
+    others = alive[alive != excluded]
+    for share in (0.0, 0.1, 1.0):
+        records = found(witnessed.roughly_nearest(tree, point, most, excluded, share, search), search)
+        assert len(records) == min(most, len(others))
+        assert set(records) <= set(others.tolist())
+        assert first(distances, records, most) == records
+        assert np.array_equal(search.values[: len(records)], distances[records])
+    assert np.array_equal(distances[records], distances[first(distances, others, most)])
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("d", [1, 2, 5, 10, 50])
 def test_searches_find_what_a_pass_over_all_records_does(family, d):
@@ -269,6 +283,7 @@ def test_searches_find_what_a_pass_over_all_records_does(family, d):
             for most in (1, 4, 9):
                 record = rng.choice(alive)
                 assert_finds(tree, X, alive, X[record], most, record, search)
+                assert_finds_roughly(tree, X, alive, X[record], most, record, search)
                 # Of a record that has left, and of a point that never was one.
                 assert_finds(tree, X, alive, X[rng.integers(n)], most, -1, search)
                 assert_finds(tree, X, alive, rng.normal(size=d) * 3, most, -1, search)
@@ -714,3 +729,52 @@ def assert_grows_least(centers, groups, point, k, rng, search):
         pays = (least + other) / (k + 1) < limit
         got = least_growth_below(centers, groups, point, k, other, limit, search)
         assert got == ((expected, least) if pays else (-1, np.inf))
+
+
+# ---- Witnesses -------------------------------------------------------------------------------------------------------
+
+
+def assert_witnessed(tree, witnesses, X, alive):
+    """Each record is at its distance from the first witness left, and every node knows the greatest below it."""
+    for record in alive:
+        left = [other for other in witnesses.near[record] if other in alive]
+        assert record not in left
+        assert bool(left) == (len(alive) > 1)
+        expected = squared(X[left[:1]], X[record])[0] if left else np.inf
+        assert witnesses.distances[record] == expected
+    for node in range(1, len(tree.ends)):
+        assert witnesses.most[node] == max(witnesses.distances[below(tree, node)], default=-1.0)
+
+
+def assert_finds_isolated(tree, witnesses, X, alive, points, gamma, search):
+    distances = np.min([squared(X, point) for point in points], axis=0)
+    isolated = distances[alive] < gamma * witnesses.distances[alive]
+    expected = first(distances, alive[isolated], 1)
+    record, distance, passed = witnessed.nearest_isolated(tree, witnesses, points, gamma, search)
+    assert [record] == (expected or [NOBODY])
+    assert distance == (distances[record] if expected else np.inf)
+    assert (distances[alive[~isolated]] >= min(passed, distance)).all()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("d", "count"), [(2, 1), (5, 4)])
+def test_every_record_has_a_witness_and_the_isolated_are_found(monkeypatch, family, d, count):
+    monkeypatch.setattr(witnessed, "WITNESSES", count)
+    n = 210
+    X, rng = generate(family, n, d)
+    search = make_search(count)
+    for order in orders_to_leave_in(X, rng):
+        index, groups = make_index(X, 2), make_groups(n, d, 1)
+        witnesses = witnessed.make_witnesses(index)
+        alive = np.arange(n)
+        while len(alive):
+            assert_witnessed(index.tree, witnesses, X, alive)
+            for gamma in (0.05, 0.5, 2.0, 1e3):
+                points = X[rng.choice(n, rng.integers(1, 5))]
+                assert_finds_isolated(index.tree, witnesses, X, alive, points, gamma, search)
+            leaving = min(len(alive), 47 if len(alive) > 40 else 5)
+            for record in order[n - len(alive) :][:leaving]:
+                witnessed.take_witness(groups, index, witnesses, 0, record, search)
+            alive = np.sort(order[n - len(alive) + leaving :])
+        assert index.counts[ALIVE] == 0
+        assert witnessed.nearest_isolated(index.tree, witnesses, X[:2], 0.2, search)[0] == NOBODY

@@ -13,6 +13,10 @@
 γ = 0 never extends and gives MDAV+. Distances in the test are squared, which is what the published tables were made
 with, so γ acts as the square of a ratio of distances. Ties go to the lowest record index. Time O(n²d).
 
+With many records, the k-1 nearest are found by a tree. e itself is hardly ever needed: it only joins if no other record
+is near it, and of almost every record one is known that is. Only what may be isolated enough is looked for, see
+:mod:`microagg.kernels.witnesses`; that is far less than what is as near as e.
+
 Sources: Solanas & Martínez-Ballesté 2006; Domingo-Ferrer, Solanas & Martínez-Ballesté 2006; Thaeter & Reischuk.
 """
 
@@ -26,15 +30,16 @@ from numba import njit
 
 from microagg.base import Info, Microaggregator, Param
 from microagg.kernels import choice
-from microagg.kernels.ahead import Memo, look_up, nearest_to, no_memo, recall
-from microagg.kernels.fixed_center import records_from_the_outside
+from microagg.kernels.ahead import Memo, nearest_to
+from microagg.kernels.fixed_center import mdav_plus, records_from_the_outside
 from microagg.kernels.groups import Groups, form, join, make_groups, rest_to_nearest_centroid
 from microagg.kernels.index import ALIVE as LEFT
-from microagg.kernels.index import Index, found_group, take
-from microagg.kernels.inward import form_inward
+from microagg.kernels.index import Index
+from microagg.kernels.inward import Step, form_inward
 from microagg.kernels.pool import ALIVE, EXTENT, Pool, make_pool, measure_from, members_around, nearest, tidy
-from microagg.kernels.tree import Search, make_search, nearest_to_any
+from microagg.kernels.tree import NOBODY, Search, make_search, nearest_to_any
 from microagg.kernels.tree import nearest as nearest_left
+from microagg.kernels.witnesses import Witnesses, make_witnesses, nearest_isolated, take_witness
 from microagg.validation import FloatArray, IntArray
 
 
@@ -81,8 +86,7 @@ def _finish(X: FloatArray, groups: Groups, pool: Pool, order: IntArray, k: int, 
         positions = members_around(pool, pool.positions[record], k)
         members = X[pool.records[positions]]
         group = form(groups, pool, positions)
-        if gamma > 0.0:
-            _extend(groups, pool, group, members, gamma, 2 * k - 1)
+        _extend(groups, pool, group, members, gamma, 2 * k - 1)
     rest_to_nearest_centroid(groups, pool, False)
 
 
@@ -95,64 +99,30 @@ def _by_passes(X: FloatArray, k: int, gamma: float) -> IntArray:
 
 
 @njit(cache=True, nogil=True)
-def _ask_beyond(index: Index, near: Memo, k: int, seeds: IntArray, lists: IntArray) -> None:
-    """Fill each row of ``lists`` with the records nearest to any of a seed and its k-1 nearest, these aside."""
-    search = make_search(lists.shape[1])
-    members = np.empty(k, dtype=np.int64)
-    for i in range(len(seeds)):
-        members[0] = seeds[i]
-        members[1:] = near.lists[near.rows[seeds[i]], : k - 1]
-        count = nearest_to_any(index.tree, index.X[members], lists.shape[1], members, search)
-        lists[i, :count] = search.found[:count]
+def _next_to_join(index: Index, witnesses: Witnesses, points: FloatArray, gamma: float, search: Search) -> int:
+    """Return the record that joins the group with members ``points``, shape (m, d); -1 if none does.
 
-
-@njit(cache=True, nogil=True)
-def _squared(one: FloatArray, other: FloatArray) -> float:
-    distance = 0.0
-    for j in range(len(one)):
-        difference = one[j] - other[j]
-        distance += difference * difference
-    return distance
-
-
-@njit(cache=True, nogil=True)
-def _next_in(
-    index: Index, points: FloatArray, beyond: Memo, seed: int, foreseen: bool, search: Search
-) -> tuple[int, float]:
-    """Return the unassigned record nearest to any of ``points``, shape (m, d), and its squared distance.
-
-    If they were ``foreseen``, it is the first of the list of ``seed`` that is left, if one is.
+    If the record nearest to the group joins, it is the nearest of those that may be isolated enough.
     """
-    if foreseen and recall(beyond, index.tree, seed, 1, -1, search.found) == 1:
-        e = search.found[0]
-        d_in = np.inf
-        for point in points:
-            d_in = min(d_in, _squared(index.X[e], point))
-        return e, d_in
-    nearest_to_any(index.tree, points, 1, search.found[:0], search)
-    return search.found[0], search.values[0]
-
-
-@njit(cache=True, nogil=True)
-def _stays_out(index: Index, e: int, d_in: float, gamma: float, witnesses: IntArray, search: Search) -> bool:
-    """Return whether ``e`` is not so near to the group that it joins.
-
-    One of ``witnesses``, records that may be near, can tell that; only if none does is the nearest of all looked for.
-    """
-    for other in witnesses:
-        left = other >= 0 and other != e and index.tree.slots[other] >= 0
-        if left and not d_in < gamma * _squared(index.X[e], index.X[other]):
-            return True
+    e, d_in, passed = nearest_isolated(index.tree, witnesses, points, gamma, search)
+    if e == NOBODY:
+        return -1
     count = nearest_left(index.tree, index.X[e], 1, e, search)
-    return not d_in < gamma * (search.values[0] if count > 0 else np.inf)
+    if not d_in < gamma * (search.values[0] if count > 0 else np.inf):
+        return -1
+    if not d_in < passed:
+        nearest_to_any(index.tree, points, 1, search.found[:0], search)
+        if search.found[0] != e:
+            return -1
+    return e
 
 
 @njit(cache=True, nogil=True)
 def _form(
-    groups: Groups, index: Index, near: Memo, beyond: Memo, seeds: IntArray, k: int, gamma: float, until: int
+    groups: Groups, index: Index, near: Memo, witnesses: Witnesses, seeds: IntArray, k: int, gamma: float, until: int
 ) -> None:
     """Form and extend a group around each of ``seeds`` that is unassigned, while ``until`` records are."""
-    search = make_search(k + 1)
+    search = make_search(max(k + 1, witnesses.near.shape[1]))
     points = np.empty((2 * k, index.X.shape[1]))
     for seed in seeds:
         if index.counts[LEFT] < until:
@@ -161,38 +131,40 @@ def _form(
             continue
         count = nearest_to(index, near, seed, k - 1, -1, search)
         members = search.found[:count].copy()
-        group = found_group(groups, index, seed, members)
-        if gamma <= 0.0:
-            continue
-        witnesses = near.lists[near.rows[seed]]
-        foreseen = np.array_equal(members, witnesses[: k - 1])
-        points[0] = index.X[seed]
-        points[1:k] = index.X[members]
-        while groups.sizes[group] < 2 * k - 1 and index.counts[LEFT] > 0:
-            size = groups.sizes[group]
-            e, d_in = _next_in(index, points[:size], beyond, seed, foreseen and size == k, search)
-            if _stays_out(index, e, d_in, gamma, witnesses, search):
-                break
-            take(groups, index, group, e)
-            points[size] = index.X[e]
+        group = groups.number[0]
+        groups.number[0] += 1
+        joining, size = seed, 0
+        while joining >= 0:
+            points[size] = index.X[joining]
+            take_witness(groups, index, witnesses, group, joining, search)
+            size += 1
+            if size < k:
+                joining = members[size - 1]
+            elif size < 2 * k - 1 and index.counts[LEFT] > 0:
+                joining = _next_to_join(index, witnesses, points[:size], gamma, search)
+            else:
+                joining = -1
 
 
 def v_mdav(X: FloatArray, k: int, gamma: float) -> IntArray:
     """Return the labels of V-MDAV for ``X``, shape (n, d), n >= k."""
+    if gamma <= 0.0:
+        return mdav_plus(X, k)
     if not choice.prefers_tree(*X.shape):
         return _by_passes(X, k, gamma)
-    beyond = no_memo(len(X))
 
-    def step(
-        groups: Groups, index: Index, near: Memo, seeds: IntArray, until: int, threads: ThreadPoolExecutor
-    ) -> Memo:
-        nonlocal beyond
-        if gamma > 0.0:
-            beyond = look_up(lambda index, *part: _ask_beyond(index, near, k, *part), beyond, index, seeds, 1, threads)
-        _form(groups, index, near, beyond, seeds, k, gamma, until)
-        return near
+    def make_step(index: Index, groups: Groups) -> Step:
+        witnesses = make_witnesses(index)
 
-    groups, pool, order = form_inward(X, k, lambda index, groups: step)
+        def step(
+            groups: Groups, index: Index, near: Memo, seeds: IntArray, until: int, threads: ThreadPoolExecutor
+        ) -> Memo:
+            _form(groups, index, near, witnesses, seeds, k, gamma, until)
+            return near
+
+        return step
+
+    groups, pool, order = form_inward(X, k, make_step)
     _finish(X, groups, pool, order, k, gamma)
     return groups.labels
 

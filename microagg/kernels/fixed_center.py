@@ -1,12 +1,21 @@
-"""Seeds in order of their distance from the centroid of all data, for MDAV+ and what builds on it."""
+"""MDAV+: groups around the records from the outside in, by their distance from the centroid of all data."""
 
 from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numba import njit
 
-from microagg.kernels.pool import Pool, centroid, measure_from
-from microagg.validation import IntArray
+from microagg.kernels import choice
+from microagg.kernels.ahead import Memo, nearest_to
+from microagg.kernels.groups import Groups, form, make_groups, rest_to_nearest_centroid
+from microagg.kernels.index import ALIVE as LEFT
+from microagg.kernels.index import Index, found_group
+from microagg.kernels.inward import form_inward
+from microagg.kernels.pool import ALIVE, Pool, centroid, make_pool, measure_from, members_around, tidy
+from microagg.kernels.tree import make_search
+from microagg.validation import FloatArray, IntArray
 
 
 @njit(cache=True, nogil=True)
@@ -18,3 +27,51 @@ def records_from_the_outside(pool: Pool) -> IntArray:
     measure_from(pool, centroid(pool))
     # A stable sort keeps the record order among equals.
     return np.argsort(-pool.distances, kind="mergesort")
+
+
+@njit(cache=True, nogil=True)
+def _finish(groups: Groups, pool: Pool, order: IntArray, k: int) -> None:
+    """Take the records of ``pool`` into groups, seeds in the order ``order``."""
+    for record in order:
+        if pool.counts[ALIVE] < k:
+            break
+        if pool.positions[record] >= 0:
+            tidy(pool)
+            form(groups, pool, members_around(pool, pool.positions[record], k))
+    rest_to_nearest_centroid(groups, pool, False)
+
+
+@njit(cache=True, nogil=True)
+def _by_passes(X: FloatArray, k: int) -> IntArray:
+    pool = make_pool(X)
+    groups = make_groups(len(X), X.shape[1], k)
+    _finish(groups, pool, records_from_the_outside(pool), k)
+    return groups.labels
+
+
+@njit(cache=True, nogil=True)
+def _form(groups: Groups, index: Index, near: Memo, seeds: IntArray, k: int, until: int) -> None:
+    """Form a group around each of ``seeds`` that is unassigned, while at least ``until`` records are."""
+    search = make_search(k + 1)
+    for seed in seeds:
+        if index.counts[LEFT] < until:
+            break
+        if index.tree.slots[seed] >= 0:
+            count = nearest_to(index, near, seed, k - 1, -1, search)
+            found_group(groups, index, seed, search.found[:count])
+
+
+def mdav_plus(X: FloatArray, k: int) -> IntArray:
+    """Return the labels of MDAV+ for ``X``, shape (n, d), n >= k."""
+    if not choice.prefers_tree(*X.shape):
+        return _by_passes(X, k)
+
+    def step(
+        groups: Groups, index: Index, near: Memo, seeds: IntArray, until: int, threads: ThreadPoolExecutor
+    ) -> Memo:
+        _form(groups, index, near, seeds, k, until)
+        return near
+
+    groups, pool, order = form_inward(X, k, lambda index, groups: step)
+    _finish(groups, pool, order, k)
+    return groups.labels
