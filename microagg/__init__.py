@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from microagg.preprocessing import Schema, standardize
     from microagg.registry import ALGORITHMS, make
     from microagg.release import Release, microaggregate, replay
+    from microagg.search import Search
 
 __version__ = "0.1.0"
 
@@ -42,6 +43,7 @@ __all__ = [
     "Partition",
     "Release",
     "Schema",
+    "Search",
     "datasets",
     "experiment",
     "make",
@@ -62,6 +64,7 @@ _HOMES: dict[str, str | None] = {
     **dict.fromkeys(("Schema", "standardize"), "preprocessing"),
     **dict.fromkeys(("ALGORITHMS", "make"), "registry"),
     **dict.fromkeys(("Release", "microaggregate", "replay"), "release"),
+    "Search": "search",
 }
 
 

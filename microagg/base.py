@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import importlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -76,9 +78,10 @@ class Param:
     ----------
     name : str
         The keyword of the constructor.
-    kind : {"float", "int", "bool", "choice"}
+    kind : {"float", "int", "bool", "choice", "algorithm"}
+        The value of the kind "algorithm" is the key of another algorithm, see :func:`starts`.
     bounds : tuple
-        (low, high), inclusive, for numbers, None where open; the admitted values for a choice; () for a bool.
+        (low, high), inclusive, for numbers, None where open; the admitted values for a choice; () otherwise.
     default : object
     help : str
         One sentence for somebody who does not know it.
@@ -91,7 +94,7 @@ class Param:
     """
 
     name: str
-    kind: Literal["float", "int", "bool", "choice"]
+    kind: Literal["float", "int", "bool", "choice", "algorithm"]
     bounds: tuple[Any, ...]
     default: Any
     help: str
@@ -99,8 +102,17 @@ class Param:
     grid: tuple[Any, ...] = ()
     needs_classes: bool = False
 
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        """The admitted values of a choice or an algorithm, () of anything else."""
+        if self.kind == "algorithm":
+            return tuple(starts())
+        return self.bounds if self.kind == "choice" else ()
+
     def check(self, value: Any) -> Any:
         """Return ``value`` in its own kind, or raise :class:`ParameterError` naming the parameter and its bounds."""
+        if self.kind == "algorithm":
+            return self._check_algorithm(value)
         if self.kind == "choice":
             if value not in self.bounds:
                 raise ParameterError(f"{self.name} must be one of {', '.join(map(repr, self.bounds))}, not {value!r}.")
@@ -117,6 +129,16 @@ class Param:
         if (low is not None and value < low) or (high is not None and value > high):
             raise ParameterError(f"{self.name} must be {_interval(low, high)}, not {value!r}.")
         return int(value) if whole else float(value)
+
+    def _check_algorithm(self, value: Any) -> str:
+        known = starts()
+        if isinstance(value, str) and value in known:
+            return value
+        near = difflib.get_close_matches(str(value), known, n=3, cutoff=0.4)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}."
+        raise ParameterError(
+            f"{self.name} must be the key of an algorithm that is not itself a local search, not {value!r}: {hint}"
+        )
 
 
 def _interval(low: Any, high: Any) -> str:
@@ -287,3 +309,28 @@ def check_params(cls: type[Microaggregator], given: Mapping[str, Any]) -> dict[s
             takes = f"it takes {', '.join(known)}" if known else "it takes none besides k"
             raise ParameterError(f"{cls.info.title} has no parameter {name!r}: {takes}.")
     return {name: param.check(given.get(name, param.default)) for name, param in known.items()}
+
+
+# What :func:`starts` returns; :mod:`microagg.registry` fills it once it has found all algorithms.
+_STARTS: dict[str, type[Microaggregator]] = {}
+
+
+def register_starts(algorithms: Mapping[str, type[Microaggregator]]) -> None:
+    """Let the partitions of those of ``algorithms`` be improved that do not themselves improve another's partition."""
+    _STARTS.clear()
+    _STARTS.update(
+        (key, cls) for key, cls in algorithms.items() if all(param.kind != "algorithm" for param in cls.params)
+    )
+
+
+def starts() -> Mapping[str, type[Microaggregator]]:
+    """Return the algorithms whose partitions another algorithm may improve, by their keys."""
+    if not _STARTS:
+        # Algorithms do not know the registry. But one that was unpickled, or imported by itself, comes without it.
+        importlib.import_module("microagg.registry")
+    return _STARTS
+
+
+def start_labels(key: str, X: FloatArray, k: int) -> IntArray:
+    """Return the labels that the algorithm ``key`` of :func:`starts` gives ``X``, at its default parameters."""
+    return starts()[key](k).fit(X).labels_

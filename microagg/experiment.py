@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from microagg.base import Microaggregator, MixedMicroaggregator, check_params, class_codes
 from microagg.errors import ParameterError
+from microagg.kernels.local_search import locally_best
 from microagg.metrics import generalization, loss
 from microagg.partition import Partition
 from microagg.progress import Cancelled, watched
@@ -45,6 +46,8 @@ class Method:
         Parameters left out have their default. Several values mean: run all and keep the lowest SSE (of mixed
         records: the lowest Total-IL), for each k on its own, as the literature does for γ of V-MDAV. Such a choice is
         made with the result in view.
+    polish : bool
+        Whether the partition is improved by local search afterwards; see :mod:`microagg.kernels.local_search`.
 
     Raises
     ------
@@ -54,6 +57,7 @@ class Method:
 
     key: str
     params: Mapping[str, Any] = field(default_factory=dict)
+    polish: bool = False
 
     def __post_init__(self) -> None:
         cls = algorithm(self.key)
@@ -66,7 +70,7 @@ class Method:
         object.__setattr__(self, "params", {name: v if len(v) > 1 else v[0] for name, v in options.items()})
 
     def __hash__(self) -> int:
-        return hash((self.key, tuple(sorted(self.params.items()))))
+        return hash((self.key, tuple(sorted(self.params.items())), self.polish))
 
     @classmethod
     def of(cls, given: str | tuple[str, Mapping[str, Any]] | Method) -> Method:
@@ -77,7 +81,7 @@ class Method:
 
     @property
     def label(self) -> str:
-        """The title with what is not at its default, such as ``V-MDAV (γ = 0.3)`` or ``V-MDAV (best γ)``."""
+        """The title with what is not at its default, such as ``V-MDAV (γ = 0.3)`` or ``V-MDAV (best γ), polished``."""
         known = {param.name: param for param in algorithm(self.key).params}
         parts = []
         for name, value in self.params.items():
@@ -87,7 +91,8 @@ class Method:
             elif value != known[name].default:
                 parts.append(f"{shown} = {value:g}" if isinstance(value, float) else f"{shown} = {value}")
         title = algorithm(self.key).info.title
-        return f"{title} ({', '.join(parts)})" if parts else title
+        title = f"{title} ({', '.join(parts)})" if parts else title
+        return f"{title}, polished" if self.polish else title
 
     def settings(self) -> list[dict[str, Any]]:
         """Return every combination of parameter values, defaults filled in."""
@@ -119,7 +124,9 @@ class Result:
     information_loss : float
         100 · SSE / SST, in percent.
     seconds : float
-        Time of the algorithm itself, over all settings tried.
+        Time of the algorithm itself, and of polishing, over all settings tried.
+    unpolished : float
+        The information loss before it was polished, in percent; if it was not, as it is.
     """
 
     method: Method
@@ -130,6 +137,7 @@ class Result:
     sse: float
     information_loss: float
     seconds: float
+    unpolished: float
 
     def row(self) -> dict[str, Any]:
         """Return what a table shows of it."""
@@ -138,6 +146,7 @@ class Result:
             "label": self.method.label,
             "k": self.k,
             "information_loss": self.information_loss,
+            "unpolished": self.unpolished,
             "sse": self.sse,
             **_how(self),
         }
@@ -196,10 +205,18 @@ def _how(result: Result | MixedResult) -> dict[str, Any]:
 
 _prepared: set[str] = set()
 
+# The algorithm whose kernels polish.
+_POLISH = "local-search"
+
 
 def unprepared(keys: Iterable[str]) -> list[str]:
     """Return those of ``keys`` whose kernels this process has neither compiled nor loaded yet."""
     return [key for key in dict.fromkeys(keys) if key not in _prepared]
+
+
+def needed(methods: Iterable[Method]) -> list[str]:
+    """Return the algorithms that ``methods`` run, for :func:`prepare`."""
+    return list(dict.fromkeys(key for method in methods for key in (method.key, *([_POLISH] if method.polish else []))))
 
 
 def prepare(keys: Iterable[str], progress: Callable[[int, int, str], None] | None = None) -> None:
@@ -238,7 +255,7 @@ def _warm_up(key: str) -> None:
 
 
 def _best(
-    method: Method, k: int, fit: Callable[[Microaggregator], Microaggregator], value: Callable[[Partition], float]
+    method: Method, k: int, fit: Callable[[Microaggregator], Partition], value: Callable[[Partition], float]
 ) -> tuple[dict[str, Any], int, Partition, float, float]:
     """Return the parameters of the lowest value, how many were tried, their partition, its value, and seconds."""
     settings = method.settings()
@@ -247,7 +264,7 @@ def _best(
     for params in settings:
         estimator = make(method.key, k=k, **params)
         started = time.perf_counter()
-        partition = fit(estimator).partition_
+        partition = fit(estimator)
         seconds += time.perf_counter() - started
         reached = value(partition)
         if best is None or reached < best[2]:
@@ -259,10 +276,22 @@ def _best(
 def run_one(X: FloatArray, method: Method, k: int, sst: float | None = None) -> Result:
     """Run ``method`` at ``k`` on ``X``, shape (n, d); with several settings, the one with the lowest SSE is kept."""
     whole = loss.sst(X) if sst is None else sst
-    params, tried, partition, sse, seconds = _best(
-        method, k, lambda estimator: estimator.fit(X), lambda partition: loss.sse(X, partition.labels)
-    )
-    return Result(method, k, params, tried, partition, sse, loss.percent(sse, whole), seconds)
+    before: dict[Partition, Partition] = {}
+
+    def fit(estimator: Microaggregator) -> Partition:
+        found = estimator.fit(X).partition_
+        if not method.polish:
+            return found
+        polished = Partition(locally_best(X, found.labels, k), k)
+        before[polished] = found
+        return polished
+
+    params, tried, partition, sse, seconds = _best(method, k, fit, lambda partition: loss.sse(X, partition.labels))
+    information_loss = loss.percent(sse, whole)
+    unpolished = information_loss
+    if method.polish:
+        unpolished = loss.percent(loss.sse(X, before[partition].labels), whole)
+    return Result(method, k, params, tried, partition, sse, information_loss, seconds, unpolished)
 
 
 def _mixed(estimator: Microaggregator) -> MixedMicroaggregator:
@@ -278,7 +307,7 @@ def run_one_mixed(records: Records, method: Method, k: int, classes: ArrayLike |
     params, tried, partition, _, seconds = _best(
         method,
         k,
-        lambda estimator: _mixed(estimator).fit(records, classes),
+        lambda estimator: _mixed(estimator).fit(records, classes).partition_,
         lambda partition: generalization.total_information_loss(records, partition.labels),
     )
     summary = generalization.summary(records, partition.labels, k, classes)
@@ -294,6 +323,8 @@ def check_mixed(method: Method, *, with_classes: bool) -> None:
             f"{cls.info.title} works on arrays of numbers, not on records of mixed attributes: "
             f"choose one of {listing(titles)}."
         )
+    if method.polish:
+        raise ParameterError("polish works on arrays of numbers, not on records of mixed attributes: leave it out.")
     heeded = [
         param.name
         for param in cls.params
@@ -435,7 +466,7 @@ def sweep(
         Used as given; see :func:`microagg.standardize` and :meth:`microagg.Schema.records`.
     algorithms : iterable of str, (str, mapping) or Method
         ``"mdav"``, ``("v-mdav", {"gamma": 0.3})``, or with several values to pick the best of:
-        ``("v-mdav", {"gamma": [0, 0.1, 0.2]})``.
+        ``("v-mdav", {"gamma": [0, 0.1, 0.2]})``, or ``Method("mdav", polish=True)``.
     ks : iterable of int
     classes : array, shape (n,), optional
         The class of each of the records of mixed attributes.
@@ -449,10 +480,11 @@ def sweep(
     Returns
     -------
     DataFrame
-        Columns method, label, k, information_loss (percent), sse, n_groups, smallest_group, largest_group, params,
-        settings_tried, seconds; in the order of ``algorithms``, then ``ks``. ``attrs["complete"]`` says whether all
-        pairs are in it. Of records, n_records follows k, and total_information_loss, information_loss (percent of n·d),
-        discernibility, average_class_size and classification stand in place of information_loss and sse.
+        Columns method, label, k, information_loss (percent), unpolished (the same before a method with ``polish``
+        improved it), sse, n_groups, smallest_group, largest_group, params, settings_tried, seconds; in the order of
+        ``algorithms``, then ``ks``. ``attrs["complete"]`` says whether all pairs are in it. Of records, n_records
+        follows k, and total_information_loss, information_loss (percent of n·d), discernibility, average_class_size and
+        classification stand in place of information_loss to sse.
 
     Raises
     ------
@@ -461,7 +493,7 @@ def sweep(
     """
     methods = [Method.of(given) for given in algorithms]
     cells = list(dict.fromkeys(itertools.product(methods, ks)))
-    prepare(method.key for method in methods)
+    prepare(needed(methods))
     rank = {cell: position for position, cell in enumerate(cells)}
     results: list[Result | MixedResult] = []
     data: Any = X  # which of the two kinds of results there are, makes no difference here

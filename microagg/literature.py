@@ -176,6 +176,43 @@ def figures() -> tuple[Figure, ...]:
         return tuple(_figure(row) for row in csv.DictReader(file))
 
 
+@dataclass(frozen=True)
+class Printed:
+    """The lowest loss that the papers print for a data set and k.
+
+    Attributes
+    ----------
+    method : str
+    paper : str
+    information_loss : float
+        In percent.
+    """
+
+    method: str
+    paper: str
+    information_loss: float
+
+
+def lowest_printed(data: str, k: int) -> Printed | None:
+    """Return the lowest figure that the papers print for a real data set, z-scored and with all its attributes.
+
+    What they print as SSE is taken as a share of n·d, the SST of z-scores. Figures that cannot be compared are left
+    out. None if they print nothing for this k.
+    """
+    found = []
+    for figure in figures():
+        recipe = figure.recipe
+        if _REAL.get(figure.dataset) != data or figure.k != k or figure.kind in {"incomparable", "misprint"}:
+            continue
+        if recipe and (recipe.without or not recipe.scaled):
+            continue
+        value = figure.value
+        if figure.unit == "SSE":
+            value *= 100.0 / data_for(Recipe(data, Method("mdav"), k)).size
+        found.append(Printed(figure.method, PAPERS[figure.paper], value))
+    return min(found, key=lambda printed: printed.information_loss, default=None)
+
+
 def _figure(row: dict[str, str]) -> Figure:
     paper, dataset, method, k, note = row["paper"], row["dataset"], row["method"], int(row["k"]), row["note"]
     blocks = re.search(r"NPB=(\d+)", note)

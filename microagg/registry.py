@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from microagg import algorithms
-from microagg.base import Microaggregator, check_params
+from microagg.base import Microaggregator, check_params, register_starts
 from microagg.errors import ParameterError
 from microagg.validation import check_k
 
@@ -33,6 +33,8 @@ def _discover() -> dict[str, type[Microaggregator]]:
 
 #: Every algorithm by its key, family by family.
 ALGORITHMS: MappingProxyType[str, type[Microaggregator]] = MappingProxyType(_discover())
+
+register_starts(ALGORITHMS)
 
 
 def algorithm(key: str) -> type[Microaggregator]:

@@ -46,6 +46,11 @@ class Loss:
     lower_bound: float
     attributes: dict[Hashable, float]
 
+    @property
+    def gap(self) -> float:
+        """How far above the optimum the loss is at most, as a share of ``lower_bound``; infinity where that is 0."""
+        return bounds.gap(self.information_loss, self.lower_bound)
+
     @classmethod
     def of(
         cls,
@@ -361,7 +366,8 @@ class Report:
         sentences = [
             f"Information loss{' of the numeric attributes' if numeric else ''} is {lost.information_loss:.4g} % "
             f"(IL = 100 · SSE / SST = 100 · {lost.sse:.5g} / {lost.sst:.5g}, on {numeric}{on[self.scale]}); "
-            f"no partition into groups of at least {self.k:,}{within} loses less than {lost.lower_bound:.4g} %."
+            f"no partition into groups of at least {self.k:,}{within} loses less than {lost.lower_bound:.4g} %"
+            f"{_above_the_optimum(lost.gap)}."
         ]
         if len(lost.attributes) > 1:
             most = max(lost.attributes, key=lost.attributes.__getitem__)
@@ -439,6 +445,13 @@ class Report:
                 "make sure that they identify nobody."
             )
         return sentences
+
+
+def _above_the_optimum(gap: float) -> str:
+    if gap == float("inf"):
+        return ""
+    above = f"{100.0 * gap:.3g} % above" if gap <= 1.0 else f"{1.0 + gap:.3g} times"
+    return f", so this is at most {above} the least possible"
 
 
 def _percent(part: float, whole: float) -> float:

@@ -3,10 +3,10 @@
 import pandas as pd
 import streamlit as st
 
-from microagg import ALGORITHMS, ParameterError
+from microagg import ALGORITHMS, ParameterError, metrics
 from microagg.experiment import knee, largest_k_within
 from microagg.tables import to_csv
-from pages.ui import charts, data, runs, shell, state, widgets
+from pages.ui import certificate, charts, data, runs, shell, state, widgets
 from pages.ui.text import escape_markdown, listing, percent
 
 _CHART = "loss_chart"
@@ -17,7 +17,8 @@ def body() -> None:
     st.title("Choose k")
     st.markdown(
         "A larger k protects better and loses more. The curves show what each algorithm loses; the gray floor is proven: "
-        "whatever the method, less cannot be lost. **Click a point** to choose that algorithm and k for the other pages."
+        "whatever the method, less cannot be lost. The least possible loss lies in the band above it. **Click a point** "
+        "to choose that algorithm and k for the other pages."
     )
     workspace = data.workspace()
     shell.mention_categories(workspace.table.categories)
@@ -45,7 +46,8 @@ def body() -> None:
     if not rows.empty:
         draw()
         _helper(rows)
-        _table(rows)
+        certificate.section(workspace)
+        _table(workspace, rows)
 
 
 def _controls(workspace: data.Workspace) -> None:
@@ -68,6 +70,7 @@ def _controls(workspace: data.Workspace) -> None:
             required=True,
             label_visibility="collapsed",
         )
+        widgets.polish("w_polish")
         if grids:
             named = listing([f"{param.symbol or param.name} of {widgets.title_of(key)}" for key, param in grids])
             first = grids[0][1]
@@ -107,8 +110,9 @@ def _chart(workspace: data.Workspace, rows: pd.DataFrame, ks: range) -> None:
     if choices.view == "loss":
         figure = charts.loss_curve(
             rows,
-            runs.floor(workspace, ks),
+            certificate.floors(workspace, ks),
             ks=bounds,
+            best=certificate.best_known(workspace, ks),
             selected=selected,
             limit=choices.limit,
         )
@@ -203,10 +207,28 @@ def _knee_in_words(bend) -> str:
     return "Up to here protection is cheap, from here on each step costs more."
 
 
-def _table(rows: pd.DataFrame) -> None:
+def _table(workspace: data.Workspace, rows: pd.DataFrame) -> None:
+    ks = sorted(rows["k"].unique())
+    floors = dict(zip(ks, certificate.floors(workspace, ks), strict=True))
+    gaps = [100 * metrics.gap(row.information_loss, floors[row.k]) for row in rows.itertuples()]
+    rows = rows.assign(floor=[floors[k].information_loss for k in rows["k"]], gap=gaps)
     shown = rows[
-        ["label", "k", "information_loss", "sse", "n_groups", "smallest_group", "largest_group", "params", "seconds"]
+        [
+            "label",
+            "k",
+            "information_loss",
+            "unpolished",
+            "gap",
+            "sse",
+            "n_groups",
+            "smallest_group",
+            "largest_group",
+            "params",
+            "seconds",
+        ]
     ].sort_values(["k", "information_loss"])
+    if not state.current().polish:
+        shown = shown.drop(columns="unpolished")
     st.subheader("All runs")
     st.dataframe(
         shown,
@@ -216,6 +238,13 @@ def _table(rows: pd.DataFrame) -> None:
         column_config={
             "label": "Algorithm",
             "information_loss": st.column_config.NumberColumn("IL (%)", format="%.4f"),
+            "unpolished": st.column_config.NumberColumn("IL before polishing (%)", format="%.4f"),
+            "gap": st.column_config.NumberColumn(
+                "Above the optimum at most (%)",
+                format="%.2f",
+                help="100 · (IL − floor) / floor, the floor being what is proven that no partition can get below. A "
+                "search for a better floor, above, lowers it.",
+            ),
             "sse": st.column_config.NumberColumn("SSE", format="%.4f", help="In squared units of the scaled data."),
             "n_groups": "Groups",
             "smallest_group": "Smallest group",

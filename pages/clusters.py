@@ -7,8 +7,8 @@ from sklearn.decomposition import PCA
 
 from microagg import metrics
 from microagg.experiment import Result
-from pages.ui import charts, data, runs, shell, state, widgets
-from pages.ui.text import count, escape_markdown, number, percent
+from pages.ui import certificate, charts, data, runs, shell, state, widgets
+from pages.ui.text import count, escape_markdown, gap_in_words, number, percent
 
 _COMPONENTS = ("PC 1", "PC 2")
 _MOST_LOSING = 20
@@ -27,7 +27,7 @@ def body() -> None:
     choices = state.current()
     results = runs.partitions(workspace, [(choices.method_of(key), choices.k) for key in _keys()])
     view = _view(workspace)
-    floor = runs.floor(workspace, [choices.k])[0]
+    floor = certificate.floors(workspace, [choices.k])[0]
     _verdict(results, floor)
     columns = st.columns(len(results))
     shares = [_shares(workspace, result) for result in results]
@@ -141,7 +141,7 @@ def _metrics(result: Result, floor: metrics.bounds.Bound) -> None:
         st.metric(
             "Floor",
             percent(floor.information_loss),
-            help="Proven by nearest neighbors: whatever the method, less cannot be lost at this k.",
+            help="Proven: whatever the method, less cannot be lost at this k. A search on the page Choose k raises it.",
             width="content",
         )
         st.metric(
@@ -150,6 +150,8 @@ def _metrics(result: Result, floor: metrics.bounds.Bound) -> None:
             help=f"Of {sizes.min()} to {sizes.max()} records.",
             width="content",
         )
+    said = gap_in_words(result.information_loss, floor.information_loss)
+    st.caption(f"{said[0].upper()}{said[1:]}.")
 
 
 def _remarks(view: charts.View, workspace: data.Workspace) -> None:

@@ -9,7 +9,7 @@ from microagg import datasets, literature, metrics
 from microagg.experiment import Method
 from microagg.literature import Computed, Figure
 from microagg.registry import ALGORITHMS
-from pages.ui import charts, runs, shell, state, widgets
+from pages.ui import beyond, charts, runs, shell, state, widgets
 from pages.ui.text import count, escape_markdown, percent
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
@@ -19,6 +19,14 @@ _LIVE = "live_figures"
 def body() -> None:
     """Draw the page."""
     st.title("Published results")
+    printed, further = st.tabs(["Printed figures", "Beyond the papers"])
+    with printed:
+        _figures()
+    with further:
+        beyond.section()
+
+
+def _figures() -> None:
     stored, outdated = _stored()
     _count(stored)
     choices = state.current()

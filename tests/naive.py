@@ -18,6 +18,7 @@ Multivariate microaggregation by iterative optimization; [S2] Kabir, Wang & Zhan
 Microaggregation; [S3] Domingo-Ferrer, Solanas & Martinez-Balleste, k-Anonymity Through Microaggregation.
 """
 
+import itertools
 import math
 
 import numpy as np
@@ -1110,3 +1111,56 @@ ORACLES = {
     "tsp-mhm": tsp_mhm,
     "v-mdav": v_mdav,
 }
+
+
+# ---- Local search ----------------------------------------------------------------------------------------------------
+#
+# It may end in any of many partitions, and two independent programs would end in different ones. So there is no second
+# program, but what its result has to fulfill, by definition and by trying everything.
+
+
+def improving_move(X, labels, k):
+    """Return groups of lower SSE, of k or more, with one record elsewhere or two exchanged; None if there are none."""
+    X, labels = rows(X), list(labels)
+    groups = {label: [i for i, other in enumerate(labels) if other == label] for label in sorted(set(labels))}
+
+    def gains(changed):
+        """Tell whether new groups, {label: members}, have a lower SSE than the old ones, by more than rounding."""
+        before = total(group_sse(X, groups[label]) for label in changed)
+        return total(group_sse(X, members) for members in changed.values()) < before * (1 - 1e-9) - 1e-18
+
+    for x, own in enumerate(labels):
+        rest = [i for i in groups[own] if i != x]
+        for label, members in groups.items():
+            if label == own:
+                continue
+            if len(rest) >= k and gains({own: rest, label: [*members, x]}):
+                return {**groups, own: rest, label: [*members, x]}
+            for y in members:
+                others = [i for i in members if i != y]
+                if gains({own: [*rest, y], label: [*others, x]}):
+                    return {**groups, own: [*rest, y], label: [*others, x]}
+    return None
+
+
+def least_sse(X, k):
+    """Return the least SSE of all partitions of X into groups of k to 2k - 1 records, by trying them all."""
+    X = rows(X)
+
+    def least(left):
+        if not left:
+            return 0.0
+        first, others = left[0], left[1:]
+        best = math.inf
+        for size in range(k, 2 * k):
+            for more in itertools.combinations(others, size - 1):
+                if len(left) == size or len(left) - size >= k:
+                    rest = least(tuple(i for i in others if i not in more))
+                    best = min(best, group_sse(X, [first, *more]) + rest)
+        return best
+
+    return least(tuple(range(len(X))))
+
+
+#: The algorithms without an oracle: tests/test_search.py says what they have to fulfill.
+BY_PROPERTIES = {"local-search", "iterated-local-search"}

@@ -23,7 +23,7 @@ LAYERS = [
     {"base"},
     {"algorithms", "preprocessing"},
     {"datasets", "recoding", "registry", "report"},
-    {"experiment", "release"},
+    {"experiment", "release", "search"},
     {"literature"},
     {"__init__"},
 ]

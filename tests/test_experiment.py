@@ -50,6 +50,22 @@ def test_several_values_of_a_parameter_keep_the_best(X):
     assert best.params == min(each, key=lambda row: row.sse).params
 
 
+def test_polishing_lowers_the_loss_and_tells_what_it_was(X):
+    plain = sweep(X, ["mdav", ("v-mdav", {"gamma": [0.0, 0.5]})], [3, 5])
+    methods = [Method("mdav", polish=True), Method("v-mdav", {"gamma": [0.0, 0.5]}, polish=True)]
+    polished = sweep(X, methods, [3, 5])
+    assert (plain.unpolished == plain.information_loss).all()
+    assert (polished.information_loss < polished.unpolished).all()
+    assert (polished.smallest_group >= polished.k).all()
+    assert (polished.unpolished[:2] == plain.information_loss[:2]).all()
+    # Of several parameters the best is that of the polished partitions, whatever it was before.
+    assert (polished.unpolished[2:] >= plain.information_loss[2:]).all()
+    assert polished.label.tolist() == ["MDAV, polished"] * 2 + ["V-MDAV (best γ), polished"] * 2
+    local = sweep(X, [("local-search", {"start": "mdav"})], [3, 5])
+    assert local.information_loss.tolist() == polished.information_loss[:2].tolist()
+    assert Method("mdav", polish=True) != Method("mdav")
+
+
 def test_labels_name_what_is_not_default():
     assert Method("v-mdav").label == "V-MDAV"
     assert Method("v-mdav", {"gamma": 0.2}).label == "V-MDAV"

@@ -14,9 +14,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from microagg import ALGORITHMS, datasets, experiment, literature, microaggregate
+import microagg
+from microagg import ALGORITHMS, datasets, experiment, literature, metrics, microaggregate
 from microagg.taxonomy import Taxonomy
-from pages.ui import charts, mixed, mixed_adult, mixed_charts, shell, state, text, theme, variants
+from pages.ui import certificate, charts, mixed, mixed_adult, mixed_charts, shell, state, text, theme, variants
 from tests.conftest import load_benchmark
 
 APP = Path(__file__).parents[1] / "app.py"
@@ -130,6 +131,76 @@ def test_difference_view_is_relative_to_the_lowest():
     [plus] = [trace for trace in figure["data"] if trace["name"] == "MDAV+"]
     assert np.allclose(decode(star["y"]), 0)
     assert np.allclose(decode(plus["y"]), [100 * (16.951 / 16.143 - 1), 100 * (19.767 / 19.189 - 1)], atol=0.02)
+
+
+def test_polished_curves_lie_below_and_show_what_was_before():
+    app = open_page("choose_k", data="wine", k_from="3", k_to="5", methods="mdav", polish="1")
+    [figure] = figures(app)
+    lines = {trace["name"]: decode(trace["y"]) for trace in figure["data"]}
+    X = microagg.standardize(datasets.load("wine").X)
+    assert np.allclose(
+        lines["thin: before polishing"],
+        [metrics.information_loss(X, microagg.make("mdav", k=k).fit_predict(X)) for k in (3, 4, 5)],
+    )
+    assert (lines["MDAV, polished"] < lines["thin: before polishing"]).all()
+    assert {"label": "MDAV, polished", "k": 3}.items() <= app.dataframe[0].value.iloc[0].to_dict().items()
+    # The other pages work on the polished partition too.
+    assert "MDAV, polished" in words(open_page("clusters", data="wine", method="mdav", polish="1"))
+
+
+def button(app, label):
+    return next(button for button in app.button if label in button.label)
+
+
+def test_search_narrows_what_lies_between_found_and_proven(monkeypatch):
+    monkeypatch.setattr(certificate, "SECONDS", 3)
+    app = open_page("choose_k", data="wine", k_from="3", k_to="5", k="3")
+    [figure] = figures(app)
+    before = {trace["name"]: decode(trace["y"]) for trace in figure["data"]}
+    assert "How far from the optimum?" in [heading.value for heading in app.subheader]
+    button(app, "Search for 3 s").click()
+    settle(app)
+    curves, narrowing = figures(app)
+    after = {trace["name"]: decode(trace["y"]) for trace in curves["data"]}
+    floor, best = "floor: no method can get below", "best known; the optimum lies between it and the floor"
+    assert after[floor][0] > before[floor][0]
+    assert (np.diff(after[floor]) >= 0).all()
+    assert (after[floor] <= after[best]).all()
+    assert after[best][0] < before[best][0]
+    found, proven = (
+        decode(trace["y"])
+        for name in ("best found", "proven floor")
+        for trace in narrowing["data"]
+        if trace["name"] == name
+    )
+    assert (np.diff(found) <= 0).all()
+    assert (np.diff(proven) >= 0).all()
+    assert found[-1] == pytest.approx(after[best][0])
+    assert proven[-1] == pytest.approx(after[floor][0])
+    assert re.search("at most .* above the optimum", words(app).replace("\\", ""))
+    gaps = app.dataframe[0].value
+    assert np.allclose(gaps["gap"], 100 * (gaps["information_loss"] / after[floor][gaps["k"] - 3] - 1))
+
+
+def test_search_says_when_it_has_found_the_optimum():
+    app = open_page("choose_k", data="toy", k_from="3", k_to="3", k="3")
+    assert "this is the optimum" in app.success[0].value
+    assert not [button for button in app.button if "Search" in button.label]
+
+
+@pytest.mark.parametrize(
+    ("loss", "floor", "says"),
+    [
+        (0.0, 0.0, "nothing"),
+        (2.0, 2.0, "the optimum"),
+        (2.1, 2.0, "at most 5 % above"),
+        (14.4833, 14.4588, "at most 0.17 % above"),
+        (6.0, 2.0, "at most 3 times"),
+        (6.0, 0.0, "not known"),
+    ],
+)
+def test_gap_in_words(loss, floor, says):
+    assert says in text.gap_in_words(loss, floor)
 
 
 def test_no_algorithm_chosen_is_said():

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks import quality
 from microagg import datasets, literature, make, metrics
 from tests.conftest import load_benchmark, standardized
 
@@ -142,6 +143,27 @@ def test_stored_results_can_be_computed_again():
     stored = literature.Stored.read(RESULTS)
     for figure in [figure for figure in FIGURES if figure.recipe and figure.recipe.sets == 1][::12]:
         assert compute(figure).value == pytest.approx(stored.results[figure.identity].value, rel=1e-6)
+
+
+def test_lowest_printed_figures():
+    assert literature.lowest_printed("census", 3) == literature.Printed(
+        "IMHM", literature.PAPERS["mortazavi-2013"], 5.3668
+    )
+    # Not P-S, whose figures are for raw data, nor TFRP on EIA, which leaves out an attribute.
+    assert literature.lowest_printed("tarragona", 3).method == "V-MDAV"
+    assert literature.lowest_printed("eia", 3).method == "IMHM"
+    assert literature.lowest_printed("census", 7) is None or literature.lowest_printed("census", 7).information_loss > 9
+    assert literature.lowest_printed("census", 77) is None
+
+
+def test_readme_shows_the_stored_losses_and_floors():
+    """After a run of benchmarks/quality.py, which writes both."""
+    rows = quality.stored()
+    assert quality.markdown(rows) in (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    assert {(name, k) for name in quality.DATA for k in quality.KS} == set(rows)
+    for row in rows.values():
+        assert float(row["floor"]) <= float(row["search_60"]) <= float(row["search_1"])
+        assert float(row["search_60"]) < float(row["printed"])
 
 
 def test_verdicts():

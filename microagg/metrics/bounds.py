@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from microagg.errors import DataError
 from microagg.kernels.exact import optimal_partition
 from microagg.kernels.path import split_path
+from microagg.metrics.clique_program import CliquePartitioning
 from microagg.metrics.linear_program import SetPartitioning
 from microagg.metrics.loss import percent, sse, sst
 from microagg.partition import canonical_labels
@@ -19,6 +20,15 @@ from microagg.validation import FloatArray, IntArray, check_enough_records, chec
 
 #: With more records than this and more than one attribute, :func:`exact` would take too long.
 MOST_RECORDS = 15
+
+#: For groups of at least this many clique partitioning comes first, as set partitioning is slow to begin with.
+CLIQUES_FIRST = 5
+
+#: For groups of at least this many, set partitioning begins only when clique partitioning has come to its end.
+CLIQUES_TO_THE_END = 7
+
+#: With more records times k than this, the program of clique partitioning is too large to be solved in a while.
+MOST_FOR_CLIQUES = 200_000
 
 
 @dataclass(frozen=True)
@@ -109,11 +119,13 @@ def linear_program(
 
 
 class LinearProgram:
-    """A lower bound that rises the more time is spent on it, from the linear program of set partitioning.
+    """A lower bound that rises the more time is spent on it, from two linear programs.
 
-    What it is and why it is valid is said in :mod:`microagg.metrics.linear_program`. It starts from the
-    nearest-neighbor bound. Where the optimum itself is known (fewer than 2k records, one attribute, k = 1, all records
-    equal), that is the bound, lowered by a relative 1e-9 for rounding.
+    What they are and why their bounds are valid is said in :mod:`microagg.metrics.linear_program` (set partitioning:
+    better in the end, but slow where groups are large) and :mod:`microagg.metrics.clique_program` (clique
+    partitioning). The best of their bounds and of the nearest-neighbor bound counts. Where the optimum itself is known
+    (fewer than 2k records, one attribute, k = 1, all records equal), that is the bound, lowered by a relative 1e-9 for
+    rounding.
 
     Parameters
     ----------
@@ -140,7 +152,8 @@ class LinearProgram:
         k = check_k(k)
         check_enough_records(len(data), k, "X")
         self._k, self._whole = k, sst(data)
-        self._program: SetPartitioning | None = None
+        self._sets: SetPartitioning | None = None
+        self._cliques: CliquePartitioning | None = None
         self._floor = nearest_neighbor(data, k).sse
         if len(data) < 2 * k:
             self._floor = max(self._floor, self._whole * (1 - 1e-9))
@@ -153,16 +166,32 @@ class LinearProgram:
     @property
     def bound(self) -> Bound:
         """The best bound so far."""
-        program = self._program
-        floor = max(self._floor, program.sse) if program else self._floor
+        programs = [program for program in (self._cliques, self._sets) if program is not None]
+        floor = max([self._floor, *(program.sse for program in programs)])
         return Bound(
             self._k,
             floor,
             percent(floor, self._whole),
             self._seconds,
-            self._known or (program is not None and program.converged),
-            program.iterations if program else 0,
+            self._known or (self._sets is not None and self._next() is None),
+            sum(program.iterations for program in programs),
         )
+
+    def _next(self) -> SetPartitioning | CliquePartitioning | None:
+        """Return the program to go on with, or None if none of them can gain any more."""
+        if self._known:
+            return None
+        k, cliques = self._k, self._cliques
+        if k >= CLIQUES_FIRST and len(self._data) * k <= MOST_FOR_CLIQUES:
+            if cliques is None:
+                cliques = self._cliques = CliquePartitioning(self._data, k)
+            if not (cliques.converged or (cliques.slow and k < CLIQUES_TO_THE_END)):
+                return cliques
+        if self._sets is None:
+            self._sets = SetPartitioning(self._data, k)
+        if not self._sets.converged:
+            return self._sets
+        return cliques if cliques is not None and not cliques.converged else None
 
     def improve(self, seconds: float = 60.0, watch: Callable[[Bound], bool] | None = None) -> Bound:
         """Spend up to ``seconds`` more on the bound, and return it.
@@ -179,10 +208,8 @@ class LinearProgram:
             return watch is None or watch(self.bound)
 
         going = seconds > 0.0
-        if going and not self._known and self._program is None:
-            self._program = SetPartitioning(self._data, self._k)
-        while going and self._program is not None and not self._program.converged:
-            going = self._program.advance(until, go_on) and go_on() and time.perf_counter() < until
+        while going and (program := self._next()) is not None:
+            going = program.advance(until, go_on) and go_on() and time.perf_counter() < until
         self._seconds = before + time.perf_counter() - started
         return self.bound
 

@@ -5,7 +5,7 @@ Titles are not part of a figure, because Plotly does not break long lines: :func
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ from scipy.spatial import ConvexHull, KDTree, QhullError
 from microagg import ALGORITHMS
 from microagg.metrics import bounds
 from pages.ui import theme
-from pages.ui.text import escape_html, number, percent
+from pages.ui.text import escape_html, gap_in_words, number, percent
 
 #: Points drawn at most; beyond, a sample is drawn and said to be one.
 MOST_POINTS = 20_000
@@ -51,12 +51,14 @@ def loss_curve(
     floor: Sequence[bounds.Bound],
     *,
     ks: tuple[int, int],
+    best: Mapping[int, float] | None = None,
     selected: tuple[str, int] | None = None,
     limit: float | None = None,
 ) -> go.Figure:
     """Draw IL against k, one line per algorithm, over the floor that no method can get below.
 
-    ``rows`` are rows of a sweep; ``selected`` is (algorithm key, k); ``limit`` is a largest acceptable IL in percent.
+    ``rows`` are rows of a sweep; ``best`` is the lowest IL known at each k, in percent, between which and the floor the
+    optimum lies; ``selected`` is (algorithm key, k); ``limit`` is a largest acceptable IL in percent.
     """
     figure = go.Figure()
     x = [bound.k for bound in floor]
@@ -70,8 +72,21 @@ def loss_curve(
         fillcolor=theme.FLOOR_FILL,
         hovertemplate="k = %{x}: no method can lose less than %{y:.4~g} %<extra></extra>",
     )
+    if best:
+        figure.add_scatter(
+            x=list(best),
+            y=list(best.values()),
+            name="best known; the optimum lies between it and the floor",
+            mode="lines",
+            line={"color": theme.NEUTRAL, "width": 1.5},
+            fill="tonexty",
+            fillcolor=theme.BAND,
+            customdata=[gap_in_words(best[bound.k], bound.information_loss) for bound in floor if bound.k in best],
+            hovertemplate="k = %{x}: best known %{y:.4~g} %, %{customdata}<extra></extra>",
+        )
     for key, part in rows.groupby("method", sort=False):
         _line(figure, key, part, part["information_loss"], "%{y:.4~g} % lost")
+    _before_polishing(figure, rows)
     if limit is not None:
         figure.add_scatter(
             x=ks,
@@ -82,7 +97,7 @@ def loss_curve(
             hoverinfo="skip",
         )
     _mark(figure, rows, selected, "information_loss")
-    top = max([*rows["information_loss"], *(bound.information_loss for bound in floor)], default=1) * 1.06
+    top = max([*rows["unpolished"], *(bound.information_loss for bound in floor)], default=1) * 1.06
     figure.update_yaxes(title="Information loss IL = 100 · SSE / SST (%)", range=[0, top or 1], fixedrange=True)
     return _k_axis(figure, ks)
 
@@ -122,6 +137,25 @@ def _line(figure: go.Figure, key: str, part: pd.DataFrame, y: pd.Series, says: s
         + "<br>%{customdata[1]} groups of %{customdata[2]} to %{customdata[3]} records<br>%{customdata[4]}"
         "<extra></extra>",
     )
+
+
+def _before_polishing(figure: go.Figure, rows: pd.DataFrame) -> None:
+    """Draw the IL that polished methods had before, thinly."""
+    polished = rows[rows["unpolished"] > rows["information_loss"]]
+    for place, (key, part) in enumerate(polished.groupby("method", sort=False)):
+        part = part.sort_values("k")
+        figure.add_scatter(
+            x=part["k"],
+            y=part["unpolished"],
+            name="thin: before polishing",
+            legendgroup="before",
+            showlegend=place == 0,
+            mode="lines",
+            line={"color": theme.style(str(key)).color, "width": 1, "dash": "dot"},
+            customdata=100 * (1 - part["information_loss"] / part["unpolished"]),
+            hovertemplate="k = %{x}, before polishing: %{y:.4~g} % lost; polishing saves %{customdata:.3g} % of it"
+            "<extra></extra>",
+        )
 
 
 def _mark(figure: go.Figure, rows: pd.DataFrame, selected: tuple[str, int] | None, column: str) -> None:
@@ -459,6 +493,33 @@ def mean_curves(table: pd.DataFrame) -> go.Figure:
     figure.update_yaxes(title="mean IL over 25 sets (%)", rangemode="tozero", fixedrange=True)
     figure.update_layout(dragmode=False)
     return finish(figure, 420)
+
+
+def certificate(found: Sequence[tuple[float, float]], proven: Sequence[tuple[float, float]], k: int) -> go.Figure:
+    """Draw the IL of the best partition found and the proven floor against the seconds spent, at one k."""
+    figure = go.Figure()
+    end = max(found[-1][0], proven[-1][0])
+    for series, name, color, says in (
+        (proven, "proven floor", theme.NEUTRAL, "no partition loses less than"),
+        (found, "best found", theme.HIGHLIGHT, "a partition loses"),
+    ):
+        seconds, values = zip(*series, (end, series[-1][1]), strict=True)
+        figure.add_scatter(
+            x=seconds,
+            y=values,
+            name=name,
+            mode="lines",
+            line={"color": color, "width": 2, "shape": "hv"},
+            fill=None if series is proven else "tonexty",
+            fillcolor=theme.BAND,
+            hovertemplate=f"after %{{x:.1f}} s {says} %{{y:.5~g}} %<extra></extra>",
+        )
+    low, high = proven[0][1], found[0][1]
+    pad = 0.06 * (high - low) or 0.05 * high
+    figure.update_xaxes(title="time spent searching (seconds)", fixedrange=True, rangemode="tozero")
+    figure.update_yaxes(title=f"IL at k = {k} (%)", range=[max(low - pad, 0), high + pad], fixedrange=True)
+    figure.update_layout(dragmode=False)
+    return finish(figure, 340)
 
 
 def convergence(table: pd.DataFrame) -> go.Figure:

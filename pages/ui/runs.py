@@ -179,7 +179,7 @@ def _run_cells(kind: str, workspace: Runnable, cells: Sequence[Cell], missing: l
             part = "" if share is None else f", {100 * share:.0f} %"
             job.message = f"{method.label}, k = {k}: {message}{part}"
 
-        compile_for(job, [method.key for method, _ in missing])
+        compile_for(job, experiment.needed(method for method, _ in missing))
         for result in experiment.run(
             workspace.data,
             missing,
@@ -291,9 +291,16 @@ def ended_early(kind: str, says: str = "") -> None:
     show_spinner="Finding nearest neighbors for the floor that no method can get below …",
 )
 def _floor(digest: str, ks: tuple[int, ...], _workspace: Workspace) -> list[metrics.bounds.Bound]:
-    return metrics.bounds.nearest_neighbor_curve(_workspace.X, ks)
+    X = _workspace.X
+    bounds = metrics.bounds.nearest_neighbor_curve(X, ks)
+    # Of one attribute, or of one group, the optimum itself is known at once.
+    known = [_workspace.d == 1 or _workspace.n < 2 * k for k in ks]
+    return [
+        metrics.bounds.LinearProgram(X, bound.k).bound if at_once else bound
+        for bound, at_once in zip(bounds, known, strict=True)
+    ]
 
 
 def floor(workspace: Workspace, ks: Sequence[int]) -> list[metrics.bounds.Bound]:
-    """Return the nearest-neighbor lower bound for each of ``ks``."""
+    """Return for each of ``ks`` a lower bound that takes no time; see :func:`pages.ui.certificate.floors`."""
     return _floor(workspace.digest, tuple(ks), workspace)

@@ -22,6 +22,7 @@ def show() -> None:
         st.markdown("#### Chosen partition")
         widgets.pick_method("Algorithm", "method", key="w_method_sidebar")
         widgets.params_of(choices.method)
+        widgets.polish("w_polish_sidebar")
         state.bound(
             st.number_input,
             "k, the minimum group size",

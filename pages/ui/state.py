@@ -55,6 +55,7 @@ class Choices:
     methods: tuple[str, ...] = DEFAULT_METHODS
     k_from: int = 2
     k_to: int = 20
+    polish: bool = False  # every partition is improved by local search
     best: bool = False  # sweeps take the best parameters of the literature's grid, for each k
     view: str = "loss"  # of the loss curve: "loss" or "excess"
     limit: float = 10.0  # the steward's largest acceptable information loss, percent
@@ -86,8 +87,11 @@ class Choices:
 
     def method_of(self, key: str) -> Method:
         """Return the algorithm with its chosen parameters, as the pages for numbers run it: they know no classes."""
-        heeding = {param.name for param in ALGORITHMS[key].params if param.needs_classes}
-        return Method(key, {name: value for name, value in self.params_of(key).items() if name not in heeding})
+        params = ALGORITHMS[key].params
+        heeding = {param.name for param in params if param.needs_classes}
+        # What starts from another algorithm's partition is a search already.
+        polish = self.polish and not any(param.kind == "algorithm" for param in params)
+        return Method(key, {name: value for name, value in self.params_of(key).items() if name not in heeding}, polish)
 
     def method_of_variant(self, name: str) -> Method:
         """Return a variant with its algorithm's chosen parameters."""
@@ -102,10 +106,11 @@ class Choices:
 
     def sweep_method(self, key: str) -> Method:
         """Return the algorithm as sweeps run it: over the literature's grid, if the best is asked for."""
-        params = dict(self.method_of(key).params)
-        if self.best:
-            params |= {param.name: param.grid for param in ALGORITHMS[key].params if param.grid}
-        return Method(key, params)
+        method = self.method_of(key)
+        if not self.best:
+            return method
+        grids = {param.name: param.grid for param in ALGORITHMS[key].params if param.grid}
+        return dataclasses.replace(method, params={**method.params, **grids})
 
     def with_params(self, key: str, params: dict[str, Any]) -> Choices:
         """Return the choices with an algorithm's parameters replaced; defaults are left out."""
@@ -152,6 +157,7 @@ _READ: dict[str, Callable[[str], Any]] = {
     "methods": _one_of(ALGORITHMS),
     "k_from": _whole(1),
     "k_to": _whole(1),
+    "polish": lambda text: bool(int(text)),
     "best": lambda text: bool(int(text)),
     "view": _one_of(("loss", "excess")),
     "limit": _positive,
@@ -203,7 +209,9 @@ def _read_param(name: str, text: str) -> Any:
     key, param_name = name.split(".", 1)
     for param in ALGORITHMS[key].params:
         if param.name == param_name:
-            read = {"float": float, "int": int, "bool": lambda t: bool(int(t)), "choice": str}[param.kind]
+            read = {"float": float, "int": int, "bool": lambda t: bool(int(t)), "choice": str, "algorithm": str}[
+                param.kind
+            ]
             return param.check(read(text))
     raise ValueError
 

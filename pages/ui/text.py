@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import html
+import math
 import re
+
+from microagg import metrics
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:^&])")
 
@@ -28,6 +31,23 @@ def percent(value: float) -> str:
     """Return an information loss with the digits that the literature prints."""
     digits = 2 if value >= 10 else 3 if value >= 1 else 4
     return f"{value:.{digits}f} %"
+
+
+def gap_in_words(information_loss: float, floor: float) -> str:
+    """Return how far a partition can be from the optimum, as the end of a sentence.
+
+    ``information_loss`` and the proven ``floor`` are in percent.
+    """
+    gap = metrics.gap(information_loss, floor)
+    if information_loss == 0:
+        return "which is nothing"
+    if gap <= 1e-6:
+        return "which is the optimum"
+    if gap == math.inf:
+        return "and how far that is from the optimum is not known"
+    if gap > 1:
+        return f"at most {1 + gap:.3g} times the optimum"
+    return f"at most {100 * gap:.2g} % above the optimum"
 
 
 def number(value: float) -> str:

@@ -77,13 +77,16 @@ def params_of(key: str, *, classes: bool = False, without: Collection[str] = ())
 def _param(key: str, param: Param) -> None:
     widget_key = f"w_{key}.{param.name}"
     st.session_state[widget_key] = state.current().params_of(key)[param.name]
-    label = f"{param.symbol or param.name} of {title_of(key)}".replace("*", r"\*")
+    name = param.symbol or param.name.replace("_", " ").capitalize()
+    label = f"{name} of {title_of(key)}".replace("*", r"\*")
 
     def commit() -> None:
         state.set_params(key, state.current().params_of(key) | {param.name: st.session_state[widget_key]})
 
     common = {"key": widget_key, "help": param.help.replace("*", r"\*"), "on_change": commit}
-    if param.kind == "choice":
+    if param.kind == "algorithm":
+        st.selectbox(label, options=list(param.choices), format_func=title_of, **common)
+    elif param.kind == "choice":
         st.selectbox(label, options=list(param.bounds), **common)
     elif param.kind == "bool":
         st.toggle(label, **common)
@@ -92,6 +95,18 @@ def _param(key: str, param: Param) -> None:
         step = 1 if param.kind == "int" else 0.1
         form = {} if param.kind == "int" else {"format": "%g"}
         st.number_input(label, min_value=low, max_value=high, step=step, **form, **common)
+
+
+def polish(key: str) -> None:
+    """Draw the switch that has every partition improved by local search."""
+    state.bound(
+        st.toggle,
+        "Polish by local search",
+        "polish",
+        key=key,
+        help="Improves each partition by moving and exchanging records between neighboring groups, and by cutting "
+        "groups anew, until no such step lowers the loss. On the page Choose k thin lines show the loss before.",
+    )
 
 
 def has_grid(keys: tuple[str, ...]) -> list[tuple[str, Param]]:

@@ -112,6 +112,26 @@ def test_a_long_sweep_can_be_cancelled_and_gone_on_with(page, server):
     page.goto("about:blank")
 
 
+@pytest.mark.timeout(420)
+def test_time_spent_on_search_tells_how_far_from_the_optimum(page, server):
+    page.set_default_timeout(240_000)  # the linear program and the search are compiled first
+    page.goto(f"{server.url}/choose_k?data=wine&k=3&k_from=3&k_to=4&methods=mdav-star")
+    page.get_by_role("heading", name="How far from the optimum?").wait_for()
+    page.get_by_role("button", name="Search for 30 s").click()
+    # While it runs, both lines are there.
+    page.get_by_text("The optimum at k = 3 lies in the band").wait_for()
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_text("what was found until then is kept").wait_for()
+    wait_until_idle(page)
+    page.get_by_text(re.compile(r"at most [\d.]+ % above the optimum")).first.wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the best partition (CSV)").click()
+    groups = pd.read_csv(download.value.path())
+    assert len(groups) == 178
+    assert groups["group"].value_counts().min() >= 3
+    page.get_by_role("button", name="Search for 30 s more").wait_for()
+
+
 def test_own_file_from_upload_to_its_clusters(page, server):
     page.goto(f"{server.url}/data?data=upload")
     page.get_by_text("No file yet").wait_for()
