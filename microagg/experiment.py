@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from microagg.base import Microaggregator, MixedMicroaggregator, check_params, class_codes
 from microagg.errors import ParameterError
-from microagg.kernels.local_search import locally_best
+from microagg.kernels.regions import locally_best
 from microagg.metrics import generalization, loss
 from microagg.partition import Partition
 from microagg.progress import Cancelled, watched

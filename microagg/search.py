@@ -20,10 +20,11 @@ from numpy.typing import ArrayLike
 
 from microagg.base import Param
 from microagg.errors import DataError, ParameterError
-from microagg.kernels.local_search import about_mean, find_neighbors, improving, make_state, total_sse
+from microagg.kernels.local_search import about_mean, find_neighbors
 from microagg.kernels.recombine import Recombination
+from microagg.kernels.regions import improving_labels
 from microagg.metrics import loss
-from microagg.partition import Partition
+from microagg.partition import Partition, canonical_labels
 from microagg.progress import checkpoint
 from microagg.registry import make
 from microagg.validation import IntArray, check_enough_records, check_finite, check_k, check_matrix
@@ -160,9 +161,9 @@ class Search:
                 yield True
 
     def _search_locally(self) -> Generator[bool]:
-        self._neighbors = find_neighbors(self._X, self._k)
-        state = make_state(self._X, np.array(self._best), self._k, self._neighbors)
-        for _ in improving(state, self._k):
-            self._best = state.labels.copy()
-            self.sse = total_sse(state)
+        labels = np.array(self._best)
+        for _ in improving_labels(self._X, labels, self._k):
+            self._best = canonical_labels(labels)
+            self.sse = loss.sse(self._X, self._best)
             yield True
+        self._neighbors = find_neighbors(self._X, self._k)

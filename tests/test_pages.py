@@ -15,9 +15,10 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import microagg
+from benchmarks import quality
 from microagg import ALGORITHMS, datasets, experiment, literature, metrics, microaggregate
 from microagg.taxonomy import Taxonomy
-from pages.ui import certificate, charts, mixed, mixed_adult, mixed_charts, shell, state, text, theme, variants
+from pages.ui import beyond, certificate, charts, mixed, mixed_adult, mixed_charts, shell, state, text, theme, variants
 from tests.conftest import load_benchmark
 
 APP = Path(__file__).parents[1] / "app.py"
@@ -410,6 +411,18 @@ def test_published_results_say_why_pairwise_systematic_is_not_comparable():
     readings = app.table[0].value
     assert readings["Printed"].tolist() == ["5.494 %", "8.329 %", "10.87 %", "17.01 %"]
     assert readings["Floor, scaled data"].tolist() == ["9.855 %", "12.17 %", "13.93 %", "19.22 %"]
+
+
+def test_losses_and_floors_are_set_against_the_lowest_printed_figures(monkeypatch, tmp_path):
+    app = open_page("published")
+    rows = quality.stored()
+    below = sum(float(row["search_60"]) < float(row["printed"]) for row in rows.values())
+    assert f"In {below} of {len(rows)} cells" in words(app)
+    [table] = [frame.value for frame in app.dataframe if "Proven floor" in frame.value]
+    assert len(table) == len(rows)
+    assert (table["Proven floor"] <= table["60 s"]).all()
+    monkeypatch.setattr(beyond, "RESULTS", tmp_path / "quality.csv")
+    assert "benchmarks/quality.py makes them" in words(open_page("published"))
 
 
 def test_published_results_can_be_computed_here():

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from microagg import ALGORITHMS, DataError, ParameterError, Partition, Search, make, metrics
 from microagg.base import Param, starts
-from microagg.kernels import local_search, recombine
+from microagg.kernels import local_search, recombine, regions
 from microagg.kernels.path import split_path
 from microagg.progress import Cancelled, watched
 from tests import naive
@@ -117,7 +117,7 @@ def test_equal_records_stay_together_where_they_can():
 
 def test_a_start_of_one_group_is_cut():
     X = np.random.default_rng(1).normal(size=(300, 2))
-    labels = local_search.locally_best(X, np.zeros(300, dtype=np.int64), 4)
+    labels = regions.locally_best(X, np.zeros(300, dtype=np.int64), 4)
     assert np.bincount(labels).max() < 8
     assert metrics.information_loss(X, labels) < 3
 
@@ -131,7 +131,8 @@ def test_what_a_state_remembers_is_so(family, k):
     X = generate(family, 200)
     state = state_of(X, make("mdav-star", k=k).fit_predict(X), k)
     assert_consistent(state, k)
-    local_search.improve(state, k)
+    for _ in local_search.improving(state, k, 10_000):
+        assert_consistent(state, k)
     assert_consistent(state, k)
     walk = recombine.make_walk(state.X, state.labels, k, state.neighbors, np.array([7], dtype=np.uint64))
     before = local_search.total_sse(walk.state)
@@ -141,6 +142,76 @@ def test_what_a_state_remembers_is_so(family, k):
     assert before - walk.fallen[0] == pytest.approx(local_search.total_sse(walk.state))
     assert before - walk.fallen[1] == pytest.approx(metrics.sse(state.X, walk.best))
     assert walk.fallen[1] >= max(0, walk.fallen[0] - 1e-9)
+
+
+# ---- Many records, by regions ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def few_at_once(monkeypatch):
+    """Let a few hundred records be many."""
+    monkeypatch.setattr(regions, "MOST_AT_ONCE", 200)
+    monkeypatch.setattr(regions, "MOST_IN_REGION", 90)
+
+
+@pytest.mark.parametrize("family", ["gaussian-2d", "grid-3d", "heavy-tailed", "all-equal-floats"])
+@pytest.mark.parametrize("k", [3, 7])
+def test_regions_are_improved_each_by_itself(few_at_once, monkeypatch, family, k):
+    X = local_search.about_mean(generate(family, 700))
+    before = make("mdav", k=k).fit(X).labels_
+    labels = before.copy()
+    losses = [metrics.sse(X, before)]
+    for message, share in regions.improving_labels(X, labels, k):
+        assert message
+        assert 0 <= share <= 1
+        assert np.bincount(labels)[np.unique(labels)].min() >= k
+        losses.append(metrics.sse(X, labels))
+    assert (np.diff(losses) <= 1e-9 * losses[0]).all()
+    assert losses[-1] < losses[0] or losses[0] < 1e-12
+    for threads in (1, 5):
+        monkeypatch.setattr(regions, "THREADS", threads)
+        assert np.array_equal(regions.locally_best(X, before, k), Partition(labels, k).labels)
+
+
+def test_regions_lose_hardly_more_than_all_at_once(monkeypatch):
+    X = np.random.default_rng(3).normal(size=(3000, 3))
+    at_once = metrics.sse(X, make("local-search", k=3).fit_predict(X))
+    monkeypatch.setattr(regions, "MOST_AT_ONCE", 1000)
+    monkeypatch.setattr(regions, "MOST_IN_REGION", 1000)
+    assert metrics.sse(X, make("local-search", k=3).fit_predict(X)) < 1.03 * at_once
+
+
+def test_search_of_many_records_stopped_anywhere_keeps_a_partition(few_at_once):
+    X = np.random.default_rng(3).normal(size=(2000, 3))
+    seen = []
+
+    def watch(loss, seconds):
+        seen.append(loss)
+        return len(seen) < 3
+
+    search = Search(X, 3).improve(watch=watch)
+    assert np.bincount(search.labels).min() >= 3
+    assert search.information_loss == pytest.approx(metrics.information_loss(X, search.labels))
+    assert seen == sorted(seen, reverse=True)
+    further = search.improve(iterations=100)
+    assert further.information_loss < seen[-1]
+    assert further.information_loss == pytest.approx(metrics.information_loss(X, further.labels))
+
+
+def test_regions_hold_all_groups_once():
+    rng = np.random.default_rng(0)
+    centers, sizes = rng.normal(size=(300, 2)), rng.integers(3, 6, size=300)
+    found = regions.divide(centers, sizes, rng, most=100)
+    assert sorted(np.concatenate(found)) == list(range(300))
+    assert all(sizes[groups].sum() <= 100 for groups in found)
+    labels = np.repeat(np.arange(300), sizes)
+    before = labels.copy()
+    parts, firsts = regions.records_of(found, labels, 3)
+    assert sorted(np.concatenate(parts)) == list(range(len(labels)))
+    assert Partition(labels, 3) == Partition(before, 3)
+    for part, first, after in zip(parts, firsts, [*firsts[1:], len(labels)], strict=True):
+        assert first <= labels[part].min()
+        assert labels[part].max() < after
 
 
 def test_what_is_undone_is_as_before():

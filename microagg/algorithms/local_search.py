@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import Any
 
 from microagg.base import Info, Microaggregator, Param, start_labels
-from microagg.kernels.local_search import locally_best
+from microagg.kernels.regions import locally_best
 from microagg.validation import FloatArray, IntArray
 
 

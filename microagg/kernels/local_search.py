@@ -36,11 +36,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from microagg.kernels import choice
-from microagg.kernels.ahead import THREADS, ask_nearest
+from microagg.kernels.ahead import THREADS
 from microagg.kernels.index import make_index
 from microagg.kernels.path import split_path
 from microagg.kernels.pool import nearest, squared_distances
-from microagg.partition import canonical_labels
+from microagg.kernels.witnesses import ask_roughly
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -59,6 +59,11 @@ _CHAIN_WIDTH = 4
 
 #: How many nearest records each record knows: twice k, within these limits.
 _NEIGHBORS = (10, 48)
+
+#: Among more records than this neighbors need not be the nearest: they are looked for where the squared distance is
+#: less than this share of that of the last one so far.
+_MOST_EXACT = 20_000
+_NEAR_ENOUGH = 0.3
 
 #: How many groups near to a group it is cut anew with.
 _CUT_WIDTH = 3
@@ -796,7 +801,10 @@ def _neighbors_by_passes(columns: FloatArray, neighbors: IntArray, start: int, s
 
 
 def find_neighbors(X: FloatArray, k: int) -> IntArray:
-    """Return the records nearest to each of ``X``, shape (n, d), itself aside: twice k, but not too many or few."""
+    """Return the records nearest to each of ``X``, shape (n, d), itself aside: twice k, but not too many or few.
+
+    Among many records they are about the nearest, see :func:`microagg.kernels.witnesses.roughly_nearest`.
+    """
     n, d = X.shape
     least, most = _NEIGHBORS
     neighbors = np.empty((n, min(max(2 * k, least), most, n - 1)), dtype=np.int64)
@@ -804,12 +812,10 @@ def find_neighbors(X: FloatArray, k: int) -> IntArray:
         return neighbors
     if choice.prefers_tree(n, d):
         index = make_index(X, THREADS)
-        order = index.tree.records.copy()
+        share = 1.0 if n <= _MOST_EXACT else _NEAR_ENOUGH
 
         def fill(start: int, stop: int) -> None:
-            found = np.empty((stop - start, neighbors.shape[1]), dtype=np.int64)
-            ask_nearest(index, order[start:stop], found)
-            neighbors[order[start:stop]] = found
+            ask_roughly(index, neighbors, share, start, stop)
 
         at_a_time = 4_000
     else:
@@ -880,11 +886,16 @@ def _settle_all(state: State, k: int) -> Iterator[None]:
             yield
 
 
-def improving(state: State, k: int) -> Iterator[tuple[str, float | None]]:
+def budget_for(n: int, k: int) -> int:
+    """Return how many records may be looked at in all to repair changes of whole groups, among ``n`` records."""
+    return min(_BUDGET * n, _MOST_BUDGET) // (k + 10)
+
+
+def improving(state: State, k: int, budget: int) -> Iterator[tuple[str, float | None]]:
     """Improve a partition until (almost) none of the moves of this module lowers its SSE.
 
     Yield every few tenths of a second, where the state is that of a partition, what is being done and which share of it
-    is done, where that is known.
+    is done, where that is known. ``budget`` is that of :func:`change_groups`.
     """
     _cut_large(state, k)
     enough, gained = int(_FEW_MOVES * len(state.sizes)), len(state.sizes)
@@ -892,27 +903,9 @@ def improving(state: State, k: int) -> Iterator[tuple[str, float | None]]:
         for _ in _settle_all(state, k):
             yield "moving records", None
         pace = Pace(16)
-        budget = min(_BUDGET * len(state.X), _MOST_BUDGET) // (k + 10)
         first = gained = 0
         while first < len(state.sizes):
             first, more = change_groups(state, k, first, pace.work, budget)
             gained += more
             pace.adapt()
             yield "cutting and dissolving groups", first / len(state.sizes)
-
-
-def improve(state: State, k: int) -> None:
-    """Improve a partition until none of the moves of this module lowers its SSE."""
-    for message, share in improving(state, k):
-        checkpoint(message, share)
-
-
-def locally_best(X: FloatArray, labels: IntArray, k: int) -> IntArray:
-    """Return the labels of a partition of ``X``, shape (n, d), improved by :func:`improve`.
-
-    The SSE is never above that of ``labels``, any numbering of groups of at least ``k`` records each.
-    """
-    centered = about_mean(X)
-    state = make_state(centered, canonical_labels(labels), k, find_neighbors(centered, k))
-    improve(state, k)
-    return canonical_labels(state.labels)

@@ -1,7 +1,7 @@
 """Taking a few neighboring groups apart, putting them together otherwise, and keeping what is better.
 
 One iteration: a random record's group and some groups near to it are chosen, and their records are given new groups in
-one of three ways:
+one of two ways:
 
 - path: they are put in the order of a walk, to the nearest record each time, from a random one of them, and cut
   optimally;
@@ -39,7 +39,6 @@ from microagg.kernels.local_search import (
     find_neighbors,
     forget_queue,
     gain_of,
-    improve,
     is_few,
     make_state,
     members_of,
@@ -50,6 +49,7 @@ from microagg.kernels.local_search import (
     undo,
 )
 from microagg.kernels.path import split_path
+from microagg.kernels.regions import divide, improving_labels, records_of
 from microagg.partition import canonical_labels, group_means
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
@@ -288,24 +288,6 @@ def _neighbors_within(neighbors: IntArray, records: IntArray) -> IntArray:
     return within
 
 
-def _regions(centers: FloatArray, sizes: IntArray, draw: np.random.Generator) -> list[IntArray]:
-    """Divide groups by random planes into regions, at least two, of not too many records; return the groups of each."""
-    regions = []
-    todo = [np.arange(len(sizes))]
-    while todo:
-        groups = todo.pop()
-        few = len(groups) < _LEAST_GROUPS or sizes[groups].sum() <= _MOST_RECORDS
-        if few and len(groups) < len(sizes):
-            regions.append(groups)
-            continue
-        one, other = draw.choice(groups, 2, replace=False)
-        order = groups[np.argsort(centers[groups] @ (centers[one] - centers[other]), kind="stable")]
-        # Not always in the middle: the borders of the regions are elsewhere each time.
-        cut = round(len(order) * draw.uniform(0.4, 0.6))
-        todo += [order[:cut], order[cut:]]
-    return regions
-
-
 def _at_most(end: int | None, done: int, totals: list[int]) -> list[int]:
     """Return ``totals``, reduced in proportion if they would lead from ``done`` beyond ``end``."""
     planned = sum(totals)
@@ -364,16 +346,10 @@ class Recombination:
             walks = [self._walk(everything, draw) for _ in range(2)]
             yield from self._run(pool, [everything] * 2, walks, totals, [0, 0], heat)
             return
-        regions = _regions(centers, np.bincount(self.labels), draw)
+        sizes = np.bincount(self.labels)
+        regions = divide(centers, sizes, draw, most=_MOST_RECORDS, fewest=_LEAST_GROUPS)
         totals = _at_most(end, self.iterations, [per_group * len(groups) for groups in regions])
-        region = np.empty(n_groups, dtype=np.int64)
-        for i, groups in enumerate(regions):
-            region[groups] = i
-        by_region = np.argsort(region[self.labels], kind="stable")
-        parts = np.split(by_region, np.cumsum(np.bincount(region[self.labels]))[:-1])
-        firsts = [0, *np.cumsum([len(part) // self._k for part in parts[:-1]]).tolist()]
-        for part, first in zip(parts, firsts, strict=True):
-            self.labels[part] = first + canonical_labels(self.labels[part])
+        parts, firsts = records_of(regions, self.labels, self._k)
         for start in range(0, len(parts), THREADS):
             batch = slice(start, start + THREADS)
             walks = [self._walk(part, draw) for part in parts[batch]]
@@ -430,10 +406,10 @@ def iterated(X: FloatArray, labels: IntArray, k: int, effort: int, seconds: floa
     There are ``effort`` iterations for each group, fewer if that takes more than ``seconds``, unless these are 0.
     """
     centered = about_mean(X)
-    neighbors = find_neighbors(centered, k)
-    state = make_state(centered, canonical_labels(labels), k, neighbors)
-    improve(state, k)
-    search = Recombination(centered, state.labels, k, neighbors, random_state)
+    better = canonical_labels(labels)
+    for message, share in improving_labels(centered, better, k):
+        checkpoint(message, share)
+    search = Recombination(centered, better, k, find_neighbors(centered, k), random_state)
     iterations = effort * (int(search.labels.max()) + 1)
     end = time.perf_counter() + seconds if seconds > 0.0 else np.inf
     for _ in search.search(iterations):

@@ -113,19 +113,19 @@ class Witnesses(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _find_witnesses(index: Index, near: IntArray, record: int, search: Search) -> None:
+def _find_near(index: Index, near: IntArray, record: int, share: float, search: Search) -> None:
     """Fill the row of ``record`` in ``near``."""
-    count = roughly_nearest(index.tree, index.X[record], near.shape[1], record, _NEAR_ENOUGH, search)
+    count = roughly_nearest(index.tree, index.X[record], near.shape[1], record, share, search)
     near[record, :count] = search.found[:count]
     near[record, count:] = -1
 
 
 @njit(cache=True, nogil=True)
-def _ask_witnesses(index: Index, near: IntArray, start: int, stop: int) -> None:
-    """Fill the rows of the records in the slots from ``start`` to ``stop``."""
+def ask_roughly(index: Index, near: IntArray, share: float, start: int, stop: int) -> None:
+    """Fill the rows of ``near`` of the records in the slots from ``start`` to ``stop``; see :func:`roughly_nearest`."""
     search = make_search(near.shape[1])
     for record in index.tree.records[start:stop]:
-        _find_witnesses(index, near, record, search)
+        _find_near(index, near, record, share, search)
 
 
 @njit(cache=True, nogil=True)
@@ -171,7 +171,7 @@ def make_witnesses(index: Index) -> Witnesses:
     near = np.empty((len(index.X), WITNESSES), dtype=np.int64)
     cuts = np.linspace(0, len(near), 4 * ahead.THREADS + 1).astype(np.int64)
     with ThreadPoolExecutor(ahead.THREADS) as threads:
-        list(threads.map(lambda part: _ask_witnesses(index, near, *part), pairwise(cuts)))
+        list(threads.map(lambda part: ask_roughly(index, near, _NEAR_ENOUGH, *part), pairwise(cuts)))
     return _prepare(index, near)
 
 
@@ -180,7 +180,7 @@ def _replace(index: Index, witnesses: Witnesses, record: int, search: Search) ->
     """Find another witness for ``record``, whose first one has left."""
     before = witnesses.distances[record]
     if not _follow(index, witnesses, record):
-        _find_witnesses(index, witnesses.near, record, search)
+        _find_near(index, witnesses.near, record, _NEAR_ENOUGH, search)
         _follow(index, witnesses, record)
     leaf = leaf_of(index.tree, index.tree.slots[record])
     if before == witnesses.most[leaf] or witnesses.distances[record] > witnesses.most[leaf]:

@@ -48,6 +48,8 @@ class Server:
         self.log = log
         command = [sys.executable, "-m", "streamlit", "run", "app.py"]
         command += ["--server.port", str(self.port), "--server.address", "127.0.0.1", "--server.headless", "true"]
+        # Files that change meanwhile must not make it load modules anew.
+        command += ["--server.fileWatcherType", "none"]
         with log.open("wb") as out:
             self.process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT)
 
