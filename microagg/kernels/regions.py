@@ -1,9 +1,9 @@
 """Local search of any number of records: of many, region by region, on all cores.
 
 Few records are one region. Many are divided into regions of neighboring groups by random planes, each of which is
-searched by itself, on a thread of its own; then once more with other planes, so that what was a border lies within. 
-region fits the processor's caches, and its records know their nearest within it only, so the time grows no faster than
-the number of records. What is found does not depend on the number of threads.
+searched by itself, on a thread of its own; then once more with other planes, so that what was a border lies within. The
+records of a region know their nearest within it only, so the time grows no faster than the number of records. What is
+found does not depend on the number of threads.
 """
 
 from __future__ import annotations

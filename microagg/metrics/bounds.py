@@ -22,7 +22,7 @@ from microagg.validation import FloatArray, IntArray, check_enough_records, chec
 MOST_RECORDS = 15
 
 #: For groups of at least this many clique partitioning comes first, as set partitioning is slow to begin with.
-CLIQUES_FIRST = 5
+CLIQUES_FIRST = 4
 
 #: For groups of at least this many, set partitioning begins only when clique partitioning has come to its end.
 CLIQUES_TO_THE_END = 7
