@@ -234,7 +234,7 @@ def _table(workspace: data.Workspace, rows: pd.DataFrame) -> None:
         shown,
         hide_index=True,
         width="stretch",
-        height=min(35 * len(shown) + 40, 320),
+        height=min(35 * (len(shown) + 1) + 3, 320),
         column_config={
             "label": "Algorithm",
             "information_loss": st.column_config.NumberColumn("IL (%)", format="%.4f"),

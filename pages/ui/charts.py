@@ -33,6 +33,8 @@ _LEGEND = {
     "xanchor": "left",
     "x": 0,
     "title": None,
+    # Areas between lines would reverse it.
+    "traceorder": "normal",
 }
 
 
