@@ -246,6 +246,9 @@ def test_refuses_what_cannot_be():
         bounds.LinearProgram(np.zeros((3, 1)), 0)
     with pytest.raises(DataError, match="NaN"):
         bounds.linear_program([[np.nan], [1.0]], 1)
+    for seconds in (-1, "10", None, True, np.nan):
+        with pytest.raises(ParameterError, match="at least 0, not"):
+            bounds.linear_program(np.zeros((3, 1)), 1, seconds)
 
 
 # --- the gap ---------------------------------------------------------------------------------------------------------

@@ -27,9 +27,9 @@ import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator
+from microagg.kernels.local_search import neighbors_by_passes
 from microagg.kernels.orders import TERMS_AT_A_TIME, nearest_point_next
 from microagg.kernels.path import split_path
-from microagg.kernels.pool import nearest, squared_distances
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -38,17 +38,6 @@ NEIGHBORS = 10
 
 # A tour must become shorter by more than rounding: by this share of the edges that are taken out.
 LEAST_GAIN = 1e-9
-
-
-@njit(cache=True, nogil=True)
-def _find_neighbors(columns: FloatArray, neighbors: IntArray, start: int, stop: int) -> None:
-    """Fill the rows from ``start`` to ``stop`` of ``neighbors`` with the nearest records, nearest first."""
-    n = columns.shape[1]
-    distances = np.empty(n)
-    for record in range(start, stop):
-        squared_distances(columns, 0, n, columns[:, record].copy(), distances)
-        distances[record] = np.nan
-        neighbors[record] = nearest(distances, n, neighbors.shape[1])
 
 
 @njit(cache=True, nogil=True)
@@ -174,7 +163,7 @@ def tour_path(X: FloatArray) -> IntArray:
     at_a_time = max(1, TERMS_AT_A_TIME // (n * d))
     for start in range(0, n, at_a_time):
         checkpoint("finding neighbors", start / n)
-        _find_neighbors(columns, neighbors, start, min(n, start + at_a_time))
+        neighbors_by_passes(columns, neighbors, start, min(n, start + at_a_time))
     place = np.empty(n, dtype=np.int64)
     place[tour] = np.arange(n)
     while True:

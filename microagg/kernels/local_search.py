@@ -790,7 +790,7 @@ def change_groups(state: State, k: int, first: int, most: int, budget: int) -> t
 
 
 @njit(cache=True, nogil=True)
-def _neighbors_by_passes(columns: FloatArray, neighbors: IntArray, start: int, stop: int) -> None:
+def neighbors_by_passes(columns: FloatArray, neighbors: IntArray, start: int, stop: int) -> None:
     """Fill the rows from ``start`` to ``stop`` of ``neighbors`` with the nearest records, nearest first."""
     n = columns.shape[1]
     distances = np.empty(n)
@@ -822,7 +822,7 @@ def find_neighbors(X: FloatArray, k: int) -> IntArray:
         columns = X.T.copy()
 
         def fill(start: int, stop: int) -> None:
-            _neighbors_by_passes(columns, neighbors, start, stop)
+            neighbors_by_passes(columns, neighbors, start, stop)
 
         at_a_time = max(1, 20_000_000 // (n * d))
     with ThreadPoolExecutor(THREADS) as pool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from microagg.errors import DataError
+from microagg.errors import DataError, ParameterError
 from microagg.kernels.exact import optimal_partition
 from microagg.kernels.path import split_path
 from microagg.metrics.clique_program import CliquePartitioning
@@ -198,7 +198,13 @@ class LinearProgram:
 
         It goes on where it was, and ends early once nothing more is to be gained. ``watch`` is called a few times a
         second with the best bound so far and ends it by returning False.
+
+        Raises
+        ------
+        ParameterError
+            If ``seconds`` is not a number of at least 0.
         """
+        _check_seconds(seconds)
         started = time.perf_counter()
         before = self._seconds
         until = started + seconds
@@ -260,6 +266,11 @@ def gap(information_loss: float, bound: Bound | float) -> float:
     if information_loss <= floor:
         return 0.0
     return (information_loss - floor) / floor if floor > 0.0 else float("inf")
+
+
+def _check_seconds(seconds: object) -> None:
+    if isinstance(seconds, (bool, np.bool_)) or not isinstance(seconds, (int, float, np.number)) or not seconds >= 0:
+        raise ParameterError(f"the time limit must be a number of seconds, at least 0, not {seconds!r}.")
 
 
 def _own(data: FloatArray) -> FloatArray:
