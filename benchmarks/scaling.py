@@ -167,7 +167,7 @@ def run_cell(method: str, k: int, brute: bool, file: str, repeat: int) -> dict[s
             return b""
     else:
         from microagg import make
-        from microagg.kernels import choice
+        from microagg.kernels.neighbors import crossover as choice
 
         tree = not brute and bool(choice.prefers_tree(n, d))
 
@@ -204,7 +204,7 @@ import numpy as np
 method, tree = sys.argv[1], sys.argv[2] == "tree"
 from numba.core import event
 from microagg import make
-from microagg.kernels import choice
+from microagg.kernels.neighbors import crossover as choice
 choice.prefers_tree = lambda n, d: tree
 X = np.random.default_rng(0).random((12_000 if tree else 200, 3))
 estimator = make(method, k=3)

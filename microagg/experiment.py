@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from microagg.base import Microaggregator, MixedMicroaggregator, check_params, class_codes
 from microagg.errors import ParameterError
-from microagg.kernels.regions import locally_best
+from microagg.kernels.local_search.regions import locally_best
 from microagg.metrics import generalization, loss
 from microagg.partition import Partition
 from microagg.progress import Cancelled, watched
@@ -47,7 +47,7 @@ class Method:
         records: the lowest Total-IL), for each k on its own, as the literature does for γ of V-MDAV. Such a choice is
         made with the result in view.
     polish : bool
-        Whether the partition is improved by local search afterwards; see :mod:`microagg.kernels.local_search`.
+        Whether the partition is improved by local search afterwards; see :mod:`microagg.kernels.local_search.descent`.
 
     Raises
     ------

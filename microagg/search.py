@@ -20,9 +20,10 @@ from numpy.typing import ArrayLike
 
 from microagg.base import Param
 from microagg.errors import DataError, ParameterError
-from microagg.kernels.local_search import about_mean, find_neighbors
-from microagg.kernels.recombine import Recombination
-from microagg.kernels.regions import improving_labels
+from microagg.kernels.local_search.descent import about_mean
+from microagg.kernels.local_search.regions import improving_labels
+from microagg.kernels.local_search.ruin_recreate import Recombination
+from microagg.kernels.neighbors.knn_graph import find_neighbors
 from microagg.metrics import loss
 from microagg.partition import Partition, canonical_labels
 from microagg.progress import checkpoint

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from microagg import datasets, standardize
+
+#: The root of the repository.
+ROOT = Path(__file__).parents[1]
 
 
 @cache

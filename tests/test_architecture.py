@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.conftest import ROOT
+
 PACKAGE = ROOT / "microagg"
 
 # Who may import whom, lowest layer first: a module imports only from layers above it in this list, or its own.
@@ -27,37 +27,60 @@ LAYERS = [
     {"literature"},
     {"__init__"},
 ]
-RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+# The same for the rooms of the kernels.
+ROOMS = [{"neighbors", "bounds"}, {"grouping", "paths"}, {"bases", "local_search"}]
+
+
+def ranks(layers):
+    return {name: rank for rank, layer in enumerate(layers) for name in layer}
+
+
+RANK, ROOM_RANK = ranks(LAYERS), ranks(ROOMS)
 
 
 def imports_of(path):
+    """Yield (module, name or None) for each import of a file."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield from ((alias.name, None) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def unit_of(dotted):
-    """Return the first name below the package, for ``microagg.kernels.pool`` it is ``kernels``."""
-    return dotted.split(".")[1] if dotted.startswith("microagg.") else None
+            yield from ((node.module, alias.name) for alias in node.names)
 
 
 FILES = sorted(PACKAGE.rglob("*.py"))
+EVERY_FILE = pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(PACKAGE)) for path in FILES])
 
 
-@pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(PACKAGE)) for path in FILES])
+def units_of(module, name):
+    """Return the names below the package: of ``microagg.kernels.paths.split`` they are kernels, paths and split."""
+    return [*module.split("."), name][1:] if module.split(".")[0] == "microagg" else []
+
+
+@EVERY_FILE
 def test_imports_point_downward(path):
     relative = path.relative_to(PACKAGE)
-    own = relative.parts[0].removesuffix(".py")
-    for name in imports_of(path):
-        assert name.split(".")[0] not in {"streamlit", "plotly"}
-        unit = unit_of(name)
-        if unit in RANK and unit != own:
-            assert RANK[unit] < RANK[own], f"{relative} imports {name}"
-        if own == "algorithms":
-            assert unit != "algorithms", f"{relative} imports another algorithm: {name}"
+    own = [part.removesuffix(".py") for part in relative.parts]
+    for module, name in imports_of(path):
+        assert module.split(".")[0] not in {"streamlit", "plotly"}
+        unit, *room = units_of(module, name) or [None]
+        if unit in RANK and unit != own[0]:
+            assert RANK[unit] < RANK[own[0]], f"{relative} imports {name} of {module}"
+        if own[0] == "algorithms":
+            assert unit != "algorithms", f"{relative} imports another algorithm: {module}"
+        if unit == own[0] == "kernels" and room[0] != own[1]:
+            assert ROOM_RANK[room[0]] < ROOM_RANK[own[1]], f"{relative} imports {name} of {module}"
+
+
+@EVERY_FILE
+def test_no_file_imports_another_ones_private_names(path):
+    for module, name in imports_of(path):
+        if module.split(".")[0] == "microagg" and name is not None:
+            assert not name.startswith("_") or name.startswith("__"), f"{path.name} imports {name} of {module}"
+
+
+def test_every_room_has_its_floor():
+    rooms = {path.name for path in PACKAGE.joinpath("kernels").iterdir() if path.is_dir() and path.name[0] != "_"}
+    assert rooms == set(ROOM_RANK)
 
 
 def test_every_unit_has_its_layer():
@@ -81,9 +104,9 @@ def test_import_compiles_nothing_and_loads_nothing_heavy():
         "import sys, microagg\n"
         "assert not {'numpy', 'pandas', 'numba', 'sklearn'} & set(sys.modules)\n"
         "microagg.ALGORITHMS, microagg.microaggregate, microagg.datasets, microagg.experiment\n"
-        "from microagg.kernels import pool\n"
-        "from microagg.kernels import mdav\n"
-        "assert not pool.make_pool.signatures and not mdav.mdav_by_passes.signatures\n"
+        "from microagg.kernels.neighbors import brute_force\n"
+        "from microagg.kernels.bases import mdav\n"
+        "assert not brute_force.make_pool.signatures and not mdav.mdav_by_passes.signatures\n"
         "heavy = {'streamlit', 'plotly', 'rdata', 'pooch', 'pyarrow.parquet', 'openpyxl', 'sklearn.datasets'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.cbfs import cbfs
+from microagg.kernels.bases.cbfs import cbfs
 from microagg.validation import FloatArray, IntArray
 
 

@@ -10,11 +10,12 @@
 ``dba-2`` goes on from there:
 
 4. Each group, the one formed last (the least dense) first, is dissolved if that lowers the SSE: its records go to the
-   nearest centroids of other groups, however large (see :mod:`microagg.kernels.decompose`).
+   nearest centroids of other groups, however large (see
+   :mod:`microagg.kernels.grouping.dissolve`).
 5. Each group of 2k or more records is partitioned by MDAV-1.
 
 Ties go to the lowest record index or group number. A neighborhood is computed again only when it has lost a record
-(see :mod:`microagg.kernels.neighborhoods`): time O(n²d) and O(nd) for each one measured again.
+(see :mod:`microagg.kernels.neighbors.k_neighborhoods`): time O(n²d) and O(nd) for each one measured again.
 
 Source: Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010.
 """
@@ -27,17 +28,17 @@ import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.decompose import decompose, split_large
-from microagg.kernels.groups import Groups, form, make_groups, rest_to_nearest_centroid, sse_of
-from microagg.kernels.mdav import mdav_1
-from microagg.kernels.neighborhoods import (
+from microagg.kernels.bases.mdav import mdav_1
+from microagg.kernels.grouping.dissolve import decompose, split_large
+from microagg.kernels.grouping.groups import Groups, form, make_groups, rest_to_nearest_centroid, sse_of
+from microagg.kernels.neighbors.brute_force import ALIVE, Pool, make_pool, tidy
+from microagg.kernels.neighbors.k_neighborhoods import (
     Neighborhoods,
     is_outdated,
     make_neighborhoods,
     neighborhood,
     records_per_step,
 )
-from microagg.kernels.pool import ALIVE, Pool, make_pool, tidy
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 

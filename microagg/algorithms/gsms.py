@@ -13,11 +13,12 @@ g lies farthest from that of U, so one distance per neighborhood decides.
 ``gsms-t2`` goes on from there with the second phase of TFRP:
 
 4. Each group, the one with the largest SSE after step 3 first, is dissolved if that lowers the SSE: its records go to
-   the nearest centroids of other groups, which may have up to 4k-1 records (see :mod:`microagg.kernels.decompose`).
+   the nearest centroids of other groups, which may have up to 4k-1 records (see
+   :mod:`microagg.kernels.grouping.dissolve`).
 5. Each group of 2k or more records is partitioned by TFRP-1 (see :mod:`microagg.algorithms.tfrp`).
 
 Ties go to the lowest record index or group number. A neighborhood is computed again only when it has lost a record
-(see :mod:`microagg.kernels.neighborhoods`): time O(n²d) and O(nd) for each one measured again.
+(see :mod:`microagg.kernels.neighbors.k_neighborhoods`): time O(n²d) and O(nd) for each one measured again.
 
 Source: Panagiotakis & Tziritas 2013; Mortazavi, Jalili & Gohargazi 2013 (``gsms-t2``).
 """
@@ -30,17 +31,17 @@ import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.decompose import decompose, split_large
-from microagg.kernels.groups import Groups, form, make_groups, rest_to_nearest_centroid
-from microagg.kernels.neighborhoods import (
+from microagg.kernels.bases.tfrp import tfrp_1
+from microagg.kernels.grouping.dissolve import decompose, split_large
+from microagg.kernels.grouping.groups import Groups, form, make_groups, rest_to_nearest_centroid
+from microagg.kernels.neighbors.brute_force import ALIVE, Pool, centroid, make_pool, nearest, squared_distances, tidy
+from microagg.kernels.neighbors.k_neighborhoods import (
     Neighborhoods,
     is_outdated,
     make_neighborhoods,
     neighborhood,
     records_per_step,
 )
-from microagg.kernels.pool import ALIVE, Pool, centroid, make_pool, nearest, squared_distances, tidy
-from microagg.kernels.tfrp import tfrp_1
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 

@@ -1,9 +1,9 @@
 """Iterated local search: a few neighboring groups are taken apart and put together otherwise, again and again.
 
-1. ``start`` makes the groups, and local search improves them, see :mod:`microagg.kernels.local_search`.
+1. ``start`` makes the groups, and local search improves them, see :mod:`microagg.kernels.local_search.descent`.
 2. Again and again: the records of a few neighboring groups are given new groups at random, and local search repairs
    these and the groups around them. If the SSE has fallen, or risen by a little, the partition stays, otherwise all is
-   undone. The best partition is kept. See :mod:`microagg.kernels.recombine`.
+   undone. The best partition is kept. See :mod:`microagg.kernels.local_search.ruin_recreate`.
 
 ``effort`` says how often: so many times for each group of the partition after step 1. With ``seconds``, step 2 ends
 after this time at the latest.
@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import Any
 
 from microagg.base import Info, Microaggregator, Param, start_labels
-from microagg.kernels.recombine import iterated
+from microagg.kernels.local_search.ruin_recreate import iterated
 from microagg.validation import FloatArray, IntArray
 
 

@@ -1,8 +1,8 @@
 """Greedy k-member: groups that grow by the record which widens what they have in common least.
 
 The information of a group c, I(c), is the sum of the shares of what it has in common (see
-:mod:`microagg.kernels.mixed`), its information loss IL(c) = |c| · I(c). Its minority are the records that are not of
-its most frequent class.
+:mod:`microagg.kernels.neighbors.mixed_pool`), its information loss IL(c) = |c| · I(c). Its minority are the records
+that are not of its most frequent class.
 
 1. r is a random record.
 2. While at least k records are unassigned: the one farthest from r begins a group. While that has fewer than k
@@ -32,7 +32,8 @@ import numpy as np
 from numba import njit
 
 from microagg.base import Info, MixedMicroaggregator, Param
-from microagg.kernels.mixed import (
+from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT
+from microagg.kernels.neighbors.mixed_pool import (
     TERMS_AT_A_TIME,
     MixedPool,
     ancestor_of_height,
@@ -44,7 +45,6 @@ from microagg.kernels.mixed import (
     remove,
     tidy,
 )
-from microagg.kernels.pool import ALIVE, EXTENT
 from microagg.progress import checkpoint
 from microagg.records import Records
 from microagg.validation import FloatArray, IntArray

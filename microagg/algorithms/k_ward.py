@@ -25,8 +25,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.groups import form, make_groups
-from microagg.kernels.pool import farthest, make_pool, members_around, squared_distances
+from microagg.kernels.grouping.groups import form, make_groups
+from microagg.kernels.neighbors.brute_force import farthest, make_pool, members_around, squared_distances
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 

@@ -7,8 +7,8 @@
 4. For each group, these are tried: it and a group near to it are cut anew along a line; it is dissolved. If any of them
    lowers the SSE, step 3 is next.
 
-See :mod:`microagg.kernels.local_search` for the moves, and for which groups are tried. The SSE is never above that of
-the start, and no algorithm here proves that it is the least.
+See :mod:`microagg.kernels.local_search.descent` for the moves, and for which groups are tried. The SSE is never above
+that of the start, and no algorithm here proves that it is the least.
 
 Time: that of the start; then O(kd) for each record and group that is tried, in some tens of passes.
 
@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import Any
 
 from microagg.base import Info, Microaggregator, Param, start_labels
-from microagg.kernels.regions import locally_best
+from microagg.kernels.local_search.regions import locally_best
 from microagg.validation import FloatArray, IntArray
 
 

@@ -26,12 +26,12 @@ import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.decompose import split_large
-from microagg.kernels.groups import Groups, form, form_from_rest, make_groups, rest_to_nearest_centroid
-from microagg.kernels.growing import grow
-from microagg.kernels.md import farthest_pair, measure_reach
-from microagg.kernels.pool import ALIVE, Pool, farthest, make_pool, measure_from, tidy
-from microagg.kernels.trees import cut_longest_edges, minimum_spanning_tree, roots
+from microagg.kernels.bases.md import farthest_pair, measure_reach
+from microagg.kernels.grouping.dissolve import split_large
+from microagg.kernels.grouping.groups import Groups, form, form_from_rest, make_groups, rest_to_nearest_centroid
+from microagg.kernels.grouping.growing import grow
+from microagg.kernels.grouping.spanning_tree import cut_longest_edges, minimum_spanning_tree, roots
+from microagg.kernels.neighbors.brute_force import ALIVE, Pool, farthest, make_pool, measure_from, tidy
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import Any
 
 from microagg.base import Info, Microaggregator, Param
-from microagg.kernels.md import md
+from microagg.kernels.bases.md import md
 from microagg.validation import FloatArray, IntArray
 
 

@@ -27,11 +27,11 @@ from typing import Any
 from numba import njit
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels import choice
-from microagg.kernels.edge import form_groups_at_edge
-from microagg.kernels.groups import Groups, form_from_rest, make_groups
-from microagg.kernels.mdav import form_group_at_edge, form_groups_in_pairs, mdav, mdav_1
-from microagg.kernels.pool import ALIVE, Pool, make_pool
+from microagg.kernels.bases.mdav import form_group_at_edge, form_groups_in_pairs, mdav, mdav_1
+from microagg.kernels.grouping.groups import Groups, form_from_rest, make_groups
+from microagg.kernels.grouping.moving_mean import form_groups_at_edge
+from microagg.kernels.neighbors import crossover as choice
+from microagg.kernels.neighbors.brute_force import ALIVE, Pool, make_pool
 from microagg.validation import FloatArray, IntArray
 
 

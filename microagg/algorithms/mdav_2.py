@@ -2,7 +2,8 @@
 
 1. MDAV-1 (see :mod:`microagg.algorithms.mdav`).
 2. Each group, the one with the largest SSE after step 1 first, is dissolved if that lowers the SSE: its records go to
-   the nearest centroids of other groups, however large (see :mod:`microagg.kernels.decompose`).
+   the nearest centroids of other groups, however large (see
+   :mod:`microagg.kernels.grouping.dissolve`).
 3. Each group of 2k or more records is partitioned by MDAV-1.
 
 Ties go to the lowest record index or group number. Time O(n²d/k).
@@ -15,8 +16,8 @@ from __future__ import annotations
 from typing import Any
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.decompose import decompose, split_large
-from microagg.kernels.mdav import mdav_1
+from microagg.kernels.bases.mdav import mdav_1
+from microagg.kernels.grouping.dissolve import decompose, split_large
 from microagg.validation import FloatArray, IntArray
 
 

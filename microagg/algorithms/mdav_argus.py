@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import Any
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.mdav_argus import mdav_argus
+from microagg.kernels.bases.mdav_argus import mdav_argus
 from microagg.validation import FloatArray, IntArray
 
 

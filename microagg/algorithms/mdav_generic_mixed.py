@@ -1,9 +1,9 @@
 """MDAV-generic for numeric, ordinal and nominal attributes together.
 
 The distance of two records is the sum over the attributes of the share that the two have in common (see
-:mod:`microagg.kernels.mixed`), not squared. The central record of a set has the mean of each numeric attribute, the
-lower median of each ordinal one and the most frequent category of each nominal one, of equally frequent ones the first
-in the taxonomy.
+:mod:`microagg.kernels.neighbors.mixed_pool`), not squared. The central record of a set has the mean of each numeric
+attribute, the lower median of each ordinal one and the most frequent category of each nominal one, of equally frequent
+ones the first in the taxonomy.
 
 1. While at least 3k records are unassigned: r is the one farthest from the central record of the unassigned, s the one
    farthest from r. r and its k-1 nearest unassigned records form a group; then s and its k-1 nearest among those left.
@@ -24,8 +24,17 @@ import numpy as np
 from numba import njit
 
 from microagg.base import Info, MixedMicroaggregator
-from microagg.kernels.mixed import TERMS_AT_A_TIME, MixedPool, farthest, make_pool, measure_from, point_at, remove, tidy
-from microagg.kernels.pool import ALIVE, EXTENT, add_exactly, nearest
+from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, add_exactly, nearest
+from microagg.kernels.neighbors.mixed_pool import (
+    TERMS_AT_A_TIME,
+    MixedPool,
+    farthest,
+    make_pool,
+    measure_from,
+    point_at,
+    remove,
+    tidy,
+)
 from microagg.progress import checkpoint
 from microagg.records import KINDS, Records
 from microagg.validation import FloatArray, IntArray
@@ -43,7 +52,7 @@ class Unassigned(NamedTuple):
         The position of each attribute's kind in :data:`microagg.records.KINDS`.
     totals : array of float, shape (2, d)
         The sum of each numeric attribute, and below it what rounding has left of it: see
-        :class:`microagg.kernels.pool.Pool`.
+        :class:`microagg.kernels.neighbors.brute_force.Pool`.
     frequencies : array of int, shape (d, m)
         How many records have each rank or node.
     labels : array of int, shape (n,)

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.fixed_center import mdav_plus
+from microagg.kernels.bases.mdav_plus import mdav_plus
 from microagg.validation import FloatArray, IntArray
 
 

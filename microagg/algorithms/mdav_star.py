@@ -27,16 +27,25 @@ import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels import choice
-from microagg.kernels.ahead import Memo, ask_nearest, look_up_missing, nearest_to
-from microagg.kernels.centers import Centers, enter, least_growth_below, make_centers, update
-from microagg.kernels.fixed_center import records_from_the_outside
-from microagg.kernels.groups import Groups, form, join, least_growth, make_groups, sse_of
-from microagg.kernels.index import ALIVE as LEFT
-from microagg.kernels.index import Index, found_group, take
-from microagg.kernels.inward import Step, form_inward
-from microagg.kernels.pool import ALIVE, EXTENT, Pool, make_pool, measure_from, members_around, nearest, tidy
-from microagg.kernels.tree import Search, leaf_of, make_search
+from microagg.kernels.bases.mdav_plus import records_from_the_outside
+from microagg.kernels.grouping.centroid_index import Centers, enter, least_growth_below, make_centers, update
+from microagg.kernels.grouping.fixed_mean import Step, form_inward
+from microagg.kernels.grouping.groups import Groups, form, found_group, join, least_growth, make_groups, sse_of, take
+from microagg.kernels.neighbors import crossover as choice
+from microagg.kernels.neighbors.brute_force import (
+    ALIVE,
+    EXTENT,
+    Pool,
+    make_pool,
+    measure_from,
+    members_around,
+    nearest,
+    tidy,
+)
+from microagg.kernels.neighbors.kd_tree import Search, leaf_of, make_search
+from microagg.kernels.neighbors.lookahead import Memo, ask_nearest, look_up_missing, nearest_to
+from microagg.kernels.neighbors.tree_pool import ALIVE as LEFT
+from microagg.kernels.neighbors.tree_pool import Index
 from microagg.validation import FloatArray, IntArray
 
 

@@ -28,7 +28,7 @@ import numpy as np
 from numba import njit
 
 from microagg.base import Info, MixedMicroaggregator, Param
-from microagg.kernels.mixed import TERMS_AT_A_TIME
+from microagg.kernels.neighbors.mixed_pool import TERMS_AT_A_TIME
 from microagg.progress import checkpoint
 from microagg.records import Records
 from microagg.validation import FloatArray, IntArray

@@ -26,11 +26,11 @@ import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.decompose import split_large
-from microagg.kernels.groups import form_from_rest, make_groups
-from microagg.kernels.mdav import form_group_at_edge
-from microagg.kernels.pool import make_pool, squared_distances
-from microagg.kernels.trees import cut_longest_edges, divide_at_hubs, roots
+from microagg.kernels.bases.mdav import form_group_at_edge
+from microagg.kernels.grouping.dissolve import split_large
+from microagg.kernels.grouping.groups import form_from_rest, make_groups
+from microagg.kernels.grouping.spanning_tree import cut_longest_edges, divide_at_hubs, roots
+from microagg.kernels.neighbors.brute_force import make_pool, squared_distances
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 

@@ -24,9 +24,9 @@ import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.groups import Groups, form, form_from_rest, make_groups
-from microagg.kernels.growing import grow
-from microagg.kernels.pool import ALIVE, Pool, make_pool, tidy
+from microagg.kernels.grouping.groups import Groups, form, form_from_rest, make_groups
+from microagg.kernels.grouping.growing import grow
+from microagg.kernels.neighbors.brute_force import ALIVE, Pool, make_pool, tidy
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 

@@ -7,8 +7,8 @@
    of all data. The next group is the one not yet on the path whose centroid is nearest to any record of the last one.
    Within a group the records farthest from the next group's centroid come first; within the last group those nearest to
    the centroid of the one before.
-3. The path is cut by :func:`microagg.kernels.path.split_path`. The base groups are contiguous pieces of it and have at
-   most 2k-1 records, so the result never loses more than the base partition.
+3. The path is cut by :func:`microagg.kernels.paths.split.split_path`. The base groups are contiguous pieces of it and
+   have at most 2k-1 records, so the result never loses more than the base partition.
 
 ``npn-mhm``:
 
@@ -29,11 +29,11 @@ from __future__ import annotations
 from typing import Any
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.cbfs import cbfs
-from microagg.kernels.md import md
-from microagg.kernels.mdav_argus import mdav_argus
-from microagg.kernels.orders import nearest_point_next, through_groups
-from microagg.kernels.path import split_path
+from microagg.kernels.bases.cbfs import cbfs
+from microagg.kernels.bases.md import md
+from microagg.kernels.bases.mdav_argus import mdav_argus
+from microagg.kernels.paths.orders import nearest_point_next, through_groups
+from microagg.kernels.paths.split import split_path
 from microagg.validation import FloatArray, IntArray
 
 _FAMILY = "Paths and optimal splits"

@@ -7,9 +7,9 @@
 
 The paper tunes the costs numerically, until cells have given probabilities, which for finitely many records they only
 nearly get. Here costs and sizes are exact: the records are assigned by linear programming
-(:mod:`microagg.kernels.transport`), whose prices of the cells are the costs, with their signs reversed. A cell with
-more than k records costs nothing, all others at most nothing; records between two cells at equal cost go where sizes
-need them. The number of cells is that of MDAV and there is no upper bound on sizes.
+(:mod:`microagg.kernels.grouping.assignment`), whose prices of the cells are the costs, with their signs reversed. A
+cell with more than k records costs nothing, all others at most nothing; records between two cells at equal cost go
+where sizes need them. The number of cells is that of MDAV and there is no upper bound on sizes.
 
 Ties go to the lowest group number. Time: that of MDAV, then O(nmd) and a sparse linear program a round, m = n/k.
 
@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.mdav import mdav
-from microagg.kernels.transport import assign
+from microagg.kernels.bases.mdav import mdav
+from microagg.kernels.grouping.assignment import assign
 from microagg.partition import canonical_labels, group_means
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray

@@ -10,7 +10,8 @@
 ``tfrp-2`` goes on from there:
 
 4. Each group, the one with the largest SSE after step 3 first, is dissolved if that lowers the SSE: its records go to
-   the nearest centroids of other groups, which may have up to 4k-1 records (see :mod:`microagg.kernels.decompose`).
+   the nearest centroids of other groups, which may have up to 4k-1 records (see
+   :mod:`microagg.kernels.grouping.dissolve`).
 5. Each group of 2k or more records is partitioned by steps 1 to 3, with its own R₁ and R₂.
 
 Ties go to the lowest record index or group number. Time O(n²d/k).
@@ -23,8 +24,8 @@ from __future__ import annotations
 from typing import Any
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.decompose import decompose, split_large
-from microagg.kernels.tfrp import tfrp_1
+from microagg.kernels.bases.tfrp import tfrp_1
+from microagg.kernels.grouping.dissolve import decompose, split_large
 from microagg.validation import FloatArray, IntArray
 
 

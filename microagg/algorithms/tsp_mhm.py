@@ -11,7 +11,7 @@
 
    Once no record finds anything, the tour stays.
 2. Its longest edge is cut, the first of them among equals.
-3. The path is cut by :func:`microagg.kernels.path.split_path`, in time O(nkd).
+3. The path is cut by :func:`microagg.kernels.paths.split.split_path`, in time O(nkd).
 
 Ties go to the lowest record index. Time O(n²d) for the tour and the lists of nearest records, and some tens of passes
 of O(nd) each to shorten it.
@@ -27,9 +27,9 @@ import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.local_search import neighbors_by_passes
-from microagg.kernels.orders import TERMS_AT_A_TIME, nearest_point_next
-from microagg.kernels.path import split_path
+from microagg.kernels.neighbors.knn_graph import neighbors_by_passes
+from microagg.kernels.paths.orders import TERMS_AT_A_TIME, nearest_point_next
+from microagg.kernels.paths.split import split_path
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 

@@ -15,7 +15,7 @@ with, so γ acts as the square of a ratio of distances. Ties go to the lowest re
 
 With many records, the k-1 nearest are found by a tree. e itself is hardly ever needed: it only joins if no other record
 is near it, and of almost every record one is known that is. Only what may be isolated enough is looked for, see
-:mod:`microagg.kernels.witnesses`; that is far less than what is as near as e.
+:mod:`microagg.kernels.grouping.isolation`; that is far less than what is as near as e.
 
 Sources: Solanas & Martínez-Ballesté 2006; Domingo-Ferrer, Solanas & Martínez-Ballesté 2006; Thaeter & Reischuk.
 """
@@ -29,17 +29,26 @@ import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator, Param
-from microagg.kernels import choice
-from microagg.kernels.ahead import Memo, nearest_to
-from microagg.kernels.fixed_center import mdav_plus, records_from_the_outside
-from microagg.kernels.groups import Groups, form, join, make_groups, rest_to_nearest_centroid
-from microagg.kernels.index import ALIVE as LEFT
-from microagg.kernels.index import Index
-from microagg.kernels.inward import Step, form_inward
-from microagg.kernels.pool import ALIVE, EXTENT, Pool, make_pool, measure_from, members_around, nearest, tidy
-from microagg.kernels.tree import NOBODY, Search, make_search, nearest_to_any
-from microagg.kernels.tree import nearest as nearest_left
-from microagg.kernels.witnesses import Witnesses, make_witnesses, nearest_isolated, take_witness
+from microagg.kernels.bases.mdav_plus import mdav_plus, records_from_the_outside
+from microagg.kernels.grouping.fixed_mean import Step, form_inward
+from microagg.kernels.grouping.groups import Groups, form, join, make_groups, rest_to_nearest_centroid
+from microagg.kernels.grouping.isolation import Witnesses, make_witnesses, nearest_isolated, take_witness
+from microagg.kernels.neighbors import crossover as choice
+from microagg.kernels.neighbors.brute_force import (
+    ALIVE,
+    EXTENT,
+    Pool,
+    make_pool,
+    measure_from,
+    members_around,
+    nearest,
+    tidy,
+)
+from microagg.kernels.neighbors.kd_tree import NOBODY, Search, make_search, nearest_to_any
+from microagg.kernels.neighbors.kd_tree import nearest as nearest_left
+from microagg.kernels.neighbors.lookahead import Memo, nearest_to
+from microagg.kernels.neighbors.tree_pool import ALIVE as LEFT
+from microagg.kernels.neighbors.tree_pool import Index
 from microagg.validation import FloatArray, IntArray
 
 

@@ -15,8 +15,8 @@ def _drop_outdated_caches(package: Path) -> None:
     kernels/ alone, algorithms would silently go on with the code of before.
     """
     with suppress(OSError):  # where nothing can be written, nothing was cached there either
-        newest = max(source.stat().st_mtime for source in package.joinpath("kernels").glob("*.py"))
-        for index in package.glob("*/__pycache__/*.nbi"):
+        newest = max(source.stat().st_mtime for source in package.joinpath("kernels").rglob("*.py"))
+        for index in package.rglob("__pycache__/*.nbi"):
             if index.stat().st_mtime <= newest:
                 index.unlink(missing_ok=True)
 

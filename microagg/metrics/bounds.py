@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.errors import DataError, ParameterError
-from microagg.kernels.exact import optimal_partition
-from microagg.kernels.path import split_path
-from microagg.metrics.clique_program import CliquePartitioning
-from microagg.metrics.linear_program import SetPartitioning
+from microagg.kernels.bounds.exact import optimal_partition
+from microagg.kernels.paths.split import split_path
+from microagg.metrics.clique_partitioning import CliquePartitioning
 from microagg.metrics.loss import percent, sse, sst
+from microagg.metrics.set_partitioning import SetPartitioning
 from microagg.partition import canonical_labels
 from microagg.validation import FloatArray, IntArray, check_enough_records, check_finite, check_k, check_matrix
 
@@ -121,8 +121,8 @@ def linear_program(
 class LinearProgram:
     """A lower bound that rises the more time is spent on it, from two linear programs.
 
-    What they are and why their bounds are valid is said in :mod:`microagg.metrics.linear_program` (set partitioning:
-    better in the end, but slow where groups are large) and :mod:`microagg.metrics.clique_program` (clique
+    What they are and why their bounds are valid is said in :mod:`microagg.metrics.set_partitioning` (set partitioning:
+    better in the end, but slow where groups are large) and :mod:`microagg.metrics.clique_partitioning` (clique
     partitioning). The best of their bounds and of the nearest-neighbor bound counts. Where the optimum itself is known
     (fewer than 2k records, one attribute, k = 1, all records equal), that is the bound, lowered by a relative 1e-9 for
     rounding.

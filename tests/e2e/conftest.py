@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.conftest import ROOT
 
 # Chromium itself must not call home, so that what is recorded is the page's doing.
 QUIET = [

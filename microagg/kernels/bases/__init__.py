@@ -1,0 +1,1 @@
+"""Whole algorithms that other algorithms start from or refine."""

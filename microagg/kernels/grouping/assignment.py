@@ -1,0 +1,236 @@
+"""The best assignment of records to given centroids, where every group must have a size within bounds.
+
+Record i in group g weighs w(i, g), its distance to the centroid or the square of that. Least total weight, each record
+in one group, each group with ``low`` to ``high`` records: a transportation problem, whose vertices are whole numbers,
+so that linear programming solves it. HiGHS is given only few edges:
+
+1. Each record to its nearest centroids, each centroid to its nearest records, and the assignment that there is, which
+   makes the problem feasible.
+2. The prices u of the records and v of the groups that come with the solution tell the reduced cost w - u - v of every
+   edge that was left out. Those below zero are added, and the problem is solved again. Without any, the solution is
+   optimal among all edges.
+3. Where several assignments are optimal, the simplex method ends at any of them. All move along edges and group sizes
+   whose reduced cost is zero: record by record, the group with the lowest number that an optimum allows is taken, so
+   that the result depends neither on the solver's version nor on the edges it was given.
+
+Zero is 1e-9 of the mean weight of a record in the assignment that there was.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from scipy.optimize import linprog
+from scipy.sparse import csr_array, vstack
+
+from microagg.kernels.neighbors.brute_force import nearest, squared_distances
+from microagg.progress import checkpoint
+from microagg.validation import FloatArray, IntArray
+
+# Edges that the solver is given at first: centroids per record, and records per centroid in units of the least size.
+CENTROIDS_PER_RECORD = 20
+RECORDS_PER_PLACE = 5
+
+# Reduced costs closer to zero, in mean weights, are zero. The solver is told to be ten times as exact.
+ZERO = 1e-9
+
+
+@njit(cache=True, nogil=True)
+def _measure(columns: FloatArray, point: FloatArray, squared: bool, out: FloatArray) -> None:
+    """Write the weights of ``point`` at the centroids ``columns``, shape (d, m), into ``out``."""
+    squared_distances(columns, 0, len(out), point, out)
+    if not squared:
+        for group in range(len(out)):
+            out[group] = np.sqrt(out[group])
+
+
+@njit(cache=True, nogil=True)
+def _nearest_of(points: FloatArray, columns: FloatArray, count: int) -> IntArray:
+    """Return for each of ``points`` the ``count`` nearest of ``columns``, shape (d, m), nearest first."""
+    m = columns.shape[1]
+    found = np.empty((len(points), count), dtype=np.int64)
+    distances = np.empty(m)
+    for i in range(len(points)):
+        squared_distances(columns, 0, m, points[i], distances)
+        found[i] = nearest(distances, m, count)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _weights(X: FloatArray, centers: FloatArray, records: IntArray, groups: IntArray, squared: bool) -> FloatArray:
+    """Return the weight of each edge from ``records`` to ``groups``."""
+    result = np.zeros(len(records))
+    for edge in range(len(records)):
+        for j in range(X.shape[1]):
+            difference = X[records[edge], j] - centers[groups[edge], j]
+            result[edge] += difference * difference
+        if not squared:
+            result[edge] = np.sqrt(result[edge])
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _cheap_edges(
+    X: FloatArray, columns: FloatArray, u: FloatArray, v: FloatArray, squared: bool, most: float
+) -> tuple[IntArray, FloatArray]:
+    """Return all edges whose reduced cost is at most ``most``, as record · m + group ascending, and that cost."""
+    m = columns.shape[1]
+    edges = np.empty(4 * len(X), dtype=np.int64)
+    costs = np.empty(len(edges))
+    found = 0
+    weights = np.empty(m)
+    for i in range(len(X)):
+        _measure(columns, X[i], squared, weights)
+        for g in range(m):
+            cost = weights[g] - u[i] - v[g]
+            if cost <= most:
+                if found == len(edges):
+                    edges = np.concatenate((edges, np.empty_like(edges)))
+                    costs = np.concatenate((costs, np.empty_like(costs)))
+                edges[found] = i * m + g
+                costs[found] = cost
+                found += 1
+    return edges[:found], costs[:found]
+
+
+@njit(cache=True, nogil=True)
+def _by_group(labels: IntArray, m: int) -> tuple[IntArray, IntArray]:
+    """Return the records group by group, each group's by index, and where each group begins, and the end."""
+    begins = np.zeros(m + 1, dtype=np.int64)
+    for label in labels:
+        begins[label + 1] += 1
+    begins = np.cumsum(begins)
+    filled = begins.copy()
+    members = np.empty(len(labels), dtype=np.int64)
+    for record in range(len(labels)):
+        members[filled[labels[record]]] = record
+        filled[labels[record]] += 1
+    return members, begins
+
+
+@njit(cache=True, nogil=True)
+def _lowest_numbers(labels: IntArray, edges: IntArray, free: IntArray, low: int, high: int) -> None:
+    """Give each record in turn the lowest group number that it can have in an optimal assignment; ``labels`` change.
+
+    ``edges`` are those whose reduced cost is zero, and ``free`` tells of which groups the size may change at no cost.
+    A record can change its group if the surplus that it makes there can be handed on, by moving records after it along
+    such edges, to the group that it leaves. Node m stands for all groups that keep a surplus or give up a record.
+    """
+    n, m = len(labels), len(free)
+    firsts = np.searchsorted(edges, np.arange(n + 1) * m)
+    members, begins = _by_group(labels, m)
+    came = np.empty(m + 1, dtype=np.int64)
+    moved = np.empty(m + 1, dtype=np.int64)
+    queue = np.empty(m + 1, dtype=np.int64)
+    for record in range(n):
+        home = labels[record]
+        for edge in range(firsts[record], firsts[record + 1]):
+            target = edges[edge] - record * m
+            if target >= home:
+                break
+            came[:] = -1
+            came[target] = target
+            queue[0] = target
+            head, tail = 0, 1
+            while head < tail and came[home] < 0:
+                node = queue[head]
+                head += 1
+                if node == m:
+                    for group in range(m):
+                        if came[group] < 0 and free[group] and begins[group + 1] - begins[group] > low:
+                            came[group], moved[group] = m, -1
+                            queue[tail] = group
+                            tail += 1
+                    continue
+                if came[m] < 0 and free[node] and begins[node + 1] - begins[node] < high:
+                    came[m], moved[m] = node, -1
+                    queue[tail] = m
+                    tail += 1
+                for member in members[begins[node] : begins[node + 1]]:
+                    if member <= record:
+                        continue
+                    for way in range(firsts[member], firsts[member + 1]):
+                        group = edges[way] - member * m
+                        if came[group] < 0:
+                            came[group], moved[group] = node, member
+                            queue[tail] = group
+                            tail += 1
+            if came[home] < 0:
+                continue
+            node = home
+            while node != target:
+                if moved[node] >= 0:
+                    labels[moved[node]] = node
+                node = came[node]
+            labels[record] = target
+            members, begins = _by_group(labels, m)
+            break
+
+
+def _solve(
+    weights: FloatArray, records: IntArray, groups: IntArray, n: int, m: int, low: int, high: int
+) -> tuple[IntArray, FloatArray, FloatArray]:
+    """Return the labels of an optimal assignment along the given edges, the prices of the records and of the groups."""
+    number = np.arange(len(weights))
+    ones = np.ones(len(weights))
+    per_record = csr_array((ones, (records, number)), shape=(n, len(weights)))
+    per_group = csr_array((ones, (groups, number)), shape=(m, len(weights)))
+    bounded = high < n
+    # As tight as the solver allows; should rounding keep it from that, its own tolerances will do.
+    for options in ({"dual_feasibility_tolerance": 0.1 * ZERO}, {}):
+        result = linprog(
+            weights,
+            A_ub=vstack([-per_group, per_group]) if bounded else -per_group,
+            b_ub=np.repeat([-low, high], m) if bounded else np.full(m, -low),
+            A_eq=per_record,
+            b_eq=np.ones(n),
+            method="highs-ds",
+            options=options,
+        )
+        if result.status == 0:
+            break
+    else:
+        raise RuntimeError(f"HiGHS has not solved the assignment: {result.message}")
+    labels = np.empty(n, dtype=np.int64)
+    chosen = result.x > 0.5
+    labels[records[chosen]] = groups[chosen]
+    prices = result.ineqlin.marginals
+    return labels, result.eqlin.marginals, prices[m:] - prices[:m] if bounded else -prices
+
+
+def assign(X: FloatArray, centers: FloatArray, labels: IntArray, low: int, high: int, *, squared: bool) -> IntArray:
+    """Return the labels of the assignment of least total weight, as the module describes it.
+
+    Parameters
+    ----------
+    X : array of float, shape (n, d)
+    centers : array of float, shape (m, d)
+    labels : array of int, shape (n,)
+        An assignment that satisfies the bounds. It is returned if it weighs nothing.
+    low, high : int
+        The least and the greatest size of a group.
+    squared : bool
+        Whether a weight is the square of a distance.
+    """
+    n, m = len(X), len(centers)
+    everyone = np.arange(n)
+    unit = _weights(X, centers, everyone, labels, squared).mean()
+    if unit == 0.0 or m == 1:
+        return labels
+    columns = np.ascontiguousarray(centers.T)
+    near = _nearest_of(X, columns, min(m, CENTROIDS_PER_RECORD))
+    around = _nearest_of(centers, np.ascontiguousarray(X.T), min(n, RECORDS_PER_PLACE * low))
+    candidates = [everyone[:, np.newaxis] * m + near, around * m + np.arange(m)[:, np.newaxis], everyone * m + labels]
+    edges = np.unique(np.concatenate([part.ravel() for part in candidates]))
+    while True:
+        records, groups = np.divmod(edges, m)
+        weights = _weights(X, centers, records, groups, squared)
+        best, u, v = _solve(weights / unit, records, groups, n, m, low, high)
+        cheap, costs = _cheap_edges(X, columns, u * unit, v * unit, squared, ZERO * unit)
+        missing = np.setdiff1d(cheap[costs < -ZERO * unit], edges, assume_unique=True)
+        if len(missing) == 0:
+            break
+        edges = np.union1d(edges, missing)
+        checkpoint("assigning the records once more, with more choice")
+    _lowest_numbers(best, cheap, (np.abs(v) <= ZERO).astype(np.int64), low, high)
+    return best

@@ -1,0 +1,171 @@
+"""The groups formed so far: labels, sizes and coordinate sums, and the ways in which left-over records join them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool, add_exactly, remove
+from microagg.kernels.neighbors.kd_tree import remove as remove_from_tree
+from microagg.kernels.neighbors.tree_pool import ALIVE as LEFT
+from microagg.kernels.neighbors.tree_pool import Index
+from microagg.validation import FloatArray, IntArray
+
+
+class Groups(NamedTuple):
+    """Groups under construction; made by :func:`make_groups`.
+
+    Attributes
+    ----------
+    labels : array of int, shape (n,)
+        The group of each record, -1 while unassigned.
+    sums : array of float, shape (n // k, d)
+        The coordinate sums of each group, added in the order in which records joined.
+    sizes : array of int, shape (n // k,)
+    number : array of int, shape (1,)
+        How many groups there are.
+    """
+
+    labels: IntArray
+    sums: FloatArray
+    sizes: IntArray
+    number: IntArray
+
+
+@njit(cache=True, nogil=True)
+def make_groups(n: int, d: int, k: int) -> Groups:
+    """Return no groups yet, with room for as many as ``n`` records can form."""
+    most = n // k
+    return Groups(
+        np.full(n, -1, dtype=np.int64),
+        np.zeros((most, d)),
+        np.zeros(most, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+    )
+
+
+@njit(cache=True, nogil=True)
+def join(groups: Groups, pool: Pool, group: int, position: int) -> None:
+    """Move the record at ``position`` of the pool into ``group``."""
+    for j in range(groups.sums.shape[1]):
+        groups.sums[group, j] += pool.columns[j, position]
+    groups.sizes[group] += 1
+    groups.labels[pool.records[position]] = group
+    remove(pool, position)
+
+
+@njit(cache=True, nogil=True)
+def form(groups: Groups, pool: Pool, members: IntArray) -> int:
+    """Move the records at the positions ``members`` into a new group, in that order, and return its number."""
+    group = groups.number[0]
+    groups.number[0] += 1
+    for position in members:
+        join(groups, pool, group, position)
+    return group
+
+
+@njit(cache=True, nogil=True)
+def form_from_rest(groups: Groups, pool: Pool) -> None:
+    """Make all records left in the pool one new group."""
+    group = groups.number[0]
+    groups.number[0] += 1
+    for position in range(pool.counts[EXTENT]):
+        if not np.isnan(pool.columns[0, position]):
+            join(groups, pool, group, position)
+
+
+@njit(cache=True, nogil=True)
+def rest_to_nearest_centroid(groups: Groups, pool: Pool, moving: bool) -> None:
+    """Let each record left, by index, join the group with the nearest centroid.
+
+    With ``moving``, a group's centroid moves as soon as a record joins it; otherwise centroids stay as they are now.
+    """
+    if pool.counts[ALIVE] == 0:
+        return
+    number, d = groups.number[0], groups.sums.shape[1]
+    centroids = np.empty((number, d))
+    for group in range(number):
+        for j in range(d):
+            centroids[group, j] = groups.sums[group, j] / groups.sizes[group]
+    for position in range(pool.counts[EXTENT]):
+        if np.isnan(pool.columns[0, position]):
+            continue
+        best = 0
+        least = np.inf
+        for group in range(number):
+            distance = 0.0
+            for j in range(d):
+                difference = pool.columns[j, position] - centroids[group, j]
+                distance += difference * difference
+            if distance < least:
+                least = distance
+                best = group
+        join(groups, pool, best, position)
+        if moving:
+            for j in range(d):
+                centroids[best, j] = groups.sums[best, j] / groups.sizes[best]
+
+
+@njit(cache=True, nogil=True)
+def least_growth(groups: Groups, point: FloatArray) -> tuple[int, float]:
+    """Return the group whose SSE grows least if the record ``point`` (shape (d,)) joins it, and that growth.
+
+    A group of N records with centroid c grows by N / (N + 1) · ‖point - c‖².
+    """
+    best = -1
+    least = np.inf
+    for group in range(groups.number[0]):
+        size = groups.sizes[group]
+        distance = 0.0
+        for j in range(len(point)):
+            difference = point[j] - groups.sums[group, j] / size
+            distance += difference * difference
+        growth = size / (size + 1) * distance
+        if growth < least:
+            least = growth
+            best = group
+    return best, least
+
+
+@njit(cache=True, nogil=True)
+def sse_of(pool: Pool, members: IntArray) -> float:
+    """Return the SSE that the records at the positions ``members`` would have as a group."""
+    d = len(pool.columns)
+    center = np.zeros(d)
+    for position in members:
+        for j in range(d):
+            center[j] += pool.columns[j, position]
+    center /= len(members)
+    sse = 0.0
+    for position in members:
+        distance = 0.0
+        for j in range(d):
+            difference = pool.columns[j, position] - center[j]
+            distance += difference * difference
+        sse += distance
+    return sse
+
+
+@njit(cache=True, nogil=True)
+def take(groups: Groups, index: Index, group: int, record: int) -> None:
+    """Move ``record`` into ``group``."""
+    for j in range(index.X.shape[1]):
+        groups.sums[group, j] += index.X[record, j]
+        add_exactly(index.totals, j, -index.X[record, j])
+    groups.sizes[group] += 1
+    groups.labels[record] = group
+    index.counts[LEFT] -= 1
+    remove_from_tree(index.tree, record)
+
+
+@njit(cache=True, nogil=True)
+def found_group(groups: Groups, index: Index, seed: int, others: IntArray) -> int:
+    """Move ``seed`` and then ``others`` into a new group; return its number."""
+    group = groups.number[0]
+    groups.number[0] += 1
+    take(groups, index, group, seed)
+    for record in others:
+        take(groups, index, group, record)
+    return group

@@ -1,0 +1,1 @@
+"""Improving a partition: moves, their descent, regions of many records, ruin and recreate."""

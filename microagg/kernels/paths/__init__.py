@@ -1,0 +1,1 @@
+"""Orders of records, and the optimal split of an order into groups."""

@@ -1,0 +1,220 @@
+"""Orders in which records stand on a path, for :func:`microagg.kernels.paths.split.split_path` to cut."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from microagg.kernels.neighbors.brute_force import (
+    ALIVE,
+    EXTENT,
+    Pool,
+    centroid,
+    farthest,
+    make_pool,
+    measure_from,
+    nearest,
+    remove,
+    tidy,
+)
+from microagg.progress import checkpoint
+from microagg.validation import FloatArray, IntArray
+
+# Terms of distances computed between two checkpoints: some tenths of a second.
+TERMS_AT_A_TIME = 200_000_000
+
+
+# ---- One number a record ---------------------------------------------------------------------------------------------
+
+
+def by_value(values: FloatArray) -> IntArray:
+    """Return the record indices by ascending ``values``, shape (n,), ties by record index."""
+    return np.argsort(values, kind="stable")
+
+
+def sums(X: FloatArray) -> FloatArray:
+    """Return the sum of each record's attributes, added in order, shape (n,)."""
+    result = X[:, 0].copy()
+    for j in range(1, X.shape[1]):
+        result += X[:, j]
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _scatter(X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the centroid of all records and their scatter matrix, everything added in the order of the records."""
+    n, d = X.shape
+    center = np.zeros(d)
+    for i in range(n):
+        for j in range(d):
+            center[j] += X[i, j]
+    center /= n
+    scatter = np.zeros((d, d))
+    for i in range(n):
+        for j in range(d):
+            deviation = X[i, j] - center[j]
+            for m in range(d):
+                scatter[j, m] += deviation * (X[i, m] - center[m])
+    return center, scatter
+
+
+def first_component_scores(X: FloatArray) -> FloatArray:
+    """Return the records' scores on the first principal component, shape (n,), the largest of either sign positive."""
+    center, scatter = _scatter(X)
+    direction = np.linalg.eigh(scatter)[1][:, -1]
+    scores = np.zeros(len(X))
+    for j in range(X.shape[1]):
+        scores += (X[:, j] - center[j]) * direction[j]
+    # Nothing in the algebra tells a direction from its opposite: the record farthest out decides.
+    return scores if scores[np.argmax(np.abs(scores))] >= 0 else -scores
+
+
+# ---- Nearest point next ----------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def _end_of_diameter(pool: Pool) -> int:
+    """Return the lowest record index among those that are farthest from another one; ``pool`` must be complete."""
+    n = pool.counts[EXTENT]
+    measure_from(pool, centroid(pool))
+    radii = np.sqrt(pool.distances)
+    widest = radii.max()
+    measure_from(pool, pool.columns[:, np.argmax(radii)].copy())
+    known = pool.distances.max()
+    best = 0
+    largest = -1.0
+    for record in range(n):
+        # No pair is farther apart than both are from the centroid together; 1e-9 is for rounding.
+        if (radii[record] + widest) ** 2 * (1.0 + 1e-9) < known:
+            continue
+        measure_from(pool, pool.columns[:, record].copy())
+        reach = pool.distances.max()
+        if reach > largest:
+            largest = reach
+            best = record
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _walk(X: FloatArray, pool: Pool, order: IntArray, start: int, stop: int) -> None:
+    """Fill ``order[start:stop]``, each time with the record of the pool nearest to the one before, which leaves it."""
+    for place in range(start, stop):
+        tidy(pool)
+        measure_from(pool, X[order[place - 1]])
+        position = nearest(pool.distances, pool.counts[EXTENT], 1)[0]
+        order[place] = pool.records[position]
+        remove(pool, position)
+
+
+def nearest_point_next(X: FloatArray) -> IntArray:
+    """Return the path that begins at one end of the diameter and goes on to the nearest record not yet on it.
+
+    Of the two records farthest apart it begins at the one with the lower index. Time O(n²d).
+    """
+    n, d = X.shape
+    pool = make_pool(X)
+    order = np.empty(n, dtype=np.int64)
+    order[0] = _end_of_diameter(pool)
+    remove(pool, order[0])
+    place = 1
+    while place < n:
+        checkpoint("ordering the records", place / n)
+        stop = min(n, place + max(1, TERMS_AT_A_TIME // (pool.counts[ALIVE] * d)))
+        _walk(X, pool, order, place, stop)
+        place = stop
+    return order
+
+
+# ---- Through the groups of a partition -------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def _members(labels: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the records group by group, each group's by index, and where each group begins, and the end.
+
+    Groups stand in the order of first appearance, whatever their numbers.
+    """
+    number = np.full(labels.max() + 1, -1, dtype=np.int64)
+    begins = np.zeros(len(number) + 1, dtype=np.int64)
+    groups = 0
+    for label in labels:
+        if number[label] < 0:
+            number[label] = groups
+            groups += 1
+        begins[number[label] + 1] += 1
+    begins = np.cumsum(begins[: groups + 1])
+    members = np.empty(len(labels), dtype=np.int64)
+    filled = begins.copy()
+    for record in range(len(labels)):
+        group = number[labels[record]]
+        members[filled[group]] = record
+        filled[group] += 1
+    return members, begins
+
+
+@njit(cache=True, nogil=True)
+def _distances_to(X: FloatArray, members: IntArray, center: FloatArray) -> FloatArray:
+    distances = np.zeros(len(members))
+    for i in range(len(members)):
+        for j in range(len(center)):
+            difference = X[members[i], j] - center[j]
+            distances[i] += difference * difference
+    return distances
+
+
+@njit(cache=True, nogil=True)
+def through_groups(X: FloatArray, labels: IntArray) -> IntArray:
+    """Return a path through all records of ``X``, shape (n, d), on which each group of ``labels`` is contiguous.
+
+    It begins with the group of the record farthest from the centroid of all data. The next group is the one not yet
+    on the path whose centroid is nearest to any record of the last one. Within a group the records farthest from the
+    next group's centroid come first; within the last group those nearest to the centroid of the one before. Ties go to
+    the lowest record index, between groups to the one that has it. A single group stands by index. Time O(n²d/k).
+    """
+    n, d = X.shape
+    members, begins = _members(labels)
+    groups = len(begins) - 1
+    if groups == 1:
+        return members
+    centers = np.zeros((groups, d))
+    for group in range(groups):
+        for record in members[begins[group] : begins[group + 1]]:
+            for j in range(d):
+                centers[group, j] += X[record, j]
+        centers[group] /= begins[group + 1] - begins[group]
+
+    pool = make_pool(X)
+    measure_from(pool, centroid(pool))
+    first = labels[farthest(pool)]
+    group = 0
+    while labels[members[begins[group]]] != first:
+        group += 1
+
+    pool = make_pool(centers)
+    order = np.empty(n, dtype=np.int64)
+    filled = 0
+    previous = group
+    to_group = np.empty(groups)
+    for left in range(groups - 1, -1, -1):
+        remove(pool, pool.positions[group])
+        own = members[begins[group] : begins[group + 1]]
+        if left > 0:
+            tidy(pool)
+            extent = pool.counts[EXTENT]
+            to_group[:extent] = np.inf
+            for record in own:
+                measure_from(pool, X[record])
+                for position in range(extent):
+                    if pool.distances[position] < to_group[position]:
+                        to_group[position] = pool.distances[position]
+            following = pool.records[np.argmin(to_group[:extent])]
+            distances = -_distances_to(X, own, centers[following])
+        else:
+            following = group
+            distances = _distances_to(X, own, centers[previous])
+        for rank in nearest(distances, len(own), len(own)):
+            order[filled] = own[rank]
+            filled += 1
+        previous = group
+        group = following
+    return order

@@ -1,0 +1,369 @@
+"""The MDAV family finds the same groups by a tree as by passes over all records, label for label."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numba.core.dispatcher import Dispatcher
+
+from microagg import make
+from microagg.kernels.grouping import isolation as witnessed
+from microagg.kernels.grouping import moving_mean as edge
+from microagg.kernels.neighbors import crossover as choice
+from microagg.kernels.neighbors import lookahead as ahead
+from microagg.kernels.neighbors import tree_pool as index
+from microagg.progress import Cancelled, watched
+from tests import naive
+from tests.conftest import standardized
+from tests.kernels.neighbors.test_kd_tree import FAMILIES, generate
+
+# A gamma above 1 extends groups nearly always, 0 never.
+VARIANTS = [
+    *[(key, {}) for key in ("mdav", "mdav-1", "mdav-generic", "cbfs", "mdav-plus", "mdav-star")],
+    *[("v-mdav", {"gamma": gamma}) for gamma in (0.0, 0.2, 1.1)],
+]
+
+
+def name(variant):
+    key, params = variant
+    return "-".join([key, *(f"{param}={value}" for param, value in params.items())])
+
+
+every_variant = pytest.mark.parametrize("variant", VARIANTS, ids=name)
+
+
+@contextmanager
+def always_by_tree(until):
+    """Use the tree, whatever there is to be grouped, down to ``until`` records; yield the trees that are made."""
+    trees = []
+
+    def made(*args):
+        trees.append(make_tree(*args))
+        return trees[-1]
+
+    make_tree = index.make_tree
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choice, "prefers_tree", lambda n, d: True)
+        patch.setattr(choice, "FEWEST", until)
+        patch.setattr(edge, "GIVEN_UP_FROM", 2**62)
+        patch.setattr(index, "make_tree", made)
+        yield trees
+
+
+@contextmanager
+def never_by_tree():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choice, "prefers_tree", lambda n, d: False)
+        patch.setattr(index, "make_tree", None)
+        yield
+
+
+def labels_of(variant, X, k):
+    key, params = variant
+    return make(key, k=k, **params).fit_predict(X)
+
+
+def by_passes(variant, X, k):
+    with never_by_tree():
+        return labels_of(variant, X, k)
+
+
+def by_tree(variant, X, k, until=1):
+    """Return the labels found by a tree, once sure that the tree was used until few records were left."""
+    with always_by_tree(until) as trees:
+        labels = labels_of(variant, X, k)
+    if len(X) > max(until, 3 * k):
+        # An algorithm may leave up to 3k - 1 records for the last groups.
+        assert trees[-1].left[1] < max(until, 3 * k)
+    return labels
+
+
+def assert_same(variant, X, k, until=1):
+    expected = by_passes(variant, X, k)
+    got = by_tree(variant, X, k, until)
+    differing = np.flatnonzero(got != expected)
+    assert len(differing) == 0, f"{name(variant)}, n={len(X)}, k={k}, until={until}: first differs at {differing[0]}"
+
+
+# ---- The same labels -------------------------------------------------------------------------------------------------
+
+
+@every_variant
+@pytest.mark.parametrize(
+    ("benchmark", "k"),
+    [*[(benchmark, k) for benchmark in ("census", "tarragona") for k in (2, 3, 5, 10, 30)]]
+    + [("eia", k) for k in (3, 10, 30)],
+)
+def test_benchmarks(variant, benchmark, k):
+    assert_same(variant, standardized(benchmark), k)
+
+
+@every_variant
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("d", [1, 2, 5, 10, 30])
+def test_families(variant, family, d):
+    X, rng = generate(family, 500, d)
+    # The tree hands over at once, midway, or at the very end.
+    assert_same(variant, X, int(rng.integers(1, 12)), int(rng.choice([1, 40, 250, 480])))
+
+
+@every_variant
+@pytest.mark.parametrize("family", ["uniform", "clustered", "grid"])
+def test_thousands_of_records(variant, family):
+    X, _ = generate(family, 3000, 4)
+    assert_same(variant, X, 3, 300)
+
+
+@every_variant
+def test_twenty_thousand_records(variant):
+    X, _ = generate("uniform", 20_000, 3)
+    assert_same(variant, X, 25, 1000)
+
+
+@every_variant
+@pytest.mark.parametrize("family", ["uniform", "grid", "mostly-one", "all-equal", "with-outliers"])
+def test_hardly_enough_records(variant, family):
+    # Around k, 2k and 3k the algorithms change from their main loop to their various endings.
+    for k in (1, 2, 3, 7):
+        for n in sorted({k, k + 1, 2 * k - 1, 2 * k, 2 * k + 1, 3 * k - 1, 3 * k, 3 * k + 1, 4 * k, 5 * k + 1}):
+            X, _ = generate(family, max(n, 3), 2)
+            assert_same(variant, X[:n], k)
+
+
+@every_variant
+@pytest.mark.parametrize("family", ["uniform", "grid", "mostly-one", "heavy-tailed"])
+def test_handing_over_at_any_number_of_records(variant, family):
+    X, _ = generate(family, 97, 2)
+    expected = by_passes(variant, X, 4)
+    for until in range(0, 100, 3):
+        assert np.array_equal(by_tree(variant, X, 4, until), expected), until
+
+
+@st.composite
+def small_tables(draw):
+    """Draw records on a small grid, and a k that there are enough of them for."""
+    k = draw(st.integers(1, 6))
+    shape = draw(st.integers(k, 80)), draw(st.integers(1, 3))
+    return draw(arrays(np.float64, shape, elements=st.integers(0, draw(st.integers(1, 8))))), k
+
+
+@every_variant
+@given(table=small_tables(), until=st.integers(1, 40))
+@settings(max_examples=60, deadline=None)
+def test_any_small_integers(variant, table, until):
+    X, k = table
+    assert_same(variant, X, k, until)
+
+
+@every_variant
+@pytest.mark.parametrize("family", ["uniform", "grid", "mostly-one", "heavy-tailed"])
+def test_oracles(variant, family):
+    key, params = variant
+    for n, k in ((300, 7), (151, 2)):
+        X, _ = generate(family, n, 3)
+        assert by_tree(variant, X, k).tolist() == naive.ORACLES[key](X, k, **params)
+
+
+# ---- Whatever is looked up, and on however many threads --------------------------------------------------------------
+
+
+@every_variant
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("spare", [0, 1, 20])
+def test_labels_do_not_depend_on_what_was_looked_up(monkeypatch, variant, threads, spare):
+    monkeypatch.setattr(ahead, "THREADS", threads)
+    monkeypatch.setattr(ahead, "SPARE", spare)
+    for family in ("uniform", "grid"):
+        X, _ = generate(family, 400, 2)
+        assert_same(variant, X, 3, 10)
+
+
+@every_variant
+@pytest.mark.parametrize(
+    ("constant", "value"),
+    [("WORTH_A_TREE", 8), ("FORESEEN", 2), ("FORESEEN", 7), ("FORESEEN_AT_FIRST", 1), ("OPPOSITE", 1), ("OPPOSITE", 9)],
+)
+def test_labels_do_not_depend_on_how_far_is_foreseen(monkeypatch, variant, constant, value):
+    monkeypatch.setattr(edge, constant, value)
+    for family in ("uniform", "grid", "mostly-one", "on-a-sphere"):
+        X, _ = generate(family, 600, 3)
+        assert_same(variant, X, 4, 30)
+
+
+@pytest.mark.parametrize("family", ["uniform", "grid", "mostly-one", "on-a-sphere"])
+def test_a_tree_is_given_up_where_passes_are_faster(family):
+    X, _ = generate(family, 600, 3)
+    for variant in VARIANTS[:4]:
+        expected = by_passes(variant, X, 3)
+        with always_by_tree(10) as trees, pytest.MonkeyPatch.context() as patch:
+            patch.setattr(edge, "GIVEN_UP_FROM", 200)
+            for cost in (0.001, 1, 1e9):
+                patch.setattr(edge, "COST_OF_LEAF", cost)
+                assert np.array_equal(labels_of(variant, X, 3), expected)
+        never, _, at_once = (tree.left[1] for tree in trees)
+        assert never < 10
+        assert 450 < at_once < 600
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("witnesses", [1, 4])
+def test_groups_are_extended_alike_whatever_gamma(monkeypatch, family, witnesses):
+    monkeypatch.setattr(witnessed, "WITNESSES", witnesses)
+    X, _ = generate(family, 400, 2)
+    for gamma in (0.01, 0.1, 0.4, 0.7, 1.0, 1.5, 1e3):
+        for k in (1, 2, 6):
+            assert_same(("v-mdav", {"gamma": gamma}), X, k)
+
+
+def test_what_is_left_of_many_records_gets_a_new_tree(monkeypatch):
+    monkeypatch.setattr(edge, "WORTH_A_TREE", 60)
+    X, _ = generate("uniform", 1000, 3)
+    for variant in (("mdav", {}), ("cbfs", {})):
+        with always_by_tree(10) as trees:
+            labels = labels_of(variant, X, 4)
+        assert np.array_equal(labels, by_passes(variant, X, 4))
+        sizes = [tree.ends[1, 1] for tree in trees]
+        assert len(sizes) > 3
+        assert all(after <= before / 2 for before, after in pairwise(sizes))
+
+
+@pytest.mark.parametrize("key", ["mdav-2", "dba-2", "imhm", "pcl", "cbfs-mhm"])
+def test_algorithms_that_start_from_these(key):
+    for family, n, k in [("uniform", 700, 5), ("grid", 150, 3), ("mostly-one", 90, 2)]:
+        X, _ = generate(family, n, 2)
+        with always_by_tree(20) as trees:
+            labels = labels_of((key, {}), X, k)
+        # DBA-2 may have no group to split.
+        assert trees or key == "dba-2"
+        assert np.array_equal(labels, by_passes((key, {}), X, k))
+
+
+@every_variant
+def test_runs_in_threads_do_not_disturb_each_other(variant):
+    tables = [generate(family, 1200, 3)[0] for family in ("uniform", "grid", "clustered", "uniform")]
+    expected = [by_passes(variant, X, 3) for X in tables]
+    start = threading.Barrier(len(tables))
+
+    def run(X):
+        start.wait()
+        return labels_of(variant, X, 3)
+
+    with always_by_tree(50), ThreadPoolExecutor(len(tables)) as pool:
+        for got, labels in zip(pool.map(run, tables), expected, strict=True):
+            assert np.array_equal(got, labels)
+
+
+# ---- What surrounds a run --------------------------------------------------------------------------------------------
+
+
+@every_variant
+def test_a_run_says_where_it_is(variant):
+    X, _ = generate("uniform", 2000, 3)
+    seen = []
+
+    def watch(message, share):
+        seen.append((message, share))
+        return True
+
+    with watched(watch):
+        by_tree(variant, X, 3, 100)
+    shares = [share for _, share in seen if share is not None]
+    assert len(shares) > 3
+    assert shares == sorted(shares)
+    assert shares[0] < 0.5 < shares[-1] <= 1
+    assert shares[0] >= 0
+    assert all(isinstance(message, str) and message for message, _ in seen)
+
+
+@every_variant
+def test_a_run_can_be_cancelled(variant):
+    X, _ = generate("uniform", 2000, 3)
+    for patience in (0, 3):
+        calls = []
+
+        def watch(message, share, calls=calls, patience=patience):
+            calls.append(message)
+            return len(calls) <= patience
+
+        with watched(watch), pytest.raises(Cancelled), always_by_tree(100):
+            labels_of(variant, X, 3)
+        # It ends at the first refusal.
+        assert len(calls) == patience + 1
+    assert_same(variant, X, 3, 100)
+
+
+def compiled():
+    """Return how many versions of each kernel have been compiled."""
+    modules = [module for key, module in sys.modules.items() if key.startswith("microagg.")]
+    kernels = {id(value): value for module in modules for value in vars(module).values()}
+    return {
+        (kernel.py_func.__module__, kernel.py_func.__name__): len(kernel.signatures)
+        for kernel in kernels.values()
+        if isinstance(kernel, Dispatcher)
+    }
+
+
+@every_variant
+def test_no_kernel_is_compiled_again_for_other_kinds_of_tables(variant):
+    X, _ = generate("uniform", 300, 3)
+    expected = by_tree(variant, X, 3)
+    before = compiled()
+    assert before
+    read_only = X.copy()
+    read_only.setflags(write=False)
+    for table in (read_only, np.asfortranarray(X), pd.DataFrame(X), X[::-1][::-1], X.tolist()):
+        assert np.array_equal(by_tree(variant, table, 3), expected)
+    assert compiled() == before
+
+
+@every_variant
+def test_data_are_left_as_they_were(variant):
+    X, _ = generate("uniform", 300, 3)
+    before = X.copy()
+    by_tree(variant, X, 3)
+    assert np.array_equal(X, before)
+
+
+def least_for_a_tree(d):
+    """Return how many records it takes, in thousands, for a tree to be preferred."""
+    return next(n for n in range(1000, 10**9, 1000) if choice.prefers_tree(n, d))
+
+
+def test_a_tree_is_preferred_for_many_records_with_few_attributes():
+    few, some, more = least_for_a_tree(2), least_for_a_tree(10), least_for_a_tree(20)
+    # What a tree hands over at once is not worth one; the benchmarks are small.
+    assert choice.FEWEST < few <= some < more
+    assert few > 4092
+    # A million records are what the tree is for; where there are hundreds of attributes it is of no use.
+    assert some < 1_000_000
+    assert not choice.prefers_tree(10**9, 10**6)
+
+
+@every_variant
+def test_many_records_go_by_tree_and_few_do_not(variant):
+    n = least_for_a_tree(2)
+    X, _ = generate("uniform", n, 2)
+    made = []
+    make_tree = index.make_tree
+
+    def making(*args):
+        made.append(make_tree(*args))
+        return made[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(index, "make_tree", making)
+        labels_of(variant, X[: n - 1000], 25)
+        assert not made
+        labels = labels_of(variant, X, 25)
+        assert made
+    assert np.array_equal(labels, by_passes(variant, X, 25))

@@ -1,0 +1,600 @@
+"""Data sets: benchmarks are the published ones, synthetic sets have their structure, failures are said plainly."""
+
+import functools
+import hashlib
+import http.server
+import pickle
+import socket
+import subprocess
+import sys
+import threading
+from dataclasses import FrozenInstanceError, replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from microagg import datasets
+from microagg.datasets import benchmarks, kinds, loading
+from microagg.datasets.catalog import RemoteFile
+from microagg.datasets.examples import TOY_VALUES
+from microagg.errors import DataError, DatasetUnavailableError, ParameterError
+from microagg.tables import digest_array, read_table, to_csv
+from microagg.taxonomy import Taxonomy
+from tests.conftest import ROOT
+
+SAMPLES = ROOT / "sample_data"
+BENCHMARKS = ("census", "tarragona", "eia", "adult")
+SYNTHETIC = ("simu", "simc", "sim1", "sim2", "sim3", "scattered", "clustered")
+LOCAL = tuple(name for name in datasets.NAMES if name not in BENCHMARKS)
+
+
+# --- the catalog -----------------------------------------------------------------------------------------------------
+
+
+def test_promised_names():
+    assert set(datasets.NAMES) == {
+        *BENCHMARKS,
+        *SYNTHETIC,
+        *("toy", "wine", "breast_cancer", "diabetes"),
+    }
+    assert tuple(datasets.CATALOG) == datasets.NAMES
+
+
+@pytest.mark.parametrize("name", datasets.NAMES)
+def test_catalog_entries(name):
+    entry = datasets.describe(name)
+    assert entry.name == name
+    assert 1 <= entry.description.count(". ") + 1 <= 3
+    assert entry.description.endswith(".")
+    assert entry.source
+    assert (entry.file is not None) == (entry.kind == "benchmark") == (name in BENCHMARKS)
+    assert (entry.kind == "synthetic") == (name in SYNTHETIC)
+
+
+def test_catalog_sizes_in_words():
+    assert datasets.describe("census").size == "1,080 × 13"
+    assert datasets.describe("sim2").size == "100 × 4 to 8"
+    assert datasets.describe("sim2").d is None
+    assert datasets.describe("simc").n is None
+
+
+def test_catalog_cannot_be_changed():
+    with pytest.raises(TypeError):
+        datasets.CATALOG["census"] = None
+    with pytest.raises(FrozenInstanceError):
+        datasets.describe("census").title = "x"
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_sources_tell_the_same_as_the_catalog(name):
+    file = datasets.describe(name).file
+    text = (SAMPLES / "SOURCES.md").read_text(encoding="utf-8")
+    for fact in (file.name, file.url, file.sha256, f"{file.size:,}"):
+        assert fact in text
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"), [("Census", "census"), ("tarragonna", "tarragona"), ("breast-cancer", "_")]
+)
+def test_unknown_name_with_near_matches(wrong, right):
+    with pytest.raises(ParameterError, match=f"there is no data set '{wrong}': did you mean .*{right}"):
+        datasets.load(wrong)
+
+
+@pytest.mark.parametrize("name", ["zzzzzz", None, 3])
+def test_unknown_name_without(name):
+    with pytest.raises(ParameterError, match="choose one of census, tarragona"):
+        datasets.describe(name)
+    with pytest.raises(ParameterError):
+        datasets.is_available(name)
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed():
+    code = (
+        "import sys, microagg.datasets, microagg.tables\n"
+        "heavy = {'pooch', 'requests', 'rdata', 'sklearn.datasets', 'pyarrow.parquet', 'openpyxl'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=SAMPLES.parent)
+
+
+# --- the type --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_local_sets_fit_their_entry(name):
+    data, entry = datasets.load(name, download=False), datasets.CATALOG[name]
+    assert datasets.is_available(name)
+    assert (data.name, data.title, data.source, data.description) == (
+        name,
+        entry.title,
+        entry.source,
+        entry.description,
+    )
+    assert data.X.shape == (data.n, data.d) == (len(data.frame), len(data.quasi_identifiers))
+    assert entry.n_range[0] <= data.n <= entry.n_range[1]
+    assert entry.d_range[0] <= data.d <= entry.d_range[1]
+    assert data.X.dtype == np.float64
+    assert data.X.flags.c_contiguous
+    assert np.isfinite(data.X).all()
+    assert data.frame.index.equals(pd.RangeIndex(data.n))
+
+
+def test_dataset_is_frozen_and_its_matrix_a_copy():
+    data = datasets.load("toy")
+    with pytest.raises(FrozenInstanceError):
+        data.name = "x"
+    data.X[:] = 0
+    assert data.X.sum() == 374
+    data.frame.loc[0, "value"] = 99
+    assert datasets.load("toy").X[0, 0] == 1
+    assert pickle.loads(pickle.dumps(data)).name == "toy"
+    assert len(repr(data)) < 200
+
+
+# --- examples --------------------------------------------------------------------------------------------------------
+
+
+def test_toy():
+    data = datasets.load("toy")
+    assert TOY_VALUES == (1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100)
+    assert list(data.frame) == ["value"]
+    assert data.X.ravel().tolist() == list(TOY_VALUES)
+    assert data.X.mean() == 34
+    assert ((data.X - 34) ** 2).sum() == 17966
+    assert data.seed is None
+
+
+@pytest.mark.parametrize(("name", "n", "d"), [("wine", 178, 13), ("breast_cancer", 569, 30), ("diabetes", 442, 10)])
+def test_bundled(name, n, d):
+    data = datasets.load(name)
+    assert data.X.shape == (n, d)
+    assert list(data.frame) == [*data.quasi_identifiers, "target"]
+
+
+def test_diabetes_has_its_original_units():
+    data = datasets.load("diabetes")
+    assert data.frame["age"].between(18, 80).all()
+    assert set(data.frame["sex"]) == {1.0, 2.0}
+
+
+def test_survey_file_is_what_the_generator_makes():
+    frame = datasets.make_survey()
+    text = (SAMPLES / "survey.csv").read_bytes().decode("utf-8")
+    assert text == to_csv(frame)
+    pd.testing.assert_frame_equal(read_table(SAMPLES / "survey.csv"), frame)
+    assert frame.shape == (300, 11)
+    assert not frame.isna().any(axis=None)
+    assert frame["person_id"].is_unique
+    assert frame["age"].between(18, 92).all()
+    assert (frame[["rent", "household_income", "household_size"]] > 0).all(axis=None)
+    assert not datasets.make_survey(seed=1).equals(frame)
+    assert len(datasets.make_survey(n=50)) == 50
+
+
+# --- synthetic sets --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SYNTHETIC)
+def test_seed_decides(name):
+    first, second = datasets.load(name, seed=5), datasets.load(name, seed=5)
+    np.testing.assert_array_equal(first.X, second.X)
+    assert first.seed == 5
+    assert datasets.load(name).seed == 0
+    np.testing.assert_array_equal(datasets.load(name).X, datasets.load(name, seed=np.int64(0)).X)
+    assert not np.array_equal(first.X[:50, :2], datasets.load(name, seed=6).X[:50, :2])
+    assert list(first.frame) == [f"x{j}" for j in range(1, first.d + 1)] == list(first.quasi_identifiers)
+
+
+@pytest.mark.parametrize(
+    ("name", "digest"),
+    [
+        ("simu", "6e5bc8ec88ec9e4c"),
+        ("simc", "50857e5dc7b95217"),
+        ("sim1", "2a791c25a76456a8"),
+        ("sim2", "974661c4daf15f54"),
+        ("sim3", "eb886e348c6d082a"),
+        ("scattered", "03dc395ea6c8ca68"),
+        ("clustered", "1441a995eb4f14d9"),
+    ],
+)
+def test_seed_zero_stays_the_same_set(name, digest):
+    # Rounded, so that the last bit of a logarithm on another processor does not matter.
+    assert digest_array(datasets.load(name).X.round(6) + 0.0)[:16] == digest
+
+
+@pytest.mark.parametrize("seed", [-1, 1.0, "0", True])
+def test_impossible_seed(seed):
+    with pytest.raises(ParameterError, match="seed must be a whole number of at least 0"):
+        datasets.load("simu", seed=seed)
+
+
+@pytest.mark.parametrize("name", ["toy", "wine", "census"])
+def test_seed_where_there_is_none(name):
+    with pytest.raises(ParameterError, match=f"'{name}' takes no seed"):
+        datasets.load(name, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "half"), [("simu", (1000, 10), 1e4), ("sim1", (100, 10), 1e3), ("scattered", (1000, 2), 1e4)]
+)
+def test_uniform_sets(name, shape, half):
+    X = datasets.load(name, seed=3).X
+    assert X.shape == shape
+    assert 0.9 * half < np.abs(X).max() <= half
+    # The mean and the variance of a uniform distribution, within five standard errors of the mean.
+    assert np.abs(X.mean(axis=0)).max() < 5 * half / np.sqrt(3 * len(X))
+    assert X.var() == pytest.approx(half**2 / 3, rel=0.1)
+
+
+def runs(X, reach):
+    """Return the lengths of the runs of consecutive records that differ by at most ``reach`` in every attribute."""
+    breaks = np.flatnonzero((np.abs(np.diff(X, axis=0)) > reach).any(axis=1)) + 1
+    return np.diff(np.concatenate([[0], breaks, [len(X)]]))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_simc_structure(seed):
+    X = datasets.load("simc", seed=seed).X
+    # x grouped records and floor(x/3) others.
+    grouped = next(x for x in range(400, 2101) if x + x // 3 == len(X))
+    sizes = runs(X[:grouped], reach=200)
+    assert len(sizes) == 100
+    assert sizes.min() >= 4
+    assert sizes.max() <= 21
+    assert sizes.mean() == pytest.approx(12.5, abs=2.5)
+    for group in np.split(X[:grouped], np.cumsum(sizes)[:-1]):
+        assert np.ptp(group, axis=0).max() <= 200
+    assert runs(X[grouped:], reach=200).max() == 1
+    assert np.abs(X).max() <= 10_100
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_clustered_structure(seed):
+    X = datasets.load("clustered", seed=seed).X
+    assert X.shape == (1000, 2)
+    assert np.abs(X).max() <= 10_100
+    sizes = runs(X, reach=200)
+    # Two clusters may happen to lie side by side.
+    assert set(sizes[sizes <= 5]) == {3, 4, 5}
+    assert np.isin(sizes, (3, 4, 5)).mean() > 0.97
+
+
+def test_sim2_and_sim3_structure():
+    dimensions = {"sim2": set(), "sim3": set()}
+    for seed in range(40):
+        for name, edge in (("sim2", 1.0), ("sim3", 2.0)):
+            X = datasets.load(name, seed=seed).X
+            assert len(X) == 100
+            dimensions[name].add(X.shape[1])
+            clusters = X.reshape(5, 20, -1)
+            centers = clusters.mean(axis=1)
+            assert centers.min() > -0.3
+            assert centers.max() < edge + 0.3
+            sigma = np.sqrt(clusters.var(axis=1, ddof=1).mean())
+            assert 0.08 < sigma < 0.33
+    assert dimensions == {"sim2": {4, 5, 6, 7, 8}, "sim3": {4, 5, 6, 7, 8}}
+
+
+def test_sim3_is_sim2_on_a_larger_cube():
+    for seed in range(5):
+        near, far = (datasets.load(name, seed=seed).X.reshape(5, 20, -1) for name in ("sim2", "sim3"))
+        deviations = [clusters - clusters.mean(axis=1, keepdims=True) for clusters in (near, far)]
+        np.testing.assert_allclose(*deviations, atol=1e-12)
+
+
+# --- benchmarks ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "n", "d", "sst"),
+    [("tarragona", 13, 834, 13, 10842), ("census", 13, 1080, 13, 14040), ("eia", 15, 4092, 11, 45012)],
+)
+def test_casc_benchmarks(benchmark, name, columns, n, d, sst):
+    data = benchmark(name)
+    assert data.frame.shape == (n, columns)
+    X = data.X
+    assert X.shape == (n, d) == (datasets.CATALOG[name].n, datasets.CATALOG[name].d)
+    z = (X - X.mean(axis=0)) / X.std(axis=0)
+    assert (z**2).sum() == pytest.approx(sst, rel=1e-12)
+    assert data.frame.index.equals(pd.RangeIndex(n))
+    assert {str(dtype) for dtype in data.frame[list(data.quasi_identifiers)].dtypes} == {"int64"}
+
+
+def test_benchmarks_have_the_published_values(benchmark):
+    census = benchmark("census").frame
+    assert list(census)[:3] == ["AFNLWGT", "AGI", "EMCONTRB"]
+    assert census["AGI"][:3].tolist() == [45554, 57610, 56606]
+    tarragona = benchmark("tarragona").frame
+    assert tarragona["NET.PROFIT"][:3].tolist() == [6338, -830, -5727]
+    eia = benchmark("eia")
+    assert eia.quasi_identifiers == ("UTILITYID", *list(eia.frame)[5:])
+    assert (eia.quasi_identifiers[1], eia.quasi_identifiers[-1]) == ("RESREVENUE", "TOTSALES")
+    assert eia.frame["STATE"][0] == "AK"
+    assert not eia.frame.isna().any(axis=None)
+
+
+def test_adult(benchmark):
+    data = benchmark("adult")
+    assert data.frame.shape == (32_561, 15)
+    assert len(data.frame.dropna()) == 30_162
+    assert data.d == 8
+    assert data.frame["age"].dtype == np.int64
+    for name in data.frame.select_dtypes(exclude="number"):
+        cells = data.frame[name].dropna()
+        assert (cells == cells.str.strip()).all()
+        assert "?" not in set(cells)
+    with pytest.raises(DataError, match=r"'adult' has categorical quasi-identifiers \('workclass', 'education'.*:"):
+        _ = data.X
+
+
+# --- kinds of the quasi-identifiers ----------------------------------------------------------------------------------
+
+
+NOMINAL = ("workclass", "marital-status", "occupation", "race", "sex", "native-country")
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_local_sets_are_numeric(name):
+    data = datasets.load(name)
+    assert data.schema.quasi_identifiers == data.quasi_identifiers
+    assert data.schema.is_numeric
+    np.testing.assert_array_equal(data.schema.matrix(data.frame), data.X)
+    assert pickle.loads(pickle.dumps(data)).schema == data.schema
+
+
+def test_schema_of_adult(benchmark):
+    data = benchmark("adult")
+    schema = data.schema
+    assert schema.quasi_identifiers == data.quasi_identifiers
+    assert schema.confidential == ("income",)
+    assert tuple(schema.taxonomies) == NOMINAL
+    assert {name: schema.taxonomies[name].height for name in NOMINAL} == dict(
+        zip(NOMINAL, (2, 2, 2, 1, 1, 3), strict=True)
+    )
+    assert {a.name for a in schema.attributes if a.kind == "numeric"} == {"age"}
+    assert list(schema.ordinal) == ["education"]
+
+
+def test_records_of_adult(benchmark):
+    data = benchmark("adult")
+    records = data.schema.records(data.frame, missing="drop")
+    assert (records.n, records.d) == (30_162, 8)
+    assert records.domains.tolist() == [73, 2, 15, 2, 2, 1, 1, 3]
+    complete = data.frame.dropna()
+    np.testing.assert_array_equal(records.values[:, 0], complete["age"])
+    # An order with 16 levels is the same as the number that the file gives them.
+    np.testing.assert_array_equal(records.values[:, 2] + 1, complete["education-num"])
+    with pytest.raises(DataError, match="missing"):
+        data.schema.records(data.frame)
+
+
+@pytest.mark.parametrize("name", NOMINAL)
+def test_taxonomies_of_adult_are_its_values_and_no_others(benchmark, name):
+    taxonomy = Taxonomy.read(SAMPLES / "taxonomies" / "adult" / f"{name}.txt")
+    assert taxonomy == benchmark("adult").schema.taxonomies[name]
+    assert taxonomy.names[0] == "*"
+    assert set(taxonomy.values) == set(benchmark("adult").frame[name].dropna())
+
+
+def test_taxonomies_of_adult_say_what_belongs_together(benchmark):
+    trees = benchmark("adult").schema.taxonomies
+    assert trees["workclass"].generalize(["State-gov", "Local-gov"]) == "Government"
+    assert trees["workclass"].generalize(["Private", "Private"]) == "Private"
+    assert trees["marital-status"].distance("Divorced", "Widowed") == 0.5
+    assert trees["marital-status"].distance("Divorced", "Never-married") == 1
+    assert trees["native-country"].generalize(["Cuba", "Mexico"]) == "America"
+    assert trees["native-country"].distance("France", "Germany") == pytest.approx(1 / 3)
+    assert trees["race"].is_flat
+    assert trees["sex"].is_flat
+
+
+def test_adult_without_a_checkout_has_flat_taxonomies(benchmark, tmp_path, monkeypatch):
+    monkeypatch.setattr(kinds, "_TAXONOMIES", tmp_path)
+    data = replace(benchmark("adult"), frame=benchmark("adult").frame.copy())
+    assert all(taxonomy.is_flat for taxonomy in data.schema.taxonomies.values())
+    assert list(data.schema.ordinal) == ["education"]
+    assert len(data.schema.records(data.frame, missing="drop")) == 30_162
+
+
+# --- files and downloads ---------------------------------------------------------------------------------------------
+
+CONTENT = bytes(range(256)) * 1000
+FILE = RemoteFile("small.bin", "http://127.0.0.1:9/", hashlib.sha256(CONTENT).hexdigest(), len(CONTENT))
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """Give a folder for MICROAGG_DATA_DIR, which is set, and one for the cache; neither holds anything."""
+    named, cache = tmp_path / "named", tmp_path / "cache"
+    named.mkdir()
+    monkeypatch.setenv("MICROAGG_DATA_DIR", str(named))
+    monkeypatch.setattr(benchmarks, "cache_folder", lambda: cache)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(benchmarks, "TIMEOUT", 0.5)
+    return named, cache
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server(tmp_path):
+    """Serve the folder ``served`` on this machine; give it and its address."""
+    served = tmp_path / "served"
+    served.mkdir()
+    handler = functools.partial(Quiet, directory=served)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
+        thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield served, f"http://127.0.0.1:{running.server_port}/"
+        running.shutdown()
+        thread.join()
+
+
+def refused_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def test_download_once_with_progress(folders, server):
+    named, cache = folders
+    served, address = server
+    (served / FILE.name).write_bytes(CONTENT)
+    file = replace(FILE, base_url=address)
+    assert not benchmarks.is_present(file)
+    steps = []
+    path = benchmarks.locate(file, progress=lambda done, total: steps.append((done, total)))
+    assert path.read_bytes() == CONTENT
+    assert path.parent == cache
+    assert benchmarks.is_present(file)
+    assert steps == sorted(steps)
+    assert len(steps) > 2
+    assert steps[-1] == (len(CONTENT), len(CONTENT))
+    assert {total for _, total in steps} == {len(CONTENT)}
+    # From now on no server is needed, and nothing was ever written to the named folder.
+    (served / FILE.name).unlink()
+    assert benchmarks.locate(file) == path
+    assert benchmarks.locate(file, download=False) == path
+    assert list(named.iterdir()) == []
+
+
+def test_named_folder_comes_first(folders):
+    named, cache = folders
+    cache.mkdir()
+    (cache / FILE.name).write_bytes(b"something else")
+    (named / FILE.name).write_bytes(CONTENT)
+    assert benchmarks.locate(FILE) == named / FILE.name
+
+
+def test_cache_comes_second(folders, monkeypatch):
+    _, cache = folders
+    cache.mkdir()
+    (cache / FILE.name).write_bytes(CONTENT)
+    assert benchmarks.locate(FILE) == cache / FILE.name
+    monkeypatch.delenv("MICROAGG_DATA_DIR")
+    assert benchmarks.locate(FILE) == cache / FILE.name
+
+
+def test_wrong_file_in_the_named_folder(folders):
+    named, _ = folders
+    (named / FILE.name).write_bytes(CONTENT[:-1] + b"x")
+    with pytest.raises(DatasetUnavailableError, match=r"not the published small\.bin: its SHA-256 sum") as caught:
+        benchmarks.locate(FILE)
+    assert str(named / FILE.name) in str(caught.value)
+    assert FILE.url in str(caught.value)
+    (named / FILE.name).write_bytes(b"short")
+    assert not benchmarks.is_present(FILE)
+
+
+def test_damaged_cache_is_fetched_again(folders, server):
+    _, cache = folders
+    served, address = server
+    (served / FILE.name).write_bytes(CONTENT)
+    cache.mkdir()
+    (cache / FILE.name).write_bytes(b"damaged")
+    file = replace(FILE, base_url=address)
+    with pytest.raises(DatasetUnavailableError, match=r"not the published small\.bin"):
+        benchmarks.locate(file, download=False)
+    assert benchmarks.locate(file).read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    ("download", "why"), [(True, "the address cannot be reached"), (False, "downloading is switched off")]
+)
+def test_neither_file_nor_network(folders, download, why):
+    _, cache = folders
+    file = replace(FILE, base_url=f"http://127.0.0.1:{refused_port()}/data/")
+    with pytest.raises(DatasetUnavailableError, match=why) as caught:
+        benchmarks.locate(file, download=download)
+    message = str(caught.value)
+    for fact in (file.name, file.url, str(cache), "MICROAGG_DATA_DIR"):
+        assert fact in message
+    assert "\n" not in message
+    assert not (cache / FILE.name).exists()
+
+
+def test_server_without_the_file(folders, server):
+    with pytest.raises(DatasetUnavailableError, match="the server answered 404: download it from"):
+        benchmarks.locate(replace(FILE, base_url=server[1]))
+
+
+def test_server_that_never_answers(folders):
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        file = replace(FILE, base_url=f"http://127.0.0.1:{silent.getsockname()[1]}/")
+        with pytest.raises(DatasetUnavailableError, match=r"did not answer within 0\.5 seconds"):
+            benchmarks.locate(file)
+
+
+def test_server_that_sends_something_else(folders, server):
+    _, cache = folders
+    served, address = server
+    (served / FILE.name).write_bytes(b"<html>please log in</html>")
+    file = replace(FILE, base_url=address)
+    with pytest.raises(DatasetUnavailableError, match=r"sent is not the published small\.bin") as caught:
+        benchmarks.locate(file, progress=lambda *_: None)
+    assert file.sha256 in str(caught.value)
+    assert list(cache.iterdir()) == []
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, RuntimeError])
+def test_progress_can_stop_a_download(folders, server, error):
+    _, cache = folders
+    served, address = server
+    (served / FILE.name).write_bytes(CONTENT)
+
+    def stop(*_):
+        raise error("stopped")
+
+    with pytest.raises(error, match="stopped"):
+        benchmarks.locate(replace(FILE, base_url=address), progress=stop)
+    assert list(cache.iterdir()) == []
+
+
+def test_cache_that_cannot_be_written(folders, server):
+    _, cache = folders
+    served, address = server
+    (served / FILE.name).write_bytes(CONTENT)
+    cache.write_text("a file where the folder should be")
+    with pytest.raises(DatasetUnavailableError, match="cannot be written to"):
+        benchmarks.locate(replace(FILE, base_url=address))
+
+
+@pytest.fixture
+def real_file(benchmark):
+    """Give the bytes of a benchmark file; to be requested before ``folders`` hides it."""
+    benchmark("tarragona")
+    return benchmarks.locate(datasets.CATALOG["tarragona"].file, download=False).read_bytes()
+
+
+def test_load_goes_through_all_this(real_file, folders, server, monkeypatch):
+    served, address = server
+    entry = datasets.CATALOG["tarragona"]
+    with pytest.raises(DatasetUnavailableError, match=r"Tarragona\.rda is not on this machine"):
+        datasets.load("tarragona", download=False)
+    assert not datasets.is_available("tarragona")
+    local = replace(entry, file=replace(entry.file, base_url=address))
+    monkeypatch.setattr(loading, "describe", lambda _: local)
+    with pytest.raises(DatasetUnavailableError, match="the server answered 404"):
+        datasets.load("tarragona")
+    (served / entry.file.name).write_bytes(real_file)
+    steps = []
+    data = datasets.load("tarragona", progress=lambda *step: steps.append(step))
+    assert data.X.shape == (834, 13)
+    assert steps[-1] == (entry.file.size, entry.file.size)
+    assert datasets.is_available("tarragona")
+
+
+def test_cache_folder(tmp_path, monkeypatch):
+    assert datasets.cache_folder() == SAMPLES.resolve() / "cache"
+    # Without a checkout around it, the package keeps to the user's own cache.
+    monkeypatch.setattr(benchmarks, "__file__", str(tmp_path / "lib" / "microagg" / "datasets" / "benchmarks.py"))
+    folder = benchmarks.cache_folder()
+    assert folder.name == "microagg"
+    assert tmp_path not in folder.parents

@@ -1,0 +1,209 @@
+"""The minimum spanning tree and the cutting of trees, on their own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import minimum_spanning_tree as scipys_tree
+from scipy.spatial.distance import pdist, squareform
+
+from microagg.kernels.grouping.groups import form, make_groups
+from microagg.kernels.grouping.growing import grow
+from microagg.kernels.grouping.spanning_tree import (
+    cut_longest_edges,
+    divide_at_hubs,
+    minimum_spanning_tree,
+    roots,
+    subtree_sizes,
+)
+from microagg.kernels.neighbors.brute_force import make_pool
+from microagg.progress import Cancelled, watched
+from microagg.registry import make
+
+
+def edges_of(parents):
+    return {(min(i, parent), max(i, parent)) for i, parent in enumerate(parents.tolist()) if parent >= 0}
+
+
+def random_forest(n, rng, trees=1):
+    """Return parents of so many random trees, their indices in no particular order."""
+    names = rng.permutation(n)
+    parents = np.full(n, -1, dtype=np.int64)
+    for place in range(trees, n):
+        # Some attach far up, which makes hubs, and some to the last one, which makes paths.
+        parents[names[place]] = names[place - 1 if rng.random() < 0.4 else rng.integers(0, min(place, 4))]
+    return parents
+
+
+def components(parents):
+    """Return the records of each tree, by another program's search."""
+    children = np.flatnonzero(parents >= 0)
+    n = len(parents)
+    graph = coo_array((np.ones(len(children)), (children, parents[children])), shape=(n, n))
+    number, labels = connected_components(graph, directed=False)
+    return [np.flatnonzero(labels == label) for label in range(number)]
+
+
+@pytest.mark.parametrize("d", [1, 2, 7])
+@pytest.mark.parametrize("n", [1, 2, 3, 50, 300])
+def test_minimum_spanning_tree_is_that_of_scipy(n, d):
+    X = np.random.default_rng([n, d]).normal(size=(n, d))
+    parents, lengths = minimum_spanning_tree(X)
+    expected = scipys_tree(squareform(pdist(X))).tocoo()
+    assert edges_of(parents) == {(min(i, j), max(i, j)) for i, j in zip(*expected.coords, strict=True)}
+    assert np.count_nonzero(parents < 0) == 1
+    children = np.flatnonzero(parents >= 0)
+    assert np.allclose(lengths[children], np.square(X[children] - X[parents[children]]).sum(axis=1), rtol=1e-14)
+    assert np.isinf(lengths[parents < 0]).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_minimum_spanning_tree_with_ties_takes_the_lowest_records(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, (rng.integers(2, 40), 2)).astype(float)
+    label = list(range(len(X)))
+    expected = set()
+    for _, a, b in sorted((np.square(X[i] - X[j]).sum(), i, j) for j in range(len(X)) for i in range(j)):
+        if label[a] != label[b]:
+            expected.add((a, b))
+            label = [label[a] if other == label[b] else other for other in label]
+    assert edges_of(minimum_spanning_tree(X)[0]) == expected
+
+
+def test_minimum_spanning_tree_is_the_same_in_many_small_steps(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    parents, lengths = minimum_spanning_tree(X)
+    monkeypatch.setattr("microagg.kernels.grouping.spanning_tree.TERMS_AT_A_TIME", 1000)
+    shares = []
+    with watched(lambda _, share: shares.append(share) or True):
+        again = minimum_spanning_tree(X)
+    assert np.array_equal(parents, again[0])
+    assert np.array_equal(lengths, again[1])
+    assert len(shares) > 50
+    assert shares == sorted(shares)
+    with pytest.raises(Cancelled), watched(lambda *_: False):
+        minimum_spanning_tree(X)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_roots_and_subtree_sizes(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 80))
+    parents = random_forest(n, rng, trees=int(rng.integers(1, min(n, 4) + 1)))
+    found, sizes = roots(parents), np.zeros(n, dtype=int)
+    for record in range(n):
+        on_the_way = record
+        while parents[on_the_way] >= 0:
+            sizes[on_the_way] += 1
+            on_the_way = parents[on_the_way]
+        sizes[on_the_way] += 1
+        assert found[record] == on_the_way
+    assert np.array_equal(subtree_sizes(parents), sizes)
+
+
+def cut_one_at_a_time(parents, lengths, k, most):
+    """Return the parents after the longest edge that may go has gone, again and again, from the definition."""
+    parents = parents.copy()
+    while True:
+        may_go = []
+        for tree in components(parents):
+            for child in tree[parents[tree] >= 0] if len(tree) > most else []:
+                without = parents.copy()
+                without[child] = -1
+                sizes = [len(part) for part in components(without) if part[0] in tree]
+                if min(sizes) >= k:
+                    ends = sorted((int(child), int(parents[child])))
+                    may_go.append((-lengths[child], ends, child))
+        if not may_go:
+            return parents
+        parents[min(may_go)[2]] = -1
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_one_pass_cuts_as_one_at_a_time_does(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 30))
+    k = int(rng.integers(1, 5))
+    most = 2 * k - 1 + int(rng.integers(0, 4))
+    parents = random_forest(n, rng, trees=int(rng.integers(1, 3)))
+    lengths = np.where(parents < 0, np.inf, rng.integers(0, 4, n).astype(float))
+    expected = cut_one_at_a_time(parents, lengths, k, most)
+    cut_longest_edges(parents, lengths, k, most)
+    assert np.array_equal(parents, expected)
+    assert np.array_equal(np.isinf(lengths), parents < 0)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 6, 10])
+def test_trees_without_an_edge_to_cut_are_divided_at_their_hubs(k):
+    most = max(2 * k - 1, 3 * k - 5)
+    divided = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(k, 8 * k + 20))
+        parents = random_forest(n, rng)
+        cut_longest_edges(parents, rng.random(n), k, most)
+        before = [tree.tolist() for tree in components(parents)]
+        divide_at_hubs(parents, k, most)
+        after = [tree.tolist() for tree in components(parents)]
+        assert sorted(record for tree in after for record in tree) == list(range(n))
+        assert all(k <= len(tree) <= most for tree in after)
+        # Nothing else is touched, and nothing is connected that was not.
+        assert all(tree in after for tree in before if len(tree) <= most)
+        assert all(any(set(tree) <= set(whole) for whole in before) for tree in after)
+        divided += len(after) > len(before)
+    assert divided > 10 or k == 1
+
+
+def test_star_is_divided_along_its_points():
+    # Each time the first two points go with the hub, and the others hang from the first of them, the next hub.
+    parents = np.array([-1, 0, 0, 0, 0, 0, 0, 0])
+    divide_at_hubs(parents, 3, 5)
+    assert roots(parents).tolist() == [0, 0, 0, 3, 3, 3, 3, 3]
+    # From another root it is the same star.
+    parents = np.array([5, 0, 0, 0, 0, -1, 0, 0])
+    divide_at_hubs(parents, 3, 5)
+    assert [tree.tolist() for tree in components(parents)] == [[0, 1, 2], [3, 4, 5, 6, 7]]
+
+
+def test_hub_goes_where_it_is_needed():
+    # Branches of 3, 3, 3, 2 around record 0, k = 5, at most 10: 6 are collected and 5 left, so 0 stays with 1 to 6.
+    parents = np.array([-1, 0, 1, 1, 0, 4, 4, 0, 7, 7, 0, 10])
+    divide_at_hubs(parents, 5, 10)
+    assert [tree.tolist() for tree in components(parents)] == [[0, 1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11]]
+    # Branches of 3, 3, 3, 1: only 4 are left, and 0 goes with them.
+    parents = np.array([-1, 0, 1, 1, 0, 4, 4, 0, 7, 7, 0])
+    divide_at_hubs(parents, 5, 10)
+    assert [tree.tolist() for tree in components(parents)] == [[0, 7, 8, 9, 10], [1, 2, 3, 4, 5, 6]]
+
+
+def test_groups_grow_by_what_is_nearest_to_the_moving_centroid():
+    # From 0 the nearest is 2, from their centroid 1 it is -1 and not 3.5, which is nearer to 2; ties go to the lowest.
+    X = np.array([[3.5], [0.0], [2.0], [-1.0], [9.0]])
+    pool, groups = make_pool(X), make_groups(5, 1, 2)
+    group = form(groups, pool, np.array([1]))
+    grow(groups, pool, group, 3)
+    assert np.flatnonzero(groups.labels == group).tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("key", "modules"),
+    [
+        ("p-s", ["algorithms.p_s"]),
+        ("m-d", ["algorithms.m_d", "kernels.trees"]),
+        ("k-ward", ["algorithms.k_ward"]),
+        ("mu-approx", ["algorithms.mu_approx"]),
+    ],
+)
+def test_many_small_steps_give_the_same_and_can_be_cancelled(key, modules, monkeypatch):
+    X = np.random.default_rng(5).normal(size=(150, 2))
+    labels = make(key, k=3).fit_predict(X)
+    for module in modules:
+        monkeypatch.setattr(f"microagg.{module}.TERMS_AT_A_TIME", 300)
+    messages = []
+    with watched(lambda message, _: messages.append(message) or True):
+        assert np.array_equal(make(key, k=3).fit_predict(X), labels)
+    assert len(messages) > 15
+    with pytest.raises(Cancelled), watched(lambda *_: len(messages) == 0):
+        make(key, k=3).fit(X)
