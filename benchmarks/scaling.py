@@ -533,6 +533,7 @@ def store(run: Run, command: list[str]) -> None:
     import numba
 
     import microagg
+    from benchmarks import tables
     from microagg import literature
 
     RESULTS.mkdir(exist_ok=True)
@@ -563,6 +564,7 @@ def store(run: Run, command: list[str]) -> None:
         "left_out": run.left_out,
     }
     (RESULTS / "scaling.json").write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    tables.write()
 
 
 def plain(value: object) -> object:
