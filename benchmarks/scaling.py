@@ -167,15 +167,15 @@ def run_cell(method: str, k: int, brute: bool, file: str, repeat: int) -> dict[s
             return b""
     else:
         from microagg import make
-        from microagg.kernels.neighbors import crossover as choice
+        from microagg.kernels.neighbors import crossover
 
-        tree = not brute and bool(choice.prefers_tree(n, d))
+        tree = not brute and bool(crossover.prefers_tree(n, d))
 
         def prefers_tree(n: int, d: int) -> bool:
             asked.append(tree)
             return tree
 
-        choice.prefers_tree = prefers_tree
+        crossover.prefers_tree = prefers_tree
 
         def run(X: np.ndarray) -> bytes:
             return make(method, k=k).fit_predict(X).tobytes()
@@ -204,8 +204,8 @@ import numpy as np
 method, tree = sys.argv[1], sys.argv[2] == "tree"
 from numba.core import event
 from microagg import make
-from microagg.kernels.neighbors import crossover as choice
-choice.prefers_tree = lambda n, d: tree
+from microagg.kernels.neighbors import crossover
+crossover.prefers_tree = lambda n, d: tree
 X = np.random.default_rng(0).random((12_000 if tree else 200, 3))
 estimator = make(method, k=3)
 own, running = {}, []

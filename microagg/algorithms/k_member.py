@@ -50,8 +50,8 @@ from microagg.records import Records
 from microagg.validation import FloatArray, IntArray
 
 
-class Groups(NamedTuple):
-    """Groups under construction; made by :func:`make_groups`.
+class MixedGroups(NamedTuple):
+    """Groups under construction; made by :func:`make_mixed_groups`.
 
     Attributes
     ----------
@@ -86,11 +86,11 @@ class Groups(NamedTuple):
     number: IntArray
 
 
-def make_groups(records: Records, k: int, classes: IntArray, first: int) -> Groups:
+def make_mixed_groups(records: Records, k: int, classes: IntArray, first: int) -> MixedGroups:
     """Return no groups yet, with room for as many as ``records`` can form, and the record ``first`` as r."""
     n, d = records.values.shape
     most, number = n // k, int(classes.max()) + 1
-    return Groups(
+    return MixedGroups(
         np.full(n, -1, dtype=np.int64),
         classes.copy(),
         np.zeros(most, dtype=np.int64),
@@ -139,7 +139,7 @@ def _widen(pool: MixedPool, low: FloatArray, high: FloatArray, position: int) ->
 
 
 @njit(cache=True, nogil=True)
-def _enter(pool: MixedPool, groups: Groups, group: int, position: int, alike: int) -> None:
+def _enter(pool: MixedPool, groups: MixedGroups, group: int, position: int, alike: int) -> None:
     """Move the record at ``position`` into ``group``, which has ``alike`` others of its class."""
     groups.labels[pool.records[position]] = group
     groups.sizes[group] += 1
@@ -148,7 +148,7 @@ def _enter(pool: MixedPool, groups: Groups, group: int, position: int, alike: in
 
 
 @njit(cache=True, nogil=True)
-def _begin(pool: MixedPool, groups: Groups, position: int) -> None:
+def _begin(pool: MixedPool, groups: MixedGroups, position: int) -> None:
     """Begin a group with the record at ``position``, and set ``pool.sums`` to the distances from it."""
     group = groups.number[0]
     groups.number[0] += 1
@@ -162,7 +162,7 @@ def _begin(pool: MixedPool, groups: Groups, position: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _least_increase(pool: MixedPool, groups: Groups, group: int, penalty: float) -> tuple[int, int]:
+def _least_increase(pool: MixedPool, groups: MixedGroups, group: int, penalty: float) -> tuple[int, int]:
     """Return the position of the unassigned record whose joining ``group`` costs least, and how many were measured.
 
     ``pool.sums`` are lower bounds of I with each record, and become tighter ones.
@@ -208,7 +208,7 @@ def _least_increase(pool: MixedPool, groups: Groups, group: int, penalty: float)
 
 
 @njit(cache=True, nogil=True)
-def _form_groups(pool: MixedPool, groups: Groups, k: int, penalty: float, from_seed: bool, most: int) -> bool:
+def _form_groups(pool: MixedPool, groups: MixedGroups, k: int, penalty: float, from_seed: bool, most: int) -> bool:
     """Do step 2 until ``most`` terms or more were added, going on where it stopped; return whether it is done."""
     d = len(pool.domains)
     spent = 0
@@ -256,7 +256,7 @@ def _relate_all(pool: MixedPool, point: FloatArray) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _join_best(pool: MixedPool, groups: Groups, record: int, penalty: float) -> None:
+def _join_best(pool: MixedPool, groups: MixedGroups, record: int, penalty: float) -> None:
     """Let a record join the group that it costs least."""
     position = pool.positions[record]
     point = point_at(pool, position)
@@ -287,7 +287,7 @@ def k_member(records: Records, k: int, classes: IntArray, from_seed: bool, penal
     if k == 1:
         return np.arange(n)
     rng = np.random.default_rng(seed)
-    groups = make_groups(records, k, classes, int(rng.integers(n)))
+    groups = make_mixed_groups(records, k, classes, int(rng.integers(n)))
     pool = make_pool(records)
     while not _form_groups(pool, groups, k, penalty, from_seed, TERMS_AT_A_TIME):
         checkpoint("forming groups", float(1.0 - (pool.counts[ALIVE] / n) ** 2))

@@ -27,8 +27,9 @@ import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator
+from microagg.kernels.neighbors.brute_force import passes_at_a_time
 from microagg.kernels.neighbors.knn_graph import neighbors_by_passes
-from microagg.kernels.paths.orders import TERMS_AT_A_TIME, nearest_point_next
+from microagg.kernels.paths.orders import nearest_point_next
 from microagg.kernels.paths.split import split_path
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
@@ -160,7 +161,7 @@ def tour_path(X: FloatArray) -> IntArray:
     tour = nearest_point_next(X)
     neighbors = np.empty((n, min(NEIGHBORS, n - 1)), dtype=np.int64)
     columns = X.T.copy()
-    at_a_time = max(1, TERMS_AT_A_TIME // (n * d))
+    at_a_time = passes_at_a_time(n, d)
     for start in range(0, n, at_a_time):
         checkpoint("finding neighbors", start / n)
         neighbors_by_passes(columns, neighbors, start, min(n, start + at_a_time))

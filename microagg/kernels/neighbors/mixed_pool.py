@@ -20,13 +20,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from microagg.kernels.neighbors.brute_force import ALIVE, BLOCK, EXTENT
+from microagg.kernels.neighbors.brute_force import ALIVE, BLOCK, EXTENT, position_of_largest
 from microagg.records import Records
 from microagg.validation import FloatArray, IntArray
 
 NodeArray = NDArray[np.uint32]
 
-# Terms added between two checkpoints: some tenths of a second.
+# Shares added between two checkpoints: some tenths of a second.
 TERMS_AT_A_TIME = 100_000_000
 
 
@@ -40,13 +40,13 @@ class MixedPool(NamedTuple):
     numbers : array of float, shape (d, n)
         One row per attribute, one position per record: its number or rank; 0 for a nominal attribute.
     nodes : array of int, shape (d, n)
-        The node of the taxonomy, without a sign, which indexing would have to heed; 0 for other attributes.
+        The node of the taxonomy; 0 for other attributes. Unsigned, as negative positions would have to be checked for.
     blanks : array of float, shape (n,)
         0 at each position, NaN once its record has left: sums start from it.
     records, positions : arrays of int, shape (n,)
         The record index at each position, ascending; the position of each record index, -1 once it has left.
     sums : array of float, shape (n,)
-        The sums of shares from whatever was asked last, by position; NaN where the record has left.
+        The sums of shares from the point that was measured from last, by position; NaN where the record has left.
     tables : array of float, shape (d, m)
         The share that each node has together with the node that :func:`relate` was asked for last.
     nominal : array of bool, shape (d,)
@@ -195,10 +195,4 @@ def measure_from(pool: MixedPool, point: FloatArray) -> None:
 @njit(cache=True, nogil=True)
 def farthest(pool: MixedPool, excluded: int = -1) -> int:
     """Return the position of the largest of ``pool.sums`` except at ``excluded``; -1 if there is no other."""
-    best = -1
-    largest = -1.0
-    for position in range(pool.counts[EXTENT]):
-        if pool.sums[position] > largest and position != excluded:
-            largest = pool.sums[position]
-            best = position
-    return best
+    return position_of_largest(pool.sums, pool.counts[EXTENT], excluded)
