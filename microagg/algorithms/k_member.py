@@ -1,7 +1,7 @@
-"""Greedy k-member: groups that grow by the record which widens what they have in common least.
+"""Greedy k-member: groups that grow by the record whose joining loses the least information.
 
-The information of a group c, I(c), is the sum of the shares of what it has in common (see
-:mod:`microagg.kernels.neighbors.mixed_pool`), its information loss IL(c) = |c| · I(c). Its minority are the records
+I(c) is the sum of the shares of the domains that the records of a group c span (see
+:mod:`microagg.kernels.neighbors.mixed_pool`), its information loss is IL(c) = |c| · I(c). Its minority are the records
 that are not of its most frequent class.
 
 1. r is a random record.
@@ -11,8 +11,8 @@ that are not of its most frequent class.
        IL(c ∪ {x}) - IL(c) + class_penalty · (minority of c ∪ {x} - minority of c).
 
    Then r is the record taken in last (``furthest_from="last"``) or the one that began the group (``"seed"``).
-3. Fewer than k records are left: in random order, each joins the group for which the same difference is least, and
-   which is wider at once. So groups have k to 2k-1 records.
+3. Fewer than k records are left: in random order, each joins the group for which the same difference is least; that
+   group's extents change at once. So groups have k to 2k-1 records.
 
 The algorithm printed in the paper (Fig. 5) goes on from the record added last, its text from the one that began the
 group. |c| and IL(c) are the same for all x, so step 2 compares (|c| + 1) · I(c ∪ {x}), to which the penalty is added.
@@ -62,7 +62,7 @@ class MixedGroups(NamedTuple):
     sizes, majorities : arrays of int, shape (n // k,)
         How many records each group has, and how many of its most frequent class.
     low, high : arrays of float, shape (n // k, d)
-        What each group has in common: the smallest and the largest number or rank; of a nominal attribute, both are the
+        The extents of each group: the smallest and the largest number or rank; of a nominal attribute, both are the
         node of the lowest common ancestor.
     of_class : array of int, shape (c,)
         How many records of each class are in the group begun last.
@@ -168,7 +168,7 @@ def _least_increase(pool: MixedPool, groups: MixedGroups, group: int, penalty: f
     ``pool.sums`` are lower bounds of I with each record, and become tighter ones.
     """
     low, high = groups.low[group], groups.high[group]
-    # Taken out of the tuples once: in the loops that would cost more than what is done there.
+    # Fields are taken out of the tuples once: to do so inside the loops would cost more than the arithmetic there.
     points, records, sums, nominal = pool.points, pool.records, pool.sums, pool.nominal
     tables, domains, classes, extra_of = pool.tables, pool.domains, groups.classes, groups.extra
     times = groups.sizes[group] + 1
@@ -203,13 +203,13 @@ def _least_increase(pool: MixedPool, groups: MixedGroups, group: int, penalty: f
             least = times * total + extra
             best = position
             if least <= floor:
-                break  # nothing costs less, and all that follows has higher indices
+                break  # no record costs less, and all further ones have higher indices
     return best, measured
 
 
 @njit(cache=True, nogil=True)
 def _form_groups(pool: MixedPool, groups: MixedGroups, k: int, penalty: float, from_seed: bool, most: int) -> bool:
-    """Do step 2 until ``most`` terms or more were added, going on where it stopped; return whether it is done."""
+    """Do step 2, or go on with it, until about ``most`` shares were added; return whether it is done."""
     d = len(pool.domains)
     spent = 0
     while spent < most:

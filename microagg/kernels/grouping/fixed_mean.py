@@ -1,8 +1,9 @@
 """The main loop of MDAV+, V-MDAV and MDAV* for many records: seeds in the order of their distance from the fixed mean.
 
 The mean of all data is computed once, so the order in which records are to be seeds is known from the beginning. The
-nearest records of the next seeds are looked up on all cores, many seeds at a time (see :mod:`..neighbors.lookahead`); a
-compiled step of the algorithm then takes the seeds into groups, one after the other.
+nearest records of the next seeds are looked up on all cores, many seeds at a time (see
+:mod:`microagg.kernels.neighbors.lookahead`); a compiled step of the algorithm then takes the seeds into groups, one
+after the other.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from microagg.kernels.neighbors.tree_pool import TreePool, make_tree_pool, next_
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
-#: The share of the unassigned records whose nearest are looked up at a time, as seeds, and how many they are at least.
-#: With more, more of what is looked up is outdated before it is used.
+#: The share of the unassigned records that are looked up as seeds at a time, and how many they are at least. With more,
+#: more of what is looked up is outdated before it is used.
 SHARE_OF_SEEDS = 1 / 128
 FEWEST_SEEDS = 64
 

@@ -1,11 +1,13 @@
 """The main loop of MDAV and of CBFS: groups around the records farthest from the mean of those still unassigned.
 
 r is the unassigned record farthest from the centroid of the unassigned, and forms a group with its k-1 nearest; in MDAV
-so does s, the one then farthest from r. Few records are grouped by passes over them all. Of many, the next r are
-predicted: as the centroid hardly moves from one group to the next, they are the records farthest from where it is now.
-Their nearest and farthest records are looked up on all cores (see :mod:`..neighbors.lookahead`), and so are the nearest
-of those farthest ones, the next s. Then groups are formed one after the other until an r comes up that was not
-predicted. Predictions only save time: what was not looked up is found in the tree.
+so does s, the one then farthest from r. Few records are grouped by passes over them all.
+
+Many records are grouped in a k-d tree. As the centroid hardly moves from one group to the next, the next r are most
+likely the records farthest from where it is now. These are predicted, and their nearest and farthest records are looked
+up on all cores (see :mod:`microagg.kernels.neighbors.lookahead`), and so are the nearest of the farthest ones, the next
+s. Then groups are formed one after the other until an r comes up that was not predicted. Predictions only save time:
+what was not looked up is found in the tree.
 """
 
 from __future__ import annotations

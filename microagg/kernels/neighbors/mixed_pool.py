@@ -1,12 +1,12 @@
-"""Unassigned records of mixed attributes, and what a set of records has in common with each of them.
+"""Unassigned records of numeric, ordinal and nominal attributes together, and their distances from a record.
 
-What a set has in common is its extents: of each attribute the smallest and the largest number or rank, or the node of
-the lowest common ancestor. An attribute's share is the size of that range over the domain, or the height of that node
-over the taxonomy's. The distance of two records is the sum of the shares of the two as a set (Byun, Kamra, Bertino &
-Li, Definitions 2 to 5), so one kernel serves distances and generalizations.
+The extents of a set of records are, for each attribute, its smallest and its largest number or rank, or the node of
+the lowest common ancestor of its categories. An attribute's share is the size of that range over that of the domain, or
+the height of that node over that of the taxonomy. The distance of two records is the sum of the shares of the two as a
+set (Byun, Kamra, Bertino & Li, Definitions 2 to 5), so one kernel serves distances and the loss of generalized groups.
 
 Shares are differences of raw values over the domain, added attribute by attribute in order: equal records have bitwise
-equal sums in every kernel, and extents that widen never lower a sum. An attribute whose domain is 0 adds nothing.
+equal sums in every kernel, and wider extents never have a smaller sum. An attribute whose domain is 0 adds nothing.
 
 As in :mod:`microagg.kernels.neighbors.brute_force` values are held column by column, a record that leaves is only
 blanked, and records keep their order, so that the lowest position is the lowest record index.
