@@ -105,7 +105,7 @@ def _improve_block(
 def improve(
     X: FloatArray, labels: IntArray, k: int, blocks: int, squared: bool, rounds: int
 ) -> tuple[IntArray, History]:
-    """Return what IMHM makes of the partition ``labels`` of ``X``, shape (n, d), into groups of k to 2k-1, and its history."""
+    """Return what IMHM makes of ``labels``, groups of k to 2k-1 records of ``X``, shape (n, d), and its history."""
     labels = canonical_labels(labels)
     least = LEAST_GAIN * _sse(X, np.zeros(len(X), dtype=np.int64))
     history: History = [(0, "start", _sse(X, labels))]

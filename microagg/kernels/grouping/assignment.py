@@ -171,7 +171,7 @@ def _lowest_numbers(labels: IntArray, edges: IntArray, free: IntArray, low: int,
 def _solve(
     weights: FloatArray, records: IntArray, groups: IntArray, n: int, m: int, low: int, high: int
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Return the labels of an optimal assignment along the given edges, and the dual prices of records and of groups."""
+    """Return the labels of an optimal assignment along the given edges, and the dual prices of records and groups."""
     number = np.arange(len(weights))
     ones = np.ones(len(weights))
     per_record = csr_array((ones, (records, number)), shape=(n, len(weights)))
