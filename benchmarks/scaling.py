@@ -14,7 +14,7 @@ A run by brute force must give the same groups.
 
 Memory is what the process had in use at its peak over what it had before it read the data, so the data count but the
 interpreter and compiled code do not; a multiple of the data, 8 n d bytes, is given from 1 MB. "x brute force" is how
-many times longer the same algorithm takes with ``choice.prefers_tree`` always False, measured in the same run up to
+many times longer the same algorithm takes with ``crossover.prefers_tree`` always False, measured in the same run up to
 ``--brute-cap`` seconds; ``~`` marks what was extrapolated from fewer records, times n². The exponent of growth is that
 between a number of records and the one before.
 

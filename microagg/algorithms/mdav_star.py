@@ -138,7 +138,7 @@ def mdav_star(X: FloatArray, k: int) -> IntArray:
         def step(cache: NeighborCache, seeds: IntArray, until: int, executor: ThreadPoolExecutor) -> NeighborCache:
             # The nearest records of y, the record nearest to a seed, are needed too.
             both = np.union1d(seeds, cache.lists[:, 0][cache.lists[:, 0] >= 0])
-            cache = renew_cache(list_nearest, cache, pool, both, cache.lists.shape[1], k - 1, executor)
+            cache, _ = renew_cache(list_nearest, cache, pool, both, cache.lists.shape[1], k - 1, executor)
             _form(groups, pool, cache, index, seeds, k, until)
             return cache
 

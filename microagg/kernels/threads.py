@@ -6,17 +6,19 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
+
+Result = TypeVar("Result")
 
 #: How many threads are used.
 THREADS = min(os.cpu_count() or 1, 8)
 
 
 def in_parts(
-    threads: ThreadPoolExecutor, work: Callable[[int, int], object], start: int, stop: int, parts: int
-) -> None:
-    """Call ``work(first, last)`` for ``parts`` equal parts of the range from ``start`` to ``stop``, those not empty."""
+    executor: ThreadPoolExecutor, work: Callable[[int, int], Result], start: int, stop: int, parts: int
+) -> list[Result]:
+    """Return ``work(first, last)`` for each of ``parts`` equal parts of the range ``start`` to ``stop`` but empty ones."""
     cuts = np.linspace(start, stop, parts + 1).astype(int).tolist()
-    for done in [threads.submit(work, *part) for part in pairwise(cuts) if part[0] < part[1]]:
-        done.result()
+    return [done.result() for done in [executor.submit(work, *part) for part in pairwise(cuts) if part[0] < part[1]]]

@@ -61,7 +61,7 @@ def group_while_many(
         while (left := number_left(pool)) >= until:
             checkpoint("forming groups", 1.0 - left / n)
             seeds, start = next_unassigned(pool, order, start, max(FEWEST_SEEDS, int(left * SHARE_OF_SEEDS)))
-            cache = fill_cache(list_nearest, cache, pool, seeds, k - 1 + lookahead.SPARE, executor)
+            cache, _ = fill_cache(list_nearest, cache, pool, seeds, k - 1 + lookahead.SPARE, executor)
             cache = step(cache, seeds, until, executor)
     unassigned = groups.labels < 0
     return groups, pool_of(X, np.flatnonzero(unassigned)), order[unassigned[order]]

@@ -203,22 +203,15 @@ def _look_ahead(
     visited : int
         How many leaves were visited.
     """
-    visited: list[int] = []
-
-    def nearest(pool: TreePool, records: IntArray, lists: IntArray) -> None:
-        visited.append(list_nearest(pool, records, lists))
-
-    def farthest(pool: TreePool, records: IntArray, lists: IntArray) -> None:
-        visited.append(list_farthest(pool, records, lists))
-
     width = k - 1 + lookahead.SPARE
-    near = renew_cache(nearest, near, pool, seeds, width, k - 1, executor)
+    near, visited = renew_cache(list_nearest, near, pool, seeds, width, k - 1, executor)
     if in_pairs:
         seeds, _ = _predict(pool, near, far, seeds, k)
-        far = renew_cache(farthest, far, pool, seeds, FARTHEST_LISTED, 1, executor)
+        far, for_far = renew_cache(list_farthest, far, pool, seeds, FARTHEST_LISTED, 1, executor)
         seeds, opposite = _predict(pool, near, far, seeds, k)
-        near = renew_cache(nearest, near, pool, np.union1d(seeds, opposite), width, k - 1, executor)
-    return near, far, sum(visited)
+        near, for_both = renew_cache(list_nearest, near, pool, np.union1d(seeds, opposite), width, k - 1, executor)
+        visited += for_far + for_both
+    return near, far, visited
 
 
 @njit(cache=True, nogil=True)

@@ -30,8 +30,8 @@ SPARE = 3
 # Stands for no list, or for no further record in a list.
 _NONE = -1
 
-#: Fills lists: :func:`list_nearest`, :func:`list_farthest`, or a function that calls one of them.
-ListRecords = Callable[[TreePool, IntArray, IntArray], object]
+#: :func:`list_nearest` or :func:`list_farthest`.
+ListRecords = Callable[[TreePool, IntArray, IntArray], int]
 
 
 class NeighborCache(NamedTuple):
@@ -64,11 +64,14 @@ def fill_cache(
     records: IntArray,
     width: int,
     executor: ThreadPoolExecutor,
-) -> NeighborCache:
-    """Return a cache with lists of ``width`` for ``records`` only; ``cache`` must not be used any more."""
+) -> tuple[NeighborCache, int]:
+    """Return a cache with lists of ``width`` for ``records`` only, and how many leaves were visited to fill it.
+
+    ``cache`` must not be used any more.
+    """
     ordered = records[np.argsort(pool.tree.slots[records])]
     lists = np.full((len(ordered), width), _NONE)
-    threads.in_parts(
+    visited = threads.in_parts(
         executor,
         lambda start, stop: list_records(pool, ordered[start:stop], lists[start:stop]),
         0,
@@ -77,7 +80,7 @@ def fill_cache(
     )
     cache.rows[cache.records] = _NONE
     cache.rows[ordered] = np.arange(len(ordered))
-    return NeighborCache(cache.rows, ordered, lists)
+    return NeighborCache(cache.rows, ordered, lists), sum(visited)
 
 
 def renew_cache(
@@ -88,7 +91,7 @@ def renew_cache(
     width: int,
     needed: int,
     executor: ThreadPoolExecutor,
-) -> NeighborCache:
+) -> tuple[NeighborCache, int]:
     """Do as :func:`fill_cache`, but keep those lists in ``cache`` of which ``needed`` records are left.
 
     ``records`` are distinct, and the lists in ``cache`` have the same width.
@@ -96,11 +99,12 @@ def renew_cache(
     serves = _serve(cache, pool.tree, records, needed)
     kept = records[serves]
     lists = cache.lists[cache.rows[kept]]
-    new = fill_cache(list_records, cache, pool, records[~serves], width, executor)
+    new, visited = fill_cache(list_records, cache, pool, records[~serves], width, executor)
     if len(kept) == 0:
-        return new
+        return new, visited
     cache.rows[kept] = len(new.records) + np.arange(len(kept))
-    return NeighborCache(cache.rows, np.concatenate([new.records, kept]), np.concatenate([new.lists, lists]))
+    records, lists = np.concatenate([new.records, kept]), np.concatenate([new.lists, lists])
+    return NeighborCache(cache.rows, records, lists), visited
 
 
 @njit(cache=True, nogil=True)

@@ -50,7 +50,7 @@ def test_lists_looked_up_are_those_of_a_pass_over_all_records(monkeypatch, threa
                     take(groups, pool, 0, record)
                 order = order[gone:]
                 records = order[:count]
-                cache = fill_cache(list_records, cache, pool, records, width, executor)
+                cache, _ = fill_cache(list_records, cache, pool, records, width, executor)
                 assert cache.lists.shape == (count, width)
                 assert sorted(cache.records) == sorted(records)
                 assert np.array_equal(cache.records[cache.rows[records]], records)
@@ -81,7 +81,7 @@ def test_lists_that_still_serve_are_kept(list_records, sign):
                 order = order[gone:]
                 records = rng.permutation(order)[:count]
                 before = cache.rows.copy(), cache.lists
-                cache = renew_cache(list_records, cache, pool, records, 6, needed, executor)
+                cache, _ = renew_cache(list_records, cache, pool, records, 6, needed, executor)
                 assert sorted(cache.records) == sorted(records)
                 assert np.array_equal(cache.records[cache.rows[records]], records)
                 assert (np.delete(cache.rows, records) == -1).all()
@@ -149,8 +149,8 @@ def test_answers_are_the_same_whether_or_not_they_were_looked_up(family, width):
         for at in range(n):
             alive = np.sort(order[at:])
             if at % 20 == 5:
-                near = fill_cache(list_nearest, near, pool, rng.permutation(alive)[:40], width, executor)
-                far = fill_cache(list_farthest, far, pool, rng.permutation(alive)[:40], width, executor)
+                near, _ = fill_cache(list_nearest, near, pool, rng.permutation(alive)[:40], width, executor)
+                far, _ = fill_cache(list_farthest, far, pool, rng.permutation(alive)[:40], width, executor)
             for record in rng.choice(alive, 3):
                 distances = squared(X, X[record])
                 for most, excluded in [(0, -1), (1, -1), (4, -1), (8, -1), (3, rng.choice(alive)), (1, order[0])]:
