@@ -19,6 +19,6 @@ THREADS = min(os.cpu_count() or 1, 8)
 def in_parts(
     executor: ThreadPoolExecutor, work: Callable[[int, int], Result], start: int, stop: int, parts: int
 ) -> list[Result]:
-    """Return ``work(first, last)`` for each of ``parts`` equal parts of the range ``start`` to ``stop`` but empty ones."""
+    """Return ``work(first, last)`` for each non-empty one of ``parts`` equal parts of ``start`` to ``stop``."""
     cuts = np.linspace(start, stop, parts + 1).astype(int).tolist()
     return [done.result() for done in [executor.submit(work, *part) for part in pairwise(cuts) if part[0] < part[1]]]
