@@ -16,7 +16,7 @@ import numpy as np
 
 from microagg.kernels.local_search.descent import about_mean, budget_for, improving, make_state
 from microagg.kernels.neighbors.knn_graph import find_neighbors
-from microagg.kernels.neighbors.lookahead import THREADS
+from microagg.kernels.threads import THREADS
 from microagg.partition import canonical_labels, group_means
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray

@@ -48,8 +48,8 @@ from microagg.kernels.local_search.descent import (
 )
 from microagg.kernels.local_search.regions import divide, improving_labels, records_of
 from microagg.kernels.neighbors.knn_graph import find_neighbors
-from microagg.kernels.neighbors.lookahead import THREADS
 from microagg.kernels.paths.split import split_path
+from microagg.kernels.threads import THREADS
 from microagg.partition import canonical_labels, group_means
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray

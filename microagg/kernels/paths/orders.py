@@ -14,15 +14,13 @@ from microagg.kernels.neighbors.brute_force import (
     make_pool,
     measure_from,
     nearest,
+    passes_at_a_time,
     remove,
+    squared_distance,
     tidy,
 )
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
-
-# Terms of distances computed between two checkpoints: some tenths of a second.
-TERMS_AT_A_TIME = 200_000_000
-
 
 # ---- One number a record ---------------------------------------------------------------------------------------------
 
@@ -65,7 +63,7 @@ def first_component_scores(X: FloatArray) -> FloatArray:
     scores = np.zeros(len(X))
     for j in range(X.shape[1]):
         scores += (X[:, j] - center[j]) * direction[j]
-    # Nothing in the algebra tells a direction from its opposite: the record farthest out decides.
+    # The direction of a component is determined only up to its sign, so the largest score decides.
     return scores if scores[np.argmax(np.abs(scores))] >= 0 else -scores
 
 
@@ -96,7 +94,7 @@ def _end_of_diameter(pool: Pool) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _walk(X: FloatArray, pool: Pool, order: IntArray, start: int, stop: int) -> None:
+def _append_nearest(X: FloatArray, pool: Pool, order: IntArray, start: int, stop: int) -> None:
     """Fill ``order[start:stop]``, each time with the record of the pool nearest to the one before, which leaves it."""
     for place in range(start, stop):
         tidy(pool)
@@ -119,8 +117,8 @@ def nearest_point_next(X: FloatArray) -> IntArray:
     place = 1
     while place < n:
         checkpoint("ordering the records", place / n)
-        stop = min(n, place + max(1, TERMS_AT_A_TIME // (pool.counts[ALIVE] * d)))
-        _walk(X, pool, order, place, stop)
+        stop = min(n, place + passes_at_a_time(pool.counts[ALIVE], d))
+        _append_nearest(X, pool, order, place, stop)
         place = stop
     return order
 
@@ -154,11 +152,9 @@ def _members(labels: IntArray) -> tuple[IntArray, IntArray]:
 
 @njit(cache=True, nogil=True)
 def _distances_to(X: FloatArray, members: IntArray, center: FloatArray) -> FloatArray:
-    distances = np.zeros(len(members))
+    distances = np.empty(len(members))
     for i in range(len(members)):
-        for j in range(len(center)):
-            difference = X[members[i], j] - center[j]
-            distances[i] += difference * difference
+        distances[i] = squared_distance(X[members[i]], center)
     return distances
 
 
