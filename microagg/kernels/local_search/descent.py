@@ -46,7 +46,7 @@ from microagg.validation import FloatArray, IntArray
 #: Seconds between checkpoints.
 CHECKPOINT_SECONDS = 0.3
 
-#: How many of the groups nearest to a group it is cut anew with.
+#: A group is cut anew together with each of this many groups near to it.
 _CUT_WIDTH = 3
 
 #: How many records are examined at most to repair one change of whole groups before it is judged.
@@ -56,8 +56,8 @@ _MOST_EXAMINED = 2_000
 _BUDGET_OF_RECORD = 2_000
 _MOST_BUDGET = 10_000_000
 
-#: Passes over all records, and over all groups, end when at most this share of them has led to a change. Of fewer than
-#: a thousand that is none.
+#: Passes over all records, and over all groups, are repeated until at most this share of them has led to a change; of
+#: fewer than a thousand, none.
 _FEW_CHANGES = 1e-3
 
 
@@ -92,7 +92,7 @@ def _renew(state: State, group: int, k: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _examine(state: State, x: int, k: int, of_x: Nearest, of_partner: Nearest) -> bool:
-    """Make the best move that begins with record ``x``, and tell whether there was one; the last two are room."""
+    """Make the best move that begins with record ``x``, and tell whether there was one; see :func:`.best_move`."""
     best = best_move(state, x, k, of_x, of_partner)
     if best.group < 0:
         return False
@@ -126,9 +126,9 @@ def settle(state: State, k: int, most: int) -> int:
 
 @njit(cache=True, nogil=True)
 def repair(state: State, k: int, most: int) -> bool:
-    """Examine the records of all groups that the transaction has touched, and those that become to be examined by that.
+    """Examine the records of all groups that the transaction has touched, and on until the queue is empty.
 
-    Return whether ``most`` records were enough to empty the queue.
+    Return whether it is empty after ``most`` records.
     """
     push_touched(state)
     of_x, of_partner = room_for_nearest(WIDTH), room_for_nearest(WIDTH)

@@ -148,8 +148,8 @@ def _best_swap(state: State, x: int, group: int, distance: float, best: Move) ->
 def _best_chain(state: State, x: int, freed: float, group: int, distance: float, nearest: Nearest, best: Move) -> Move:
     """Return the best chain in which ``x`` goes to ``group``, or ``best``.
 
-    ``freed`` is what A gains by the loss of ``x``, ``distance`` that of ``x`` to ``group``, ``nearest`` room for the
-    groups to which a record of ``group`` may go.
+    ``freed`` is by how much the SSE of its own group falls without ``x``, ``distance`` that of ``x`` to ``group``,
+    ``nearest`` room for the groups to which a record of ``group`` may go.
     """
     X, own, size = state.X, state.labels[x], state.sizes[group]
     y = state.heads[group]

@@ -24,8 +24,8 @@ from microagg.validation import FloatArray, IntArray
 #: a gain ...
 LEAST_GAIN = 1e-10
 
-# ... and by more than this share of the greatest squared norm of a record. A group of equal records has an SSE of 0, but
-# computed from a rounded centroid it may be (1e-16)² of their squared norm for each record.
+# ... and by more than this share of the greatest squared norm of a record. A group of equal records has an SSE of 0,
+# but computed with a rounded centroid it may be (1e-16)² of their squared norm for each record.
 _LEAST_OF_NORM = 1e-28
 
 # Numbers of State that change are elements of ``counters``, because a field of a named tuple cannot be assigned to.
@@ -45,7 +45,9 @@ NONE = -1
 
 
 class State(NamedTuple):
-    """A partition under change; made by :func:`make_state`. There is room for n // k groups, empty ones included.
+    """A partition under change; made by :func:`make_state`.
+
+    There is room for n // k groups, as many as there can be; some may be empty.
 
     Attributes
     ----------
@@ -62,8 +64,8 @@ class State(NamedTuple):
     to_center : array of float, shape (n,)
         The squared distance of each record to the centroid of its group.
     least_growth : array of float, shape (n,)
-        By how much the SSE of that other group would have grown which grows least by each record, when the record was
-        last examined; 0 if it never was. An outdated value only makes a search skip a chain, see :mod:`.moves`.
+        The least by which the SSE of another group would have grown by each record, when the record was last examined;
+        0 if it never was. It tells which chains are worth a look, for which an outdated value is good enough.
     heads : array of int, shape (n // k,)
         The first record of each group, -1 for an empty one.
     links : array of int, shape (2, n)
@@ -162,7 +164,7 @@ def total_sse(state: State) -> float:
 
 @njit(cache=True, nogil=True)
 def squared_distance(X: FloatArray, i: int, Y: FloatArray, j: int) -> float:
-    """Return the squared distance of row ``i`` of ``X`` and row ``j`` of ``Y``."""
+    """Return the squared distance between row ``i`` of ``X`` and row ``j`` of ``Y``."""
     distance = 0.0
     for column in range(X.shape[1]):
         difference = X[i, column] - Y[j, column]
