@@ -25,6 +25,6 @@ def assert_consistent(state, k):
         if len(members):
             assert np.allclose(state.centers[group], X[members].mean(axis=0), atol=1e-12)
             own = np.square(X[members] - X[members].mean(axis=0)).sum(axis=1)
-            assert np.allclose(state.own[members], own, atol=1e-12)
+            assert np.allclose(state.to_center[members], own, atol=1e-12)
             assert state.sses[group] == pytest.approx(own.sum(), rel=1e-9, abs=1e-12)
     assert total_sse(state) == pytest.approx(metrics.sse(X, labels), rel=1e-9, abs=1e-9)
