@@ -1162,5 +1162,5 @@ def least_sse(X, k):
     return least(tuple(range(len(X))))
 
 
-#: The algorithms without an oracle: tests/test_search.py says what they have to fulfill.
+#: The algorithms without an oracle: tests/algorithms/test_local_search.py says what they have to fulfill.
 BY_PROPERTIES = {"local-search", "iterated-local-search"}

@@ -67,6 +67,66 @@ def first_component_scores(X: FloatArray) -> FloatArray:
     return scores if scores[np.argmax(np.abs(scores))] >= 0 else -scores
 
 
+# ---- Along a line ----------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def order_of(values: FloatArray) -> IntArray:
+    """Return the positions of ``values``, shape (m,), in ascending order of these, ties by position.
+
+    The same as :func:`by_value`, for use in compiled code. It is Shell's sort, because numpy's takes longer to compile
+    than all the rest of its callers.
+    """
+    order = np.arange(len(values))
+    gap = 1
+    while gap < len(order):
+        gap = 3 * gap + 1
+    while gap > 1:
+        gap //= 3
+        for i in range(gap, len(order)):
+            moved = order[i]
+            place = i
+            while place >= gap:
+                other = order[place - gap]
+                if values[other] < values[moved] or (values[other] == values[moved] and other < moved):
+                    break
+                order[place] = other
+                place -= gap
+            order[place] = moved
+    return order
+
+
+@njit(cache=True, nogil=True)
+def along_line(X: FloatArray) -> IntArray:
+    """Return the records of ``X``, shape (m, d), in the order of their projections on a line.
+
+    It runs from the record farthest from the centroid to the one farthest from that. Time O(md).
+    """
+    m, d = X.shape
+    ends = np.zeros((2, d))
+    for i in range(m):
+        for j in range(d):
+            ends[0, j] += X[i, j] / m
+    for _ in range(2):
+        farthest, most = 0, -1.0
+        for i in range(m):
+            distance = 0.0
+            for j in range(d):
+                difference = X[i, j] - ends[0, j]
+                distance += difference * difference
+            # By more than rounding, so that the first of equals wins.
+            if distance > most * (1.0 + 1e-12):
+                most = distance
+                farthest = i
+        ends[1] = ends[0]
+        ends[0] = X[farthest]
+    projections = np.zeros(m)
+    for i in range(m):
+        for j in range(d):
+            projections[i] += (X[i, j] - ends[0, j]) * (ends[1, j] - ends[0, j])
+    return order_of(projections)
+
+
 # ---- Nearest point next ----------------------------------------------------------------------------------------------
 
 
