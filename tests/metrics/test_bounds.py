@@ -185,7 +185,7 @@ def test_who_watches_may_raise():
 @pytest.mark.parametrize("dataset", ["tarragona", "census"])
 def test_no_algorithm_goes_below(dataset):
     X = standardized(dataset)
-    bound = bounds.linear_program(X, 3, 2.0)
+    bound = bounds.linear_program(X, 3, 60.0, lambda bound: bound.iterations < 3)
     assert bound.sse > bounds.nearest_neighbor(X, 3).sse
     for key in ("mdav", "mdav-star"):
         assert metrics.sse(X, make(key, k=3).fit_predict(X)) >= bound.sse
@@ -220,8 +220,8 @@ def test_both_programs_take_their_turn(k):
 def test_large_groups_of_real_data():
     X = standardized("tarragona")
     program = bounds.LinearProgram(X, 10)
-    bound = program.improve(300.0, lambda bound: bound.iterations < 8)
-    assert bound.sse > 1.3 * bounds.nearest_neighbor(X, 10).sse
+    bound = program.improve(300.0, lambda bound: bound.iterations < 5)
+    assert bound.sse > 1.5 * bounds.nearest_neighbor(X, 10).sse
     for key in ("mdav", "mdav-star"):
         assert metrics.sse(X, make(key, k=10).fit_predict(X)) >= bound.sse
 
