@@ -34,12 +34,14 @@ some 2-partition inequalities: dual values. Then for the z of every partition
     rc_ij = d_ij / k - u_i - u_j - Σ v over those with one of i and j as center and the other as leaf
                                  + Σ v over those with leaves i and j.
 
-It holds whatever the dual values are, so neither how they were found nor when that was stopped can make it wrong. Only
-some pairs are columns of the program, but among them are all pairs that occur in its 2-partition inequalities; for the
-others rc_ij is d_ij / k - u_i - u_j, and all those in which that is negative are found by going through the records by
-bounding boxes. For rounding, each rc is lowered by :data:`~microagg.kernels.bounds.primal_dual.ROUNDING` of the sizes
-of its terms, and the bound by :data:`~microagg.metrics.program.ALLOWANCE` of the sum of the sizes of its own. Records
-are told apart by index, so that identical ones do no harm.
+For all that is added to the SSE is, for each row, its dual value times what its right side exceeds its left side by,
+which is 0 for equations and otherwise at most 0. So the bound holds whatever the dual values are: neither how they were
+found nor when that was stopped can make it wrong. Only some pairs are columns of the program, but among them are all
+pairs that occur in its 2-partition inequalities; for the others rc_ij is d_ij / k - u_i - u_j, and all those in which
+that is negative are found by going through the records by bounding boxes. For rounding, each rc is lowered by
+:data:`~microagg.kernels.bounds.primal_dual.ROUNDING` of the sizes of its terms, and the bound by
+:data:`~microagg.metrics.program.ALLOWANCE` of the sum of the sizes of its own. Records are told apart by index, so that
+identical ones do no harm.
 
 **How the dual values are found.** By a primal-dual hybrid gradient method with reflection, restarts and Halpern's
 anchor (Chambolle & Pock 2011; Lu & Yang 2024), whose steps are products with a sparse matrix. After each round of steps
@@ -63,7 +65,7 @@ from microagg.kernels.bounds.separation import violated_inequalities
 from microagg.metrics.program import ALLOWANCE, Program
 from microagg.validation import FloatArray, IntArray
 
-#: How many leaves the inequalities looked for may have: first this many, then that many.
+#: How many leaves the inequalities may have: the first number to begin with, the next when those gain little.
 LEAVES = (2, 4, 6)
 
 #: How many of the nearest records each record is paired with to begin with, as a multiple of k.

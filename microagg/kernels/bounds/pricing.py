@@ -13,7 +13,8 @@ least rc of its groups and the groups that have it.
 each record is in s - 1 pairs, the weights of all pairs add up to rc(G) less the duals of the cuts; the weighted degrees
 Σ_{y in G, y ≠ x} w(x, y) of the members add up to twice that. So where rc(G) < 0, sigma being nonnegative, some member
 has a negative weighted degree, and the one with the least is the root. For each root it is enough to search the groups
-in which its own weighted degree is negative; :mod:`.candidates` finds which records can be in them.
+in which its own weighted degree is negative; :mod:`.candidates` finds which records can be in them. Groups with rc ≥ 0
+need no search, as the bound for a root is at most 0.
 
 **The bound.** Let a part P of a group of s be chosen, so that q = s - |P| members are still to come from a set of
 candidates. Each member y to come adds to rc at least
@@ -93,14 +94,14 @@ class Found(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """A depth-first search for one root and one size: at each depth, one more record than at the last is in the part.
+    """A depth-first search for one root and one size: at each depth one more record is in the part.
 
-    There are m candidates, t cuts, and s depths, s being the largest size. Records go by their local numbers.
+    There are m candidates, t cuts, and s depths, s being the largest size. Records have their local numbers.
 
     Attributes
     ----------
     candidates : array of int, shape (s, m)
-        Those that may still join, by ascending bound.
+        Those that may still join, in ascending order of ``bounds``.
     counts : array of int, shape (s,)
         How many these are.
     next : array of int, shape (s,)
@@ -397,6 +398,7 @@ def _search_all_sizes(
             count = MOST_CANDIDATES
             places[s - k, :count] = chosen[order[:count]]
         counts[s - k] = count
+    # Candidates for any size are numbered from 0, so that their distances are computed once.
     number = np.full(len(near), -1, dtype=np.int64)
     candidates = np.empty(len(near), dtype=np.int64)
     m = 0
@@ -442,7 +444,7 @@ def price(
 
     Returns
     -------
-    effort : int
+    spent : int
         How many candidates were ranked.
     """
     n = len(pi)

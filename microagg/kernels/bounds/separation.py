@@ -13,7 +13,7 @@ from numba import njit
 from microagg.kernels.bounds.primal_dual import Graph
 from microagg.validation import FloatArray, IntArray
 
-#: What a pair must be worth in a solution for it to be looked at.
+#: Pairs with a smaller value in the solution are taken for 0.
 LEAST_VALUE = 1e-3
 
 
@@ -139,15 +139,15 @@ def violated_inequalities(
 
 @njit(cache=True, nogil=True)
 def _around(graph: Graph, x: FloatArray, center: int, place: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Return the m records whose pair with the center is worth something in x, and the values of pairs.
+    """Return the m records whose pair with the center has a value in x, and the values of all pairs of these.
 
     Returns
     -------
     ids : array of int, shape (m,)
     values : array of float, shape (m,)
-        Of the pair of each with the center.
+        The value of the pair of each with the center.
     between : array of float, shape (m, m)
-        Of the pairs between them.
+        The values of the pairs between them.
     """
     n = len(graph.starts) - 1
     m = 0
