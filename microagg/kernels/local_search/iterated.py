@@ -21,7 +21,7 @@ from microagg.kernels.local_search.regions import descend_by_regions, divide, ne
 from microagg.kernels.local_search.ruin_recreate import Annealing, anneal, make_annealing
 from microagg.kernels.local_search.state import centered, make_state
 from microagg.kernels.neighbors.knn_graph import find_neighbors
-from microagg.kernels.neighbors.lookahead import THREADS
+from microagg.kernels.threads import THREADS
 from microagg.partition import canonical_labels, group_means
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
