@@ -113,7 +113,7 @@ class IteratedSearch:
         self.labels = canonical_labels(self.labels)
 
     def iterate(self, iterations: int | None = None) -> Generator[Progress]:
-        """Go on with ruin and recreate, for so many iterations or endlessly, once local search has ended."""
+        """Go on with ruin and recreate, for ``iterations`` or endlessly, once local search has ended."""
         begun = self.iterations
         end = math.inf if iterations is None else begun + iterations
         with ThreadPoolExecutor(THREADS) as pool:
