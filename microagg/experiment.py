@@ -20,13 +20,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from microagg.base import Microaggregator, MixedMicroaggregator, check_params, class_codes
+from microagg.base import Microaggregator, MixedMicroaggregator, check_params
 from microagg.errors import ParameterError
 from microagg.kernels.local_search.regions import locally_best
 from microagg.metrics import generalization, loss
 from microagg.partition import Partition
 from microagg.progress import Cancelled, watched
-from microagg.records import Attribute, Records
+from microagg.records import Attribute, Records, class_codes
 from microagg.registry import ALGORITHMS, algorithm, make
 from microagg.taxonomy import Taxonomy
 from microagg.validation import FloatArray, IntArray, check_enough_records, check_finite, check_k, check_matrix, listing

@@ -23,8 +23,8 @@ import numpy as np
 
 from microagg import datasets
 from microagg.experiment import Method, Result, run_one
-from microagg.preprocessing import standardize
 from microagg.registry import ALGORITHMS
+from microagg.scaling import standardize
 from microagg.validation import FloatArray
 
 #: How many random data sets stand behind a mean.

@@ -22,12 +22,13 @@ from microagg import registry
 from microagg.base import Microaggregator
 from microagg.errors import ConstantColumnWarning, DataError, MicroaggError, ParameterError
 from microagg.partition import Partition
-from microagg.preprocessing import MISSING, SCALES, Scaling, Schema, check_choice, check_frame, complete_records
 from microagg.recoding import CATEGORIES, STATISTICS, Recoding, recode
 from microagg.records import Records
 from microagg.report import Generalization, Loss, Report, Risk, Stratum, Utility, counted, plain, quoted
+from microagg.scaling import SCALES, Scaling
+from microagg.schema import MISSING, Schema, complete_records
 from microagg.tables import digest_array, digest_bytes
-from microagg.validation import FloatArray, IntArray, check_enough_records, check_k, listing
+from microagg.validation import FloatArray, IntArray, check_choice, check_enough_records, check_frame, check_k, listing
 
 __all__ = ["CATEGORIES", "STATISTICS", "Release", "Report", "microaggregate", "replay"]
 
@@ -111,7 +112,7 @@ def microaggregate(
         says that it works on ``mixed`` attributes.
     quasi_identifiers : column name or collection of them, optional
         What is microaggregated; by default all numeric columns that have no other role, and those with a taxonomy or
-        an order, see :meth:`microagg.preprocessing.Schema.infer`.
+        an order, see :meth:`microagg.Schema.infer`.
     confidential : column name or collection of them, optional
         Confidential attributes; released as they are.
     identifiers : column name or collection of them, optional
@@ -132,7 +133,7 @@ def microaggregate(
     random_state : int, optional
         Seed for methods that draw at random. Deterministic methods do not use it; it is recorded in the recipe.
     taxonomies : mapping of column name to taxonomy, optional
-        Quasi-identifiers that hold categories without an order: see :meth:`microagg.preprocessing.Schema.infer` for
+        Quasi-identifiers that hold categories without an order: see :meth:`microagg.Schema.infer` for
         what a taxonomy may be given as, and which columns have one without being named.
     ordinal : mapping of column name to sequence, optional
         Quasi-identifiers that hold ordered categories, and these from the lowest to the highest.

@@ -11,8 +11,8 @@ import pandas as pd
 
 from microagg.metrics import bounds, generalization, loss
 from microagg.partition import Partition
-from microagg.preprocessing import centered
 from microagg.records import Records
+from microagg.scaling import centered
 from microagg.validation import FloatArray, IntArray, listing
 
 # A standard deviation that falls below this part of what it was is rounding, and its correlations are noise.

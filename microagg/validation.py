@@ -29,6 +29,13 @@ def check_k(k: Any) -> int:
     return int(k)
 
 
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
+    """Return ``value``, or raise :class:`ParameterError` naming the parameter and its ``choices``."""
+    if not isinstance(value, str) or value not in choices:
+        raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}.")
+    return value
+
+
 def check_labels(labels: ArrayLike) -> IntArray:
     """Return group labels as a 1-D int64 array, or raise :class:`DataError`."""
     array = np.asarray(labels)
@@ -99,6 +106,20 @@ def check_unique_columns(names: Sequence[Any]) -> None:
     if twice:
         listed = ", ".join(repr(name) for name in twice[:5])
         raise DataError(f"the column name {listed} occurs more than once: rename the columns so that each is unique.")
+
+
+def check_frame(frame: Any) -> None:
+    """Raise :class:`DataError` unless ``frame`` is a DataFrame with unique column names on one level."""
+    import pandas as pd
+
+    if not isinstance(frame, pd.DataFrame):
+        raise DataError(
+            f"the data must be a pandas DataFrame, not {type(frame).__name__}: "
+            "pandas.DataFrame(X, columns=[...]) makes one of an array."
+        )
+    if frame.columns.nlevels > 1:
+        raise DataError(f"the column names have {frame.columns.nlevels} levels: flatten them to one first.")
+    check_unique_columns(list(frame.columns))
 
 
 def check_columns(frame: pd.DataFrame, columns: Sequence[Any]) -> None:

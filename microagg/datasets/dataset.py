@@ -12,7 +12,7 @@ from microagg.validation import FloatArray, numeric_matrix
 if TYPE_CHECKING:
     import pandas as pd
 
-    from microagg.preprocessing import Schema
+    from microagg.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)

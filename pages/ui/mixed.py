@@ -17,14 +17,14 @@ import streamlit as st
 from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
 
 from microagg import ConstantColumnWarning, DataError, Release, microaggregate
-from microagg.base import class_codes
 from microagg.experiment import Method, MixedResult
 from microagg.metrics.generalization import extents
 from microagg.partition import Partition
-from microagg.preprocessing import Scaling, Schema
 from microagg.recoding import recode
-from microagg.records import Kind, Records
+from microagg.records import Kind, Records, class_codes
 from microagg.report import Generalization
+from microagg.scaling import Scaling
+from microagg.schema import Schema
 from microagg.tables import digest_array, digest_bytes
 from microagg.taxonomy import Taxonomy, category
 from pages.ui import data, runs, state

@@ -17,8 +17,8 @@ from microagg import registry
 from microagg.base import Info, Microaggregator, Param
 from microagg.errors import ConstantColumnWarning, DataError, MicroaggError, ParameterError
 from microagg.metrics import bounds, information_loss, sse, sst
-from microagg.preprocessing import Scaling, standardize
 from microagg.release import Release, microaggregate, replay
+from microagg.scaling import Scaling, standardize
 
 QUASI = ["age", "income", "height"]
 
