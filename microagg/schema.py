@@ -134,6 +134,10 @@ class Schema:
         parts = (getattr(self, part.name) for part in fields(self))
         return type(self), tuple(dict(part) if isinstance(part, MappingProxyType) else part for part in parts)
 
+    def columns(self, role: str) -> tuple[Hashable, ...]:
+        """Return the columns that have a role, one of :data:`ROLES`."""
+        return _names(role, getattr(self, role))
+
     @property
     def attributes(self) -> tuple[Attribute, ...]:
         """The quasi-identifiers with their kinds."""

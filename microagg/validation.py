@@ -166,6 +166,27 @@ def listing(names: Sequence[str], most: int = 12) -> str:
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
+def plain(value: Any) -> Any:
+    """Return ``value`` made of what JSON knows; column names, index labels and strata may be anything."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless it is 1."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def quoted(names: Sequence[Any]) -> str:
+    """Return names in quotes, separated by commas."""
+    return listing([repr(plain(name)) for name in names])
+
+
 def _first_not_number(series: pd.Series[Any]) -> tuple[int, Any]:
     import pandas as pd
 

@@ -22,7 +22,7 @@ LAYERS = [
     {"metrics"},
     {"base"},
     {"algorithms"},
-    {"datasets", "recoding", "registry", "report"},
+    {"datasets", "registry"},
     {"experiment", "release", "search"},
     {"literature"},
     {"__init__"},

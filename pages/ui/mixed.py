@@ -20,9 +20,9 @@ from microagg import ConstantColumnWarning, DataError, Release, microaggregate
 from microagg.experiment import Method, MixedResult
 from microagg.metrics.generalization import extents
 from microagg.partition import Partition
-from microagg.recoding import recode
 from microagg.records import Kind, Records, class_codes
-from microagg.report import Generalization
+from microagg.release.recoding import recode
+from microagg.release.report import Generalization
 from microagg.scaling import Scaling
 from microagg.schema import Schema
 from microagg.tables import digest_array, digest_bytes

@@ -21,8 +21,8 @@ from microagg.base import Info, MixedMicroaggregator, Param
 from microagg.errors import ConstantColumnWarning
 from microagg.metrics import generalization
 from microagg.partition import Partition
-from microagg.recoding import recode
 from microagg.release import microaggregate, replay
+from microagg.release.recoding import recode
 from microagg.tables import read_table, to_csv
 from microagg.taxonomy import Taxonomy
 
@@ -506,7 +506,7 @@ def test_what_is_released_has_a_digest(monkeypatch, statistic):
         result.columns[3][result.columns[3] == result.columns[3][0]] = "civil"
         return result
 
-    monkeypatch.setattr("microagg.release.recode", other)
+    monkeypatch.setattr("microagg.release.api.recode", other)
     with pytest.raises(MicroaggError, match="comes out otherwise than recorded"):
         replay(frame, recipe)
 

@@ -12,8 +12,10 @@ import pandas as pd
 from microagg.metrics import bounds, generalization, loss
 from microagg.partition import Partition
 from microagg.records import Records
+from microagg.release.strata import Part, keys
 from microagg.scaling import centered
-from microagg.validation import FloatArray, IntArray, listing
+from microagg.schema import Schema
+from microagg.validation import FloatArray, IntArray, counted, plain, quoted
 
 # A standard deviation that falls below this part of what it was is rounding, and its correlations are noise.
 _VANISHED = 1e-9
@@ -128,6 +130,28 @@ class Risk:
     largest_group: int
     n_shared: int
     strata: tuple[Stratum, ...]
+
+    @classmethod
+    def of(cls, released: pd.DataFrame, schema: Schema, partition: Partition, parts: Sequence[Part]) -> Self:
+        """Return what ``released`` guarantees, with its groups (``partition``) and its strata (``parts``)."""
+        table = keys(released, (*schema.quasi_identifiers, *schema.strata))
+        classes = table.groupby(list(table.columns), sort=False, dropna=False, observed=True).ngroup().to_numpy()
+        sizes = np.bincount(classes)
+        realized = int(sizes.min())
+        own = sizes[classes]
+        return cls(
+            realized_k=realized,
+            max_reidentification_probability=1.0 / realized,
+            n_groups=partition.n_groups,
+            n_classes=len(sizes),
+            largest_group=int(partition.sizes.max()),
+            n_shared=int(np.count_nonzero(own > 1)),
+            strata=tuple(
+                Stratum(values, len(rows), len(np.unique(partition.labels[rows])), int(own[rows].min()))
+                for rows, values in parts
+                if schema.strata
+            ),
+        )
 
 
 @dataclass(frozen=True)
@@ -469,24 +493,3 @@ def _moments(X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 def _correlations(deviations: FloatArray, sd: FloatArray, defined: Any) -> FloatArray:
     scaled = deviations / np.where(defined, sd, 1.0)
     return np.clip(scaled.T @ scaled / len(scaled), -1.0, 1.0)
-
-
-def plain(value: Any) -> Any:
-    """Return ``value`` made of what JSON knows; column names, index labels and strata may be anything."""
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a number with its noun, in the plural unless it is 1."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def quoted(names: Sequence[Any]) -> str:
-    """Return names in quotes, separated by commas."""
-    return listing([repr(plain(name)) for name in names])
