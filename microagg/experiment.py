@@ -58,8 +58,8 @@ class Method:
         The algorithm's key.
     params : mapping of str to a value or a sequence of values
         Parameters left out have their default. Several values mean: run all and keep the lowest SSE (of mixed
-        records: the lowest Total-IL), for each k on its own, as the literature does for γ of V-MDAV. Such a choice is
-        made with the result in view.
+        records: the lowest Total-IL), for each k on its own, as the literature does for γ of V-MDAV. Which
+        setting is best is known only afterwards: one chosen beforehand loses more.
     polish : bool
         Whether the partition is improved by local search afterwards; see :mod:`microagg.kernels.local_search.descent`.
 

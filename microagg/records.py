@@ -28,7 +28,7 @@ KINDS: tuple[Kind, ...] = ("numeric", "ordinal", "nominal")
 
 @dataclass(frozen=True)
 class Attribute:
-    """What is to be known of an attribute to compare its values.
+    """What has to be known of an attribute to compare its values.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""From a file to a protected release, with a report on what it cost and guarantees, and a recipe that reproduces it.
+"""From a file to a protected release, with a report on what it loses and guarantees, and a recipe that reproduces it.
 
 :func:`microaggregate` partitions the records of a DataFrame into groups of at least k and replaces each
 quasi-identifier by one value of its group, such as the mean, or by what its group has in common, such as a range: see
@@ -36,7 +36,7 @@ class Release:
     partition : Partition
         The groups of the released records, in their order.
     report : Report
-        What the release cost and guarantees.
+        What the release loses and guarantees.
     recipe : dict
         What :func:`replay` needs, besides the original file, to reproduce the release; JSON can hold it. It has
         digests of the original values, so it belongs with the original, not with the release.

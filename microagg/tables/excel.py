@@ -84,7 +84,7 @@ def read_xlsx(data: bytes, label: str, sheet: str | None, max_cells: int) -> pd.
 
 def _sheet_rows(sheet: Any, label: str, max_cells: int) -> list[list[Any]]:
     """Return the rows of a sheet, without blank rows around them and without empty cells at their ends."""
-    # The sheet's own claim about its size is not to be trusted: padding to it makes a large table of a small file.
+    # A sheet may claim any size, and would be padded to it: a small file could become a huge table.
     sheet.reset_dimensions()
     rows: list[list[Any]] = []
     seen = 0

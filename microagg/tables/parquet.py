@@ -31,7 +31,7 @@ def read_parquet(data: bytes, label: str, max_cells: int) -> pd.DataFrame:
                         "leave it out, or unfold it into columns of single values."
                     )
             check_names(schema.names, label)
-            # Sizes in bytes are what a malicious file lies about; what it takes to hold the table is its cells.
+            # A malicious file may lie about sizes in bytes; how much memory the table takes follows from its cells.
             check_cells(file.metadata.num_rows, len(schema.names), max_cells, label)
             if file.metadata.num_rows == 0:
                 refuse_no_records(label)

@@ -163,11 +163,14 @@ def _consistent(widths: Sequence[int]) -> bool:
 
 
 def _find_delimiter(sample: str) -> str:
-    """Return the delimiter that divides header and records alike; else the header; else nothing at all."""
+    """Return the delimiter by which header and records have equally many fields, several of them.
+
+    Failing that, one that divides the header; failing that, any one, for a text with one column.
+    """
     widths = {delimiter: _widths(sample, delimiter) for delimiter in DELIMITERS}
     for fits in (_consistent, lambda found: max(found[:1], default=0) > 1, lambda found: max(found, default=0) == 1):
         if candidates := [delimiter for delimiter in DELIMITERS if fits(widths[delimiter])]:
-            # max keeps the first of equals, and so prefers a comma least: "1,5;2,5" has two readings.
+            # Among equals max takes the first, so a comma comes last: in "1,5;2,5" it may be a decimal comma.
             return max(candidates, key=lambda delimiter: widths[delimiter][0])
     return ","
 
@@ -177,7 +180,7 @@ def _rival(sample: str, delimiter: str) -> str | None:
     for other in (*DELIMITERS, *_RARE_DELIMITERS):
         if other == delimiter or not _consistent(_widths(sample, other)):
             continue
-        # Two words in every cell are no two columns, unless they are numbers.
+        # Blanks within text do not part columns, those between numbers may.
         records = sample.splitlines()[1:_SAMPLE_LINES]
         if other != " " or all(re.fullmatch(r'[-+\d.,eE"\s]*', record) for record in records):
             return other
@@ -199,7 +202,7 @@ def _check_rows(text: str, label: str, delimiter: str, first_line: int, max_cell
             if len(row) != len(names) or ragged:
                 ragged = ragged or (line + first_line, len(row))
                 widths.add(len(row))
-                # The further lines matter only for the advice, so some of them are enough.
+                # Further lines are only looked at for the advice to give, so some of them are enough.
                 if len(widths) > 1 or n > _SAMPLE_LINES:
                     break
             if n * len(names) > max_cells:

@@ -303,7 +303,7 @@ def test_report_exports(people, statistic, columns):
         assert f"Total-IL={common.information_loss:.4g} %" in repr(release)
         said = f"(Total-IL {common.total_information_loss:,.1f} of {7 * len(columns)}: "
         assert any(said in line and f" {common.information_loss:.4g} % of what they could" in line for line in lines)
-    assert any(line.startswith("Generalized values give away ") for line in lines) == (statistic == "generalize")
+    assert any(line.startswith("Generalized values lose ") for line in lines) == (statistic == "generalize")
     again = pickle.loads(pickle.dumps(release))
     assert again.report == report
     pd.testing.assert_frame_equal(again.frame, release.frame)
@@ -376,7 +376,7 @@ def test_missing_classes_are_named(people):
         release_of(people.assign(income=[[i] for i in range(7)]), classes="income", missing="drop")
 
 
-def test_a_parameter_that_heeds_classes_needs_them(people):
+def test_a_parameter_that_uses_classes_needs_them(people):
     with pytest.raises(ParameterError, match="within_classes of In order needs the class of each record"):
         release_of(people, within_classes=True)
 
