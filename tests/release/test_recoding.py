@@ -1,4 +1,4 @@
-"""Releases of numbers, ordered categories and others: what replaces a group is what the documentation says it is."""
+"""What replaces a group of numbers, ordered categories and others is what the documentation says it is."""
 
 from __future__ import annotations
 
