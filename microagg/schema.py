@@ -22,6 +22,7 @@ from microagg.validation import (
     check_columns,
     check_finite,
     check_frame,
+    check_present,
     listing,
     numeric_matrix,
 )
@@ -280,14 +281,8 @@ class Schema:
         if self.classes is None:
             return None
         column = frame[self.classes]
-        absent = np.flatnonzero(column.isna().to_numpy() & kept)
-        if len(absent):
-            more = f", one of {len(absent):,} such records" if len(absent) > 1 else ""
-            raise DataError(
-                f"column {self.classes!r} has no class in record {int(absent[0])} (counting from 0){more}: "
-                "fill in or leave out such records first."
-            )
-        return class_codes(column.iloc[np.flatnonzero(kept)], int(np.count_nonzero(kept)), self.classes)
+        check_present(column, kept, "no class")
+        return class_codes(column[kept], int(np.count_nonzero(kept)), self.classes)
 
     def matrix(self, frame: pd.DataFrame, missing: str = "error") -> FloatArray:
         """Return the quasi-identifiers of ``frame`` as finite floats, shape (n, d), in the order of the schema.

@@ -45,7 +45,10 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A file with all choices for its release, checked. What has to be computed from it is computed when it is needed.
+    """A file with all choices for its release, checked.
+
+    What follows from them is computed when it is first asked for, so that replay finds another file out by its values
+    before anything is made of them.
 
     Attributes
     ----------

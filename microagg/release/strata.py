@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from microagg.errors import DataError
-from microagg.validation import IntArray, plain, quoted
+from microagg.validation import IntArray, check_present, plain, quoted
 
 
 class Part(NamedTuple):
@@ -42,14 +42,7 @@ def find(frame: pd.DataFrame, columns: Sequence[Any], kept: NDArray[np.bool_]) -
     if not columns:
         return [Part(np.arange(len(positions)), ())]
     for column in columns:
-        absent = frame[column].isna().to_numpy() & kept
-        if absent.any():
-            count = int(np.count_nonzero(absent))
-            more = f", one of {count:,} such records" if count > 1 else ""
-            raise DataError(
-                f"column {column!r} has no value in record {int(np.flatnonzero(absent)[0])} (counting from 0){more}, "
-                "so it belongs to no stratum: fill in or leave out such records first."
-            )
+        check_present(frame[column], kept, "no value", ", so it belongs to no stratum")
     table = keys(frame.iloc[positions], columns)
     try:
         codes = table.groupby(list(table.columns), sort=False, observed=True).ngroup().to_numpy()
