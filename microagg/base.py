@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 
 from microagg.errors import DataError, ParameterError
 from microagg.partition import Partition
-from microagg.records import Records
+from microagg.records import Records, class_codes
 from microagg.validation import (
     FloatArray,
     IntArray,
@@ -273,26 +273,6 @@ class MixedMicroaggregator(Microaggregator):
     def _partition_records(self, records: Records, k: int, classes: IntArray, **parameters: Any) -> IntArray:
         """Return a group number for each of ``records``; ``classes`` are codes 0, 1, … of shape (n,)."""
         raise NotImplementedError
-
-
-def class_codes(classes: ArrayLike, n: int) -> IntArray:
-    """Return the class of each of ``n`` records as a number from 0, in order of first appearance.
-
-    Raises
-    ------
-    DataError
-        If there is not one class for each record, or one is missing.
-    """
-    import pandas as pd
-
-    # As objects: numpy would turn a missing value among text into the text "nan".
-    values = np.asarray(classes, dtype=object)
-    if values.shape != (n,):
-        raise DataError(f"there must be one class for each of {n} records, not classes of shape {values.shape}.")
-    codes, _ = pd.factorize(values)
-    if (codes < 0).any():
-        raise DataError(f"record {int(np.flatnonzero(codes < 0)[0])} (counting from 0) has no class: fill it in.")
-    return codes.astype(np.int64)
 
 
 def check_params(cls: type[Microaggregator], given: Mapping[str, Any]) -> dict[str, Any]:

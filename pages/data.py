@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from microagg import MicroaggError, datasets
-from microagg.preprocessing import SCALES, scale_effect
+from microagg.scaling import SCALES, scale_effect
 from pages.ui import data, shell, sidebar, sources, state
 from pages.ui.text import count, escape_markdown, listing, sentence
 

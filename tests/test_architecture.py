@@ -14,15 +14,15 @@ PACKAGE = ROOT / "microagg"
 
 # Who may import whom, lowest layer first: a module imports only from layers above it in this list, or its own.
 LAYERS = [
-    {"errors", "progress"},
+    {"curves", "errors", "progress"},
     {"validation"},
-    {"partition", "taxonomy"},
+    {"partition", "scaling", "taxonomy"},
     {"records"},
-    {"kernels", "tables"},
+    {"kernels", "schema", "tables"},
     {"metrics"},
     {"base"},
-    {"algorithms", "preprocessing"},
-    {"datasets", "recoding", "registry", "report"},
+    {"algorithms"},
+    {"datasets", "registry"},
     {"experiment", "release", "search"},
     {"literature"},
     {"__init__"},

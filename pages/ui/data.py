@@ -11,7 +11,8 @@ import streamlit as st
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from microagg import ConstantColumnWarning, DataError, DatasetUnavailableError, datasets
-from microagg.preprocessing import Schema, scale
+from microagg.scaling import scale
+from microagg.schema import Schema
 from microagg.tables import digest_array
 from pages.ui import state
 

@@ -17,14 +17,14 @@ import streamlit as st
 from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
 
 from microagg import ConstantColumnWarning, DataError, Release, microaggregate
-from microagg.base import class_codes
-from microagg.experiment import Method, MixedResult
+from microagg.experiment import Method, Result
 from microagg.metrics.generalization import extents
 from microagg.partition import Partition
-from microagg.preprocessing import Scaling, Schema
-from microagg.recoding import recode
-from microagg.records import Kind, Records
-from microagg.report import Generalization
+from microagg.records import Kind, Records, class_codes
+from microagg.release.recoding import recode
+from microagg.release.report import Generalization
+from microagg.scaling import Scaling
+from microagg.schema import Schema
 from microagg.tables import digest_array, digest_bytes
 from microagg.taxonomy import Taxonomy, category
 from pages.ui import data, runs, state
@@ -408,7 +408,7 @@ class Preview:
     sse_loss: float | None
 
 
-def preview(mixed: Mixed, result: MixedResult, statistic: str) -> Preview:
+def preview(mixed: Mixed, result: Result, statistic: str) -> Preview:
     """Return what the partition of ``result`` would release by ``statistic``, a key of :data:`STATISTICS`."""
     return _preview(mixed.digest, result.method, result.k, statistic, mixed, result.partition)
 

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from microagg import Release
-from microagg.experiment import MixedResult
+from microagg.experiment import Result
 from microagg.tables import to_csv
 from microagg.taxonomy import ANYTHING
 from pages.ui import data, mixed, mixed_compare, runs, state, theme
@@ -65,7 +65,7 @@ def show(table: data.Table) -> None:
     _release(table, workspace, result)
 
 
-def _costs(workspace: mixed.Mixed, result: MixedResult, shown: mixed.Preview) -> None:
+def _costs(workspace: mixed.Mixed, result: Result, shown: mixed.Preview) -> None:
     common, sizes = shown.common, result.partition.sizes
     with st.container(horizontal=True):
         st.metric(
@@ -109,7 +109,7 @@ def _costs(workspace: mixed.Mixed, result: MixedResult, shown: mixed.Preview) ->
         )
 
 
-def _records(table: data.Table, workspace: mixed.Mixed, result: MixedResult, shown: mixed.Preview) -> None:
+def _records(table: data.Table, workspace: mixed.Mixed, result: Result, shown: mixed.Preview) -> None:
     labels = result.partition.labels
     order = labels.argsort(kind="stable")[:_SHOWN_RECORDS]
     names = list(workspace.schema.quasi_identifiers)
@@ -184,7 +184,7 @@ def _by_attribute(shown: mixed.Preview) -> None:
     )
 
 
-def _release(table: data.Table, workspace: mixed.Mixed, result: MixedResult) -> None:
+def _release(table: data.Table, workspace: mixed.Mixed, result: Result) -> None:
     st.subheader("Release")
     choices = state.current()
     identity = mixed.release_identity(table, choices.variant, choices.mixed_k, choices.statistic)
@@ -207,7 +207,7 @@ def _release(table: data.Table, workspace: mixed.Mixed, result: MixedResult) -> 
         _downloads(table, made)
 
 
-def _estimate(workspace: mixed.Mixed, result: MixedResult) -> str:
+def _estimate(workspace: mixed.Mixed, result: Result) -> str:
     seconds = result.seconds * (workspace.n_complete / workspace.n) ** 2
     return f"Going by the sample it takes at most about {max(1, round(seconds)):,} s." if seconds < 3600 else ""
 

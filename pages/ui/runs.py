@@ -15,7 +15,7 @@ import pandas as pd
 import streamlit as st
 
 from microagg import MicroaggError, Release, experiment, metrics
-from microagg.experiment import Method, MixedResult, Result
+from microagg.experiment import Method, Result
 from microagg.progress import Cancelled, watched
 from microagg.validation import check_enough_records
 from pages.ui.data import Workspace
@@ -103,7 +103,7 @@ class Results:
         self.releases: OrderedDict[Hashable, Release] = OrderedDict()
         self.jobs: dict[str, Job] = {}
 
-    def add(self, digest: str, result: Result | MixedResult) -> None:
+    def add(self, digest: str, result: Result) -> None:
         """Keep a result; the oldest go when there are too many."""
         key = (digest, result.method, result.k)
         with self.lock:

@@ -16,7 +16,7 @@ import streamlit as st
 from microagg import ALGORITHMS, MicroaggError, datasets, literature
 from microagg.base import check_params
 from microagg.experiment import Method
-from microagg.preprocessing import SCALES
+from microagg.scaling import SCALES
 from pages.ui.variants import PENALTY, VARIANTS
 
 UPLOAD = "upload"

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from microagg import DataError, experiment
-from microagg.experiment import Method, Result
+from microagg.experiment import Method, Problem, Result
 from microagg.validation import check_finite
 from pages.ui.text import count, number, percent
 
@@ -20,7 +20,7 @@ def compare(values: np.ndarray, k: int, gamma: float) -> list[Result]:
     if experiment.unprepared(method.key for method in methods):
         with st.spinner("Compiling V-MDAV and MDAV* for this machine (some seconds, only once) …"):
             experiment.prepare(method.key for method in methods)
-    return [experiment.run_one(values, method, k) for method in methods]
+    return [experiment.run_one(Problem.of(values), method, k) for method in methods]
 
 
 def caption(result: Result) -> str:

@@ -1,4 +1,4 @@
-"""What a release cost and guarantees: the figures, how they are measured, and the sentences that say them."""
+"""What a release loses and guarantees: the figures, how they are measured, and the sentences that say them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ import pandas as pd
 
 from microagg.metrics import bounds, generalization, loss
 from microagg.partition import Partition
-from microagg.preprocessing import centered
 from microagg.records import Records
-from microagg.validation import FloatArray, IntArray, listing
+from microagg.release.strata import Part, keys
+from microagg.scaling import centered
+from microagg.schema import Schema
+from microagg.validation import FloatArray, IntArray, counted, plain, quoted
 
-# A standard deviation that falls below this part of what it was is rounding, and its correlations are noise.
+# A standard deviation below this fraction of what it was consists of rounding errors, and so do its correlations.
 _VANISHED = 1e-9
 
 
@@ -24,8 +26,8 @@ class Loss:
     """What the release lost, measured on the scaled numeric quasi-identifiers with the values actually released.
 
     SSE = Σ ‖x − x′‖² over the records, x′ being what replaces x; SST = Σ ‖x − x̄‖²; IL = 100 · SSE / SST, in percent,
-    and 0 where the SST is 0. Group means have the least SSE that a partition allows; group medians cost a bit more
-    (and can, in contrived data, exceed 100 %).
+    and 0 where the SST is 0. Group means have the least SSE of all values for the groups of a partition; group medians
+    lose a little more (and in extreme data more than 100 %).
 
     Attributes
     ----------
@@ -34,7 +36,7 @@ class Loss:
     information_loss : float
         IL in percent.
     lower_bound : float
-        No partition into groups of at least k (within the strata) has a lower IL, in percent, whatever else it heeds;
+        No partition into groups of at least k (within the strata) has a lower IL, in percent, however it was found;
         the nearest-neighbor bound, see :func:`microagg.metrics.bounds.nearest_neighbor`.
     attributes : dict
         IL in percent of each numeric quasi-identifier by itself.
@@ -69,7 +71,7 @@ class Loss:
         lost = np.square(Z - replaced).sum(axis=0)
         spread = np.square(centered(Z)[2]).sum(axis=0)
         sse, sst = float(lost.sum()), loss.sst(Z)
-        # Only means cannot lose more than everything.
+        # With means the IL is at most 100 %, which rounding must not exceed; with medians it can be more.
         percent = loss.percent if statistic == "mean" else _percent
         least = sum(bounds.nearest_neighbor(Z[rows], partition.k).sse for rows in strata)
         return cls(
@@ -116,7 +118,7 @@ class Risk:
         The classes; fewer than groups where two groups have the same centroid.
     largest_group : int
     n_shared : int
-        The records whose released quasi-identifiers are shared with another record at least.
+        The records whose released quasi-identifiers at least one other record shares.
     strata : tuple of Stratum
         In order of first appearance; empty without strata.
     """
@@ -128,6 +130,28 @@ class Risk:
     largest_group: int
     n_shared: int
     strata: tuple[Stratum, ...]
+
+    @classmethod
+    def of(cls, released: pd.DataFrame, schema: Schema, partition: Partition, parts: Sequence[Part]) -> Self:
+        """Return what ``released`` guarantees, with its groups (``partition``) and its strata (``parts``)."""
+        table = keys(released, (*schema.quasi_identifiers, *schema.strata))
+        classes = table.groupby(list(table.columns), sort=False, dropna=False, observed=True).ngroup().to_numpy()
+        sizes = np.bincount(classes)
+        realized = int(sizes.min())
+        own = sizes[classes]
+        return cls(
+            realized_k=realized,
+            max_reidentification_probability=1.0 / realized,
+            n_groups=partition.n_groups,
+            n_classes=len(sizes),
+            largest_group=int(partition.sizes.max()),
+            n_shared=int(np.count_nonzero(own > 1)),
+            strata=tuple(
+                Stratum(values, len(rows), len(np.unique(partition.labels[rows])), int(own[rows].min()))
+                for rows, values in parts
+                if schema.strata
+            ),
+        )
 
 
 @dataclass(frozen=True)
@@ -177,7 +201,7 @@ class Utility:
         (mean, sd, before), (mean_after, sd_after, after) = _moments(X), _moments(replaced)
         defined = (sd > 0.0) & (sd_after > _VANISHED * sd)
         change = np.abs(_correlations(after, sd_after, defined) - _correlations(before, sd, defined))
-        # A record's correlation with itself does not change, and an undefined one cannot be compared.
+        # An attribute's correlation with itself is always 1, and an undefined one cannot be compared.
         change[~defined] = -1.0
         change[:, ~defined] = -1.0
         np.fill_diagonal(change, -1.0)
@@ -223,7 +247,7 @@ class Generalization:
         CM, the share (0 to 1) of the records that are not of the class most frequent in their group; None where no
         classes are named.
     attributes : dict
-        What each quasi-identifier gives away, in percent of the most it could.
+        What is lost of each quasi-identifier, in percent of the most that could be.
     changed : dict
         The share of the records, in percent, whose category is not the one they had, for each ordinal and nominal
         quasi-identifier; empty where values are generalized.
@@ -266,7 +290,7 @@ class Generalization:
 
 @dataclass(frozen=True)
 class Report:
-    """What a release cost and guarantees.
+    """What a release loses and guarantees.
 
     Attributes
     ----------
@@ -378,7 +402,7 @@ class Report:
         common = self.generalization
         if common is None:
             return []
-        what = "Generalized values give away" if self.statistic == "generalize" else "The records of a group differ by"
+        what = "Generalized values lose" if self.statistic == "generalize" else "The records of a group differ by"
         sentences = [
             f"{what} {common.information_loss:.4g} % of what they could (Total-IL "
             f"{common.total_information_loss:,.1f} of {self.n_records * len(common.attributes):,}: for each record and "
@@ -469,24 +493,3 @@ def _moments(X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 def _correlations(deviations: FloatArray, sd: FloatArray, defined: Any) -> FloatArray:
     scaled = deviations / np.where(defined, sd, 1.0)
     return np.clip(scaled.T @ scaled / len(scaled), -1.0, 1.0)
-
-
-def plain(value: Any) -> Any:
-    """Return ``value`` made of what JSON knows; column names, index labels and strata may be anything."""
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a number with its noun, in the plural unless it is 1."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def quoted(names: Sequence[Any]) -> str:
-    """Return names in quotes, separated by commas."""
-    return listing([repr(plain(name)) for name in names])

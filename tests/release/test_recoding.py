@@ -1,4 +1,4 @@
-"""Releases of numbers, ordered categories and others: what replaces a group is what the documentation says it is."""
+"""What replaces a group of numbers, ordered categories and others is what the documentation says it is."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from microagg.base import Info, MixedMicroaggregator, Param
 from microagg.errors import ConstantColumnWarning
 from microagg.metrics import generalization
 from microagg.partition import Partition
-from microagg.recoding import recode
 from microagg.release import microaggregate, replay
+from microagg.release.recoding import recode
 from microagg.tables import read_table, to_csv
 from microagg.taxonomy import Taxonomy
 
@@ -303,7 +303,7 @@ def test_report_exports(people, statistic, columns):
         assert f"Total-IL={common.information_loss:.4g} %" in repr(release)
         said = f"(Total-IL {common.total_information_loss:,.1f} of {7 * len(columns)}: "
         assert any(said in line and f" {common.information_loss:.4g} % of what they could" in line for line in lines)
-    assert any(line.startswith("Generalized values give away ") for line in lines) == (statistic == "generalize")
+    assert any(line.startswith("Generalized values lose ") for line in lines) == (statistic == "generalize")
     again = pickle.loads(pickle.dumps(release))
     assert again.report == report
     pd.testing.assert_frame_equal(again.frame, release.frame)
@@ -376,7 +376,7 @@ def test_missing_classes_are_named(people):
         release_of(people.assign(income=[[i] for i in range(7)]), classes="income", missing="drop")
 
 
-def test_a_parameter_that_heeds_classes_needs_them(people):
+def test_a_parameter_that_uses_classes_needs_them(people):
     with pytest.raises(ParameterError, match="within_classes of In order needs the class of each record"):
         release_of(people, within_classes=True)
 
@@ -506,7 +506,7 @@ def test_what_is_released_has_a_digest(monkeypatch, statistic):
         result.columns[3][result.columns[3] == result.columns[3][0]] = "civil"
         return result
 
-    monkeypatch.setattr("microagg.release.recode", other)
+    monkeypatch.setattr("microagg.release.api.recode", other)
     with pytest.raises(MicroaggError, match="comes out otherwise than recorded"):
         replay(frame, recipe)
 

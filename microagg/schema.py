@@ -1,247 +1,44 @@
-"""What comes before a partition: the roles of a file's columns, and the scales of its attributes.
-
-Distances, and with them information loss, depend on how the attributes are scaled against each other. The scales here
-are linear, attribute by attribute, so the mean (or median) of a group is the same whether taken before or after; a
-release is therefore computed on the raw values, and nothing has to be scaled back.
-"""
+"""What the columns of a file are: their roles, the kinds of the quasi-identifiers, and how these are encoded."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
-from microagg.errors import ConstantColumnWarning, DataError, ParameterError
-from microagg.records import Attribute, Records
+from microagg.errors import DataError, ParameterError
+from microagg.records import Attribute, Records, class_codes
 from microagg.taxonomy import Taxonomy, category
 from microagg.validation import (
     FloatArray,
+    IntArray,
+    check_choice,
     check_columns,
     check_finite,
-    check_matrix,
-    check_unique_columns,
+    check_frame,
+    check_present,
     listing,
     numeric_matrix,
 )
 
-#: How attributes can be scaled: mean 0 and variance 1, to the interval from 0 to 1, or not at all.
-SCALES = ("zscore", "minmax", "none")
+#: The roles that columns can have, and what messages call them. A column has one role, except that the classes are
+#: confidential attributes or strata too.
+ROLES: Mapping[str, str] = {
+    "quasi_identifiers": "quasi-identifiers",
+    "confidential": "confidential attributes",
+    "identifiers": "identifiers",
+    "strata": "strata",
+    "classes": "classes",
+}
 
 #: What can be done about records with a missing quasi-identifier.
 MISSING = ("error", "drop")
-
-_EFFECTS = {
-    "zscore": (
-        "Every attribute gets mean 0 and variance 1, so all weigh the same in distances and in IL, as in the published "
-        "benchmarks; an attribute with a few extreme values has its other values drawn close together."
-    ),
-    "minmax": (
-        "Every attribute is stretched to the interval from 0 to 1, so IL counts most the attributes that spread evenly "
-        "over their range, and hardly those whose range is set by a few extreme values."
-    ),
-    "none": (
-        "Attributes keep their units: the one with the largest spread dominates distances and IL, so IL is often far "
-        "lower than on scaled data and cannot be compared with it."
-    ),
-}
-
-# The square of a smaller range underflows, and distances would silently be 0.
-_SMALLEST_RANGE = 1e-140
-
-
-def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
-    """Return ``value``, or raise :class:`ParameterError` naming the parameter and its ``choices``."""
-    if not isinstance(value, str) or value not in choices:
-        raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}.")
-    return value
-
-
-def scale_effect(method: str) -> str:
-    """Return one plain sentence on what a scale (one of :data:`SCALES`) does to distances and information loss.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such scale.
-    """
-    return _EFFECTS[check_choice("scale", method, SCALES)]
-
-
-def centered(X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return each column's minimum, its mean above that minimum, and the deviations from the mean.
-
-    Parameters
-    ----------
-    X : array, shape (n, d), finite, n >= 1
-
-    Returns
-    -------
-    low : array, shape (d,)
-    center : array, shape (d,)
-        The mean is ``low + center``; kept apart they are exact where their sum is not (a large common offset).
-    deviations : array, shape (n, d)
-    """
-    low = X.min(axis=0)
-    deviations = X - low
-    # Column by column numpy adds pairwise, which over a row-major table it does not.
-    center = np.array([np.ascontiguousarray(column).mean() for column in deviations.T])
-    deviations -= center
-    return low, center, deviations
-
-
-@dataclass(frozen=True, eq=False)
-class Scaling:
-    """A linear scale fitted to a table; applied to other values in the same units by :meth:`transform`.
-
-    Attributes
-    ----------
-    method : str
-        One of :data:`SCALES`.
-    low, center, spread : array, shape (d,)
-        A value x becomes ((x − low) − center) / spread; the subtractions stay apart because their sum would be
-        rounded to the precision of a large common offset. With the method "none" nothing is done.
-    constant : tuple of int
-        The columns that hold one value only (their maximum is their minimum, exactly): these become 0, except with
-        "none".
-    """
-
-    method: str
-    low: FloatArray
-    center: FloatArray
-    spread: FloatArray
-    constant: tuple[int, ...]
-
-    @classmethod
-    def fit(cls, X: FloatArray, method: str, names: Sequence[Any] | None = None) -> Self:
-        """Fit the scale ``method`` to ``X``, shape (n, d), whose columns are called ``names``.
-
-        Raises
-        ------
-        ParameterError
-            If there is no such scale.
-        DataError
-            If X has no records, values that are not finite, or a column of a range too small to be squared.
-        """
-        check_choice("scale", method, SCALES)
-        if len(X) == 0:
-            raise DataError("there are no records to scale.")
-        check_finite(X, names)
-        low, center, deviations = centered(X)
-        extent = X.max(axis=0) - low
-        constant = extent == 0.0
-        if (tiny := ~constant & (extent < _SMALLEST_RANGE)).any():
-            j = int(np.flatnonzero(tiny)[0])
-            raise DataError(f"{_called(j, names)} has a range of {extent[j]:g}: its square is 0; use smaller units.")
-        if method == "zscore":
-            spread = np.sqrt([np.square(np.ascontiguousarray(column)).mean() for column in deviations.T])
-        else:
-            center, spread = np.zeros_like(low), extent
-        columns = tuple(int(j) for j in np.flatnonzero(constant))
-        return cls(method, low, center, spread, columns)
-
-    def transform(self, X: FloatArray) -> FloatArray:
-        """Return ``X`` (shape (m, d), the units it was fitted in) on the scale, as a new array."""
-        if self.method == "none":
-            return np.array(X, dtype=np.float64, order="C")
-        constant = list(self.constant)
-        spread = self.spread.copy()
-        spread[constant] = 1.0
-        scaled = X - self.low
-        scaled -= self.center
-        scaled /= spread
-        # Rounding leaves the mean of equal values a little off them.
-        scaled[:, constant] = 0.0
-        return np.ascontiguousarray(scaled)
-
-
-def standardize(X: ArrayLike | pd.DataFrame) -> FloatArray:
-    """Return ``X`` with mean 0 and variance 1 in every column.
-
-    The variance is the population's (divided by n), as in the literature's benchmarks. Columns that hold one value
-    only become 0. A common offset, however large, costs no precision beyond what it cost the data themselves.
-
-    Parameters
-    ----------
-    X : array or DataFrame of finite numbers, shape (n, d)
-
-    Returns
-    -------
-    array, shape (n, d), without unit
-
-    Warns
-    -----
-    ConstantColumnWarning
-        Naming the columns (of an array: numbering the attributes from 0) that hold one value only.
-
-    Raises
-    ------
-    DataError
-        If X has no records, or anything but finite numbers.
-    """
-    return _scale(X, "zscore", None)
-
-
-def scale(X: ArrayLike | pd.DataFrame, method: str, names: Sequence[Any] | None = None) -> FloatArray:
-    """Return ``X`` on one of the :data:`SCALES`.
-
-    Parameters
-    ----------
-    X : array or DataFrame of finite numbers, shape (n, d)
-    method : {"zscore", "minmax", "none"}
-        To mean 0 and variance 1 (see :func:`standardize`), to the interval from 0 to 1, or as it is.
-    names : sequence, optional
-        What messages call the columns of an array; a DataFrame has its own names.
-
-    Returns
-    -------
-    array, shape (n, d)
-        A new array, without unit (with "none": in the units of X).
-
-    Warns
-    -----
-    ConstantColumnWarning
-        Naming the columns that hold one value only and have become 0; never with "none".
-
-    Raises
-    ------
-    DataError
-        If X has no records, or anything but finite numbers.
-    ParameterError
-        If there is no such scale, or if ``names`` are not one for each column.
-    """
-    return _scale(X, method, names)
-
-
-def _scale(X: ArrayLike | pd.DataFrame, method: str, names: Sequence[Any] | None) -> FloatArray:
-    check_choice("scale", method, SCALES)
-    if isinstance(X, pd.DataFrame):
-        names = list(X.columns)
-        data = check_matrix(numeric_matrix(X, names))
-    else:
-        data = check_matrix(X)
-    if names is not None and len(names) != data.shape[1]:
-        raise ParameterError(f"names must hold one name for each of the {data.shape[1]} columns, not {len(names)}.")
-    scaling = Scaling.fit(data, method, names)
-    if scaling.constant and method != "none":
-        listed, one = listing([_called(j, names) for j in scaling.constant]), len(scaling.constant) == 1
-        warnings.warn(
-            f"{listed} {'holds' if one else 'hold'} one value only: {'it becomes' if one else 'they become'} 0 "
-            f"and {'has' if one else 'have'} no part in distances.",
-            ConstantColumnWarning,
-            stacklevel=3,
-        )
-    return scaling.transform(data)
-
-
-def _called(j: int, names: Sequence[Any] | None) -> str:
-    return f"attribute {j}" if names is None else f"column {names[j]!r}"
 
 
 @dataclass(frozen=True)
@@ -262,6 +59,9 @@ class Schema:
         The quasi-identifiers that are nominal, i.e. hold categories without an order.
     ordinal : mapping of column name to tuple of str
         The quasi-identifiers that are ordinal, with their categories from the lowest to the highest.
+    classes : column name or None
+        The column with the class of each record, such as an income bracket; it stays as it is, and is counted among the
+        confidential attributes unless it is one of the strata.
 
     Roles are given as one column name or as a collection of them. (A tuple is a collection.) Quasi-identifiers that are
     neither nominal nor ordinal are numeric.
@@ -269,8 +69,8 @@ class Schema:
     Raises
     ------
     ParameterError
-        If a column is named twice, within a role or in two of them, if there is no quasi-identifier, or if a taxonomy
-        or an order is given to something else.
+        If a column is named twice, within a role or in two of them, if there is no quasi-identifier, if the classes are
+        a quasi-identifier or an identifier, or if a taxonomy or an order is given to something else.
     DataError
         If a taxonomy is none, or an order is empty or has a category twice.
     """
@@ -281,23 +81,10 @@ class Schema:
     strata: tuple[Hashable, ...] = ()
     taxonomies: Mapping[Hashable, Taxonomy] = field(default_factory=dict, hash=False)
     ordinal: Mapping[Hashable, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    classes: Hashable = None
 
     def __post_init__(self) -> None:
-        roles: dict[Hashable, _Role] = {}
-        for role in _ROLES:
-            names = _names(role, getattr(self, role))
-            object.__setattr__(self, role, names)
-            for name in names:
-                if roles.get(name) == role:
-                    raise ParameterError(f"column {name!r} is named twice among the {_ROLES[role]}: name it once.")
-                if name in roles:
-                    raise ParameterError(
-                        f"column {name!r} is named among the {_ROLES[roles[name]]} and among the {_ROLES[role]}: "
-                        "a column has one role."
-                    )
-                roles[name] = role
-        if not self.quasi_identifiers:
-            raise ParameterError("quasi_identifiers names no column: name at least one to be microaggregated.")
+        self._check_roles()
         for what, given in (("a taxonomy", self.taxonomies), ("an order", self.ordinal)):
             for name in given:
                 if name not in self.quasi_identifiers:
@@ -313,10 +100,44 @@ class Schema:
             self, "ordinal", MappingProxyType({name: _levels(name, given) for name, given in self.ordinal.items()})
         )
 
+    def _check_roles(self) -> None:
+        if not isinstance(self.classes, Hashable):
+            raise ParameterError(f"classes must be the name of one column, not {self.classes!r}.")
+        role_of: dict[Hashable, str] = {}
+        for role in ROLES:
+            if role == "classes":
+                continue
+            names = _names(role, getattr(self, role))
+            object.__setattr__(self, role, names)
+            for name in names:
+                if role_of.get(name) == role:
+                    raise ParameterError(f"column {name!r} is named twice {_as(role)}: name it once.")
+                if name in role_of:
+                    raise ParameterError(
+                        f"column {name!r} is named {_as(role_of[name])} and {_as(role)}: a column has one role."
+                    )
+                role_of[name] = role
+        if not self.quasi_identifiers:
+            raise ParameterError("quasi_identifiers names no column: name at least one to be microaggregated.")
+        if self.classes is None:
+            return
+        other = role_of.get(self.classes)
+        if other in ("quasi_identifiers", "identifiers"):
+            raise ParameterError(
+                f"column {self.classes!r} is named as the classes and {_as(other)}: classes are released as they are, "
+                f"so leave it out of the {ROLES[other]}."
+            )
+        if other is None:
+            object.__setattr__(self, "confidential", (*self.confidential, self.classes))
+
     def __reduce__(self) -> tuple[Any, ...]:
         # A read-only view of a mapping cannot be pickled.
-        parts = (getattr(self, role) for role in _ROLES)
-        return type(self), (*parts, dict(self.taxonomies), dict(self.ordinal))
+        parts = (getattr(self, part.name) for part in fields(self))
+        return type(self), tuple(dict(part) if isinstance(part, MappingProxyType) else part for part in parts)
+
+    def columns(self, role: str) -> tuple[Hashable, ...]:
+        """Return the columns that have a role, one of :data:`ROLES`."""
+        return _names(role, getattr(self, role))
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -346,6 +167,7 @@ class Schema:
         *,
         taxonomies: Mapping[Any, Any] | None = None,
         ordinal: Mapping[Any, Sequence[Any]] | None = None,
+        classes: Any = None,
     ) -> Self:
         """Return the roles of the columns of ``frame``, checked against it.
 
@@ -373,7 +195,8 @@ class Schema:
             role: _names(role, value)
             for role, value in (("confidential", confidential), ("identifiers", identifiers), ("strata", strata))
         }
-        taken = {name for names in declared.values() for name in names}
+        taken = {name for names in (*declared.values(), _names("classes", classes)) for name in names}
+        declared["classes"] = classes
         for what, given in (("taxonomies", taxonomies), ("ordinal", ordinal)):
             if given is not None and not isinstance(given, Mapping):
                 raise ParameterError(f"{what} must be a mapping from column names, not {type(given).__name__}.")
@@ -391,12 +214,12 @@ class Schema:
                 )
         else:
             names = _names("quasi_identifiers", quasi_identifiers)
-        schema = cls(names, **declared)
-        for role in _ROLES:
-            for name in getattr(schema, role):
+        cls(names, **declared)
+        for role, given in {"quasi_identifiers": names, **declared}.items():
+            for name in _names(role, given):
                 if name not in frame.columns:
                     raise DataError(
-                        f"there is no column {name!r} (named among the {_ROLES[role]}): "
+                        f"there is no column {name!r} (named {_as(role)}): "
                         f"the columns are {listing([repr(column) for column in frame.columns])}."
                     )
         for name in names:
@@ -444,6 +267,22 @@ class Schema:
             if attribute.kind != "numeric":
                 values[:, j] = _codes(frame[attribute.name], attribute)
         return values
+
+    def class_codes(self, frame: pd.DataFrame, kept: NDArray[np.bool_]) -> IntArray | None:
+        """Return the classes of those records of ``frame`` that are ``kept``; see :func:`microagg.records.class_codes`.
+
+        ``kept`` has shape (n,); without classes there is None.
+
+        Raises
+        ------
+        DataError
+            If one of these records has no class, or classes cannot be told apart.
+        """
+        if self.classes is None:
+            return None
+        column = frame[self.classes]
+        check_present(column, kept, "no class")
+        return class_codes(column[kept], int(np.count_nonzero(kept)), self.classes)
 
     def matrix(self, frame: pd.DataFrame, missing: str = "error") -> FloatArray:
         """Return the quasi-identifiers of ``frame`` as finite floats, shape (n, d), in the order of the schema.
@@ -493,16 +332,8 @@ def complete_records(values: FloatArray, missing: str, names: Sequence[Any] | No
     return np.asarray(~absent.any(axis=1))
 
 
-def check_frame(frame: Any) -> None:
-    """Raise :class:`DataError` unless ``frame`` is a DataFrame with unique column names on one level."""
-    if not isinstance(frame, pd.DataFrame):
-        raise DataError(
-            f"the data must be a pandas DataFrame, not {type(frame).__name__}: "
-            "pandas.DataFrame(X, columns=[...]) makes one of an array."
-        )
-    if frame.columns.nlevels > 1:
-        raise DataError(f"the column names have {frame.columns.nlevels} levels: flatten them to one first.")
-    check_unique_columns(list(frame.columns))
+def _as(role: str) -> str:
+    return "as the classes" if role == "classes" else f"among the {ROLES[role]}"
 
 
 def _taxonomy(name: Hashable, given: Any, values: Iterable[str]) -> Taxonomy:
@@ -566,17 +397,6 @@ def _codes(series: pd.Series[Any], attribute: Attribute) -> FloatArray:
     codes = found[positions]
     codes[absent] = np.nan
     return codes
-
-
-_Role = Literal["quasi_identifiers", "confidential", "identifiers", "strata"]
-
-# How messages call the roles.
-_ROLES: dict[_Role, str] = {
-    "quasi_identifiers": "quasi-identifiers",
-    "confidential": "confidential attributes",
-    "identifiers": "identifiers",
-    "strata": "strata",
-}
 
 
 def _names(role: str, given: Any) -> tuple[Hashable, ...]:

@@ -167,12 +167,12 @@ def _number_ranges(series: pd.Series[Any], partition: Partition) -> tuple[list[s
 
 
 def _own_numbers(series: pd.Series[Any]) -> NDArray[Any]:
-    """Return the numbers of a column in a type of numpy that holds all their digits, and no others."""
+    """Return the numbers of a column in the numpy type that has exactly their digits."""
     if is_bool_dtype(series):
         return series.to_numpy(dtype=np.int64)
     if is_integer_dtype(series):
         return series.to_numpy(dtype=np.uint64 if is_unsigned_integer_dtype(series) else np.int64)
-    # Of 0.1 in 32 bits, 64 would show digits that it never had.
+    # 0.1 of a 32-bit column is 0.10000000149011612 in 64 bits: digits that are not in the file.
     narrow = {2: np.float16, 4: np.float32}
     return series.to_numpy(dtype=narrow.get(getattr(series.dtype, "itemsize", 8), np.float64))
 

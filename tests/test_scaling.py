@@ -1,4 +1,4 @@
-"""Scales against their definitions and their numerical pitfalls, and the roles of columns."""
+"""Scales against their definitions and their numerical pitfalls."""
 
 from __future__ import annotations
 
@@ -13,29 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
-from microagg.preprocessing import SCALES, Scaling, Schema, complete_records, scale, scale_effect, standardize
+from microagg.scaling import SCALES, Scaling, scale, scale_effect, standardize
 
 
 @pytest.fixture(name="X")
 def numbers():
     return np.random.default_rng(1).integers(-1000, 1000, size=(50, 3)).astype(float)
-
-
-@pytest.fixture
-def frame():
-    return pd.DataFrame(
-        {
-            "name": ["a", "b", "c", "d"],
-            "age": [20, 30, 40, 50],
-            "income": [1.5, 2.5, np.nan, 4.5],
-            "smoker": [True, False, True, False],
-            "region": pd.Categorical(["n", "s", "n", "s"]),
-            "same": [7, 7, 7, 7],
-        }
-    )
-
-
-# ---- Scales ----------------------------------------------------------------------------------------------------------
 
 
 def test_standardize_is_its_definition(X):
@@ -191,101 +174,3 @@ def test_every_scale_has_its_sentence():
     )
     with pytest.raises(ParameterError, match="not 'log'"):
         scale_effect("log")
-
-
-# ---- Roles -----------------------------------------------------------------------------------------------------------
-
-
-def test_all_numbers_without_another_role_are_quasi_identifiers(frame):
-    schema = Schema.infer(frame)
-    assert schema == Schema(("age", "income", "same"))
-    assert Schema.infer(frame, confidential="income", identifiers=["name"], strata="same") == Schema(
-        ("age",), ("income",), ("name",), ("same",)
-    )
-
-
-def test_declared_roles_keep_their_order(frame):
-    schema = Schema.infer(frame, quasi_identifiers=pd.Index(["same", "age"]), confidential=("region", "name"))
-    assert schema.quasi_identifiers == ("same", "age")
-    assert schema.confidential == ("region", "name")
-    assert schema.identifiers == schema.strata == ()
-    np.testing.assert_array_equal(schema.matrix(frame), [[7, 20], [7, 30], [7, 40], [7, 50]])
-
-
-def test_columns_may_be_called_by_numbers():
-    frame = pd.DataFrame(np.arange(6).reshape(3, 2))
-    assert Schema.infer(frame).quasi_identifiers == (0, 1)
-    assert Schema.infer(frame, 1).quasi_identifiers == (1,)
-
-
-def test_booleans_count_as_0_and_1_if_named(frame):
-    assert Schema.infer(frame, "smoker").matrix(frame)[:, 0].tolist() == [1.0, 0.0, 1.0, 0.0]
-
-
-@pytest.mark.parametrize("dtype", ["Int64", "Float64", "float32", "Int8"])
-def test_nullable_numbers(dtype):
-    frame = pd.DataFrame({"a": pd.Series([1, 2, 3], dtype=dtype), "b": pd.array([True, None, False], dtype="boolean")})
-    schema = Schema.infer(frame)
-    assert schema.quasi_identifiers == ("a",)
-    assert schema.matrix(frame).tolist() == [[1.0], [2.0], [3.0]]
-
-
-@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
-def test_missing_values_are_an_error_or_dropped(missing):
-    frame = pd.DataFrame({"a": [1, 2, 3], "b": pd.array([1, missing, 3], dtype="Int64")})
-    schema = Schema.infer(frame)
-    with pytest.raises(DataError, match=r"column 'b' has NaN .*in record 1"):
-        schema.matrix(frame)
-    assert schema.matrix(frame, missing="drop").tolist() == [[1.0, 1.0], [3.0, 3.0]]
-
-
-def test_complete_records_number_records_as_the_caller_does():
-    values = np.array([[np.nan, 1.0], [1.0, 2.0], [3.0, np.inf]])
-    with pytest.raises(DataError, match="column 'b' has infinity in record 2"):
-        complete_records(values, "drop", ["a", "b"])
-    assert complete_records(values[:2], "drop").tolist() == [False, True]
-    with pytest.raises(ParameterError, match="missing must be one of 'error', 'drop', not 'impute'"):
-        complete_records(values, "impute")
-
-
-@pytest.mark.parametrize(
-    ("roles", "error", "says"),
-    [
-        ({"quasi_identifiers": ["age", "wage"]}, DataError, r"no column 'wage' \(named among the quasi-identifiers\)"),
-        ({"confidential": "wage"}, DataError, "no column 'wage' .*confidential attributes.*'name', 'age'"),
-        ({"identifiers": ["ssn"]}, DataError, "no column 'ssn' .*identifiers"),
-        ({"strata": ["land"]}, DataError, "no column 'land' .*strata"),
-        ({"quasi_identifiers": ["age", "age"]}, ParameterError, "'age' is named twice among the quasi-identifiers"),
-        (
-            {"quasi_identifiers": ["age"], "confidential": ["age"]},
-            ParameterError,
-            "'age' is named among the quasi-identifiers and among the confidential attributes",
-        ),
-        ({"identifiers": ["name"], "strata": "name"}, ParameterError, "identifiers and among the strata"),
-        ({"quasi_identifiers": []}, ParameterError, "names no column"),
-        ({"quasi_identifiers": [["age"]]}, ParameterError, r"must hold column names, not \['age'\]"),
-        ({"taxonomies": {"land": None}}, ParameterError, "a taxonomy for 'land', which is not among the quasi-ident"),
-        ({"confidential": ["age", "income", "same"]}, DataError, "no numeric column to serve as quasi-identifier"),
-    ],
-)
-def test_bad_roles_are_named(frame, roles, error, says):
-    with pytest.raises(error, match=says):
-        Schema.infer(frame, **roles)
-
-
-def test_bad_frames_are_named(frame):
-    with pytest.raises(DataError, match="must be a pandas DataFrame, not ndarray"):
-        Schema.infer(np.eye(3))
-    with pytest.raises(DataError, match="'age' occurs more than once"):
-        Schema.infer(frame.rename(columns={"income": "age"}))
-    with pytest.raises(DataError, match="2 levels"):
-        Schema.infer(pd.concat({"x": frame}, axis=1))
-    with pytest.raises(DataError, match="no column 'age'"):
-        Schema.infer(frame).matrix(frame.drop(columns="age"))
-
-
-def test_a_schema_is_frozen_and_hashable(frame):
-    schema = Schema.infer(frame)
-    with pytest.raises(AttributeError):
-        schema.confidential = ("age",)
-    assert hash(schema) == hash(Schema.infer(frame))
