@@ -9,7 +9,11 @@ from microagg import datasets, literature, metrics
 from microagg.experiment import Method
 from microagg.literature import Computed, Figure
 from microagg.registry import ALGORITHMS
-from pages.ui import beyond, charts, runs, shell, state, widgets
+from pages.ui import shell, state, widgets
+from pages.ui.charts import published
+from pages.ui.charts.layout import show_figure
+from pages.ui.published import beyond
+from pages.ui.runs import jobs
 from pages.ui.text import count, escape_markdown, percent
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
@@ -57,7 +61,7 @@ def _stored() -> tuple[literature.Stored, list[str]]:
 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _read_stored(stamp: float) -> tuple[literature.Stored, list[str]]:
-    # Telling what is outdated parses every algorithm's code, which does not change while the server runs.
+    # Telling what is outdated parses every algorithm's code, which does not change while the server jobs.
     stored = literature.Stored.read(RESULTS)
     return stored, stored.outdated()
 
@@ -100,24 +104,24 @@ def _run_here(figures: list[Figure]) -> dict[str, Computed]:
 
         def begin() -> None:
             st.session_state["live_table"] = identity
-            runs.results().jobs.pop("literature", None)
+            jobs.results().jobs.pop("literature", None)
 
         st.button(f"Compute this table here and now ({count(sets, 'run')})", on_click=begin)
         return live
 
-    def work(job: runs.Job) -> None:
-        runs.compile_for(job, [figure.recipe.method.key for figure in todo])
+    def work(job: jobs.Job) -> None:
+        jobs.compile_for(job, [figure.recipe.method.key for figure in todo])
         for figure in todo:
             job.message = f"{figure.method} on {figure.dataset}, k = {figure.k}"
             live[figure.identity] = literature.compute(figure.recipe, lambda _: job.check())
             job.done += 1
 
-    job = runs.results().start("literature", identity, len(todo), work)
+    job = jobs.results().start("literature", identity, len(todo), work)
     job.wait(1.0)
     if job.running:
-        runs.watch(job)
+        jobs.watch(job)
     else:
-        runs.ended_early("literature")
+        jobs.ended_early("literature")
     return live
 
 
@@ -160,8 +164,8 @@ def _table(figures: list[Figure], results: dict[str, Computed]) -> None:
     table = pd.DataFrame(rows)
     differences = table.dropna(subset="difference")
     if not differences.empty:
-        shell.chart(
-            charts.differences(differences),
+        show_figure(
+            published.differences(differences),
             title=_conclusion(differences),
             key="differences",
             alt="Difference of our figures from the printed ones in percent, by method; the table below has the numbers.",
@@ -216,8 +220,8 @@ def _curves_of_random_sets() -> None:
             part = gamma[gamma["data"] == name]
             best = part.loc[part.groupby("k")["information_loss"].idxmin(), ["k", "gamma"]]
             listed = ", ".join(f"{row.gamma:g} at k = {row.k}" for row in best.itertuples())
-            shell.chart(
-                charts.gamma_curves(part),
+            show_figure(
+                published.gamma_curves(part),
                 title=f"V-MDAV on {title}: the γ that loses least on average is {listed}",
                 key=f"gamma_{name}",
                 alt=f"Mean information loss of V-MDAV on 25 {title} sets against γ, a line for each k.",
@@ -226,8 +230,8 @@ def _curves_of_random_sets() -> None:
         means = simc.assign(label=simc["method"].map(widgets.title_of))
         at = means.pivot(index="k", columns="method", values="information_loss")
         saved = 100 * (1 - at["mdav-star"] / at["mdav"])
-        shell.chart(
-            charts.mean_curves(means),
+        show_figure(
+            published.mean_curves(means),
             title=f"SimC, k = 2 to 100: MDAV* loses up to {saved.max():.0f} % less than MDAV (at k = {saved.idxmax()})",
             key="simc_curves",
             alt="Mean information loss on 25 SimC sets against k for MDAV, MDAV+, V-MDAV and MDAV*.",
@@ -264,8 +268,8 @@ def _convergence() -> None:
         return
     ends = curve.groupby(["data", "k"])["information_loss"].agg(["first", "last"])
     saved = 100 * (1 - ends["last"] / ends["first"])
-    shell.chart(
-        charts.convergence(curve),
+    show_figure(
+        published.convergence(curve),
         title=f"IMHM round by round: it takes {saved.min():.0f} to {saved.max():.0f} % off the loss of its MDAV start",
         key="convergence",
         alt="Information loss of IMHM after each step, on Tarragona and Census at k = 3, 5 and 10.",

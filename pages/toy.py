@@ -5,7 +5,10 @@ import streamlit as st
 
 from microagg import metrics
 from microagg.validation import check_enough_records
-from pages.ui import charts, shell, state, toy
+from pages.ui import shell, state
+from pages.ui.charts.layout import show_figure
+from pages.ui.charts.toy import number_line
+from pages.ui.runs import toy
 from pages.ui.text import count, number, percent
 
 
@@ -47,8 +50,8 @@ def body() -> None:
     results = toy.compare(values, choices.toy_k, choices.toy_gamma)
     v_mdav, star = results
 
-    shell.chart(
-        charts.number_line(
+    show_figure(
+        number_line(
             values[:, 0], [(result.method.key, toy.caption(result), result.partition.labels) for result in results]
         ),
         title=_verdict(v_mdav, star),

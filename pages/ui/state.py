@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from microagg import ALGORITHMS, MicroaggError, datasets, literature
+from microagg import ALGORITHMS, datasets, literature
 from microagg.base import check_params
 from microagg.experiment import Method
 from microagg.preprocessing import SCALES
@@ -290,23 +290,3 @@ def say_problems() -> None:
     problems = address_problems()
     if problems:
         st.warning(f"The address holds {', '.join(problems)}, which cannot be used: the usual value is shown instead.")
-
-
-__all__ = [
-    "DEFAULT_METHODS",
-    "MEASURES",
-    "STATISTICS",
-    "STEPS",
-    "UPLOAD",
-    "Choices",
-    "MicroaggError",
-    "bound",
-    "current",
-    "load",
-    "publish",
-    "reset_columns",
-    "say_problems",
-    "set_params",
-    "to_query",
-    "update",
-]

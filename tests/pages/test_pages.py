@@ -17,7 +17,11 @@ import microagg
 from benchmarks import quality
 from microagg import ALGORITHMS, datasets, experiment, literature, metrics, microaggregate
 from microagg.taxonomy import Taxonomy
-from pages.ui import beyond, certificate, charts, mixed, mixed_adult, mixed_charts, shell, state, text, theme, variants
+from pages.ui import shell, state, text, variants
+from pages.ui.charts import clusters, measures, taxonomy, theme
+from pages.ui.published import adult as stored_adult
+from pages.ui.published import beyond
+from pages.ui.runs import certificate, preview
 from tests.conftest import ROOT, load_benchmark
 
 APP = ROOT / "app.py"
@@ -376,19 +380,19 @@ def test_every_algorithm_has_a_color_and_look_of_its_own():
 
 
 def test_a_large_set_is_drawn_as_a_sample_that_is_said_to_be_one():
-    points = np.random.default_rng(0).normal(size=(charts.MOST_POINTS + 5, 2))
-    view = charts.View.of(points, ("a", "b"))
-    assert len(view.shown) == charts.MOST_POINTS
+    points = np.random.default_rng(0).normal(size=(clusters.MOST_POINTS + 5, 2))
+    view = clusters.View.of(points, ("a", "b"))
+    assert len(view.shown) == clusters.MOST_POINTS
     labels = np.arange(len(points)) // 5
-    figure = charts.clusters(view, labels, np.ones(len(points)), range(len(points)))
+    figure = clusters.clusters(view, labels, np.ones(len(points)), range(len(points)))
     [records] = [trace for trace in figure.data if trace.name.startswith("record")]
-    assert len(records.x) == charts.MOST_POINTS
+    assert len(records.x) == clusters.MOST_POINTS
 
 
 def test_outlines_survive_points_on_a_line_and_duplicates():
     points = np.array([[0, 0], [1, 1], [2, 2], [5, 5], [5, 5], [7, 1], [8, 1], [7, 3], [8, 3]], dtype=float)
     labels = np.array([0, 0, 0, 1, 1, 2, 2, 2, 2])
-    figure = charts.clusters(charts.View.of(points, ("a", "b")), labels, np.zeros(9), range(9))
+    figure = clusters.clusters(clusters.View.of(points, ("a", "b")), labels, np.zeros(9), range(9))
     assert len(figure.data) == 5
 
 
@@ -678,7 +682,7 @@ def test_before_and_after_are_those_of_microaggregate():
         "ordinal": adult.schema.ordinal,
         "classes": "income",
     }
-    for statistic, how in mixed.STATISTICS.items():
+    for statistic, how in preview.STATISTICS.items():
         release = microaggregate(part, k=8, method="k-member", statistic=how[0], categories=how[1], **roles)
         app = open_page("mixed", statistic=statistic, **query)
         measured = {metric.label: metric.value for metric in app.metric}
@@ -771,9 +775,9 @@ def test_a_class_with_missing_values_is_refused():
 
 @pytest.mark.parametrize("against", state.AGAINST)
 def test_stored_results_on_adult_are_drawn(against):
-    if not mixed_adult.RESULTS.is_file():
+    if not stored_adult.RESULTS.is_file():
         pytest.skip("there are no stored results on Adult")
-    stored = pd.read_csv(mixed_adult.RESULTS)
+    stored = pd.read_csv(stored_adult.RESULTS)
     app = open_page("mixed", data="wine", step="adult", against=against)
     assert not app.error
     lines = {trace.get("name"): trace for trace in figures(app)[0]["data"]}
@@ -786,7 +790,7 @@ def test_stored_results_on_adult_are_drawn(against):
 
 
 def test_stored_results_that_are_missing_name_their_command(monkeypatch, tmp_path):
-    monkeypatch.setattr(mixed_adult, "RESULTS", tmp_path / "adult.csv")
+    monkeypatch.setattr(stored_adult, "RESULTS", tmp_path / "adult.csv")
     app = open_page("mixed", data="wine", step="adult")
     assert "There are no stored results here yet" in words(app)
     assert app.code[0].value == "python benchmarks/adult.py"
@@ -800,7 +804,7 @@ def test_least_discernibility_is_that_of_the_best_sizes(n, k):
         for size in range(least, left + 1):
             yield from ((size, *others) for others in sizes(left - size, size))
 
-    assert mixed_charts.least_discernibility(n, k) == min(sum(s * s for s in found) for found in sizes(n, k))
+    assert measures.least_discernibility(n, k) == min(sum(s * s for s in found) for found in sizes(n, k))
 
 
 def test_variants_are_recognized_by_their_parameters():
@@ -817,13 +821,13 @@ def test_a_large_taxonomy_is_drawn_down_to_a_level():
     tree = Taxonomy.from_nested(
         {"*": {f"a{i}": {f"b{i}.{j}": [f"c{i}.{j}.{h}" for h in range(9)] for j in range(9)} for i in range(9)}}
     )
-    figure, depth = mixed_charts.taxonomy(tree, {})
+    figure, depth = taxonomy.taxonomy(tree, {})
     assert depth == 2
     assert len(figure.data[0].labels) == 1 + 9 + 81
 
 
 def test_whole_numbers_are_drawn_as_many_in_each_bin():
-    [bars] = mixed_charts.numbers(np.repeat(np.arange(17.0, 91.0), 3), (30, 40)).data
+    [bars] = taxonomy.numbers(np.repeat(np.arange(17.0, 91.0), 3), (30, 40)).data
     assert list(bars.y) == [6] * 37
-    assert sum(mixed_charts.numbers(np.array([0.25, 0.5, 7.75]), (0, 1)).data[0].y) == 3
-    assert sum(mixed_charts.numbers(np.full(5, 2.0), (2, 2)).data[0].y) == 5
+    assert sum(taxonomy.numbers(np.array([0.25, 0.5, 7.75]), (0, 1)).data[0].y) == 3
+    assert sum(taxonomy.numbers(np.full(5, 2.0), (2, 2)).data[0].y) == 5

@@ -14,11 +14,10 @@ from typing import Any, Protocol
 import pandas as pd
 import streamlit as st
 
-from microagg import MicroaggError, Release, experiment, metrics
+from microagg import MicroaggError, Release, experiment
 from microagg.experiment import Method, MixedResult, Result
 from microagg.progress import Cancelled, watched
 from microagg.validation import check_enough_records
-from pages.ui.data import Workspace
 from pages.ui.text import count, escape_markdown, sentence
 
 _MOST_ROWS = 20_000
@@ -283,24 +282,3 @@ def ended_early(kind: str, says: str = "") -> None:
     else:
         note.info(says or f"Cancelled after {job.done} of {count(job.total, 'run')}; what is done is shown.")
     button.button("Go on", on_click=lambda: results().jobs.pop(kind, None), width="stretch")
-
-
-@st.cache_resource(
-    scope="session",
-    max_entries=12,
-    show_spinner="Finding nearest neighbors for the floor that no method can get below …",
-)
-def _floor(digest: str, ks: tuple[int, ...], _workspace: Workspace) -> list[metrics.bounds.Bound]:
-    X = _workspace.X
-    bounds = metrics.bounds.nearest_neighbor_curve(X, ks)
-    # Of one attribute, or of one group, the optimum itself is known at once.
-    known = [_workspace.d == 1 or _workspace.n < 2 * k for k in ks]
-    return [
-        metrics.bounds.LinearProgram(X, bound.k).bound if at_once else bound
-        for bound, at_once in zip(bounds, known, strict=True)
-    ]
-
-
-def floor(workspace: Workspace, ks: Sequence[int]) -> list[metrics.bounds.Bound]:
-    """Return for each of ``ks`` a lower bound that takes no time; see :func:`pages.ui.certificate.floors`."""
-    return _floor(workspace.digest, tuple(ks), workspace)

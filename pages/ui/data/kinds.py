@@ -6,29 +6,19 @@ Kinds, orders and taxonomies are edited live and stay in the session, for each t
 from __future__ import annotations
 
 import dataclasses
-import warnings
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
 
-from microagg import ConstantColumnWarning, DataError, Release, microaggregate
-from microagg.base import class_codes
-from microagg.experiment import Method, MixedResult
-from microagg.metrics.generalization import extents
-from microagg.partition import Partition
-from microagg.preprocessing import Scaling, Schema
-from microagg.recoding import recode
-from microagg.records import Kind, Records
-from microagg.report import Generalization
-from microagg.tables import digest_array, digest_bytes
+from microagg import DataError
+from microagg.records import Kind
+from microagg.tables import digest_bytes
 from microagg.taxonomy import Taxonomy, category
-from pages.ui import data, runs, state
-from pages.ui.text import count, listing
+from pages.ui.data.tables import Table, is_category, is_recurrent
 
 #: More distinct values than this are no classes.
 MOST_CLASSES = 50
@@ -36,19 +26,10 @@ MOST_CLASSES = 50
 #: Numbers with more distinct values than this are not offered as categories.
 MOST_CATEGORIES = 200
 
-#: Of files with more records a sample is compared, unless the user wants all; and how large it is.
-MOST_RECORDS, SAMPLE = 50_000, 10_000
 
 #: A file of a taxonomy is at most so large, in bytes.
 MOST_TAXONOMY = 1 << 20
 
-#: How a statistic of the page is called by microaggregate: statistic, categories.
-STATISTICS = {
-    "ancestor": ("generalize", "ancestor"),
-    "set": ("generalize", "set"),
-    "mean": ("mean", "ancestor"),
-    "median": ("median", "ancestor"),
-}
 
 _SETUPS = "mixed_setups"
 
@@ -115,12 +96,12 @@ def _columns(identity: str, _frame: pd.DataFrame) -> dict[str, Column]:
     return {name: Column(int(_frame[name].nunique()), int(_frame[name].isna().sum())) for name in _frame.columns}
 
 
-def columns(table: data.Table) -> dict[str, Column]:
+def columns(table: Table) -> dict[str, Column]:
     """Return the figures of each column."""
     return _columns(table.identity, table.frame)
 
 
-def possible_kinds(table: data.Table, column: str) -> list[Kind]:
+def possible_kinds(table: Table, column: str) -> list[Kind]:
     """Return the kinds that a column can have, the one it is taken for first."""
     if default_kind(table.frame[column]) == "numeric":
         few = columns(table)[column].distinct <= MOST_CATEGORIES
@@ -143,17 +124,17 @@ def _counts(identity: str, column: str, _frame: pd.DataFrame) -> dict[str, int]:
     return found
 
 
-def counts(table: data.Table, column: str) -> dict[str, int]:
+def counts(table: Table, column: str) -> dict[str, int]:
     """Return how many records have each value of a column; values as taxonomies write them, ascending."""
     return _counts(table.identity, column, table.frame)
 
 
-def candidates(table: data.Table) -> list[str]:
+def candidates(table: Table) -> list[str]:
     """Return the columns that can be quasi-identifiers."""
     return list(_start(table.identity, table).kinds)
 
 
-def class_candidates(table: data.Table, setup: Setup) -> list[str]:
+def class_candidates(table: Table, setup: Setup) -> list[str]:
     """Return the columns that can be the class: neither quasi-identifiers nor left out, with few values."""
     taken = {*setup.quasi_identifiers, *setup.identifiers}
     return [
@@ -164,7 +145,7 @@ def class_candidates(table: data.Table, setup: Setup) -> list[str]:
 
 
 @st.cache_resource(scope="session", max_entries=8, show_spinner=False)
-def _start(identity: str, _table: data.Table) -> Setup:
+def _start(identity: str, _table: Table) -> Setup:
     frame, schema = _table.frame, _table.schema
     kinds = {column: kind for column in frame.columns if (kind := default_kind(frame[column]))}
     if schema:
@@ -187,7 +168,7 @@ def _start(identity: str, _table: data.Table) -> Setup:
 
 
 def _recurs(series: pd.Series) -> bool:
-    return data.is_category(series) or (isinstance(series.dtype, pd.CategoricalDtype) and data.is_recurrent(series))
+    return is_category(series) or (isinstance(series.dtype, pd.CategoricalDtype) and is_recurrent(series))
 
 
 def _names_records(series: pd.Series) -> bool:
@@ -202,32 +183,32 @@ def _names_records(series: pd.Series) -> bool:
 # --- what the user says -----------------------------------------------------------------------------------------------
 
 
-def setup(table: data.Table) -> Setup:
+def setup(table: Table) -> Setup:
     """Return what the user says of the columns of ``table``, or what is assumed at first."""
     return st.session_state.setdefault(_SETUPS, {}).get(table.identity) or _start(table.identity, table)
 
 
-def change(table: data.Table, **changes: Any) -> None:
+def change(table: Table, **changes: Any) -> None:
     """Change the setup of ``table``."""
     st.session_state[_SETUPS][table.identity] = dataclasses.replace(setup(table), **changes)
 
 
-def reset(table: data.Table) -> None:
+def reset(table: Table) -> None:
     """Forget what the user has said of ``table``."""
     st.session_state[_SETUPS].pop(table.identity, None)
 
 
-def levels_of(table: data.Table, column: str) -> tuple[str, ...]:
+def levels_of(table: Table, column: str) -> tuple[str, ...]:
     """Return the order of an ordinal column: as entered, else ascending."""
     return setup(table).levels.get(column) or tuple(counts(table, column))
 
 
-def taxonomy_of(table: data.Table, column: str) -> Taxonomy:
+def taxonomy_of(table: Table, column: str) -> Taxonomy:
     """Return the taxonomy of a nominal column: as entered or declared, else flat."""
     return setup(table).taxonomies.get(column) or Taxonomy.flat(counts(table, column))
 
 
-def uncovered(table: data.Table, column: str) -> list[str]:
+def uncovered(table: Table, column: str) -> list[str]:
     """Return the values of a categorical column that its taxonomy or order does not have."""
     kind = setup(table).kinds[column]
     if kind == "numeric":
@@ -282,98 +263,7 @@ def read_taxonomy(name: str, content: bytes) -> Taxonomy:
 # --- what is computed on ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Mixed:
-    """The records that methods are compared on; see :class:`pages.ui.runs.Runnable`.
-
-    Attributes
-    ----------
-    frame : DataFrame
-        The records, all columns, in the order of the file.
-    records : Records
-        Their quasi-identifiers.
-    classes : array of int, shape (n,), or None
-    schema : Schema
-    digest : str
-    n_file : int
-        The records of the file.
-    n_complete : int
-        Those of them that lack no quasi-identifier.
-    """
-
-    frame: pd.DataFrame
-    records: Records
-    classes: np.ndarray | None
-    schema: Schema
-    digest: str
-    n_file: int
-    n_complete: int
-
-    @property
-    def n(self) -> int:
-        """The number of records."""
-        return len(self.records)
-
-    @property
-    def data(self) -> Records:
-        """What algorithms get."""
-        return self.records
-
-    @property
-    def is_sample(self) -> bool:
-        """Whether not all complete records are in it."""
-        return self.n < self.n_complete
-
-
-def workspace(table: data.Table) -> Mixed:
-    """Return the records of ``table`` to compare methods on.
-
-    Raises
-    ------
-    DataError
-        If a value is in no taxonomy, a class is missing, or as :meth:`microagg.Schema.infer`.
-    """
-    said, choices = setup(table), state.current()
-    if not said.quasi_identifiers:
-        raise DataError("there is no quasi-identifier yet: choose at least one column under Attributes.")
-    for column in said.quasi_identifiers:
-        if missing := uncovered(table, column):
-            what = "order" if said.kinds[column] == "ordinal" else "taxonomy"
-            raise DataError(
-                f"the {what} of {column!r} lacks {listing([repr(value) for value in missing[:5]])}"
-                f"{' and others' if len(missing) > 5 else ''}: add what is missing under Attributes."
-            )
-    return _workspace(table.identity, said.digest, choices.sample, choices.sample_seed, table, said)
-
-
-@st.cache_resource(scope="session", max_entries=4, show_spinner="Encoding the records …")
-def _workspace(identity: str, said: str, sample: int, seed: int, _table: data.Table, _setup: Setup) -> Mixed:
-    frame = _table.frame
-    complete = np.flatnonzero(frame[list(_setup.quasi_identifiers)].notna().all(axis=1))
-    if not len(complete):
-        raise DataError("every record lacks a quasi-identifier: choose fewer quasi-identifiers under Attributes.")
-    rows = complete
-    if sample == state.AS_USUAL:
-        sample = SAMPLE if len(complete) > MOST_RECORDS else 0
-    if 0 < sample < len(complete):
-        rows = np.sort(np.random.default_rng(seed).choice(complete, sample, replace=False))
-    part = frame.iloc[rows]
-    schema = Schema.infer(frame, **_roles(_table, _setup))
-    records = schema.records(part)
-    classes = None
-    if _setup.class_column is not None:
-        without = int(frame[_setup.class_column].iloc[complete].isna().sum())
-        if without:
-            raise DataError(
-                f"the class {_setup.class_column!r} is missing in {count(without, 'record')}: choose another column as "
-                "the class, or none, under Attributes."
-            )
-        classes = class_codes(part[_setup.class_column].to_numpy(), len(part))
-    parts = [digest_array(records.values), repr(records.attributes), "" if classes is None else digest_array(classes)]
-    return Mixed(part, records, classes, schema, digest_bytes("/".join(parts).encode()), len(frame), len(complete))
-
-
-def _roles(table: data.Table, said: Setup) -> dict[str, Any]:
+def roles(table: Table, said: Setup) -> dict[str, Any]:
     kinds = {name: said.kinds[name] for name in said.quasi_identifiers}
     return {
         "quasi_identifiers": said.quasi_identifiers,
@@ -383,96 +273,3 @@ def _roles(table: data.Table, said: Setup) -> dict[str, Any]:
 
 
 # --- what is released -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Preview:
-    """What a partition of the compared records would release.
-
-    Attributes
-    ----------
-    released : DataFrame
-        What replaces the quasi-identifiers, under the index of the records.
-    common : Generalization
-        What it gives away.
-    changed : dict
-        The share of the records, in percent, for which each quasi-identifier is not released as it is.
-    sse_loss : float or None
-        IL = 100 · SSE / SST of the numeric quasi-identifiers, scaled to variance 1; None where values are generalized or
-        there are no numbers.
-    """
-
-    released: pd.DataFrame
-    common: Generalization
-    changed: dict[str, float]
-    sse_loss: float | None
-
-
-def preview(mixed: Mixed, result: MixedResult, statistic: str) -> Preview:
-    """Return what the partition of ``result`` would release by ``statistic``, a key of :data:`STATISTICS`."""
-    return _preview(mixed.digest, result.method, result.k, statistic, mixed, result.partition)
-
-
-@st.cache_resource(
-    scope="session",
-    max_entries=12,
-    show_spinner=False,
-    hash_funcs={Method: lambda method: (method.key, sorted(method.params.items()))},
-)
-def _preview(digest: str, method: Method, k: int, statistic: str, _mixed: Mixed, _partition: Partition) -> Preview:
-    recoding = recode(_mixed.frame, _mixed.records, _partition, *STATISTICS[statistic])
-    names = [str(attribute.name) for attribute in _mixed.records.attributes]
-    common = Generalization.of(_mixed.records, _partition, _mixed.classes, recoding.values)
-    if recoding.values is None:
-        wide = extents(_mixed.records, _partition.labels).shares > 0
-        moved = wide[_partition.labels]
-    else:
-        moved = _mixed.records.values != recoding.values
-    changed = dict(zip(names, (100 * moved.mean(axis=0)).tolist(), strict=True))
-    sse_loss = None
-    numeric = [j for j, attribute in enumerate(_mixed.records.attributes) if attribute.kind == "numeric"]
-    if recoding.values is not None and numeric:
-        raw = np.ascontiguousarray(_mixed.records.values[:, numeric])
-        scaling = Scaling.fit(raw, "zscore")
-        scaled = scaling.transform(raw)
-        lost = np.square(scaled - scaling.transform(np.ascontiguousarray(recoding.values[:, numeric]))).sum()
-        spread = np.square(scaled).sum()
-        sse_loss = 100 * float(lost / spread) if spread > 0 else 0.0
-    return Preview(pd.concat(recoding.columns, axis=1, keys=names), common, changed, sse_loss)
-
-
-def release(table: data.Table, variant: str, k: int, statistic: str) -> Release | None:
-    """Return the release of all complete records, or None while it is being made or when it was cancelled."""
-    said = setup(table)
-    method = state.current().method_of_variant(variant)
-    identity = release_identity(table, variant, k, statistic)
-    roles = {
-        **_roles(table, said),
-        "identifiers": said.identifiers,
-    }  # here and not in the job's thread, which has no session
-    return runs.release(
-        identity, method.key, lambda: _release(table.frame, roles, said.class_column, method, k, statistic)
-    )
-
-
-def release_identity(table: data.Table, variant: str, k: int, statistic: str) -> Hashable:
-    """Return what tells one release from another."""
-    said = setup(table)
-    return table.identity, said.digest, said.identifiers, state.current().method_of_variant(variant), k, statistic
-
-
-def _release(frame: pd.DataFrame, roles: dict[str, Any], classes: str | None, method: Method, k: int, statistic: str):
-    how, categories = STATISTICS[statistic]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConstantColumnWarning)  # the report says it
-        return microaggregate(
-            frame,
-            k=k,
-            method=method.key,
-            **roles,
-            classes=classes,
-            statistic=how,
-            categories=categories,
-            missing="drop",
-            **method.params,
-        )

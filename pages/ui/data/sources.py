@@ -6,11 +6,29 @@ import streamlit as st
 
 from microagg import DatasetUnavailableError, datasets
 from microagg.tables import decimal_comma_columns, digest_bytes, read_table
-from pages.ui import data
+from pages.ui import state
+from pages.ui.data import tables
 from pages.ui.text import escape_markdown, listing
 
 _DELIMITERS = {"find it": None, "comma": ",", "semicolon": ";", "tab": "\t", "bar |": "|"}
 _ENCODINGS = {"UTF-8": None, "Windows (cp1252)": "cp1252", "Latin-1": "latin-1", "UTF-16": "utf-16"}
+
+
+def pick_data(label: str, key: str) -> None:
+    """Draw the picker of data sets; another choice forgets the columns of the one before."""
+    st.session_state[key] = state.current().data
+
+    def commit() -> None:
+        state.update(data=st.session_state[key])
+        state.reset_columns()
+
+    st.selectbox(label, (*tables.PICKABLE, state.UPLOAD), format_func=_label, key=key, on_change=commit)
+
+
+def _label(name: str) -> str:
+    if name == state.UPLOAD or datasets.is_available(name):
+        return tables.title(name)
+    return f"{tables.title(name)} (to be downloaded)"
 
 
 def download(name: str) -> None:
@@ -56,14 +74,14 @@ def upload() -> None:
             comma = three.selectbox("Decimal mark", ["point", "comma"], key="u_decimal") == "comma"
             options["decimal"] = "," if comma else "."
     if file is None:
-        if data.uploaded() is None:
+        if tables.uploaded() is None:
             st.info("No file yet. Choose one above; for a try, the project ships sample_data/survey.csv.")
         return
     content = file.getvalue()
     digest = digest_bytes(content + repr((file.name, options)).encode())
-    known = data.uploaded()
+    known = tables.uploaded()
     if known is None or known.digest != digest:
-        data.remember(file.name, digest, read_table(content, name=file.name, **options))
+        tables.remember(file.name, digest, read_table(content, name=file.name, **options))
         st.rerun()
     commas = decimal_comma_columns(known.frame)
     if commas:
@@ -76,4 +94,4 @@ def upload() -> None:
 def use_survey() -> None:
     """Work on the fictitious survey as if its file had been uploaded; a callback."""
     survey = datasets.make_survey()
-    data.remember("survey.csv", digest_bytes(survey.to_csv().encode()), survey)
+    tables.remember("survey.csv", digest_bytes(survey.to_csv().encode()), survey)
