@@ -143,11 +143,9 @@ def _select() -> None:
         return
     choices = state.current()
     if choices.best:
-        table = jobs.results().rows
-        for (_, method, at), found in reversed(table.items()):
-            if method == choices.sweep_method(key) and at == k:
-                state.set_params(key, found["settings"])
-                break
+        found = jobs.results().row(chosen_workspace().digest, choices.sweep_method(key), k)
+        if found:
+            state.set_params(key, found["settings"])
     state.update(method=key, k=k)
 
 
