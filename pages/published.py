@@ -61,7 +61,7 @@ def _stored() -> tuple[literature.Stored, list[str]]:
 
 @st.cache_resource(max_entries=1, show_spinner=False)
 def _read_stored(stamp: float) -> tuple[literature.Stored, list[str]]:
-    # Telling what is outdated parses every algorithm's code, which does not change while the server jobs.
+    # Telling what is outdated parses every algorithm's code, which does not change while the server runs.
     stored = literature.Stored.read(RESULTS)
     return stored, stored.outdated()
 

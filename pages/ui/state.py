@@ -32,7 +32,7 @@ STATISTICS = ("ancestor", "set", "mean", "median")
 #: The experiments among the stored results.
 AGAINST = ("k", "records", "class_penalty")
 
-#: All records, or a sample of a file with very many.
+#: How many records are compared depends on the file: all, or a sample of a large one.
 AS_USUAL = -1
 
 
@@ -88,10 +88,12 @@ class Choices:
     def method_of(self, key: str) -> Method:
         """Return the algorithm with its chosen parameters, as the pages for numbers run it: they know no classes."""
         params = ALGORITHMS[key].params
-        heeding = {param.name for param in params if param.needs_classes}
-        # What starts from another algorithm's partition is a search already.
+        for_classes = {param.name for param in params if param.needs_classes}
+        # An algorithm that starts from another's partition is a local search itself: polishing would repeat it.
         polish = self.polish and not any(param.kind == "algorithm" for param in params)
-        return Method(key, {name: value for name, value in self.params_of(key).items() if name not in heeding}, polish)
+        return Method(
+            key, {name: value for name, value in self.params_of(key).items() if name not in for_classes}, polish
+        )
 
     def method_of_variant(self, name: str) -> Method:
         """Return a variant with its algorithm's chosen parameters."""

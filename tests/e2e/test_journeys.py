@@ -199,10 +199,10 @@ def test_a_file_with_categories_from_upload_to_its_protected_csv(page, server):
     page.get_by_text("has the category 'secondary' twice").wait_for()
     order.fill("primary\nsecondary\nvocational\nbachelor\nmaster")
     order.press("Control+Enter")
-    page.get_by_text("A range such as [secondary, bachelor] gives away 50 %").wait_for()
+    page.get_by_text("A range such as [secondary, bachelor] loses 50 %").wait_for()
 
     page.get_by_role("tab", name="Compare methods").click()
-    page.get_by_text("At k = 10, Greedy k-member gives away").wait_for()
+    page.get_by_text("At k = 10, Greedy k-member loses").wait_for()
     wait_until_idle(page)
     page.wait_for_function("document.querySelectorAll('.js-plotly-plot').length === 1")
     # Greedy k-member is drawn first; its points stand in the order of k, so the second is k = 5.

@@ -85,7 +85,7 @@ def test_curves_are_those_of_the_experiment():
 def test_title_of_the_curves_says_what_to_conclude():
     app = open_page("mixed", data="adult", step="compare", sample="400", ks="10")
     [title] = [m.value for m in app.markdown if m.value.startswith("**At k = 10")]
-    assert re.search(r"Greedy k\\-member gives away \d+ % less than MDAV.* and \d+ % less than Mondrian", title)
+    assert re.search(r"Greedy k\\-member loses \d+ % less than MDAV.* and \d+ % less than Mondrian", title)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from pages.ui.charts import theme
 from pages.ui.charts.layout import finish
 from pages.ui.text import escape_html
 
-#: Points drawn at most; beyond, a sample is drawn and said to be one.
+#: The most records that are drawn; of more, a random sample is drawn, and the page says so.
 MOST_POINTS = 20_000
 
 
@@ -144,7 +144,7 @@ def clusters(view: View, labels: np.ndarray, shares: np.ndarray, record_names: S
         x=centers[:, 0],
         y=centers[:, 1],
         mode="markers",
-        # So many crosses would hide the records.
+        # More than 200 crosses would hide the records.
         visible="legendonly" if many else True,
         name="centroid, what is released" + (" (click here to show)" if many else ""),
         marker={"symbol": "x-thin", "size": 7, "line": {"width": 1.4, "color": theme.NEUTRAL}},

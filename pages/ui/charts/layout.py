@@ -25,7 +25,7 @@ _LEGEND = {
     "xanchor": "left",
     "x": 0,
     "title": None,
-    # Areas between lines would reverse it.
+    # Plotly would reverse the legend of a figure with filled areas.
     "traceorder": "normal",
 }
 

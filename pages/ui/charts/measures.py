@@ -9,7 +9,7 @@ from pages.ui.charts import theme
 from pages.ui.charts.layout import finish
 from pages.ui.text import escape_html, listing, number, percent
 
-#: What is drawn of mixed data by column: axis title, factor to its unit, and what a value is called on hover.
+#: Of each measure: the axis title, the factor from the results to the unit of the axis, and the text on hover.
 _MEASURES = {
     "information_loss": ("Total-IL (% of all there is to lose)", 1, "%{y:.4~g} % of all there is to lose"),
     "discernibility": ("discernibility DM = Σ (group size)²", 1, "DM %{y:,.0f}"),
@@ -112,12 +112,12 @@ def summary_of_measure(rows: pd.DataFrame, measure: str, k: int, where: str = ""
     here = rows[rows["k"] == nearest].sort_values(measure, kind="stable")
     at = f"{nearest}{where}"
     best, last = here.iloc[0], here.iloc[-1]
-    # The best of another algorithm tells more than the worst of all.
+    # The best is compared with the best of another algorithm, or with the worst of all where there is no other.
     others = here[here["method"] != best["method"]]
     other = others.iloc[0] if len(others) else last
     low, high = float(best[measure]), float(other[measure])
     what = {
-        "information_loss": ("gives away", f"{percent(low)} of all there is to lose"),
+        "information_loss": ("loses", f"{percent(low)} of all there is to lose"),
         "discernibility": ("has a discernibility of", number(low)),
         "classification": ("leaves", f"{percent(100 * low)} of the records outside their group's majority class"),
         "seconds": ("takes", f"{low:.3g} seconds"),
@@ -130,7 +130,7 @@ def summary_of_measure(rows: pd.DataFrame, measure: str, k: int, where: str = ""
         return f"{best['title']} and {other['title']} do the same at k = {at}: {what[1]}"
     if measure == "seconds":
         return f"{best['title']} is {_times(high, low)} as fast as {other['title']} at k = {at}"
-    verb = "mixes the classes" if measure == "classification" else "gives away"
+    verb = "mixes the classes" if measure == "classification" else "loses"
     rivals = others.groupby("method", sort=False).first() if len(others) else here.iloc[-1:]
     less = [f"{_less(low, float(rival[measure]))} than {rival['title']}" for _, rival in rivals.iterrows()]
     return f"At k = {at}, {best['title']} {verb} {listing(less)}"

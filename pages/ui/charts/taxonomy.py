@@ -43,7 +43,7 @@ def numbers(values: np.ndarray, example: tuple[float, float]) -> go.Figure:
     low, high = values.min(), values.max()
     bins = min(_MOST_BINS, max(2, len(np.unique(values))))
     if (values == np.round(values)).all() and high - low < 1e9:
-        # Whole numbers: as many in each bin, or the bars would go up and down with nothing in the data.
+        # Each bin holds equally many whole numbers: otherwise bars would differ in height though the data do not.
         step = max(1, math.ceil((high - low + 1) / _MOST_BINS))
         bins = np.arange(low - 0.5, high + step + 0.5, step)
     counts, edges = np.histogram(values, bins=bins)
@@ -89,7 +89,7 @@ def taxonomy(tree: Taxonomy, counts: Mapping[str, int]) -> tuple[go.Figure, int]
         share = 0.12 if not records[node] else 0.25 if not tree.children[node] else 0.5
         colors.append(theme.tint(color, share))
         height = tree.height_of(node)
-        says = "the value itself" if height == 0 else f"gives away {100 * height / tree.height:.0f} %"
+        says = "the value itself" if height == 0 else f"loses {100 * height / tree.height:.0f} %"
         unused = "" if records[node] else ", in no record"
         texts.append(f"{says}<br>{records[node]:,.0f} records ({100 * records[node] / whole:.1f} %){unused}")
     leaves = [node for node in shown if tree.depths[node] == depth]

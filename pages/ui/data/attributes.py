@@ -16,7 +16,7 @@ from pages.ui.data import kinds
 from pages.ui.data.tables import Table
 from pages.ui.text import count, escape_markdown, file_name, listing, number, sentence
 
-_TALL = 520  # pixels, from which on a drawing scrolls
+_TALL = 520  # pixels; a taller drawing scrolls
 
 
 def show(table: Table) -> None:
@@ -199,7 +199,7 @@ def _numeric(table: Table, column: str, possible: list[Kind]) -> None:
     show_figure(
         taxonomy.numbers(values, example),
         title=f"{column} goes from {number(low)} to {number(high)}: a range such as [{number(example[0])}, "
-        f"{number(example[1])}] gives away {share:.0f} %",
+        f"{number(example[1])}] loses {share:.0f} %",
         key="m_numbers",
         alt=f"How many records have which {column}; a range in the middle is marked.",
     )
@@ -280,7 +280,7 @@ def _draw_order(table: Table, column: str, levels: tuple[str, ...]) -> None:
     share = 100 * (ranks[1] - ranks[0]) / max(len(levels) - 1, 1)
     show_figure(
         taxonomy.order({level: known.get(level, 0) for level in levels}, ranks),
-        title=f"A range such as [{levels[ranks[0]]}, {levels[ranks[1]]}] gives away {share:.0f} % of {column}",
+        title=f"A range such as [{levels[ranks[0]]}, {levels[ranks[1]]}] loses {share:.0f} % of {column}",
         key="m_order",
         alt=f"How many records have each category of {column}, in its order; a range in the middle is marked.",
     )
@@ -303,7 +303,9 @@ def _nominal(table: Table, column: str) -> None:
                 "the text beside it says the same.",
             )
         if depth < tree.height:
-            st.caption(f"So many nodes cannot be drawn: the upper {depth} of {tree.height} levels are shown.")
+            st.caption(
+                f"The tree is too large to be drawn whole: the upper {depth} of its {tree.height} levels are shown."
+            )
 
 
 def _tree_in_words(column: str, tree: Taxonomy) -> str:

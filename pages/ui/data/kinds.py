@@ -20,14 +20,14 @@ from microagg.tables import digest_bytes
 from microagg.taxonomy import Taxonomy, category
 from pages.ui.data.tables import Table, is_category, is_recurrent
 
-#: More distinct values than this are no classes.
+#: A column with more distinct values than this is not offered as the class.
 MOST_CLASSES = 50
 
 #: Numbers with more distinct values than this are not offered as categories.
 MOST_CATEGORIES = 200
 
 
-#: A file of a taxonomy is at most so large, in bytes.
+#: The largest file that is read as a taxonomy, in bytes.
 MOST_TAXONOMY = 1 << 20
 
 
@@ -260,16 +260,11 @@ def read_taxonomy(name: str, content: bytes) -> Taxonomy:
         raise DataError(f"in the file {name!r}, {error}") from None
 
 
-# --- what is computed on ----------------------------------------------------------------------------------------------
-
-
 def roles(table: Table, said: Setup) -> dict[str, Any]:
+    """Return what ``said`` means to :func:`microagg.microaggregate` and :meth:`microagg.Schema.infer`, by argument."""
     kinds = {name: said.kinds[name] for name in said.quasi_identifiers}
     return {
         "quasi_identifiers": said.quasi_identifiers,
         "taxonomies": {name: taxonomy_of(table, name) for name, kind in kinds.items() if kind == "nominal"},
         "ordinal": {name: levels_of(table, name) for name, kind in kinds.items() if kind == "ordinal"},
     }
-
-
-# --- what is released -------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from pages.ui.data.kinds import Setup, roles, setup, uncovered
 from pages.ui.data.tables import Table
 from pages.ui.text import count, listing
 
-#: Of files with more records a sample is compared, unless the user wants all; and how large it is.
+#: Of a file with more than MOST_RECORDS complete records, SAMPLE are compared unless the user asks for all.
 MOST_RECORDS, SAMPLE = 50_000, 10_000
 
 

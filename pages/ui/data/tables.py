@@ -18,7 +18,7 @@ PICKABLE = tuple(datasets.NAMES)
 
 SYNTHETIC = tuple(name for name in PICKABLE if datasets.describe(name).kind == "synthetic")
 
-# Not by whom somebody could be recognized: sampling weights.
+# Columns of sampling weights, by which nobody can be recognized.
 _WEIGHTS = {"adult": {"fnlwgt"}}
 
 
@@ -40,10 +40,10 @@ class Table:
     title : str
     frame : DataFrame
     quasi_identifiers : tuple of str
-        Those of the pages for numbers, where nobody chooses others; none where there are no numbers.
+        What the pages for numbers use unless the user chooses other columns; empty if no column is numeric.
     description, source : str
     identity : str
-        Of the table among all that this session has seen.
+        Tells the table from all others of this session.
     schema : Schema or None
         The roles and kinds that the data set itself declares.
     """
@@ -127,7 +127,7 @@ def numeric_columns(frame: pd.DataFrame) -> list[str]:
 
 
 def is_category(series: pd.Series) -> bool:
-    """Return whether a column holds text or truth values that recur, so that they can be what persons are known by."""
+    """Return whether a column holds text or truth values that recur, so that persons could be recognized by them."""
     if is_numeric_dtype(series) and not is_bool_dtype(series):
         return False
     present = series.dropna()

@@ -11,7 +11,7 @@ from microagg import datasets
 from pages.ui.charts import published
 from pages.ui.charts.layout import show_figure
 
-# A gap, in percent, that leaves little to be found.
+# Cells with at most this gap, in percent, are counted as close to the optimum.
 _CLOSE = 2
 
 RESULTS = Path(__file__).parents[3] / "benchmarks" / "results" / "quality.csv"

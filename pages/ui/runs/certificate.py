@@ -32,10 +32,10 @@ from pages.ui.text import escape_markdown, file_name, gap_in_words, percent
 #: How long one click searches.
 SECONDS = 30
 
-# Each keeps a linear program and a partition.
+# How many certificates are kept; each holds a linear program and a partition.
 _MOST = 24
 
-# A gap that is rounding, as a share.
+# A relative gap of at most this is rounding.
 _CLOSED = 1e-6
 
 _ASKED = "certificate_asked"
@@ -101,7 +101,7 @@ def _certificates() -> Certificates:
 def _quick_floors(digest: str, ks: tuple[int, ...], _workspace: Workspace) -> list[Bound]:
     X = _workspace.X
     bounds = metrics.bounds.nearest_neighbor_curve(X, ks)
-    # Of one attribute, or of one group, the optimum itself is known at once.
+    # With one attribute, or too few records for two groups, the first bound of the linear program is the optimum.
     known = [_workspace.d == 1 or _workspace.n < 2 * k for k in ks]
     return [LinearProgram(X, bound.k).bound if at_once else bound for bound, at_once in zip(bounds, known, strict=True)]
 
@@ -229,7 +229,7 @@ def _narrow(job: jobs.Job, k: int, own: Certificate, search: Search, program: Li
     def note(into: list[tuple[float, float]], value: float) -> bool:
         """Note what is reached; return whether to go on."""
         step = value - into[-1][1]
-        # Not for what is rounding.
+        # A relative step of at most 1e-12 is rounding.
         if (step < 0 if into is own.found else step > 0) and abs(step) > 1e-12 * value:
             into.append((before + elapsed(), value))
         gap = metrics.gap(own.found[-1][1], own.proven[-1][1])

@@ -172,7 +172,7 @@ def _guarded(work: Callable[[Job], None], job: Job) -> None:
         pass
     except MicroaggError as error:
         job.problem = str(error)
-    except Exception as error:  # a job's thread has nobody else to tell
+    except Exception as error:  # nothing else would show an error of this thread
         job.problem = f"a run failed unexpectedly ({type(error).__name__}: {error}): please report it."
 
 

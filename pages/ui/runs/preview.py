@@ -16,7 +16,7 @@ from microagg.recoding import recode
 from microagg.report import Generalization
 from pages.ui.data.mixed import Mixed
 
-#: How a statistic of the page is called by microaggregate: statistic, categories.
+#: The arguments ``statistic`` and ``categories`` of :func:`microagg.microaggregate` for each statistic of the page.
 STATISTICS = {
     "ancestor": ("generalize", "ancestor"),
     "set": ("generalize", "set"),
@@ -34,7 +34,7 @@ class Preview:
     released : DataFrame
         What replaces the quasi-identifiers, under the index of the records.
     common : Generalization
-        What it gives away.
+        What it loses.
     changed : dict
         The share of the records, in percent, for which each quasi-identifier is not released as it is.
     sse_loss : float or None

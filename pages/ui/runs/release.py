@@ -79,7 +79,7 @@ def _costs(workspace: mixed.Mixed, result: MixedResult, shown: Preview) -> None:
         st.metric(
             "Total-IL of the groups",
             percent(common.information_loss),
-            help="What ranges and common ancestors give away, in percent of all there is to lose: "
+            help="What ranges and common ancestors lose, in percent of all there is to lose: "
             f"{common.total_information_loss:,.1f} of {workspace.n * workspace.records.d:,}.",
             width="content",
         )
@@ -176,7 +176,7 @@ def _by_attribute(shown: Preview) -> None:
     rows = pd.DataFrame({"attribute": shown.common.attributes.keys(), "share": shown.common.attributes.values()})
     rows = rows.assign(changed=rows["attribute"].map(shown.changed)).sort_values("share", ascending=False)
     most = rows.iloc[0]
-    st.markdown(f"**{escape_markdown(f'{most.attribute} gives away most: {percent(most.share)}')}**")
+    st.markdown(f"**{escape_markdown(f'{most.attribute} loses most: {percent(most.share)}')}**")
     st.dataframe(
         rows,
         hide_index=True,
@@ -185,7 +185,7 @@ def _by_attribute(shown: Preview) -> None:
         column_config={
             "attribute": "Attribute",
             "share": st.column_config.ProgressColumn(
-                "Given away (%)", format="%.1f", min_value=0.0, max_value=100.0, width="small"
+                "Lost (%)", format="%.1f", min_value=0.0, max_value=100.0, width="small"
             ),
             "changed": st.column_config.NumberColumn("Changed (%)", format="%.1f", width="small"),
         },
