@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from microagg import ALGORITHMS, ParameterError, metrics
-from microagg.experiment import knee, largest_k_within
+from microagg.experiment import Knee, knee, largest_k_within
 from microagg.tables import to_csv
 from pages.ui import shell, state, widgets
 from pages.ui.charts import curves
@@ -201,7 +201,7 @@ def _helper(rows: pd.DataFrame) -> None:
     )
 
 
-def _knee_in_words(bend) -> str:
+def _knee_in_words(bend: Knee | None) -> str:
     if bend is None:
         return "The loss rises evenly: no k stands out."
     if bend.flattens:
@@ -212,7 +212,7 @@ def _knee_in_words(bend) -> str:
 def _table(workspace: Workspace, rows: pd.DataFrame) -> None:
     ks = sorted(rows["k"].unique())
     floors = dict(zip(ks, certificate.floors(workspace, ks), strict=True))
-    gaps = [100 * metrics.gap(row.information_loss, floors[row.k]) for row in rows.itertuples()]
+    gaps = [100 * metrics.gap(loss, floors[k]) for loss, k in zip(rows["information_loss"], rows["k"], strict=True)]
     rows = rows.assign(floor=[floors[k].information_loss for k in rows["k"]], gap=gaps)
     shown = rows[
         [

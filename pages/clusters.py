@@ -6,7 +6,7 @@ import streamlit as st
 from sklearn.decomposition import PCA
 
 from microagg import metrics
-from microagg.experiment import Result
+from microagg.experiment import Method, Result
 from pages.ui import shell, state, widgets
 from pages.ui.charts.clusters import View, clusters, group_sizes
 from pages.ui.charts.layout import CONFIG, show_figure
@@ -112,7 +112,7 @@ def _view(workspace: Workspace) -> View:
 
 
 @st.cache_resource(scope="session", max_entries=24, show_spinner=False)
-def _record_shares(digest: str, method, k: int, _workspace: Workspace, _result: Result) -> np.ndarray:
+def _record_shares(digest: str, method: Method, k: int, _workspace: Workspace, _result: Result) -> np.ndarray:
     losses = metrics.record_sse(_workspace.X, _result.partition.labels)
     return 100 * losses / losses.sum() if losses.sum() > 0 else losses
 

@@ -1,5 +1,7 @@
 """Data: pick or upload a data set, look at it, choose the quasi-identifiers and how they are scaled."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -129,7 +131,7 @@ def _attributes(table: Table) -> None:
     rows = []
     for column in table.frame.columns:
         series = table.frame[column]
-        row = {
+        row: dict[str, Any] = {
             "attribute": str(column),
             "distribution": [],
             "role": "quasi-identifier" if column in chosen else "left as it is",

@@ -1,5 +1,7 @@
 """Mixed data: files with categories, from the kinds of their columns to a release whose values are generalized."""
 
+from typing import Any
+
 import streamlit as st
 
 from microagg import datasets
@@ -43,7 +45,7 @@ def body() -> None:
             adult.show()
 
 
-def _steps() -> dict:
+def _steps() -> dict[str, Any]:
     key = "w_step"
     st.session_state[key] = _STEPS[state.current().step]
     names = {label: name for name, label in _STEPS.items()}

@@ -89,9 +89,9 @@ def _count(stored: literature.Stored) -> None:
 def _run_here(figures: list[Figure]) -> dict[str, Computed]:
     """Offer to compute the table now, and return what has been computed in this session."""
     live: dict[str, Computed] = st.session_state.setdefault(_LIVE, {})
-    todo = [figure for figure in figures if figure.recipe]
-    missing = sorted({f.recipe.data for f in todo if not datasets.is_available(f.recipe.data)})
-    identity = tuple(figure.identity for figure in todo)
+    todo = [(figure, figure.recipe) for figure in figures if figure.recipe]
+    missing = sorted({recipe.data for _, recipe in todo if not datasets.is_available(recipe.data)})
+    identity = tuple(figure.identity for figure, _ in todo)
     if missing:
         st.info(
             f"To compute it here, {', '.join(datasets.describe(name).title for name in missing)} must be on this machine: "
@@ -100,7 +100,7 @@ def _run_here(figures: list[Figure]) -> dict[str, Computed]:
         return live
     asked = st.session_state.get("live_table") == identity
     if not asked:
-        sets = sum(figure.recipe.sets for figure in todo)
+        sets = sum(recipe.sets for _, recipe in todo)
 
         def begin() -> None:
             st.session_state["live_table"] = identity
@@ -110,10 +110,10 @@ def _run_here(figures: list[Figure]) -> dict[str, Computed]:
         return live
 
     def work(job: jobs.Job) -> None:
-        jobs.compile_for(job, [figure.recipe.method.key for figure in todo])
-        for figure in todo:
+        jobs.compile_for(job, [recipe.method.key for _, recipe in todo])
+        for figure, recipe in todo:
             job.message = f"{figure.method} on {figure.dataset}, k = {figure.k}"
-            live[figure.identity] = literature.compute(figure.recipe, lambda _: job.check())
+            live[figure.identity] = literature.compute(recipe, lambda _: job.check())
             job.done += 1
 
     job = jobs.results().start("literature", identity, len(todo), work)
@@ -219,7 +219,7 @@ def _curves_of_random_sets() -> None:
         for name, title in (("simu", "SimU"), ("simc", "SimC")):
             part = gamma[gamma["data"] == name]
             best = part.loc[part.groupby("k")["information_loss"].idxmin(), ["k", "gamma"]]
-            listed = ", ".join(f"{row.gamma:g} at k = {row.k}" for row in best.itertuples())
+            listed = ", ".join(f"{gamma:g} at k = {k}" for gamma, k in zip(best["gamma"], best["k"], strict=True))
             show_figure(
                 published.gamma_curves(part),
                 title=f"V-MDAV on {title}: the γ that loses least on average is {listed}",
@@ -243,8 +243,10 @@ def _gain_over_mdav(figures: list[Figure], results: dict[str, Computed]) -> None
     rows = []
     for figure in figures:
         base = mdav.get((figure.dataset, figure.k))
-        ours, ours_base = results.get(figure.identity), base and results.get(base.identity)
-        if figure.method == "MDAV" or not (ours and ours_base):
+        if figure.method == "MDAV" or base is None:
+            continue
+        ours, ours_base = results.get(figure.identity), results.get(base.identity)
+        if not (ours and ours_base):
             continue
         rows.append(
             {
@@ -294,16 +296,16 @@ def _pairwise_systematic(figures: list[Figure]) -> None:
     for figure in figures:
         if figure.method != "P-S":
             continue
-        raw, scaled = (_both_readings(name.lower(), figure.k, how) for how in (False, True))
-        above.append(100 * (scaled[0] / scaled[1] - 1))
+        raw, scaled, mdav, floor = _both_readings(name.lower(), figure.k)
+        above.append(100 * (scaled / mdav - 1))
         rows.append(
             {
                 "k": figure.k,
                 "Printed": percent(figure.value),
                 "P-S here, raw data": percent(raw),
-                "P-S here, scaled data": percent(scaled[0]),
-                "MDAV, scaled data": percent(scaled[1]),
-                "Floor, scaled data": percent(scaled[2]),
+                "P-S here, scaled data": percent(scaled),
+                "MDAV, scaled data": percent(mdav),
+                "Floor, scaled data": percent(floor),
             }
         )
     st.table(pd.DataFrame(rows), hide_index=True, border="horizontal")
@@ -312,14 +314,16 @@ def _pairwise_systematic(figures: list[Figure]) -> None:
 
 
 @st.cache_data(show_spinner="Running P-S on raw and on scaled data …")
-def _both_readings(name: str, k: int, scaled: bool):
-    recipe = literature.Recipe(name, Method("p-s"), k, scaled=scaled)
-    own = literature.compute(recipe).value
-    if not scaled:
-        return own
-    mdav = literature.compute(literature.Recipe(name, Method("mdav"), k)).value
-    floor = metrics.bounds.nearest_neighbor(literature.data_for(recipe), k).information_loss
-    return own, mdav, floor
+def _both_readings(name: str, k: int) -> tuple[float, float, float, float]:
+    """Return IL in percent: of P-S on raw data, and on scaled data that of P-S, of MDAV, and the floor."""
+    recipes = (
+        literature.Recipe(name, Method("p-s"), k, scaled=False),
+        literature.Recipe(name, Method("p-s"), k),
+        literature.Recipe(name, Method("mdav"), k),
+    )
+    raw, scaled, mdav = (literature.compute(recipe).value for recipe in recipes)
+    floor = metrics.bounds.nearest_neighbor(literature.data_for(recipes[1]), k).information_loss
+    return raw, scaled, mdav, floor
 
 
 @st.cache_data(show_spinner=False)

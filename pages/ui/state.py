@@ -183,6 +183,13 @@ _READ: dict[str, Callable[[str], Any]] = {
     "statistic": _one_of(STATISTICS),
     "against": _one_of(AGAINST),
 }
+_READ_PARAM: dict[str, Callable[[str], Any]] = {
+    "float": float,
+    "int": int,
+    "bool": lambda text: bool(int(text)),
+    "choice": str,
+    "algorithm": str,
+}
 _SEVERAL = {"columns", "methods", "variants"}
 
 
@@ -211,10 +218,7 @@ def _read_param(name: str, text: str) -> Any:
     key, param_name = name.split(".", 1)
     for param in ALGORITHMS[key].params:
         if param.name == param_name:
-            read = {"float": float, "int": int, "bool": lambda t: bool(int(t)), "choice": str, "algorithm": str}[
-                param.kind
-            ]
-            return param.check(read(text))
+            return param.check(_READ_PARAM[param.kind](text))
     raise ValueError
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 from scipy.spatial import ConvexHull, KDTree, QhullError
 
@@ -83,7 +84,9 @@ def _outline(points: np.ndarray) -> np.ndarray:
     return np.vstack([corners, corners[:1]])
 
 
-def clusters(view: View, labels: np.ndarray, shares: np.ndarray, record_names: Sequence[object]) -> go.Figure:
+def clusters(
+    view: View, labels: np.ndarray, shares: np.ndarray, record_names: Sequence[object] | pd.Index
+) -> go.Figure:
     """Draw the records of a partition, groups colored and outlined, their centroids on top.
 
     ``labels`` number the groups from 0, ``shares`` are each record's part of the SSE in percent, both of shape (n,).

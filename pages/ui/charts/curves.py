@@ -53,7 +53,7 @@ def loss_curve(
             hovertemplate="k = %{x}: best known %{y:.4~g} %, %{customdata}<extra></extra>",
         )
     for key, part in rows.groupby("method", sort=False):
-        _line(figure, key, part, part["information_loss"], "%{y:.4~g} % lost")
+        _line(figure, str(key), part, part["information_loss"], "%{y:.4~g} % lost")
     _before_polishing(figure, rows)
     if limit is not None:
         figure.add_scatter(
@@ -78,7 +78,7 @@ def excess_curve(rows: pd.DataFrame, *, ks: tuple[int, int], selected: tuple[str
     rows = rows.assign(excess=excess)
     figure = go.Figure()
     for key, part in rows.groupby("method", sort=False):
-        _line(figure, key, part, part["excess"], "%{y:.3~g} % above the lowest IL")
+        _line(figure, str(key), part, part["excess"], "%{y:.3~g} % above the lowest IL")
     _mark(figure, rows, selected, "excess")
     top = float(np.nanmax(excess, initial=0)) * 1.08 or 1
     figure.update_yaxes(title="IL above the lowest of these (%)", range=[-0.04 * top, top], fixedrange=True)
@@ -159,15 +159,12 @@ def summary_of_curve(rows: pd.DataFrame) -> str:
         return "Information loss against k"
     best = rows.loc[rows.groupby("k")["information_loss"].idxmin()]
     wins = best["label"].value_counts()
-    at_all = len(best)
     first = wins.index[0]
     if len(rows["label"].unique()) == 1:
-        low, high = rows.loc[rows["k"].idxmin()], rows.loc[rows["k"].idxmax()]
-        return (
-            f"{first} loses {percent(low.information_loss)} at k = {low.k}, "
-            f"{percent(high.information_loss)} at k = {high.k}"
-        )
-    return f"{first} loses least at {wins.iloc[0]} of {at_all} values of k"
+        loss = dict(zip(rows["k"], rows["information_loss"], strict=True))
+        low, high = min(loss), max(loss)
+        return f"{first} loses {percent(loss[low])} at k = {low}, {percent(loss[high])} at k = {high}"
+    return f"{first} loses least at {wins.iloc[0]} of {len(best)} values of k"
 
 
 def certificate(found: Sequence[tuple[float, float]], proven: Sequence[tuple[float, float]], k: int) -> go.Figure:

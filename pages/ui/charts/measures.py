@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -25,7 +27,7 @@ def measure_curves(
     measure: str,
     *,
     against: str = "k",
-    limit: tuple[str, dict[int, float]] | None = None,
+    limit: tuple[str, Mapping[int, float]] | None = None,
     selected: tuple[str, int] | None = None,
 ) -> go.Figure:
     """Draw a measure of mixed data against k or the number of records, a line per variant.
@@ -38,10 +40,10 @@ def measure_curves(
     across = "k" if against == "k" else "n_records"
     figure = go.Figure()
     if limit:
-        name, at = limit
+        name, values = limit
         figure.add_scatter(
-            x=list(at),
-            y=[factor * value for value in at.values()],
+            x=list(values),
+            y=[factor * value for value in values.values()],
             name=name,
             mode="lines",
             line={"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"},
@@ -166,10 +168,12 @@ def tradeoff(rows: pd.DataFrame) -> go.Figure:
     style = theme.style("k-member")
     low, high = float(rows["information_loss"].min()), float(rows["information_loss"].max())
     names: list[str] = []
-    for row, before in zip(rows.itertuples(), [None, *rows.itertuples()], strict=False):
-        name = f"{row.penalty:g}"
+    for penalty, loss, before in zip(
+        rows["penalty"], rows["information_loss"], [None, *rows["information_loss"][:-1]], strict=True
+    ):
+        name = f"{penalty:g}"
         # Points that all but coincide share a label.
-        if before and abs(row.information_loss - before.information_loss) < 0.03 * (high - low):
+        if before is not None and abs(loss - before) < 0.03 * (high - low):
             name, names[-1] = f"{names[-1]}, {name}", ""
         names.append(name)
     figure = go.Figure(

@@ -41,7 +41,7 @@ def order(counts: Mapping[str, int], example: tuple[int, int]) -> go.Figure:
 def numbers(values: np.ndarray, example: tuple[float, float]) -> go.Figure:
     """Draw how numbers are distributed, and ``example``, a range that a group might become."""
     low, high = values.min(), values.max()
-    bins = min(_MOST_BINS, max(2, len(np.unique(values))))
+    bins: int | np.ndarray = min(_MOST_BINS, max(2, len(np.unique(values))))
     if (values == np.round(values)).all() and high - low < 1e9:
         # Each bin holds equally many whole numbers: otherwise bars would differ in height though the data do not.
         step = max(1, math.ceil((high - low + 1) / _MOST_BINS))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -194,7 +197,7 @@ def _numeric(table: Table, column: str, possible: list[Kind]) -> None:
         st.info("This column has no finite number.")
         return
     low, high = float(values.min()), float(values.max())
-    example = tuple(float(value) for value in np.quantile(values, [0.4, 0.6], method="nearest"))
+    example = float(np.quantile(values, 0.4, method="nearest")), float(np.quantile(values, 0.6, method="nearest"))
     share = 100 * (example[1] - example[0]) / (high - low) if high > low else 0
     show_figure(
         taxonomy.numbers(values, example),
@@ -207,11 +210,12 @@ def _numeric(table: Table, column: str, possible: list[Kind]) -> None:
         st.caption("If the numbers are codes, choose Ordinal or Nominal.")
 
 
-def _drafts() -> dict:
+def _drafts() -> dict[tuple[str, str, str], tuple[str, str]]:
+    """Return what was entered that could not be used, and why, by table, column and label."""
     return st.session_state.setdefault("mixed_drafts", {})
 
 
-def _editor(table: Table, column: str, label: str, current: str, keep, **options) -> None:
+def _editor(table: Table, column: str, label: str, current: str, keep: Callable[[str], None], **options: Any) -> None:
     """Draw a text area; what is entered goes to ``keep``, or stays as a draft under a sentence that says what is wrong."""
     key, at = f"m_text_{label}_{column}", (table.identity, column, label)
     text, problem = _drafts().get(at, (current, ""))
@@ -236,7 +240,7 @@ def _editor(table: Table, column: str, label: str, current: str, keep, **options
         st.button("Discard what I entered", on_click=discard)
 
 
-def _say_uncovered(table: Table, column: str, what: str, add) -> None:
+def _say_uncovered(table: Table, column: str, what: str, add: Callable[[list[str]], None]) -> None:
     lacking = kinds.uncovered(table, column)
     if not lacking:
         return
@@ -352,8 +356,11 @@ def _edit_taxonomy(table: Table, column: str) -> None:
         put(Taxonomy.flat(kinds.counts(table, column)))
         _drafts().pop((table.identity, column, label), None)
 
+    known = table.schema.taxonomies.get(column) if table.schema else None
+
     def declared() -> None:
-        put(table.schema.taxonomies[column])
+        assert known is not None
+        put(known)
         _drafts().pop((table.identity, column, label), None)
 
     with st.container(horizontal=True):
@@ -368,7 +375,6 @@ def _edit_taxonomy(table: Table, column: str) -> None:
             st.button(
                 "Make it flat", on_click=flatten, help="All values side by side: a group keeps a value or nothing."
             )
-        known = table.schema.taxonomies.get(column) if table.schema else None
         if known and known != kinds.taxonomy_of(table, column):
             st.button("Back to the data set's own", on_click=declared)
     with st.expander("Use a file"):

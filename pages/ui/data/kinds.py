@@ -26,7 +26,6 @@ MOST_CLASSES = 50
 #: Numbers with more distinct values than this are not offered as categories.
 MOST_CATEGORIES = 200
 
-
 #: The largest file that is read as a taxonomy, in bytes.
 MOST_TAXONOMY = 1 << 20
 
@@ -62,7 +61,7 @@ class Setup:
     @property
     def digest(self) -> str:
         """Equal digests say the same of the quasi-identifiers and the class."""
-        said = [self.class_column]
+        said: list[object] = [self.class_column]
         for name in self.quasi_identifiers:
             said += [name, self.kinds[name], self.levels.get(name), self.taxonomies.get(name)]
         return digest_bytes(repr(said).encode())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from microagg import DatasetUnavailableError, datasets
@@ -35,6 +37,7 @@ def download(name: str) -> None:
     """Offer to download the benchmark ``name``, which is not on this machine."""
     entry = datasets.describe(name)
     file = entry.file
+    assert file is not None, f"{name} needs no download"
     st.info(
         f"{escape_markdown(entry.title)} is public but not part of microagg, and not on this machine yet. "
         f"It can be fetched once ({file.size / 1000:,.0f} kB) from {escape_markdown(file.url)}; its checksum is verified. "
@@ -63,7 +66,7 @@ def upload() -> None:
         help="The file is read into the memory of this session and goes nowhere else.",
     )
     text_file = file is None or file.name.lower().endswith((".csv", ".tsv", ".txt"))
-    options = {"delimiter": None, "encoding": None, "decimal": "."}
+    options: dict[str, Any] = {"delimiter": None, "encoding": None, "decimal": "."}
     if text_file:
         with st.expander("How text files are read"):
             one, two, three = st.columns(3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -78,7 +79,7 @@ def _stored_curves(rows: pd.DataFrame) -> None:
     most = rows["n_records"].max()
     at = rows[rows["n_records"] == most]
     k = choices.mixed_k if against == "k" else int(rows["k"].iloc[0])
-    limit = None
+    limit: tuple[str, Mapping[int, float]] | None = None
     if measure == "discernibility":
         column = "k" if against == "k" else "n_records"
         places = sorted({(row[column], row["n_records"], row["k"]) for row in rows.to_dict("records")})
@@ -108,9 +109,9 @@ def _stored_tradeoff(rows: pd.DataFrame) -> None:
 
 def _with_variants(rows: pd.DataFrame) -> pd.DataFrame:
     names = []
-    for row in rows.itertuples():
-        params = dict(pair.split("=", 1) for pair in str(row.params).split(", ") if "=" in pair)
-        names.append(recognize(row.method, params))
-    rows = rows.assign(variant=names)
+    for key, listed in zip(rows["method"], rows["params"], strict=True):
+        params = dict(pair.split("=", 1) for pair in str(listed).split(", ") if "=" in pair)
+        names.append(recognize(key, params))
+    rows = rows.assign(variant=pd.Series(names, index=rows.index))
     rows = rows[rows["variant"].notna()]
     return rows.assign(title=[VARIANTS[name].title for name in rows["variant"]])

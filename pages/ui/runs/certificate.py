@@ -174,11 +174,12 @@ def _buttons(workspace: Workspace, k: int, own: Certificate) -> None:
         if not _is_closed(workspace, k):
             more = " more" if own.rounds else ""
             st.button(f"Search for {SECONDS} s{more}", on_click=begin, type="primary", icon=":material/search:")
-        if own.search is not None:
+        search = own.search
+        if search is not None:
             name = file_name(f"{workspace.table.title} k={k} groups")
             st.download_button(
                 "Download the best partition (CSV)",
-                lambda: to_csv(_groups(workspace, own.search)),
+                lambda: to_csv(_groups(workspace, search)),
                 file_name=f"{name}.csv",
                 mime="text/csv",
                 on_click="ignore",
@@ -206,7 +207,7 @@ def _start(workspace: Workspace, k: int, own: Certificate) -> jobs.Job:
         _warm_up()
         job.check()
         job.message = f"k = {k}: preparing …"
-        if own.search is None:
+        if own.search is None or own.program is None:
             own.search = Search(workspace.X, k, labels=None if start is None else start.partition.labels)
             own.program = LinearProgram(workspace.X, k)
             own.found.append((0.0, own.search.information_loss))

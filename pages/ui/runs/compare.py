@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 
 import pandas as pd
 import streamlit as st
 
 from microagg import ALGORITHMS, DataError
+from microagg.experiment import Method
 from microagg.tables import to_csv
 from pages.ui import state, widgets
 from pages.ui.charts import measures
@@ -179,7 +181,7 @@ def say_sample(workspace: mixed.Mixed) -> None:
         st.button(f"Take all {workspace.n_complete:,}", on_click=state.update, kwargs={"sample": 0})
 
 
-def _rows(workspace: mixed.Mixed, cells: list[jobs.Cell], names: dict) -> pd.DataFrame:
+def _rows(workspace: mixed.Mixed, cells: list[jobs.Cell], names: dict[Method, str]) -> pd.DataFrame:
     """Return the results so far, with the name and title of each variant."""
     parts = []
     for method, name in names.items():
@@ -210,7 +212,7 @@ def _chart(rows: pd.DataFrame, workspace: mixed.Mixed) -> None:
     choices = state.current()
     measure = choices.measure
     ks = sorted(rows["k"].unique())
-    limit = None
+    limit: tuple[str, Mapping[int, float]] | None = None
     if measure == "discernibility":
         limit = ("no method can get below", {k: measures.least_discernibility(workspace.n, k) for k in ks})
     elif measure == "classification":

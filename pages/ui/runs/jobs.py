@@ -41,8 +41,8 @@ class Runnable(Protocol):
         The class of each record, where it is known.
     """
 
-    digest: str
-
+    @property
+    def digest(self) -> str: ...
     @property
     def n(self) -> int: ...
     @property
@@ -111,7 +111,7 @@ class Results:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.rows: OrderedDict[tuple[str, Method, int], dict] = OrderedDict()
+        self.rows: OrderedDict[tuple[str, Method, int], dict[str, Any]] = OrderedDict()
         self.partitions: OrderedDict[tuple[str, Method, int], Any] = OrderedDict()
         self.releases: OrderedDict[Hashable, Release] = OrderedDict()
         self.jobs: dict[str, Job] = {}
@@ -324,4 +324,4 @@ def ended_early(kind: str, says: str = "") -> None:
         note.error(sentence(job.problem))
     else:
         note.info(says or f"Cancelled after {job.done} of {count(job.total, 'run')}; what is done is shown.")
-    button.button("Go on", on_click=lambda: results().jobs.pop(kind, None), width="stretch")
+    button.button("Go on", on_click=results().forget, args=(kind, job), width="stretch")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -120,7 +121,7 @@ def _costs(workspace: mixed.Mixed, result: MixedResult, shown: Preview) -> None:
 def _records(table: Table, workspace: mixed.Mixed, result: MixedResult, shown: Preview) -> None:
     labels = result.partition.labels
     order = labels.argsort(kind="stable")[:_SHOWN_RECORDS]
-    names = list(workspace.schema.quasi_identifiers)
+    names = [str(name) for name in workspace.schema.quasi_identifiers]
     before, after = workspace.frame[names].iloc[order], shown.released.iloc[order]
     pairs = {}
     for name in names:
@@ -162,7 +163,7 @@ def _short(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _example(names: list[str], before: pd.DataFrame, after: pd.DataFrame, labels) -> str:
+def _example(names: list[str], before: pd.DataFrame, after: pd.DataFrame, labels: np.ndarray) -> str:
     """Return in one sentence what becomes of a value of the first group."""
     for name in names:
         own, released = str(before[name].iloc[0]), _short(after[name].iloc[0])
