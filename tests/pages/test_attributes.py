@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 
 from pages.ui import state
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
     PAGES,
+    button,
     figures,
     look_at,
     open_page,
@@ -36,6 +38,12 @@ def test_adult_comes_with_its_kinds_its_taxonomies_and_its_class():
     taxonomy = load_benchmark("adult").schema.taxonomies["native-country"]
     assert tree["labels"][0] == "anything"
     assert set(taxonomy.values) <= {label.replace("&amp;", "&") for label in tree["labels"]}
+    assert app.text_area[0].value == taxonomy.to_text()
+    button(app, "Make it flat").click()
+    settle(app)
+    assert app.text_area[0].value != taxonomy.to_text()
+    button(app, "Back to the data set's own").click()
+    settle(app)
     assert app.text_area[0].value == taxonomy.to_text()
 
 
@@ -88,16 +96,17 @@ def test_values_that_no_taxonomy_has_stop_the_other_steps_with_a_sentence():
     assert "The taxonomy of 'region' lacks 'Eastmere', 'Midland'" in app.error[0].value.replace("\\", "")
 
 
-def test_taxonomy_can_be_uploaded_made_flat_and_taken_back():
-    app = open_page("mixed", data="adult", attribute="sex")
-    app.file_uploader(key="m_file_sex").upload("sex.json", b'{"anybody": {"women": ["Female"], "men": ["Male"]}}')
+def test_taxonomy_can_be_uploaded_and_made_flat():
+    app = look_at(open_survey(), "region")
+    towns = {"*": {"coast": ["Southport", "Eastmere"], "inland": ["Northvale", "Westhill", "Midland"]}}
+    app.file_uploader(key="m_file_region").upload("region.json", json.dumps(towns).encode())
     settle(app)
-    assert figures(app)[0]["data"][0]["labels"] == ["anybody", "women", "Female", "men", "Male"]
-    [flat] = [button for button in app.button if button.label == "Make it flat"]
-    flat.click()
+    drawn = ["anything", "coast", "Southport", "Eastmere", "inland", "Northvale", "Westhill", "Midland"]
+    assert figures(app)[0]["data"][0]["labels"] == drawn
+    button(app, "Make it flat").click()
     settle(app)
-    assert figures(app)[0]["data"][0]["labels"] == ["anything", "Female", "Male"]
-    app.file_uploader(key="m_file_sex").upload("sex.txt", b"\xff\xfe\x00")
+    assert figures(app)[0]["data"][0]["labels"] == ["anything", *sorted(towns["*"]["coast"] + towns["*"]["inland"])]
+    app.file_uploader(key="m_file_region").upload("region.txt", b"\xff\xfe\x00")
     settle(app)
     assert "is not UTF-8 text" in app.error[0].value.replace("\\", "")
 

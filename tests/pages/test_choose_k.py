@@ -63,12 +63,12 @@ def test_polished_curves_lie_below_and_show_what_was_before():
 
 
 def test_search_narrows_what_lies_between_found_and_proven(monkeypatch):
-    monkeypatch.setattr(certificate, "SECONDS", 3)
-    app = open_page("choose_k", data="wine", k_from="3", k_to="5", k="3")
+    monkeypatch.setattr(certificate, "SECONDS", 2)
+    app = open_page("choose_k", data="wine", scale="minmax", k_from="3", k_to="5", k="3")
     [figure] = figures(app)
     before = {trace["name"]: decode(trace["y"]) for trace in figure["data"]}
     assert "How far from the optimum?" in [heading.value for heading in app.subheader]
-    button(app, "Search for 3 s").click()
+    button(app, "Search for 2 s").click()
     settle(app)
     curves, narrowing = figures(app)
     after = {trace["name"]: decode(trace["y"]) for trace in curves["data"]}

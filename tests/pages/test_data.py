@@ -29,6 +29,16 @@ def test_scaling_none_warns_what_it_does():
     assert "largest" in app.warning[0].value
 
 
+def test_a_generated_set_follows_its_seed():
+    app = open_page("data", data="simc")
+    before = app.dataframe[-1].value
+    app.number_input(key="w_seed").set_value(1)
+    settle(app)
+    assert not app.error
+    assert app.query_params["seed"] == "1"
+    assert not app.dataframe[-1].value.equals(before)
+
+
 def test_missing_benchmark_is_offered_for_download(monkeypatch, tmp_path):
     monkeypatch.setenv(datasets.DATA_DIR_VARIABLE, str(tmp_path))
     monkeypatch.setattr(datasets.benchmarks, "cache_folder", lambda: tmp_path / "cache")

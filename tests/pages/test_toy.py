@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.pages.helpers import (
     figures,
     open_page,
@@ -27,17 +25,14 @@ def test_toy_page_shows_the_numbers_of_the_paper_and_follows_the_records():
     assert [metric.value for metric in app.metric] == ["125.5", "100.00 %"] * 2
 
 
-@pytest.mark.parametrize(
-    ("typed", "says"),
-    [
-        ("1, 2, x", "'x' is not a number"),
-        ("1", "1 record is too few"),
-        ("1, nan, 3", "NaN"),
-        ("1, 2", "fewer than k=3"),
-    ],
-)
-def test_toy_page_says_what_is_wrong(typed, says):
+def test_toy_page_says_what_is_wrong():
     app = open_page("toy")
-    app.text_input[0].set_value(typed).run()
-    assert not app.exception
-    assert says in app.error[0].value.replace("\\", "")
+    for typed, says in {
+        "1, 2, x": "'x' is not a number",
+        "1": "1 record is too few",
+        "1, nan, 3": "NaN",
+        "1, 2": "fewer than k=3",
+    }.items():
+        app.text_input[0].set_value(typed).run()
+        assert not app.exception
+        assert says in app.error[0].value.replace("\\", "")
