@@ -48,9 +48,10 @@ def body() -> None:
     jobs.ended_early("sweep")
     rows = jobs.results().table(workspace.digest, cells)
     if not rows.empty:
+        searching = certificate.is_searching()
         draw()
         _helper(rows)
-        certificate.section(workspace)
+        certificate.section(workspace, searching=searching)
         _table(workspace, rows)
 
 

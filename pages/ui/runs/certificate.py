@@ -139,8 +139,18 @@ def best_known(workspace: Workspace, ks: Sequence[int]) -> dict[int, float]:
     return {k: loss for k, loss in lowest.items() if not np.isnan(loss)}
 
 
-def section(workspace: Workspace) -> None:
-    """Draw what is known at the chosen k, and offer to spend time on it."""
+def is_searching() -> bool:
+    """Return whether a search is under way."""
+    job = jobs.results().jobs.get("certificate")
+    return job is not None and job.running
+
+
+def section(workspace: Workspace, *, searching: bool) -> None:
+    """Draw what is known at the chosen k, and offer to spend time on it.
+
+    ``searching`` says whether a search was under way when the page began to draw what stands above: if it has ended
+    since, the page is drawn anew, so that all of it shows what was found.
+    """
     choices = state.current()
     k = choices.k
     if k > workspace.n:
@@ -155,7 +165,10 @@ def section(workspace: Workspace) -> None:
     own = _certificates().of(workspace.digest, k)
     if st.session_state.get(_ASKED) == (workspace.digest, k, own.rounds):
         job = _start(workspace, k, own)
-    if job is not None and job.running:
+    if job is not None and (searching or job.running):
+        job.wait(1.0)
+        if not job.running:
+            st.rerun()
         jobs.watch(job, lambda: _draw(workspace, k, own))
         return
     jobs.ended_early("certificate", "Stopped: what was found until then is kept.")
@@ -215,9 +228,7 @@ def _start(workspace: Workspace, k: int, own: Certificate) -> jobs.Job:
         job.check()
         _narrow(job, k, own, own.search, own.program)
 
-    job = box.start("certificate", (workspace.digest, k, own.rounds), SECONDS, work)
-    job.wait(1.0)
-    return job
+    return box.start("certificate", (workspace.digest, k, own.rounds), SECONDS, work)
 
 
 def _narrow(job: jobs.Job, k: int, own: Certificate, search: Search, program: LinearProgram) -> None:
