@@ -62,6 +62,7 @@ def test_polished_curves_lie_below_and_show_what_was_before():
     assert "MDAV, polished" in words(open_page("clusters", data="wine", method="mdav", polish="1"))
 
 
+@pytest.mark.slow
 def test_search_narrows_what_lies_between_found_and_proven(monkeypatch):
     monkeypatch.setattr(certificate, "SECONDS", 2)
     app = open_page("choose_k", data="wine", scale="minmax", k_from="3", k_to="5", k="3")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
     figures,
@@ -31,6 +33,7 @@ def test_parameters_of_the_address_are_used():
     assert app.query_params["v-mdav.gamma"] == "0.3"
 
 
+@pytest.mark.slow
 def test_the_pages_for_numbers_take_the_numbers_of_adult():
     load_benchmark("adult")
     app = open_page(

@@ -15,6 +15,7 @@ from tests.pages.helpers import (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paper", literature.PAPERS)
 def test_published_results_of_every_paper_and_table(paper):
     tables = dict.fromkeys(figure.table for figure in literature.figures() if figure.paper == paper)
