@@ -588,7 +588,7 @@ def figure(rows: list[dict[str, str]], about: dict):
     import plotly.graph_objects as go
 
     from microagg import ALGORITHMS
-    from pages.ui import theme
+    from pages.ui.charts import theme
 
     own = [row for row in rows if (row["data"], int(row["d"]), int(row["k"])) == CENTER]
     chart = go.Figure()

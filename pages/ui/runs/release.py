@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import json
+import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
-from microagg import Release
-from microagg.experiment import Result
+from microagg import ConstantColumnWarning, Release, microaggregate
+from microagg.experiment import Method, Result
 from microagg.tables import to_csv
 from microagg.taxonomy import ANYTHING
-from pages.ui import data, mixed, mixed_compare, runs, state, theme
+from pages.ui import state
+from pages.ui.charts import theme
+from pages.ui.data import kinds, mixed
+from pages.ui.data.tables import Table
+from pages.ui.runs import compare, jobs
+from pages.ui.runs.preview import STATISTICS, Preview, preview
 from pages.ui.text import count, escape_markdown, file_name, listing, percent
 from pages.ui.variants import VARIANTS
 
@@ -26,7 +35,7 @@ _SHOWN_RECORDS = 60
 _ASKED = "mixed_release_asked"
 
 
-def show(table: data.Table) -> None:
+def show(table: Table) -> None:
     """Draw the step."""
     workspace = mixed.workspace(table)
     choices = state.current()
@@ -53,9 +62,9 @@ def show(table: data.Table) -> None:
     choices = state.current()
     method = choices.method_of_variant(choices.variant)
     if workspace.is_sample:
-        mixed_compare.say_sample(workspace)
-    result = runs.partitions(workspace, [(method, choices.mixed_k)])[0]
-    shown = mixed.preview(workspace, result, choices.statistic)
+        compare.say_sample(workspace)
+    result = jobs.partitions(workspace, [(method, choices.mixed_k)])[0]
+    shown = preview(workspace, result, choices.statistic)
     _costs(workspace, result, shown)
     left, right = st.columns([5, 2])
     with left:
@@ -65,13 +74,13 @@ def show(table: data.Table) -> None:
     _release(table, workspace, result)
 
 
-def _costs(workspace: mixed.Mixed, result: Result, shown: mixed.Preview) -> None:
+def _costs(workspace: mixed.Mixed, result: Result, shown: Preview) -> None:
     common, sizes = shown.common, result.partition.sizes
     with st.container(horizontal=True):
         st.metric(
             "Total-IL of the groups",
             percent(common.information_loss),
-            help="What ranges and common ancestors give away, in percent of all there is to lose: "
+            help="What ranges and common ancestors lose, in percent of all there is to lose: "
             f"{common.total_information_loss:,.1f} of {workspace.n * workspace.records.d:,}.",
             width="content",
         )
@@ -92,13 +101,13 @@ def _costs(workspace: mixed.Mixed, result: Result, shown: mixed.Preview) -> None
             st.metric(
                 "Outside the majority class",
                 percent(100 * common.classification),
-                help=mixed_compare.MEANINGS["classification"],
+                help=compare.MEANINGS["classification"],
                 width="content",
             )
         st.metric(
             "Discernibility",
             f"{common.discernibility:,}",
-            help=mixed_compare.MEANINGS["discernibility"],
+            help=compare.MEANINGS["discernibility"],
             width="content",
         )
         st.metric(
@@ -109,10 +118,10 @@ def _costs(workspace: mixed.Mixed, result: Result, shown: mixed.Preview) -> None
         )
 
 
-def _records(table: data.Table, workspace: mixed.Mixed, result: Result, shown: mixed.Preview) -> None:
+def _records(table: Table, workspace: mixed.Mixed, result: Result, shown: Preview) -> None:
     labels = result.partition.labels
     order = labels.argsort(kind="stable")[:_SHOWN_RECORDS]
-    names = list(workspace.schema.quasi_identifiers)
+    names = [str(name) for name in workspace.schema.quasi_identifiers]
     before, after = workspace.frame[names].iloc[order], shown.released.iloc[order]
     pairs = {}
     for name in names:
@@ -144,7 +153,7 @@ def _records(table: data.Table, workspace: mixed.Mixed, result: Result, shown: m
     ]
     if (after == ANYTHING).to_numpy().any():
         says.append(f"{escape_markdown(ANYTHING)} stands for anything.")
-    left_out = mixed.setup(table).identifiers
+    left_out = kinds.setup(table).identifiers
     aside = f", but for {escape_markdown(listing(list(left_out)))}, left out" if left_out else ""
     says.append(f"All other columns stay as they are{aside}.")
     st.caption(" ".join(says))
@@ -154,7 +163,7 @@ def _short(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _example(names: list[str], before: pd.DataFrame, after: pd.DataFrame, labels) -> str:
+def _example(names: list[str], before: pd.DataFrame, after: pd.DataFrame, labels: np.ndarray) -> str:
     """Return in one sentence what becomes of a value of the first group."""
     for name in names:
         own, released = str(before[name].iloc[0]), _short(after[name].iloc[0])
@@ -164,11 +173,11 @@ def _example(names: list[str], before: pd.DataFrame, after: pd.DataFrame, labels
     return "The first group keeps all its values"
 
 
-def _by_attribute(shown: mixed.Preview) -> None:
+def _by_attribute(shown: Preview) -> None:
     rows = pd.DataFrame({"attribute": shown.common.attributes.keys(), "share": shown.common.attributes.values()})
     rows = rows.assign(changed=rows["attribute"].map(shown.changed)).sort_values("share", ascending=False)
     most = rows.iloc[0]
-    st.markdown(f"**{escape_markdown(f'{most.attribute} gives away most: {percent(most.share)}')}**")
+    st.markdown(f"**{escape_markdown(f'{most.attribute} loses most: {percent(most.share)}')}**")
     st.dataframe(
         rows,
         hide_index=True,
@@ -177,20 +186,20 @@ def _by_attribute(shown: mixed.Preview) -> None:
         column_config={
             "attribute": "Attribute",
             "share": st.column_config.ProgressColumn(
-                "Given away (%)", format="%.1f", min_value=0.0, max_value=100.0, width="small"
+                "Lost (%)", format="%.1f", min_value=0.0, max_value=100.0, width="small"
             ),
             "changed": st.column_config.NumberColumn("Changed (%)", format="%.1f", width="small"),
         },
     )
 
 
-def _release(table: data.Table, workspace: mixed.Mixed, result: Result) -> None:
+def _release(table: Table, workspace: mixed.Mixed, result: Result) -> None:
     st.subheader("Release")
-    choices = state.current()
-    identity = mixed.release_identity(table, choices.variant, choices.mixed_k, choices.statistic)
+    choices, said = state.current(), kinds.setup(table)
+    method = choices.method_of_variant(choices.variant)
+    identity = (table.identity, said.digest, said.identifiers, method, choices.mixed_k, choices.statistic)
     what = f"all {count(workspace.n_complete, 'record')}" if workspace.is_sample else count(workspace.n, "record")
-    made = runs.results().releases.get(identity)
-    if made is None and st.session_state.get(_ASKED) != identity:
+    if identity not in jobs.results().releases and st.session_state.get(_ASKED) != identity:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button(
                 f"Protect {what}",
@@ -202,9 +211,36 @@ def _release(table: data.Table, workspace: mixed.Mixed, result: Result) -> None:
                     "Above is the sample; the release has the whole file, grouped anew. " + _estimate(workspace, result)
                 )
         return
-    made = made or mixed.release(table, choices.variant, choices.mixed_k, choices.statistic)
+    # The roles are read here: the job's thread has no session.
+    make = _maker(table.frame, kinds.roles(table, said), said, method, choices.mixed_k, choices.statistic)
+    made = jobs.release(identity, method.key, make)
     if made is not None:
         _downloads(table, made)
+
+
+def _maker(
+    frame: pd.DataFrame, roles: dict[str, Any], said: kinds.Setup, method: Method, k: int, statistic: str
+) -> Callable[[], Release]:
+    """Return what makes the release of all complete records."""
+    how, categories = STATISTICS[statistic]
+
+    def make() -> Release:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConstantColumnWarning)  # the report says it
+            return microaggregate(
+                frame,
+                k=k,
+                method=method.key,
+                **roles,
+                identifiers=said.identifiers,
+                classes=said.class_column,
+                statistic=how,
+                categories=categories,
+                missing="drop",
+                **method.params,
+            )
+
+    return make
 
 
 def _estimate(workspace: mixed.Mixed, result: Result) -> str:
@@ -212,7 +248,7 @@ def _estimate(workspace: mixed.Mixed, result: Result) -> str:
     return f"Going by the sample it takes at most about {max(1, round(seconds)):,} s." if seconds < 3600 else ""
 
 
-def _downloads(table: data.Table, made: Release) -> None:
+def _downloads(table: Table, made: Release) -> None:
     report = made.report
     st.success(
         f"{report.n_records:,} records protected: each combination of quasi-identifiers occurs at least "

@@ -14,15 +14,14 @@ from typing import Any, Protocol
 import pandas as pd
 import streamlit as st
 
-from microagg import MicroaggError, Release, experiment, metrics
+from microagg import MicroaggError, Release, experiment
 from microagg.experiment import Method, Result
 from microagg.progress import Cancelled, watched
 from microagg.validation import check_enough_records
-from pages.ui.data import Workspace
 from pages.ui.text import count, escape_markdown, sentence
 
 _MOST_ROWS = 20_000
-_MOST_PARTITIONS = 24
+MOST_PARTITIONS = 24
 _MOST_RELEASES = 2
 
 Cell = tuple[Method, int]
@@ -42,8 +41,8 @@ class Runnable(Protocol):
         The class of each record, where it is known.
     """
 
-    digest: str
-
+    @property
+    def digest(self) -> str: ...
     @property
     def n(self) -> int: ...
     @property
@@ -60,11 +59,25 @@ def _pool() -> ThreadPoolExecutor:
 
 @dataclass
 class Job:
-    """Work under way. Its thread writes, the page reads; each field is replaced whole."""
+    """Work under way. Its thread writes, the page reads.
+
+    Attributes
+    ----------
+    identity : hashable
+        Equal identities do the same.
+    total, done : int
+        How many steps it has, and how many of them are done.
+    made : any
+        What the page waits for: partitions by cell, or a release. The job itself holds it, because other runs may push
+        it out of what the session keeps before the page reads it; it is whole once ``complete`` is true.
+    message, problem : str
+        What it does now, and why it failed.
+    """
 
     identity: Hashable
     total: int
     done: int = 0
+    made: Any = None
     message: str = "Waiting for a free processor …"
     problem: str = ""
     stop: threading.Event = field(default_factory=threading.Event)
@@ -86,7 +99,7 @@ class Job:
             raise Cancelled
 
     def wait(self, seconds: float) -> None:
-        """Wait until it ends, at most so long."""
+        """Wait until it ends, but no longer than ``seconds``."""
         # In small steps: a rerun that the user causes meanwhile must not be held up.
         deadline = time.monotonic() + seconds
         while self.running and time.monotonic() < deadline:
@@ -98,7 +111,7 @@ class Results:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.rows: OrderedDict[tuple[str, Method, int], dict] = OrderedDict()
+        self.rows: OrderedDict[tuple[str, Method, int], dict[str, Any]] = OrderedDict()
         self.partitions: OrderedDict[tuple[str, Method, int], Any] = OrderedDict()
         self.releases: OrderedDict[Hashable, Release] = OrderedDict()
         self.jobs: dict[str, Job] = {}
@@ -111,13 +124,13 @@ class Results:
             self.partitions[key] = result
             while len(self.rows) > _MOST_ROWS:
                 self.rows.popitem(last=False)
-            while len(self.partitions) > _MOST_PARTITIONS:
+            while len(self.partitions) > MOST_PARTITIONS:
                 self.partitions.popitem(last=False)
 
-    def missing(self, digest: str, cells: Sequence[Cell], kept: OrderedDict) -> list[Cell]:
-        """Return those of ``cells`` that are not in ``kept``, the rows or the partitions."""
+    def found(self, digest: str, cells: Sequence[Cell]) -> dict[Cell, Any]:
+        """Return those of the results of ``cells``, partitions included, that are kept."""
         with self.lock:
-            return [cell for cell in cells if (digest, *cell) not in kept]
+            return {cell: self.partitions[digest, *cell] for cell in cells if (digest, *cell) in self.partitions}
 
     def table(self, digest: str, cells: Sequence[Cell]) -> pd.DataFrame:
         """Return the rows of ``cells`` computed so far."""
@@ -125,16 +138,31 @@ class Results:
             rows = [self.rows[digest, *cell] for cell in cells if (digest, *cell) in self.rows]
         return pd.DataFrame(rows)
 
-    def start(self, kind: str, identity: Hashable, total: int, work: Callable[[Job], None]) -> Job:
-        """Return the job of this kind and identity, begun if it was not; another of its kind is cancelled."""
-        job = self.jobs.get(kind)
-        if job is None or job.identity != identity:
-            if job:
-                job.stop.set()
-            job = self.jobs[kind] = Job(identity, total)
-            if total:
-                job.future = _pool().submit(_guarded, work, job)
+    def row(self, digest: str, method: Method, k: int) -> dict[str, Any] | None:
+        """Return the row of one cell, if it has been computed."""
+        with self.lock:
+            return self.rows.get((digest, method, k))
+
+    def start(self, kind: str, identity: Hashable, total: int, work: Callable[[Job], None], made: Any = None) -> Job:
+        """Return the job of this kind and identity, begun if it was not; another of its kind is cancelled.
+
+        A job that is begun holds ``made`` from the start, for ``work`` to add to.
+        """
+        with self.lock:
+            job = self.jobs.get(kind)
+            if job is None or job.identity != identity:
+                if job:
+                    job.stop.set()
+                job = self.jobs[kind] = Job(identity, total, made=made)
+                if total:
+                    job.future = _pool().submit(_guarded, work, job)
         return job
+
+    def forget(self, kind: str, job: Job) -> None:
+        """Let go of a job that has been read."""
+        with self.lock:
+            if self.jobs.get(kind) is job:
+                del self.jobs[kind]
 
 
 def _guarded(work: Callable[[Job], None], job: Job) -> None:
@@ -144,7 +172,7 @@ def _guarded(work: Callable[[Job], None], job: Job) -> None:
         pass
     except MicroaggError as error:
         job.problem = str(error)
-    except Exception as error:  # a job's thread has nobody else to tell
+    except Exception as error:  # nothing else would show an error of this thread
         job.problem = f"a run failed unexpectedly ({type(error).__name__}: {error}): please report it."
 
 
@@ -169,7 +197,14 @@ def compile_for(job: Job, keys: Sequence[str]) -> None:
     experiment.prepare(keys, say)
 
 
-def _run_cells(kind: str, workspace: Runnable, cells: Sequence[Cell], missing: list[Cell]) -> Job:
+def _run_cells(
+    kind: str,
+    workspace: Runnable,
+    cells: Sequence[Cell],
+    missing: list[Cell],
+    made: dict[Cell, Any] | None = None,
+) -> Job:
+    """Return the job that runs ``missing``, which are those of ``cells`` that are not there; results go to ``made`` too."""
     box = results()
     for _, k in cells:
         check_enough_records(workspace.n, k, "the data set")
@@ -189,16 +224,19 @@ def _run_cells(kind: str, workspace: Runnable, cells: Sequence[Cell], missing: l
             watch=watch,
         ):
             box.add(workspace.digest, result)
+            if job.made is not None:
+                job.made[result.method, result.k] = result
             job.done += 1
             job.message = f"{result.method.label}, k = {result.k}: {job.done} of {count(job.total, 'run')} done"
 
-    return box.start(kind, (workspace.digest, tuple(cells)), len(missing), work)
+    return box.start(kind, (workspace.digest, tuple(cells)), len(missing), work, made)
 
 
 def sweep(workspace: Runnable, cells: Sequence[Cell], kind: str = "sweep") -> Job:
     """See to it that the rows of ``cells`` get computed; a sweep of other cells is cancelled, its results are kept."""
     box = results()
-    job = _run_cells(kind, workspace, cells, box.missing(workspace.digest, cells, box.rows))
+    missing = [cell for cell in cells if box.row(workspace.digest, *cell) is None]
+    job = _run_cells(kind, workspace, cells, missing)
     job.wait(0.6)
     return job
 
@@ -206,9 +244,11 @@ def sweep(workspace: Runnable, cells: Sequence[Cell], kind: str = "sweep") -> Jo
 def partitions(workspace: Runnable, cells: Sequence[Cell]) -> list[Any]:
     """Return the results of ``cells``, partitions included; while they are computed, show that and end the run."""
     box = results()
-    missing = box.missing(workspace.digest, cells, box.partitions)
+    found = box.found(workspace.digest, cells)
+    missing = [cell for cell in cells if cell not in found]
     if missing:
-        job = _run_cells("partition", workspace, cells, missing)
+        # What is there already goes with the job: what it computes may push it out of what is kept.
+        job = _run_cells("partition", workspace, cells, missing, found)
         job.wait(1.0)
         if not job.complete:
             if job.running:
@@ -216,9 +256,9 @@ def partitions(workspace: Runnable, cells: Sequence[Cell]) -> list[Any]:
             else:
                 ended_early("partition")
             st.stop()
-        box.jobs.pop("partition")
-    with box.lock:
-        return [box.partitions[workspace.digest, *cell] for cell in cells]
+        found = job.made
+        box.forget("partition", job)
+    return [found[cell] for cell in cells]
 
 
 def release(identity: Hashable, key: str, make: Callable[[], Release]) -> Release | None:
@@ -227,23 +267,24 @@ def release(identity: Hashable, key: str, make: Callable[[], Release]) -> Releas
     While that is under way it is shown, and what has become of it otherwise; then there is None.
     """
     box = results()
-    made = box.releases.get(identity)
-    if made:
-        return made
+    kept = box.releases.get(identity)
+    if kept:
+        return kept
 
     def work(job: Job) -> None:
         compile_for(job, [key])
         job.message = "Grouping all records …"
 
         def watcher(message: str, share: float | None) -> bool:
-            job.done = int(100 * (share or 0))
+            # All is done only when the release is there, which takes a moment after the grouping.
+            job.done = min(int(100 * (share or 0)), job.total - 1)
             job.message = f"Grouping all records: {message}"
             return not job.stop.is_set()
 
         with watched(watcher):
-            finished = make()
+            job.made = make()
         with box.lock:
-            box.releases[identity] = finished
+            box.releases[identity] = job.made
             while len(box.releases) > _MOST_RELEASES:
                 box.releases.popitem(last=False)
         job.done = job.total
@@ -254,8 +295,9 @@ def release(identity: Hashable, key: str, make: Callable[[], Release]) -> Releas
         watch(job)
         return None
     if job.complete:
-        box.jobs.pop("release")
-        return box.releases.get(identity)
+        box.forget("release", job)
+        made: Release = job.made
+        return made
     ended_early("release", "Cancelled: nothing was released.")
     return None
 
@@ -282,25 +324,4 @@ def ended_early(kind: str, says: str = "") -> None:
         note.error(sentence(job.problem))
     else:
         note.info(says or f"Cancelled after {job.done} of {count(job.total, 'run')}; what is done is shown.")
-    button.button("Go on", on_click=lambda: results().jobs.pop(kind, None), width="stretch")
-
-
-@st.cache_resource(
-    scope="session",
-    max_entries=12,
-    show_spinner="Finding nearest neighbors for the floor that no method can get below …",
-)
-def _floor(digest: str, ks: tuple[int, ...], _workspace: Workspace) -> list[metrics.bounds.Bound]:
-    X = _workspace.X
-    bounds = metrics.bounds.nearest_neighbor_curve(X, ks)
-    # Of one attribute, or of one group, the optimum itself is known at once.
-    known = [_workspace.d == 1 or _workspace.n < 2 * k for k in ks]
-    return [
-        metrics.bounds.LinearProgram(X, bound.k).bound if at_once else bound
-        for bound, at_once in zip(bounds, known, strict=True)
-    ]
-
-
-def floor(workspace: Workspace, ks: Sequence[int]) -> list[metrics.bounds.Bound]:
-    """Return for each of ``ks`` a lower bound that takes no time; see :func:`pages.ui.certificate.floors`."""
-    return _floor(workspace.digest, tuple(ks), workspace)
+    button.button("Go on", on_click=results().forget, args=(kind, job), width="stretch")

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from microagg import MicroaggError
-from microagg.records import KINDS
+from microagg.records import KINDS, Kind
 from microagg.taxonomy import Taxonomy
-from pages.ui import data, mixed, mixed_charts, shell, state
+from pages.ui import state
+from pages.ui.charts import taxonomy
+from pages.ui.charts.layout import show_figure
+from pages.ui.data import kinds
+from pages.ui.data.tables import Table
 from pages.ui.text import count, escape_markdown, file_name, listing, number, sentence
 
-_TALL = 520  # pixels, from which on a drawing scrolls
+_TALL = 520  # pixels; a taller drawing scrolls
 
 
-def show(table: data.Table) -> None:
+def show(table: Table) -> None:
     """Draw the step."""
-    setup = mixed.setup(table)
+    setup = kinds.setup(table)
     _roles(table, setup)
-    setup = mixed.setup(table)
+    setup = kinds.setup(table)
     if not setup.quasi_identifiers:
         st.info("Choose at least one quasi-identifier above: there is nothing to protect otherwise.")
         return
@@ -41,8 +48,8 @@ def show(table: data.Table) -> None:
     _attribute(table, state.current().attribute)
 
 
-def _roles(table: data.Table, setup: mixed.Setup) -> None:
-    possible = mixed.candidates(table)
+def _roles(table: Table, setup: kinds.Setup) -> None:
+    possible = kinds.candidates(table)
     st.session_state["m_quasi"] = list(setup.quasi_identifiers)
     st.session_state["m_left_out"] = list(setup.identifiers)
 
@@ -50,13 +57,13 @@ def _roles(table: data.Table, setup: mixed.Setup) -> None:
         chosen = tuple(column for column in possible if column in st.session_state["m_quasi"])
         left_out = tuple(column for column in setup.identifiers if column not in chosen)
         label = None if setup.class_column in chosen else setup.class_column
-        mixed.change(table, quasi_identifiers=chosen, identifiers=left_out, class_column=label)
+        kinds.change(table, quasi_identifiers=chosen, identifiers=left_out, class_column=label)
 
     def leave_out() -> None:
         chosen = tuple(st.session_state["m_left_out"])
         kept = tuple(column for column in setup.quasi_identifiers if column not in chosen)
         label = None if setup.class_column in chosen else setup.class_column
-        mixed.change(table, quasi_identifiers=kept, identifiers=chosen, class_column=label)
+        kinds.change(table, quasi_identifiers=kept, identifiers=chosen, class_column=label)
 
     st.pills(
         "Quasi-identifiers: by these somebody could be recognized, so they are protected",
@@ -76,11 +83,11 @@ def _roles(table: data.Table, setup: mixed.Setup) -> None:
             placeholder="Nothing",
             help="Names, numbers of documents and whatever else names a person by itself.",
         )
-    options = ["", *mixed.class_candidates(table, setup)]
+    options = ["", *kinds.class_candidates(table, setup)]
     st.session_state["m_class"] = setup.class_column if setup.class_column in options else ""
 
     def choose_class() -> None:
-        mixed.change(table, class_column=st.session_state["m_class"] or None)
+        kinds.change(table, class_column=st.session_state["m_class"] or None)
 
     with right:
         st.selectbox(
@@ -94,20 +101,20 @@ def _roles(table: data.Table, setup: mixed.Setup) -> None:
         )
 
 
-def _overview(table: data.Table, setup: mixed.Setup) -> None:
+def _overview(table: Table, setup: kinds.Setup) -> None:
     frame = table.frame[list(setup.quasi_identifiers)]
     incomplete = int(frame.isna().any(axis=1).sum())
     rows = []
     for column in setup.quasi_identifiers:
         kind = setup.kinds[column]
-        lacking = mixed.uncovered(table, column)
+        lacking = kinds.uncovered(table, column)
         rows.append(
             {
                 "attribute": column,
                 "kind": kind,
                 "problem": f"not covered: {listing(lacking[:3])}{' …' if len(lacking) > 3 else ''}" if lacking else "",
-                "values": mixed.columns(table)[column].distinct,
-                "missing": mixed.columns(table)[column].missing,
+                "values": kinds.columns(table)[column].distinct,
+                "missing": kinds.columns(table)[column].missing,
                 "released": _released_as(table, column, kind),
             }
         )
@@ -140,33 +147,33 @@ def _overview(table: data.Table, setup: mixed.Setup) -> None:
         st.caption(f"{count(n, 'record')}, none of which lacks a quasi-identifier.")
 
 
-def _released_as(table: data.Table, column: str, kind: str) -> str:
+def _released_as(table: Table, column: str, kind: str) -> str:
     """Return an example of what a group's values become."""
     if kind == "numeric":
         series = table.frame[column]
         low, high = series.min(), series.max()
         return f"a range within [{number(float(low))}, {number(float(high))}]" if pd.notna(low) else ""
     if kind == "ordinal":
-        levels = mixed.levels_of(table, column)
+        levels = kinds.levels_of(table, column)
         return f"a range of the order {levels[0]} < … < {levels[-1]}" if len(levels) > 1 else levels[0]
-    tree = mixed.taxonomy_of(table, column)
+    tree = kinds.taxonomy_of(table, column)
     if tree.is_flat:
         return "the value, or anything: its taxonomy is flat"
     inner = [tree.names[node] for node in tree.children[0] if tree.children[node]]
     return f"the value, {', '.join(inner[:4])}{', …' if len(inner) > 4 else ''}, or anything"
 
 
-def _attribute(table: data.Table, column: str) -> None:
-    kinds = mixed.possible_kinds(table, column)
-    setup = mixed.setup(table)
+def _attribute(table: Table, column: str) -> None:
+    possible = kinds.possible_kinds(table, column)
+    setup = kinds.setup(table)
     st.session_state["m_kind"] = setup.kinds[column]
 
     def choose() -> None:
-        mixed.change(table, kinds={**setup.kinds, column: st.session_state["m_kind"]})
+        kinds.change(table, kinds={**setup.kinds, column: st.session_state["m_kind"]})
 
     st.segmented_control(
         f"Kind of {escape_markdown(column)}",
-        [kind for kind in KINDS if kind in kinds],
+        [kind for kind in KINDS if kind in possible],
         key="m_kind",
         format_func=str.capitalize,
         required=True,
@@ -176,38 +183,39 @@ def _attribute(table: data.Table, column: str) -> None:
     )
     kind = setup.kinds[column]
     if kind == "numeric":
-        _numeric(table, column, kinds)
+        _numeric(table, column, possible)
     elif kind == "ordinal":
         _ordinal(table, column)
     else:
         _nominal(table, column)
 
 
-def _numeric(table: data.Table, column: str, kinds: list[str]) -> None:
+def _numeric(table: Table, column: str, possible: list[Kind]) -> None:
     values = table.frame[column].to_numpy(float, na_value=np.nan)
     values = values[np.isfinite(values)]
     if not len(values):
         st.info("This column has no finite number.")
         return
     low, high = float(values.min()), float(values.max())
-    example = tuple(float(value) for value in np.quantile(values, [0.4, 0.6], method="nearest"))
+    example = float(np.quantile(values, 0.4, method="nearest")), float(np.quantile(values, 0.6, method="nearest"))
     share = 100 * (example[1] - example[0]) / (high - low) if high > low else 0
-    shell.chart(
-        mixed_charts.numbers(values, example),
+    show_figure(
+        taxonomy.numbers(values, example),
         title=f"{column} goes from {number(low)} to {number(high)}: a range such as [{number(example[0])}, "
-        f"{number(example[1])}] gives away {share:.0f} %",
+        f"{number(example[1])}] loses {share:.0f} %",
         key="m_numbers",
         alt=f"How many records have which {column}; a range in the middle is marked.",
     )
-    if len(kinds) > 1 and mixed.columns(table)[column].distinct <= 20:
+    if len(possible) > 1 and kinds.columns(table)[column].distinct <= 20:
         st.caption("If the numbers are codes, choose Ordinal or Nominal.")
 
 
-def _drafts() -> dict:
+def _drafts() -> dict[tuple[str, str, str], tuple[str, str]]:
+    """Return what was entered that could not be used, and why, by table, column and label."""
     return st.session_state.setdefault("mixed_drafts", {})
 
 
-def _editor(table: data.Table, column: str, label: str, current: str, keep, **options) -> None:
+def _editor(table: Table, column: str, label: str, current: str, keep: Callable[[str], None], **options: Any) -> None:
     """Draw a text area; what is entered goes to ``keep``, or stays as a draft under a sentence that says what is wrong."""
     key, at = f"m_text_{label}_{column}", (table.identity, column, label)
     text, problem = _drafts().get(at, (current, ""))
@@ -232,8 +240,8 @@ def _editor(table: data.Table, column: str, label: str, current: str, keep, **op
         st.button("Discard what I entered", on_click=discard)
 
 
-def _say_uncovered(table: data.Table, column: str, what: str, add) -> None:
-    lacking = mixed.uncovered(table, column)
+def _say_uncovered(table: Table, column: str, what: str, add: Callable[[list[str]], None]) -> None:
+    lacking = kinds.uncovered(table, column)
     if not lacking:
         return
     named = listing([escape_markdown(repr(value)) for value in lacking[:8]])
@@ -242,17 +250,17 @@ def _say_uncovered(table: data.Table, column: str, what: str, add) -> None:
     st.button(f"Add {'it' if len(lacking) == 1 else 'them'}", on_click=add, args=(lacking,), type="primary")
 
 
-def _ordinal(table: data.Table, column: str) -> None:
-    setup = mixed.setup(table)
+def _ordinal(table: Table, column: str) -> None:
+    setup = kinds.setup(table)
 
     def keep(text: str) -> None:
-        mixed.change(table, levels={**setup.levels, column: mixed.parse_levels(text)})
+        kinds.change(table, levels={**setup.levels, column: kinds.parse_levels(text)})
 
     def add(lacking: list[str]) -> None:
-        keep("\n".join([*mixed.levels_of(table, column), *lacking]))
+        keep("\n".join([*kinds.levels_of(table, column), *lacking]))
 
     left, right = st.columns([2, 3])
-    levels = mixed.levels_of(table, column)
+    levels = kinds.levels_of(table, column)
     with left:
         _editor(
             table,
@@ -270,28 +278,28 @@ def _ordinal(table: data.Table, column: str) -> None:
         _draw_order(table, column, levels)
 
 
-def _draw_order(table: data.Table, column: str, levels: tuple[str, ...]) -> None:
-    known = mixed.counts(table, column)
+def _draw_order(table: Table, column: str, levels: tuple[str, ...]) -> None:
+    known = kinds.counts(table, column)
     ranks = (len(levels) // 3, 2 * len(levels) // 3)
     share = 100 * (ranks[1] - ranks[0]) / max(len(levels) - 1, 1)
-    shell.chart(
-        mixed_charts.order({level: known.get(level, 0) for level in levels}, ranks),
-        title=f"A range such as [{levels[ranks[0]]}, {levels[ranks[1]]}] gives away {share:.0f} % of {column}",
+    show_figure(
+        taxonomy.order({level: known.get(level, 0) for level in levels}, ranks),
+        title=f"A range such as [{levels[ranks[0]]}, {levels[ranks[1]]}] loses {share:.0f} % of {column}",
         key="m_order",
         alt=f"How many records have each category of {column}, in its order; a range in the middle is marked.",
     )
 
 
-def _nominal(table: data.Table, column: str) -> None:
+def _nominal(table: Table, column: str) -> None:
     left, right = st.columns([2, 3])
     with left:
         _edit_taxonomy(table, column)
-    tree = mixed.taxonomy_of(table, column)
-    figure, depth = mixed_charts.taxonomy(tree, mixed.counts(table, column))
+    tree = kinds.taxonomy_of(table, column)
+    figure, depth = taxonomy.taxonomy(tree, kinds.counts(table, column))
     with right:
         tall = figure.layout.height > _TALL
         with st.container(height=_TALL, border=True) if tall else st.container(border=True):
-            shell.chart(
+            show_figure(
                 figure,
                 title=_tree_in_words(column, tree),
                 key="m_tree",
@@ -299,7 +307,9 @@ def _nominal(table: data.Table, column: str) -> None:
                 "the text beside it says the same.",
             )
         if depth < tree.height:
-            st.caption(f"So many nodes cannot be drawn: the upper {depth} of {tree.height} levels are shown.")
+            st.caption(
+                f"The tree is too large to be drawn whole: the upper {depth} of its {tree.height} levels are shown."
+            )
 
 
 def _tree_in_words(column: str, tree: Taxonomy) -> str:
@@ -308,23 +318,23 @@ def _tree_in_words(column: str, tree: Taxonomy) -> str:
     return f"{column}: {count(len(tree.values), 'value')} on {tree.height} levels below “anything”"
 
 
-def _edit_taxonomy(table: data.Table, column: str) -> None:
-    setup = mixed.setup(table)
+def _edit_taxonomy(table: Table, column: str) -> None:
+    setup = kinds.setup(table)
     label = "Taxonomy: indent each name below the one it belongs to"
 
     def put(tree: Taxonomy) -> None:
-        mixed.change(table, taxonomies={**setup.taxonomies, column: tree})
+        kinds.change(table, taxonomies={**setup.taxonomies, column: tree})
 
     def add(lacking: list[str]) -> None:
-        put(Taxonomy.from_text(mixed.with_values(mixed.taxonomy_of(table, column), lacking)))
+        put(Taxonomy.from_text(kinds.with_values(kinds.taxonomy_of(table, column), lacking)))
 
     _editor(
         table,
         column,
         label,
-        mixed.taxonomy_of(table, column).to_text(),
+        kinds.taxonomy_of(table, column).to_text(),
         lambda text: put(Taxonomy.from_string(text)),
-        height=min(max(180, 20 * len(mixed.taxonomy_of(table, column).names) + 40), 460),
+        height=min(max(180, 20 * len(kinds.taxonomy_of(table, column).names) + 40), 460),
         help="The root on the first line; two blanks more for each level below. All values must be equally deep: where a "
         "branch has fewer levels, repeat its name (Private below Private). Nested JSON is understood too.",
     )
@@ -337,33 +347,35 @@ def _edit_taxonomy(table: data.Table, column: str) -> None:
         if file is None:
             return
         try:
-            put(mixed.read_taxonomy(file.name, file.getvalue()))
+            put(kinds.read_taxonomy(file.name, file.getvalue()))
             _drafts().pop(at, None)
         except MicroaggError as error:
-            _drafts()[at] = (mixed.taxonomy_of(table, column).to_text(), str(error))
+            _drafts()[at] = (kinds.taxonomy_of(table, column).to_text(), str(error))
 
     def flatten() -> None:
-        put(Taxonomy.flat(mixed.counts(table, column)))
+        put(Taxonomy.flat(kinds.counts(table, column)))
         _drafts().pop((table.identity, column, label), None)
 
+    known = table.schema.taxonomies.get(column) if table.schema else None
+
     def declared() -> None:
-        put(table.schema.taxonomies[column])
+        assert known is not None
+        put(known)
         _drafts().pop((table.identity, column, label), None)
 
     with st.container(horizontal=True):
         st.download_button(
             "Download as text",
-            mixed.taxonomy_of(table, column).to_text(),
+            kinds.taxonomy_of(table, column).to_text(),
             file_name=f"{file_name(column)}.txt",
             mime="text/plain",
             on_click="ignore",
         )
-        if not mixed.taxonomy_of(table, column).is_flat:
+        if not kinds.taxonomy_of(table, column).is_flat:
             st.button(
                 "Make it flat", on_click=flatten, help="All values side by side: a group keeps a value or nothing."
             )
-        known = table.schema.taxonomies.get(column) if table.schema else None
-        if known and known != mixed.taxonomy_of(table, column):
+        if known and known != kinds.taxonomy_of(table, column):
             st.button("Back to the data set's own", on_click=declared)
     with st.expander("Use a file"):
         st.file_uploader(

@@ -22,17 +22,20 @@ from microagg import metrics
 from microagg.metrics.bounds import Bound, LinearProgram
 from microagg.search import Search
 from microagg.tables import to_csv
-from pages.ui import charts, runs, shell, state
-from pages.ui.data import Workspace
+from pages.ui import state
+from pages.ui.charts import curves
+from pages.ui.charts.layout import show_figure
+from pages.ui.data.workspace import Workspace
+from pages.ui.runs import jobs
 from pages.ui.text import escape_markdown, file_name, gap_in_words, percent
 
 #: How long one click searches.
 SECONDS = 30
 
-# Each keeps a linear program and a partition.
+# How many certificates are kept; each holds a linear program and a partition.
 _MOST = 24
 
-# A gap that is rounding, as a share.
+# A relative gap of at most this is rounding.
 _CLOSED = 1e-6
 
 _ASKED = "certificate_asked"
@@ -90,12 +93,25 @@ def _certificates() -> Certificates:
     return Certificates()
 
 
+@st.cache_resource(
+    scope="session",
+    max_entries=12,
+    show_spinner="Finding nearest neighbors for the floor that no method can get below …",
+)
+def _quick_floors(digest: str, ks: tuple[int, ...], _workspace: Workspace) -> list[Bound]:
+    X = _workspace.X
+    bounds = metrics.bounds.nearest_neighbor_curve(X, ks)
+    # With one attribute, or too few records for two groups, the first bound of the linear program is the optimum.
+    known = [_workspace.d == 1 or _workspace.n < 2 * k for k in ks]
+    return [LinearProgram(X, bound.k).bound if at_once else bound for bound, at_once in zip(bounds, known, strict=True)]
+
+
 def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     """Return the best proven floor for each of ``ks``, ascending.
 
     What is proven for a smaller k holds for every larger one: groups of at least 5 are groups of at least 3 too.
     """
-    best = runs.floor(workspace, ks)
+    best = _quick_floors(workspace.digest, tuple(ks), workspace)
     for k, own in _certificates().known(workspace.digest).items():
         if own.program is None:
             continue
@@ -116,15 +132,25 @@ def best_known(workspace: Workspace, ks: Sequence[int]) -> dict[int, float]:
         for k, own in _certificates().known(workspace.digest).items()
         if own.search is not None
     ]
-    box = runs.results()
+    box = jobs.results()
     with box.lock:
         seen += [(k, row["information_loss"]) for (of, _, k), row in box.rows.items() if of == workspace.digest]
     lowest = {k: min((loss for at, loss in seen if at >= k), default=np.nan) for k in ks}
     return {k: loss for k, loss in lowest.items() if not np.isnan(loss)}
 
 
-def section(workspace: Workspace) -> None:
-    """Draw what is known at the chosen k, and offer to spend time on it."""
+def is_searching() -> bool:
+    """Return whether a search is under way."""
+    job = jobs.results().jobs.get("certificate")
+    return job is not None and job.running
+
+
+def section(workspace: Workspace, *, searching: bool) -> None:
+    """Draw what is known at the chosen k, and offer to spend time on it.
+
+    ``searching`` says whether a search was under way when the page began to draw what stands above: if it has ended
+    since, the page is drawn anew, so that all of it shows what was found.
+    """
     choices = state.current()
     k = choices.k
     if k > workspace.n:
@@ -135,14 +161,17 @@ def section(workspace: Workspace) -> None:
         "search narrows this from both sides: it improves the best partition, and raises the floor by solving a "
         "linear program whose solution no partition can undercut."
     )
-    job = runs.results().jobs.get("certificate")
+    job = jobs.results().jobs.get("certificate")
     own = _certificates().of(workspace.digest, k)
     if st.session_state.get(_ASKED) == (workspace.digest, k, own.rounds):
         job = _start(workspace, k, own)
-    if job is not None and job.running:
-        runs.watch(job, lambda: _draw(workspace, k, own))
+    if job is not None and (searching or job.running):
+        job.wait(1.0)
+        if not job.running:
+            st.rerun()
+        jobs.watch(job, lambda: _draw(workspace, k, own))
         return
-    runs.ended_early("certificate", "Stopped: what was found until then is kept.")
+    jobs.ended_early("certificate", "Stopped: what was found until then is kept.")
     _draw(workspace, k, own)
     _buttons(workspace, k, own)
 
@@ -158,11 +187,12 @@ def _buttons(workspace: Workspace, k: int, own: Certificate) -> None:
         if not _is_closed(workspace, k):
             more = " more" if own.rounds else ""
             st.button(f"Search for {SECONDS} s{more}", on_click=begin, type="primary", icon=":material/search:")
-        if own.search is not None:
+        search = own.search
+        if search is not None:
             name = file_name(f"{workspace.table.title} k={k} groups")
             st.download_button(
                 "Download the best partition (CSV)",
-                lambda: to_csv(_groups(workspace, own.search)),
+                lambda: to_csv(_groups(workspace, search)),
                 file_name=f"{name}.csv",
                 mime="text/csv",
                 on_click="ignore",
@@ -179,18 +209,18 @@ def _is_closed(workspace: Workspace, k: int) -> bool:
     return best is not None and metrics.gap(best, floors(workspace, [k])[0]) <= _CLOSED
 
 
-def _start(workspace: Workspace, k: int, own: Certificate) -> runs.Job:
-    box = runs.results()
+def _start(workspace: Workspace, k: int, own: Certificate) -> jobs.Job:
+    box = jobs.results()
     with box.lock:
         partitions = [result for (of, _, at), result in box.partitions.items() if of == workspace.digest and at >= k]
     start = min(partitions, key=lambda result: result.sse, default=None)
 
-    def work(job: runs.Job) -> None:
+    def work(job: jobs.Job) -> None:
         job.message = "Compiling the search and the linear program for this machine (half a minute, only once) …"
         _warm_up()
         job.check()
         job.message = f"k = {k}: preparing …"
-        if own.search is None:
+        if own.search is None or own.program is None:
             own.search = Search(workspace.X, k, labels=None if start is None else start.partition.labels)
             own.program = LinearProgram(workspace.X, k)
             own.found.append((0.0, own.search.information_loss))
@@ -198,12 +228,10 @@ def _start(workspace: Workspace, k: int, own: Certificate) -> runs.Job:
         job.check()
         _narrow(job, k, own, own.search, own.program)
 
-    job = box.start("certificate", (workspace.digest, k, own.rounds), SECONDS, work)
-    job.wait(1.0)
-    return job
+    return box.start("certificate", (workspace.digest, k, own.rounds), SECONDS, work)
 
 
-def _narrow(job: runs.Job, k: int, own: Certificate, search: Search, program: LinearProgram) -> None:
+def _narrow(job: jobs.Job, k: int, own: Certificate, search: Search, program: LinearProgram) -> None:
     """Search from above and from below at once, for SECONDS or until both meet."""
     before, started = own.seconds, time.monotonic()
 
@@ -213,7 +241,7 @@ def _narrow(job: runs.Job, k: int, own: Certificate, search: Search, program: Li
     def note(into: list[tuple[float, float]], value: float) -> bool:
         """Note what is reached; return whether to go on."""
         step = value - into[-1][1]
-        # Not for what is rounding.
+        # A relative step of at most 1e-12 is rounding.
         if (step < 0 if into is own.found else step > 0) and abs(step) > 1e-12 * value:
             into.append((before + elapsed(), value))
         gap = metrics.gap(own.found[-1][1], own.proven[-1][1])
@@ -268,8 +296,8 @@ def _draw(workspace: Workspace, k: int, own: Certificate) -> None:
     if best is not None:
         st.markdown(f"**{escape_markdown(_in_words(k, best, floor))}**")
     if len(own.found) > 1 or len(own.proven) > 1:
-        shell.chart(
-            charts.certificate(own.found, own.proven, k),
+        show_figure(
+            curves.certificate(own.found, own.proven, k),
             title=f"The optimum at k = {k} lies in the band between both lines",
             key="certificate",
             alt=f"Information loss of the best partition found, falling, and the proven floor, rising, at k = {k} "

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
-from pages.ui import mixed_charts, mixed_compare, shell, state
+from pages.ui import state
+from pages.ui.charts import measures
+from pages.ui.charts.layout import show_figure
+from pages.ui.runs import compare
 from pages.ui.text import count
 from pages.ui.variants import PENALTY, VARIANTS, recognize
 
-RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "adult.csv"
+RESULTS = Path(__file__).parents[3] / "benchmarks" / "results" / "adult.csv"
 
 _COMMAND = "python benchmarks/adult.py"
 _AGAINST = {
@@ -50,7 +54,7 @@ def show() -> None:
             label_visibility="collapsed",
         )
         if choices.against != "class_penalty":
-            mixed_compare.pick_measure("stored_measure", with_classes=True)
+            compare.pick_measure("stored_measure", with_classes=True)
     part = stored[stored["experiment"] == choices.against]
     if part.empty:
         st.info("The stored results have no such comparison: the command below adds it.")
@@ -75,41 +79,39 @@ def _stored_curves(rows: pd.DataFrame) -> None:
     most = rows["n_records"].max()
     at = rows[rows["n_records"] == most]
     k = choices.mixed_k if against == "k" else int(rows["k"].iloc[0])
-    limit = None
+    limit: tuple[str, Mapping[int, float]] | None = None
     if measure == "discernibility":
         column = "k" if against == "k" else "n_records"
         places = sorted({(row[column], row["n_records"], row["k"]) for row in rows.to_dict("records")})
-        limit = ("no method can get below", {at: mixed_charts.least_discernibility(n, k) for at, n, k in places})
+        limit = ("no method can get below", {at: measures.least_discernibility(n, k) for at, n, k in places})
     where = "" if against == "k" else f" and {most:,} records"
-    shell.chart(
-        mixed_charts.measure_curves(rows, measure, against=against, limit=limit),
-        title=mixed_charts.summary_of_measure(at, measure, k, where),
+    show_figure(
+        measures.measure_curves(rows, measure, against=against, limit=limit),
+        title=measures.summary_of_measure(at, measure, k, where),
         key="stored_chart",
-        alt=f"{mixed_compare.MEASURES[measure]} on Adult against {'k' if against == 'k' else 'the number of records'}; the file to "
+        alt=f"{compare.MEASURES[measure]} on Adult against {'k' if against == 'k' else 'the number of records'}; the file to "
         "download has the numbers.",
     )
-    st.caption(
-        "**Time** on the machine that made the results." if measure == "seconds" else mixed_compare.MEANINGS[measure]
-    )
+    st.caption("**Time** on the machine that made the results." if measure == "seconds" else compare.MEANINGS[measure])
 
 
 def _stored_tradeoff(rows: pd.DataFrame) -> None:
     penalties = rows["params"].str.extract(r"class_penalty=([\d.]+)", expand=False).astype(float)
     rows = rows.assign(penalty=penalties).sort_values("penalty")
-    shell.chart(
-        mixed_charts.tradeoff(rows),
-        title=mixed_charts.summary_of_tradeoff(rows, PENALTY),
+    show_figure(
+        measures.tradeoff(rows),
+        title=measures.summary_of_tradeoff(rows, PENALTY),
         key="stored_tradeoff",
         alt="Classification metric against Total-IL of greedy k-member for each class penalty.",
     )
-    st.caption(f"{mixed_compare.MEANINGS['classification']} {mixed_compare.MEANINGS['information_loss']}")
+    st.caption(f"{compare.MEANINGS['classification']} {compare.MEANINGS['information_loss']}")
 
 
 def _with_variants(rows: pd.DataFrame) -> pd.DataFrame:
     names = []
-    for row in rows.itertuples():
-        params = dict(pair.split("=", 1) for pair in str(row.params).split(", ") if "=" in pair)
-        names.append(recognize(row.method, params))
-    rows = rows.assign(variant=names)
+    for key, listed in zip(rows["method"], rows["params"], strict=True):
+        params = dict(pair.split("=", 1) for pair in str(listed).split(", ") if "=" in pair)
+        names.append(recognize(key, params))
+    rows = rows.assign(variant=pd.Series(names, index=rows.index))
     rows = rows[rows["variant"].notna()]
     return rows.assign(title=[VARIANTS[name].title for name in rows["variant"]])

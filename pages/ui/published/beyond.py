@@ -5,17 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from microagg import datasets
-from pages.ui import charts, shell, theme
-from pages.ui.text import percent
+from pages.ui.charts import published
+from pages.ui.charts.layout import show_figure
 
-# A gap, in percent, that leaves little to be found.
+# Cells with at most this gap, in percent, are counted as close to the optimum.
 _CLOSE = 2
 
-RESULTS = Path(__file__).parents[2] / "benchmarks" / "results" / "quality.csv"
+RESULTS = Path(__file__).parents[3] / "benchmarks" / "results" / "quality.csv"
 
 
 def section() -> None:
@@ -33,8 +32,8 @@ def section() -> None:
         "loses less. You can run the same search on your own data, on the page Choose k."
     )
     close = int((table["gap"] <= _CLOSE).sum())
-    shell.chart(
-        _chart(table),
+    show_figure(
+        published.against_lowest(table),
         title=f"In {close} of {len(table)} cells the loss found is proven to be at most {_CLOSE} % above the optimum",
         key="beyond",
         alt="For each data set and k: the loss found in a minute and the proven floor, in percent of the lowest printed "
@@ -79,49 +78,3 @@ def section() -> None:
 @st.cache_data(show_spinner=False)
 def _stored(stamp: float) -> pd.DataFrame:
     return pd.read_csv(RESULTS)
-
-
-def _chart(table: pd.DataFrame) -> go.Figure:
-    """Draw, in percent of the lowest printed figure, the loss found and the floor, a column per data set and k."""
-    figure = go.Figure()
-    cells = [[datasets.describe(name).title for name in table["data"]], [f"k = {k}" for k in table["k"]]]
-    found, floor = 100 * table["search_60"] / table["printed"], 100 * table["floor"] / table["printed"]
-    figure.add_bar(
-        x=cells,
-        y=floor,
-        name="impossible: below the proven floor",
-        marker={"color": theme.FLOOR_FILL, "line": {"width": 0}},
-        customdata=table["floor"],
-        hovertemplate="%{x}: proven floor %{customdata:.5~g} %<extra></extra>",
-    )
-    figure.add_bar(
-        x=cells,
-        y=found - floor,
-        name="open: the optimum lies here",
-        marker={"color": theme.BAND, "line": {"width": 0}},
-        customdata=table["gap"],
-        hovertemplate="%{x}: at most %{customdata:.3~g} % above the optimum<extra></extra>",
-    )
-    figure.add_scatter(
-        x=cells,
-        y=found,
-        name="found in a minute",
-        mode="markers",
-        marker={"color": theme.HIGHLIGHT, "symbol": "line-ew-open", "size": 14, "line": {"width": 3}},
-        customdata=table["search_60"],
-        hovertemplate="%{x}: found %{customdata:.5~g} %<extra></extra>",
-    )
-    figure.add_scatter(
-        x=cells,
-        y=[100] * len(table),
-        name="lowest printed figure",
-        mode="lines+markers",
-        line={"color": theme.NEUTRAL, "width": 1, "dash": "dash"},
-        marker={"size": 5},
-        customdata=[f"{percent(row.printed)} ({row.printed_by})" for row in table.itertuples()],
-        hovertemplate="%{x}: lowest printed %{customdata}<extra></extra>",
-    )
-    figure.update_layout(barmode="stack", bargap=0.25, dragmode=False)
-    figure.update_xaxes(fixedrange=True)
-    figure.update_yaxes(title="IL (% of the lowest printed)", range=[0, 106], fixedrange=True)
-    return charts.finish(figure, 440)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
-from microagg import ConstantColumnWarning, DataError, DatasetUnavailableError, datasets
-from microagg.scaling import scale
+from microagg import DataError, DatasetUnavailableError, datasets
 from microagg.schema import Schema
-from microagg.tables import digest_array
 from pages.ui import state
 
 _UPLOAD = "uploaded_table"
@@ -22,7 +18,7 @@ PICKABLE = tuple(datasets.NAMES)
 
 SYNTHETIC = tuple(name for name in PICKABLE if datasets.describe(name).kind == "synthetic")
 
-# Not by whom somebody could be recognized: sampling weights.
+# Columns of sampling weights, by which nobody can be recognized.
 _WEIGHTS = {"adult": {"fnlwgt"}}
 
 
@@ -44,10 +40,10 @@ class Table:
     title : str
     frame : DataFrame
     quasi_identifiers : tuple of str
-        Those of the pages for numbers, where nobody chooses others; none where there are no numbers.
+        What the pages for numbers use unless the user chooses other columns; empty if no column is numeric.
     description, source : str
     identity : str
-        Of the table among all that this session has seen.
+        Tells the table from all others of this session.
     schema : Schema or None
         The roles and kinds that the data set itself declares.
     """
@@ -68,51 +64,6 @@ class Table:
         return tuple(column for column in self.frame.columns if is_category(self.frame[column]))
 
 
-@dataclass(frozen=True)
-class Workspace:
-    """What the pages for numbers compute on.
-
-    Attributes
-    ----------
-    table : Table
-    columns : tuple of str
-        The quasi-identifiers.
-    raw, X : array of float, shape (n, d)
-        As they are, and scaled; read-only, shared between reruns.
-    digest : str
-        Of X: two workspaces with the same digest have the same results.
-    notes : tuple of str
-        What the user must know, such as a constant column.
-    """
-
-    table: Table
-    columns: tuple[str, ...]
-    raw: np.ndarray
-    X: np.ndarray
-    digest: str
-    notes: tuple[str, ...]
-
-    @property
-    def data(self) -> np.ndarray:
-        """What algorithms get."""
-        return self.X
-
-    @property
-    def classes(self) -> None:
-        """None: the pages for numbers know no classes."""
-        return
-
-    @property
-    def n(self) -> int:
-        """The number of records."""
-        return len(self.X)
-
-    @property
-    def d(self) -> int:
-        """The number of quasi-identifiers."""
-        return self.X.shape[1]
-
-
 def remember(name: str, digest: str, frame: pd.DataFrame) -> None:
     """Keep an uploaded table for this session and work on it; ``digest`` is that of the file and how it was read."""
     st.session_state[_UPLOAD] = Upload(name, digest, frame.set_axis([str(column) for column in frame.columns], axis=1))
@@ -130,7 +81,7 @@ def title(name: str) -> str:
     return "Your own file" if name == state.UPLOAD else datasets.describe(name).title
 
 
-def table() -> Table:
+def chosen_table() -> Table:
     """Return the chosen data set.
 
     Raises
@@ -176,7 +127,7 @@ def numeric_columns(frame: pd.DataFrame) -> list[str]:
 
 
 def is_category(series: pd.Series) -> bool:
-    """Return whether a column holds text or truth values that recur, so that they can be what persons are known by."""
+    """Return whether a column holds text or truth values that recur, so that persons could be recognized by them."""
     if is_numeric_dtype(series) and not is_bool_dtype(series):
         return False
     present = series.dropna()
@@ -186,34 +137,3 @@ def is_category(series: pd.Series) -> bool:
 def is_recurrent(series: pd.Series) -> bool:
     """Return whether values occur three times on average, which names and numbers of documents do not."""
     return series.nunique() <= max(2, series.count() / 3)
-
-
-def workspace() -> Workspace:
-    """Return the chosen data set with its quasi-identifiers scaled.
-
-    Raises
-    ------
-    MicroaggError
-        As :func:`table`, or if a quasi-identifier is missing, not numeric or not finite.
-    """
-    choices = state.current()
-    chosen = table()
-    columns = choices.columns or chosen.quasi_identifiers
-    if not columns:
-        raise DataError(
-            f"there is no numeric column in {chosen.title!r}: this page works on numbers, the page Mixed data on "
-            "categories too."
-        )
-    return _workspace(chosen.identity, columns, choices.scale, chosen)
-
-
-@st.cache_resource(scope="session", max_entries=6, show_spinner="Scaling the quasi-identifiers …")
-def _workspace(identity: str, columns: tuple[str, ...], how: str, _table: Table) -> Workspace:
-    raw = Schema.infer(_table.frame, quasi_identifiers=columns).matrix(_table.frame)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ConstantColumnWarning)
-        X = scale(raw, how, names=columns)
-    X.setflags(write=False)
-    raw.setflags(write=False)
-    notes = tuple(str(warning.message) for warning in caught if warning.category is ConstantColumnWarning)
-    return Workspace(_table, columns, raw, X, digest_array(X), notes)

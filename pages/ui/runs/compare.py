@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 
 import pandas as pd
 import streamlit as st
 
 from microagg import ALGORITHMS, DataError
+from microagg.experiment import Method
 from microagg.tables import to_csv
-from pages.ui import data, mixed, mixed_charts, runs, shell, state, widgets
+from pages.ui import state, widgets
+from pages.ui.charts import measures
+from pages.ui.charts.layout import show_figure
+from pages.ui.data import mixed
+from pages.ui.data.tables import Table
+from pages.ui.runs import jobs
 from pages.ui.text import count, escape_markdown, listing
 from pages.ui.variants import PENALTY, VARIANTS
 
@@ -35,7 +42,7 @@ MEANINGS = {
 }
 
 
-def show(table: data.Table) -> None:
+def show(table: Table) -> None:
     """Draw the step."""
     workspace = mixed.workspace(table)
     _controls(workspace)
@@ -49,7 +56,7 @@ def show(table: data.Table) -> None:
     # Large groups first: they take least time, so that there is something to see at once.
     cells = [(choices.method_of_variant(name), k) for k, name in itertools.product(reversed(ks), variants)]
     names = {choices.method_of_variant(name): name for name in variants}
-    job = runs.sweep(workspace, cells, kind="mixed")
+    job = jobs.sweep(workspace, cells, kind="mixed")
 
     def draw() -> None:
         rows = _rows(workspace, cells, names)
@@ -60,9 +67,9 @@ def show(table: data.Table) -> None:
 
     pick_measure("measure", with_classes=workspace.classes is not None)
     if job.running:
-        runs.watch(job, draw)
+        jobs.watch(job, draw)
         return
-    runs.ended_early("mixed")
+    jobs.ended_early("mixed")
     rows = _rows(workspace, cells, names)
     if rows.empty:
         return
@@ -174,11 +181,11 @@ def say_sample(workspace: mixed.Mixed) -> None:
         st.button(f"Take all {workspace.n_complete:,}", on_click=state.update, kwargs={"sample": 0})
 
 
-def _rows(workspace: mixed.Mixed, cells: list[runs.Cell], names: dict) -> pd.DataFrame:
+def _rows(workspace: mixed.Mixed, cells: list[jobs.Cell], names: dict[Method, str]) -> pd.DataFrame:
     """Return the results so far, with the name and title of each variant."""
     parts = []
     for method, name in names.items():
-        part = runs.results().table(workspace.digest, [cell for cell in cells if cell[0] == method])
+        part = jobs.results().table(workspace.digest, [cell for cell in cells if cell[0] == method])
         if not part.empty:
             parts.append(part.assign(variant=name, title=VARIANTS[name].title))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
@@ -205,15 +212,15 @@ def _chart(rows: pd.DataFrame, workspace: mixed.Mixed) -> None:
     choices = state.current()
     measure = choices.measure
     ks = sorted(rows["k"].unique())
-    limit = None
+    limit: tuple[str, Mapping[int, float]] | None = None
     if measure == "discernibility":
-        limit = ("no method can get below", {k: mixed_charts.least_discernibility(workspace.n, k) for k in ks})
+        limit = ("no method can get below", {k: measures.least_discernibility(workspace.n, k) for k in ks})
     elif measure == "classification":
         whole = 1 - max(pd.Series(workspace.classes).value_counts(normalize=True))
         limit = ("all records in one group", dict.fromkeys(ks, whole))
-    shell.chart(
-        mixed_charts.measure_curves(rows, measure, limit=limit, selected=(choices.variant, choices.mixed_k)),
-        title=mixed_charts.summary_of_measure(rows, measure, choices.mixed_k),
+    show_figure(
+        measures.measure_curves(rows, measure, limit=limit, selected=(choices.variant, choices.mixed_k)),
+        title=measures.summary_of_measure(rows, measure, choices.mixed_k),
         key=_CHART,
         on_select=_select,
         selection_mode="points",

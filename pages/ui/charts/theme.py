@@ -41,7 +41,7 @@ class Style:
     dash: str
 
 
-# The four of the founding comparison and those beside them keep these whatever is registered later.
+# These algorithms keep their style whatever is registered later.
 _FIXED = {
     "mdav-star": Style(VERMILLION, "star", "solid"),
     "v-mdav": Style(GREEN, "diamond", "solid"),
