@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from microagg.base import Microaggregator, MixedMicroaggregator, check_params, class_codes
+from microagg.base import Microaggregator, check_params, class_codes
 from microagg.errors import ParameterError
 from microagg.kernels.local_search.regions import locally_best
 from microagg.metrics import generalization, loss
@@ -251,7 +251,7 @@ def _warm_up(key: str) -> None:
     heeding = {param.name: param.bounds[1] or 1.0 for param in params if param.needs_classes}
     choices = [{param.name: value} for param in params if param.kind == "choice" for value in param.bounds]
     for given in [{}, heeding, *choices]:
-        _mixed(make(key, k=2, **given)).fit(records, classes)
+        make(key, k=2, **given).fit(records, classes)
 
 
 def _best(
@@ -294,11 +294,6 @@ def run_one(X: FloatArray, method: Method, k: int, sst: float | None = None) -> 
     return Result(method, k, params, tried, partition, sse, information_loss, seconds, unpolished)
 
 
-def _mixed(estimator: Microaggregator) -> MixedMicroaggregator:
-    assert isinstance(estimator, MixedMicroaggregator)
-    return estimator
-
-
 def run_one_mixed(records: Records, method: Method, k: int, classes: ArrayLike | None = None) -> MixedResult:
     """Run ``method`` at ``k`` on ``records``; with several settings, the one with the lowest Total-IL is kept.
 
@@ -307,7 +302,7 @@ def run_one_mixed(records: Records, method: Method, k: int, classes: ArrayLike |
     params, tried, partition, _, seconds = _best(
         method,
         k,
-        lambda estimator: _mixed(estimator).fit(records, classes).partition_,
+        lambda estimator: estimator.fit(records, classes).partition_,
         lambda partition: generalization.total_information_loss(records, partition.labels),
     )
     summary = generalization.summary(records, partition.labels, k, classes)

@@ -11,15 +11,13 @@ Source: Laszlo & Mukherjee 2005, as given in Mortazavi, Jalili & Gohargazi 2013.
 
 from __future__ import annotations
 
-from typing import Any
-
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.cbfs import cbfs
 from microagg.validation import FloatArray, IntArray
 
 
 class CBFS(Microaggregator):
-    """CBFS; see :mod:`microagg.algorithms.cbfs`."""
+    """CBFS, Centroid-Based Fixed-Size."""
 
     info = Info(
         key="cbfs",
@@ -32,5 +30,5 @@ class CBFS(Microaggregator):
         complexity="O(n²d/k)",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return cbfs(X, k)

@@ -22,8 +22,6 @@ Source: Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
@@ -88,7 +86,7 @@ def dba_2(X: FloatArray, k: int) -> IntArray:
 
 
 class DBA1(Microaggregator):
-    """DBA-1; see :mod:`microagg.algorithms.dba`."""
+    """DBA-1, the first phase of the Density-Based Algorithm."""
 
     info = Info(
         key="dba-1",
@@ -103,12 +101,12 @@ class DBA1(Microaggregator):
         "centroids frozen.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return dba_1(X, k)
 
 
 class DBA2(Microaggregator):
-    """DBA-2; see :mod:`microagg.algorithms.dba`."""
+    """DBA-2, both phases of the Density-Based Algorithm."""
 
     info = Info(
         key="dba-2",
@@ -123,5 +121,5 @@ class DBA2(Microaggregator):
         "by MDAV-1, which the printed figures confirm.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return dba_2(X, k)

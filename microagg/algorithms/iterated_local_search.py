@@ -15,15 +15,13 @@ Source: chosen here, along the lines of Lourenço, Martin & Stützle 2003.
 
 from __future__ import annotations
 
-from typing import Any
-
 from microagg.base import Info, Microaggregator, Param, start_labels
 from microagg.kernels.local_search.ruin_recreate import iterated
 from microagg.validation import FloatArray, IntArray
 
 
 class IteratedLocalSearch(Microaggregator):
-    """Iterated local search; see :mod:`microagg.algorithms.iterated_local_search`."""
+    """Iterated local search for the least SSE."""
 
     info = Info(
         key="iterated-local-search",
@@ -51,15 +49,8 @@ class IteratedLocalSearch(Microaggregator):
         Param("random_state", "int", (0, None), 0, "The seed: the same one gives the same groups."),
     )
 
-    def __init__(
-        self, k: int = 3, *, start: str = "mdav-star", effort: int = 20, seconds: float = 0.0, random_state: int = 0
-    ) -> None:
-        super().__init__(k)
-        self.start = start
-        self.effort = effort
-        self.seconds = seconds
-        self.random_state = random_state
-
-    def _partition(self, X: FloatArray, k: int, **parameters: Any) -> IntArray:
-        labels = start_labels(parameters["start"], X, k)
-        return iterated(X, labels, k, parameters["effort"], parameters["seconds"], parameters["random_state"])
+    def _partition(
+        self, X: FloatArray, k: int, *, start: str, effort: int, seconds: float, random_state: int
+    ) -> IntArray:
+        labels = start_labels(start, X, k)
+        return iterated(X, labels, k, effort, seconds, random_state)

@@ -18,15 +18,13 @@ other local searches for groups of least SSE.
 
 from __future__ import annotations
 
-from typing import Any
-
 from microagg.base import Info, Microaggregator, Param, start_labels
 from microagg.kernels.local_search.regions import locally_best
 from microagg.validation import FloatArray, IntArray
 
 
 class LocalSearch(Microaggregator):
-    """Local search; see :mod:`microagg.algorithms.local_search`."""
+    """Local search for the least SSE."""
 
     info = Info(
         key="local-search",
@@ -50,9 +48,5 @@ class LocalSearch(Microaggregator):
         ),
     )
 
-    def __init__(self, k: int = 3, *, start: str = "mdav-star") -> None:
-        super().__init__(k)
-        self.start = start
-
-    def _partition(self, X: FloatArray, k: int, **parameters: Any) -> IntArray:
-        return locally_best(X, start_labels(parameters["start"], X, k), k)
+    def _partition(self, X: FloatArray, k: int, *, start: str) -> IntArray:
+        return locally_best(X, start_labels(start, X, k), k)

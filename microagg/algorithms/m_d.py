@@ -20,8 +20,6 @@ Source: Laszlo & Mukherjee 2005.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
@@ -96,7 +94,7 @@ def m_d(X: FloatArray, k: int) -> IntArray:
 
 
 class MstMd(Microaggregator):
-    """M-d; see :mod:`microagg.algorithms.m_d`."""
+    """M-d of Laszlo & Mukherjee."""
 
     info = Info(
         key="m-d",
@@ -114,5 +112,5 @@ class MstMd(Microaggregator):
         "0.4 %, or 0.6 % with the higher record first.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return m_d(X, k)

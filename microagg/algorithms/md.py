@@ -18,23 +18,13 @@ Source: Domingo-Ferrer & Mateo-Sanz 2002; Domingo-Ferrer, Solanas & Martínez-Ba
 
 from __future__ import annotations
 
-from typing import Any
-
 from microagg.base import Info, Microaggregator, Param
 from microagg.kernels.bases.md import md
 from microagg.validation import FloatArray, IntArray
 
 
 class MD(Microaggregator):
-    """MD; see :mod:`microagg.algorithms.md`.
-
-    Parameters
-    ----------
-    k : int, default 3
-        The minimum number of records in a group.
-    first : {"s", "r"}, default "s"
-        Which of the two records farthest apart gets its group first; r is the one with the lower index.
-    """
+    """MD, Maximum Distance."""
 
     info = Info(
         key="md",
@@ -58,9 +48,5 @@ class MD(Microaggregator):
         ),
     )
 
-    def __init__(self, k: int = 3, *, first: str = "s") -> None:
-        super().__init__(k)
-        self.first = first
-
-    def _partition(self, X: FloatArray, k: int, **parameters: Any) -> IntArray:
-        return md(X, k, parameters["first"] == "r")
+    def _partition(self, X: FloatArray, k: int, *, first: str) -> IntArray:
+        return md(X, k, first == "r")

@@ -22,8 +22,6 @@ Kabir, Wang & Zhang 2010 (``mdav-1`` and ``mdav-generic``).
 
 from __future__ import annotations
 
-from typing import Any
-
 from numba import njit
 
 from microagg.base import Info, Microaggregator
@@ -62,7 +60,7 @@ def mdav_generic(X: FloatArray, k: int) -> IntArray:
 
 
 class MDAV(Microaggregator):
-    """MDAV as Mortazavi et al. define it; see :mod:`microagg.algorithms.mdav`."""
+    """MDAV, Maximum Distance to Average Vector, as Mortazavi et al. define it."""
 
     info = Info(
         key="mdav",
@@ -78,12 +76,12 @@ class MDAV(Microaggregator):
         "without which the figures of Mortazavi et al. for k = 50 and 100 are missed.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mdav(X, k)
 
 
 class MDAV1(Microaggregator):
-    """MDAV-1 as Kabir et al. define it; see :mod:`microagg.algorithms.mdav`."""
+    """MDAV-1 as Kabir et al. define it."""
 
     info = Info(
         key="mdav-1",
@@ -97,12 +95,12 @@ class MDAV1(Microaggregator):
         note="Left-over records join the group with the nearest centroid, centroids frozen.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mdav_1(X, k)
 
 
 class MDAVGeneric(Microaggregator):
-    """MDAV-generic as Kabir et al. define it; see :mod:`microagg.algorithms.mdav`."""
+    """MDAV-generic as Kabir et al. define it."""
 
     info = Info(
         key="mdav-generic",
@@ -115,5 +113,5 @@ class MDAVGeneric(Microaggregator):
         complexity="O(n²d/k)",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mdav_generic(X, k)

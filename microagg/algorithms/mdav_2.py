@@ -13,8 +13,6 @@ Source: Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010.
 
 from __future__ import annotations
 
-from typing import Any
-
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.mdav import mdav_1
 from microagg.kernels.grouping.dissolve import decompose, split_large
@@ -27,7 +25,7 @@ def mdav_2(X: FloatArray, k: int) -> IntArray:
 
 
 class MDAV2(Microaggregator):
-    """MDAV-2; see :mod:`microagg.algorithms.mdav_2`."""
+    """MDAV-2, MDAV-1 with a second phase."""
 
     info = Info(
         key="mdav-2",
@@ -43,5 +41,5 @@ class MDAV2(Microaggregator):
         "16.68261429.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mdav_2(X, k)

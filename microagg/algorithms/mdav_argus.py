@@ -19,15 +19,13 @@ lowest position is taken.
 
 from __future__ import annotations
 
-from typing import Any
-
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.mdav_argus import mdav_argus
 from microagg.validation import FloatArray, IntArray
 
 
 class MDAVArgus(Microaggregator):
-    """MDAV in the order of µ-ARGUS; see :mod:`microagg.algorithms.mdav_argus`."""
+    """MDAV in the order of µ-ARGUS."""
 
     info = Info(
         key="mdav-argus",
@@ -42,5 +40,5 @@ class MDAVArgus(Microaggregator):
         "second seed may be drawn into the first group.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mdav_argus(X, k)

@@ -21,7 +21,6 @@ Source: Thaeter & Reischuk, Improving Anonymization Clustering.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 from numba import njit
@@ -184,7 +183,7 @@ def mdav_star(X: FloatArray, k: int) -> IntArray:
 
 
 class MDAVStar(Microaggregator):
-    """MDAV*; see :mod:`microagg.algorithms.mdav_star`."""
+    """MDAV* of Thaeter & Reischuk."""
 
     info = Info(
         key="mdav-star",
@@ -199,5 +198,5 @@ class MDAVStar(Microaggregator):
         "after r joins is r's nearest unassigned neighbor.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mdav_star(X, k)

@@ -22,12 +22,12 @@ Sources: LeFevre, DeWitt & Ramakrishnan 2006; the comparison in Byun, Kamra, Ber
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from microagg.base import Info, MixedMicroaggregator, Param
+from microagg.base import Info, Microaggregator, Param
 from microagg.kernels.neighbors.mixed_pool import TERMS_AT_A_TIME
 from microagg.progress import checkpoint
 from microagg.records import Records
@@ -173,16 +173,8 @@ def mondrian(records: Records, k: int, relaxed: bool) -> IntArray:
     return cuts.labels
 
 
-class Mondrian(MixedMicroaggregator):
-    """Mondrian; see :mod:`microagg.algorithms.mondrian`.
-
-    Parameters
-    ----------
-    k : int, default 3
-        The minimum number of records in a group.
-    cut : {"strict", "relaxed"}, default "strict"
-        Whether records with equal values stay together.
-    """
+class Mondrian(Microaggregator):
+    """Mondrian of LeFevre, DeWitt & Ramakrishnan."""
 
     info = Info(
         key="mondrian",
@@ -210,9 +202,5 @@ class Mondrian(MixedMicroaggregator):
         ),
     )
 
-    def __init__(self, k: int = 3, *, cut: str = "strict") -> None:
-        super().__init__(k)
-        self.cut = cut
-
-    def _partition_records(self, records: Records, k: int, classes: IntArray, **parameters: Any) -> IntArray:
-        return mondrian(records, k, parameters["cut"] == "relaxed")
+    def _partition(self, records: Records, k: int, *, cut: str) -> IntArray:
+        return mondrian(records, k, cut == "relaxed")

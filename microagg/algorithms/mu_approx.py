@@ -20,8 +20,6 @@ Feder, Kenthapadi, Motwani, Panigrahy, Thomas & Zhu 2005, whom it builds upon.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
@@ -109,7 +107,7 @@ def mu_approx(X: FloatArray, k: int) -> IntArray:
 
 
 class MuApprox(Microaggregator):
-    """µ-Approx; see :mod:`microagg.algorithms.mu_approx`."""
+    """µ-Approx of Domingo-Ferrer, Sebé & Solanas."""
 
     info = Info(
         key="mu-approx",
@@ -125,5 +123,5 @@ class MuApprox(Microaggregator):
         "figures are missed by 0.3 to 10 % (relative), half of them from below.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mu_approx(X, k)

@@ -18,8 +18,6 @@ Source: Kabir, Wang & Zhang 2010.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
@@ -82,7 +80,7 @@ def p_s(X: FloatArray, k: int) -> IntArray:
 
 
 class PS(Microaggregator):
-    """P-S; see :mod:`microagg.algorithms.p_s`."""
+    """P-S, Pairwise-Systematic microaggregation."""
 
     info = Info(
         key="p-s",
@@ -98,5 +96,5 @@ class PS(Microaggregator):
         "in turn or one after the other is open; here the first grows first, and the other seed is reserved.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return p_s(X, k)

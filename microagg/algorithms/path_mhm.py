@@ -26,8 +26,6 @@ to the digit by any reading that was tried.
 
 from __future__ import annotations
 
-from typing import Any
-
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.cbfs import cbfs
 from microagg.kernels.bases.md import md
@@ -45,7 +43,7 @@ _PATH_NOTE = (
 
 
 class MDAVMHM(Microaggregator):
-    """MDAV-MHM; see :mod:`microagg.algorithms.path_mhm`."""
+    """MDAV-MHM, an optimal cut of a path through the groups of MDAV."""
 
     info = Info(
         key="mdav-mhm",
@@ -60,12 +58,12 @@ class MDAVMHM(Microaggregator):
         + _PATH_NOTE,
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return split_path(X, through_groups(X, mdav_argus(X, k)), k)
 
 
 class MDMHM(Microaggregator):
-    """MD-MHM; see :mod:`microagg.algorithms.path_mhm`."""
+    """MD-MHM, an optimal cut of a path through the groups of MD."""
 
     info = Info(
         key="md-mhm",
@@ -79,12 +77,12 @@ class MDMHM(Microaggregator):
         note="The groups are those of MD with s first. " + _PATH_NOTE,
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return split_path(X, through_groups(X, md(X, k, False)), k)
 
 
 class CBFSMHM(Microaggregator):
-    """CBFS-MHM; see :mod:`microagg.algorithms.path_mhm`."""
+    """CBFS-MHM, an optimal cut of a path through the groups of CBFS."""
 
     info = Info(
         key="cbfs-mhm",
@@ -98,12 +96,12 @@ class CBFSMHM(Microaggregator):
         note=_PATH_NOTE + " Some of them lie above the loss of CBFS itself, so their base partition was another one.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return split_path(X, through_groups(X, cbfs(X, k)), k)
 
 
 class NPNMHM(Microaggregator):
-    """NPN-MHM; see :mod:`microagg.algorithms.path_mhm`."""
+    """NPN-MHM, an optimal cut of the path that visits the nearest point next."""
 
     info = Info(
         key="npn-mhm",
@@ -118,5 +116,5 @@ class NPNMHM(Microaggregator):
         "record as the beginning gives to the digit.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return split_path(X, nearest_point_next(X), k)

@@ -18,8 +18,6 @@ Source: Rebollo-Monedero, Forné, Pallarès & Parra-Arnau 2013.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from microagg.base import Info, Microaggregator
@@ -52,7 +50,7 @@ def pcl(X: FloatArray, k: int) -> IntArray:
 
 
 class PCL(Microaggregator):
-    """PCL; see :mod:`microagg.algorithms.pcl`."""
+    """PCL, the probability-constrained Lloyd algorithm."""
 
     info = Info(
         key="pcl",
@@ -68,5 +66,5 @@ class PCL(Microaggregator):
         "of MDAV; of several optimal assignments the one with the lowest group numbers is taken.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return pcl(X, k)

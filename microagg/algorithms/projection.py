@@ -15,8 +15,6 @@ component, sum of z-scores, particular variable; variable sizes); the optimal cu
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from microagg.base import Info, Microaggregator, Param
@@ -52,17 +50,7 @@ def projection(X: FloatArray, k: int, onto: str, attribute: int) -> IntArray:
 
 
 class Projection(Microaggregator):
-    """Groups of k along a projection; see :mod:`microagg.algorithms.projection`.
-
-    Parameters
-    ----------
-    k : int, default 3
-        The minimum number of records in a group.
-    onto : {"first-component", "sum", "attribute"}, default "first-component"
-        What the records are sorted by.
-    attribute : int, default 0
-        Which attribute, counted from 0, if ``onto`` is "attribute".
-    """
+    """Groups of k along a projection."""
 
     info = Info(
         key="projection",
@@ -87,27 +75,12 @@ class Projection(Microaggregator):
         _ATTRIBUTE,
     )
 
-    def __init__(self, k: int = 3, *, onto: str = "first-component", attribute: int = 0) -> None:
-        super().__init__(k)
-        self.onto = onto
-        self.attribute = attribute
-
-    def _partition(self, X: FloatArray, k: int, **parameters: Any) -> IntArray:
-        return projection(X, k, parameters["onto"], parameters["attribute"])
+    def _partition(self, X: FloatArray, k: int, *, onto: str, attribute: int) -> IntArray:
+        return projection(X, k, onto, attribute)
 
 
 class ProjectionMHM(Microaggregator):
-    """Optimal groups along a projection; see :mod:`microagg.algorithms.projection`.
-
-    Parameters
-    ----------
-    k : int, default 3
-        The minimum number of records in a group.
-    onto : {"first-component", "attribute"}, default "first-component"
-        What the records are sorted by.
-    attribute : int, default 0
-        Which attribute, counted from 0, if ``onto`` is "attribute".
-    """
+    """Optimal groups along a projection."""
 
     info = Info(
         key="projection-mhm",
@@ -132,10 +105,5 @@ class ProjectionMHM(Microaggregator):
         _ATTRIBUTE,
     )
 
-    def __init__(self, k: int = 3, *, onto: str = "first-component", attribute: int = 0) -> None:
-        super().__init__(k)
-        self.onto = onto
-        self.attribute = attribute
-
-    def _partition(self, X: FloatArray, k: int, **parameters: Any) -> IntArray:
-        return split_path(X, sorted_records(X, parameters["onto"], parameters["attribute"]), k)
+    def _partition(self, X: FloatArray, k: int, *, onto: str, attribute: int) -> IntArray:
+        return split_path(X, sorted_records(X, onto, attribute), k)

@@ -21,8 +21,6 @@ Source: Chang, Li & Huang 2007, as given in Kabir, Wang & Zhang 2010.
 
 from __future__ import annotations
 
-from typing import Any
-
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.tfrp import tfrp_1
 from microagg.kernels.grouping.dissolve import decompose, split_large
@@ -35,7 +33,7 @@ def tfrp_2(X: FloatArray, k: int) -> IntArray:
 
 
 class TFRP1(Microaggregator):
-    """TFRP-1; see :mod:`microagg.algorithms.tfrp`."""
+    """TFRP-1, the first phase of Two Fixed Reference Points."""
 
     info = Info(
         key="tfrp-1",
@@ -50,12 +48,12 @@ class TFRP1(Microaggregator):
         "attribute's own extremes miss the printed figures. The printed figures for EIA leave UTILITYID out.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return tfrp_1(X, k)
 
 
 class TFRP2(Microaggregator):
-    """TFRP-2; see :mod:`microagg.algorithms.tfrp`."""
+    """TFRP-2, both phases of Two Fixed Reference Points."""
 
     info = Info(
         key="tfrp-2",
@@ -71,5 +69,5 @@ class TFRP2(Microaggregator):
         "out.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return tfrp_2(X, k)

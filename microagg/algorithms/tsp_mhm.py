@@ -21,8 +21,6 @@ Source: Heaton & Mukherjee 2011. Which tour is built, how it is improved and whe
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
@@ -174,7 +172,7 @@ def tour_path(X: FloatArray) -> IntArray:
 
 
 class TSPMHM(Microaggregator):
-    """TSP-MHM; see :mod:`microagg.algorithms.tsp_mhm`."""
+    """TSP-MHM of Heaton & Mukherjee."""
 
     info = Info(
         key="tsp-mhm",
@@ -189,5 +187,5 @@ class TSPMHM(Microaggregator):
         "diameter, shortened by 2-opt and Or-opt among the ten nearest records, cut at its longest edge.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return split_path(X, tour_path(X), k)
