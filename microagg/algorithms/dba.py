@@ -97,6 +97,7 @@ class DBA1(Microaggregator):
         reference="Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010",
         sizes="fixed",
         complexity="O(n²d) to O(n³d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Densities count unassigned records only. Left-over records join the group with the nearest centroid, "
         "centroids frozen.",
     )
@@ -117,6 +118,7 @@ class DBA2(Microaggregator):
         reference="Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010",
         sizes="variable",
         complexity="O(n²d) to O(n³d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Groups are tried last formed first, and may take in any number of records; those of 2k or more are split "
         "by MDAV-1, which the printed figures confirm.",
     )

@@ -112,6 +112,7 @@ class GSMS(Microaggregator):
         reference="Panagiotakis & Tziritas 2013",
         sizes="fixed",
         complexity="O(n²d) to O(n³d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Left-over records join the group with the nearest centroid, centroids frozen.",
     )
 
@@ -131,6 +132,7 @@ class GSMST2(Microaggregator):
         reference="Panagiotakis & Tziritas 2013; Mortazavi, Jalili & Gohargazi 2013",
         sizes="variable",
         complexity="O(n²d) to O(n³d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The papers name the second phase of TFRP without its details; it is done here as in TFRP-2, with groups "
         "tried by falling SSE, at most 4k-1 records, and TFRP-1 for splitting.",
     )

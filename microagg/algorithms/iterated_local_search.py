@@ -32,6 +32,8 @@ class IteratedLocalSearch(Microaggregator):
         reference="microagg",
         sizes="variable",
         complexity="O(start + nkd) a pass",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
+        checked_by="properties",
         deterministic=False,
         note="Not from the literature: which groups are taken apart, how, and what is kept was chosen here. The same "
         "seed gives the same groups, unless the time is limited by seconds.",
@@ -44,7 +46,7 @@ class IteratedLocalSearch(Microaggregator):
             "float",
             (0.0, None),
             0.0,
-            "The search ends after so many seconds even if the effort is not spent; 0 for no limit.",
+            "The search ends after this many seconds even if the effort is not spent; 0 for no limit.",
         ),
         Param("random_state", "int", (0, None), 0, "The seed: the same one gives the same groups."),
     )

@@ -235,6 +235,7 @@ class KWard(Microaggregator):
         reference="Domingo-Ferrer & Mateo-Sanz 2002",
         sizes="variable",
         complexity="O(n²d) to O(n³d)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Which of the two records farthest apart gets its group first is open; here it is the one with the lower "
         "index. No figures for the benchmarks are at hand.",
     )

@@ -35,6 +35,8 @@ class LocalSearch(Microaggregator):
         reference="microagg",
         sizes="variable",
         complexity="O(start + nkd) a pass",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
+        checked_by="properties",
         note="Not from the literature: which moves are made, and in which order, was chosen here. The result is never "
         "worse than the start.",
     )

@@ -106,6 +106,7 @@ class MstMd(Microaggregator):
         reference="Laszlo & Mukherjee 2005",
         sizes="variable",
         complexity="O(n²d) to O(n³d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="How large trees are partitioned is open, and was chosen by the printed figures. With groups that grow "
         "around their centroids, and the lower record of the farthest pair first, six of eight are met to the last "
         "digit and two within 0.1 % (relative); with groups around their seeds, as in MD, they are missed by up to "

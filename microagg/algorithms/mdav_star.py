@@ -194,6 +194,7 @@ class MDAVStar(Microaggregator):
         reference="Thaeter & Reischuk 2018",
         sizes="variable",
         complexity="O(n²d)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Groups have no upper size: capping them at 2k-1 does not reproduce the printed figures. The record y "
         "after r joins is r's nearest unassigned neighbor.",
     )

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from microagg.base import Info, Microaggregator, Param
+from microagg.base import Info, Microaggregator, Param, Preset
 from microagg.kernels.neighbors.mixed_pool import TERMS_AT_A_TIME
 from microagg.progress import checkpoint
 from microagg.records import Records
@@ -185,7 +185,13 @@ class Mondrian(Microaggregator):
         reference="LeFevre, DeWitt & Ramakrishnan 2006; the comparison in Byun, Kamra, Bertino & Li 2007",
         sizes="variable",
         complexity="O(nd log² n)",
+        example=(0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2),
         mixed=True,
+        presets=(
+            Preset("mondrian", "Mondrian, strict", {"cut": "strict"}),
+            Preset("mondrian-relaxed", "Mondrian, relaxed", {"cut": "relaxed"}),
+        ),
+        order_of_attributes_matters=True,
         note="The paper cuts ordered values; categories are ordered here as the leaves of their taxonomy are. At the "
         "start all numeric attributes are equally wide, so their order matters: the first is cut. A strict cut keeps "
         "equal values together, the median's with the smaller side, so groups may have 2k records or more; groups of "

@@ -61,6 +61,7 @@ class PCL(Microaggregator):
         reference="Rebollo-Monedero, Forné, Pallarès & Parra-Arnau 2013",
         sizes="variable",
         complexity="O(n²d/k) a round, and a sparse linear program",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The paper tunes the costs numerically and leaves open how cells are rounded to whole records. Here both "
         "are exact: linear programming assigns the records, and its prices are the costs. Cells start as the groups "
         "of MDAV; of several optimal assignments the one with the lowest group numbers is taken.",

@@ -61,6 +61,7 @@ class Projection(Microaggregator):
         reference="Mateo-Sanz & Domingo-Ferrer 1998; Domingo-Ferrer & Mateo-Sanz 2002",
         sizes="fixed",
         complexity="O(n log n + nd²)",
+        example=(0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2),
         note="The papers take the sum of z-scores: standardize first. The last group takes the rest; which end is the "
         "last follows from the sign of the component, whose largest score of either sign counts as positive.",
     )
@@ -91,6 +92,7 @@ class ProjectionMHM(Microaggregator):
         reference="Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006; Domingo-Ferrer & Mateo-Sanz 2002",
         sizes="variable",
         complexity="O(n log n + nd² + nkd)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The two papers put together: the directions of 2002 and the multivariate cut of 2006. By the sum of "
         "attributes it would be MHM, so that is found there.",
     )

@@ -44,6 +44,7 @@ class TFRP1(Microaggregator):
         reference="Chang, Li & Huang 2007, as given in Kabir, Wang & Zhang 2010",
         sizes="fixed",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The two reference points have the smallest and the largest of all values in every attribute; each "
         "attribute's own extremes miss the printed figures. The printed figures for EIA leave UTILITYID out.",
     )
@@ -64,6 +65,7 @@ class TFRP2(Microaggregator):
         reference="Chang, Li & Huang 2007, as given in Kabir, Wang & Zhang 2010",
         sizes="variable",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Groups are tried by falling SSE before the second phase, and grow to at most 4k-1 records; those of 2k "
         "or more are split by TFRP-1 with reference points of their own. The printed figures for EIA leave UTILITYID "
         "out.",

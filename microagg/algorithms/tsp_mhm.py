@@ -183,6 +183,7 @@ class TSPMHM(Microaggregator):
         reference="Heaton & Mukherjee 2011",
         sizes="variable",
         complexity="O(n²d + nkd)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="How the tour is made and where it is opened was settled here: nearest point next from one end of the "
         "diameter, shortened by 2-opt and Or-opt among the ten nearest records, cut at its longest edge.",
     )
