@@ -1,6 +1,6 @@
 """Local search and what is built on it: valid, never worse than before, and best by trying everything where it can be.
 
-A local search may end anywhere, so no oracle gives its labels; see ``naive.BY_PROPERTIES``.
+A local search may end anywhere, so no oracle gives its labels; see ``Info.checked_by``.
 """
 
 import pickle
@@ -24,7 +24,7 @@ from tests import naive
 from tests.algorithms.test_oracles import FAMILIES, generate
 from tests.conftest import ROOT
 
-KEYS = sorted(naive.BY_PROPERTIES)
+KEYS = sorted(key for key, cls in ALGORITHMS.items() if cls.info.checked_by == "properties")
 #: A low effort, where the result does not matter.
 QUICK = {"local-search": {}, "iterated-local-search": {"effort": 2}}
 
@@ -278,7 +278,7 @@ def test_seconds_limit_the_effort():
 
 
 def test_start_is_any_algorithm_but_a_local_search():
-    assert set(starts()) == set(ALGORITHMS) - naive.BY_PROPERTIES
+    assert set(starts()) == set(ALGORITHMS) - set(KEYS)
     param = next(param for param in ALGORITHMS["local-search"].params if param.name == "start")
     assert param.choices == tuple(starts())
     for bad, says in [
