@@ -136,12 +136,12 @@ def assert_agrees(records, k, variant, classes=None, **further):
 # ---- Agreement -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("variant", PLAIN, ids=name)
-def test_labels_agree(variant, family, k):
-    for n in sorted({k, k + 1, 2 * k - 1, 2 * k, 3 * k - 1, 3 * k, 4 * k + 1, 29}):
-        assert_agrees(generate(family, n)[0], k, variant)
+def test_labels_agree(variant, family):
+    for k in (1, 2, 3, 4, 6):
+        for n in sorted({k, k + 1, 2 * k - 1, 2 * k, 3 * k - 1, 3 * k, 4 * k + 1, 29}):
+            assert_agrees(generate(family, n)[0], k, variant)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
