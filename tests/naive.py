@@ -146,7 +146,7 @@ def two_groups(X, U, k, first, second):
 
 
 def mdav_rounds(X, k, least):
-    """Return the groups that MDAV forms while at least so many records are unassigned, and those it leaves."""
+    """Return the groups that MDAV forms while ``least`` or more records are unassigned, and those it leaves."""
     groups, U = [], list(range(len(X)))
     while len(U) >= least:
         r = farthest(X, middle(X, U), U)

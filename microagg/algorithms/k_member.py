@@ -315,7 +315,7 @@ class KMember(Microaggregator):
         mixed=True,
         presets=(
             Preset("k-member", "Greedy k-member", {}),
-            # At 2, benchmarks/adult.py finds, classes are kept together at a modest price.
+            # benchmarks/adult.py finds that a penalty of 2 keeps classes together at a modest price.
             Preset("k-member-classes", "Greedy k-member with class penalty", {"class_penalty": 2.0}),
         ),
         deterministic=False,

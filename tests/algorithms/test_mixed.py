@@ -377,7 +377,7 @@ def records():
 def test_a_penalty_needs_classes(records):
     with pytest.raises(ParameterError, match=r"class_penalty of .* needs the class of each record: pass y"):
         make("k-member", k=2, class_penalty=0.5).fit(records)
-    # Without a penalty nobody looks at them.
+    # Without a penalty they are not looked at.
     expected = make("k-member", k=2).fit(records).labels_
     np.testing.assert_array_equal(make("k-member", k=2).fit(records, ["a", None]).labels_, expected)
 
