@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from microagg.base import Microaggregator, check_params, class_codes
 from microagg.errors import ParameterError
-from microagg.kernels.local_search.regions import locally_best
+from microagg.kernels.local_search.iterated import improve
 from microagg.metrics import generalization, loss
 from microagg.partition import Partition
 from microagg.progress import Cancelled, watched
@@ -282,7 +282,7 @@ def run_one(X: FloatArray, method: Method, k: int, sst: float | None = None) -> 
         found = estimator.fit(X).partition_
         if not method.polish:
             return found
-        polished = Partition(locally_best(X, found.labels, k), k)
+        polished = Partition(improve(X, found.labels, k), k)
         before[polished] = found
         return polished
 

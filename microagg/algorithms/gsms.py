@@ -30,7 +30,7 @@ from numba import njit
 
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.tfrp import tfrp_1
-from microagg.kernels.grouping.dissolve import decompose, split_large
+from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
 from microagg.kernels.grouping.groups import Groups, form, make_groups, rest_to_nearest_centroid
 from microagg.kernels.neighbors.brute_force import ALIVE, Pool, centroid, make_pool, nearest, squared_distances, tidy
 from microagg.kernels.neighbors.k_neighborhoods import (
@@ -59,12 +59,13 @@ def _measure(
 
 
 @njit(cache=True, nogil=True)
-def _form_outermost(
+def _form_farthest(
     X: FloatArray, pool: Pool, groups: Groups, hoods: Neighborhoods, centers: FloatArray, k: int, rounds: int
 ) -> None:
-    """Form at most so many groups, each of the neighborhood whose centroid is farthest from the unassigned's.
+    """Form at most ``rounds`` groups, each of the neighborhood whose centroid is farthest from that of the unassigned.
 
-    ``centers``, shape (d, n), are the centroids by record, NaN in the first attribute where they do not count.
+    ``centers``, shape (d, n), are the centroids by record, NaN in the first attribute of those that have left and those
+    that have no neighborhood.
     """
     n = len(X)
     distances = np.empty(n)
@@ -90,14 +91,14 @@ def gsms(X: FloatArray, k: int) -> IntArray:
         _measure(X, pool, hoods, centers, k, start, min(start + step, n))
     while pool.counts[ALIVE] >= k:
         checkpoint("forming groups", 1.0 - pool.counts[ALIVE] / (2 * n))
-        _form_outermost(X, pool, groups, hoods, centers, k, max(1, step // (8 * k)))
+        _form_farthest(X, pool, groups, hoods, centers, k, max(1, step // (8 * k)))
     rest_to_nearest_centroid(groups, pool, False)
     return groups.labels
 
 
 def gsms_t2(X: FloatArray, k: int) -> IntArray:
     """Return the labels of GSMS-T2 for ``X``, shape (n, d), n >= k."""
-    return split_large(X, decompose(X, gsms(X, k), "sse", 4 * k - 1), k, tfrp_1)
+    return split_large(X, dissolve_groups(X, gsms(X, k), "sse", 4 * k - 1), k, tfrp_1)
 
 
 class GSMS(Microaggregator):

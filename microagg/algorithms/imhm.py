@@ -16,8 +16,8 @@
 
 A change of the SSE counts if it is more than 1e-10 of the SST. A least sum of squared distances never raises the SSE.
 A least sum of distances may: step 2 then ends with that partition all the same, as in the paper, whose figures for
-Tarragona and Census (one block) come out to the last digit only so. A block that is worse in the end than in the
-beginning is as it was in the beginning.
+Tarragona and Census (one block) come out to the last digit only so. A block whose SSE is
+higher in the end than in the beginning keeps the groups that it had in the beginning.
 
 The paper leaves open where the blocks are cut. Here the i-th of b blocks of m groups ends after i·m/b groups, rounded
 down. Ties go to the lowest group number, groups being numbered by their first records, or to the lowest record index.
@@ -72,7 +72,7 @@ def _blocks(X: FloatArray, labels: IntArray, number: int) -> list[IntArray]:
 def _improve_block(
     X: FloatArray, start: IntArray, k: int, squared: bool, rounds: int, least: float, tell: Callable[[str, float], None]
 ) -> IntArray:
-    """Return the labels that steps 2 to 4 make of the records ``X`` of a block, telling each step's kind and SSE."""
+    """Return the labels that steps 2 to 4 make of a block's records ``X``; ``tell`` gets each step's kind and SSE."""
     now = start
     sse = sse_at_start = _sse(X, start)
 
@@ -104,7 +104,7 @@ def _improve_block(
 def improve(
     X: FloatArray, labels: IntArray, k: int, blocks: int, squared: bool, rounds: int
 ) -> tuple[IntArray, History]:
-    """Return the labels that IMHM makes of a partition of ``X``, shape (n, d), into groups of k to 2k-1, and how."""
+    """Return what IMHM makes of ``labels``, groups of k to 2k-1 records of ``X``, shape (n, d), and its history."""
     labels = canonical_labels(labels)
     least = LEAST_GAIN * _sse(X, np.zeros(len(X), dtype=np.int64))
     history: History = [(0, "start", _sse(X, labels))]
@@ -129,7 +129,7 @@ def improve(
 
 
 def shuffled_path(X: FloatArray, shuffle: float, seed: int) -> IntArray:
-    """Return the records by the sum of their z-scores, shuffled within stretches of so large a share of all records."""
+    """Return the records by the sum of their z-scores, shuffled within stretches of the share ``shuffle`` of them."""
     n = len(X)
     sums = np.zeros(n)
     for column in X.T:

@@ -1,22 +1,22 @@
 """Iterated local search: a few neighboring groups are taken apart and put together otherwise, again and again.
 
 1. ``start`` makes the groups, and local search improves them, see :mod:`microagg.kernels.local_search.descent`.
-2. Again and again: the records of a few neighboring groups are given new groups at random, and local search repairs
+2. Ruin and recreate: the records of a few neighboring groups are given new groups at random, and local search repairs
    these and the groups around them. If the SSE has fallen, or risen by a little, the partition stays, otherwise all is
-   undone. The best partition is kept. See :mod:`microagg.kernels.local_search.ruin_recreate`.
+   undone. This is repeated, and the best partition is kept. See :mod:`microagg.kernels.local_search.ruin_recreate`.
 
-``effort`` says how often: so many times for each group of the partition after step 1. With ``seconds``, step 2 ends
-after this time at the latest.
+Step 2 is done ``effort`` times for each group of the partition after step 1. With ``seconds``, it ends after this time
+at the latest.
 
 Time: that of the start and of local search; an iteration takes a time that does not depend on the number of records.
 
-Source: chosen here, along the lines of Lourenço, Martin & Stützle 2003.
+Source: chosen here, along the lines of Lourenço, Martin & Stützle 2003 and Schrimpf et al. 2000.
 """
 
 from __future__ import annotations
 
 from microagg.base import Info, Microaggregator, Param, start_labels
-from microagg.kernels.local_search.ruin_recreate import iterated
+from microagg.kernels.local_search.iterated import improve
 from microagg.validation import FloatArray, IntArray
 
 
@@ -55,4 +55,4 @@ class IteratedLocalSearch(Microaggregator):
         self, X: FloatArray, k: int, *, start: str, effort: int, seconds: float, random_state: int
     ) -> IntArray:
         labels = start_labels(start, X, k)
-        return iterated(X, labels, k, effort, seconds, random_state)
+        return improve(X, labels, k, effort, seconds, random_state)

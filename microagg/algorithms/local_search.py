@@ -7,10 +7,10 @@
 4. For each group, these are tried: it and a group near to it are cut anew along a line; it is dissolved. If any of them
    lowers the SSE, step 3 is next.
 
-See :mod:`microagg.kernels.local_search.descent` for the moves, and for which groups are tried. The SSE is never above
-that of the start, and no algorithm here proves that it is the least.
+See :mod:`microagg.kernels.local_search.moves` for the moves, and for which groups are tried. The SSE is never above
+that of the start, but need not be the least.
 
-Time: that of the start; then O(kd) for each record and group that is tried, in some tens of passes.
+Time: that of the start; then O(kd) for each record and group that is tried, in several dozen passes.
 
 Source: chosen here. The moves are those of Lemmas 1 and 2 of Mortazavi, Jalili & Gohargazi 2013, and exchanges as in
 other local searches for groups of least SSE.
@@ -19,7 +19,7 @@ other local searches for groups of least SSE.
 from __future__ import annotations
 
 from microagg.base import Info, Microaggregator, Param, start_labels
-from microagg.kernels.local_search.regions import locally_best
+from microagg.kernels.local_search.iterated import improve
 from microagg.validation import FloatArray, IntArray
 
 
@@ -51,4 +51,4 @@ class LocalSearch(Microaggregator):
     )
 
     def _partition(self, X: FloatArray, k: int, *, start: str) -> IntArray:
-        return locally_best(X, start_labels(start, X, k), k)
+        return improve(X, start_labels(start, X, k), k)

@@ -9,9 +9,9 @@ The paper does not say which of the two comes first. With r the lower record ind
 and 10 need s first, at k = 5 and 10 r first; ``first`` chooses. If the second seed went into the first group, the
 record left that is farthest from the first seed takes its place. Ties go to the lowest record index.
 
-The farthest pair is found lazily: each record keeps the distance to the farthest record it knew. Records only leave, so
-that is an upper bound, and only the records whose bound is largest are measured again. Time O(n²d) for the first
-distances and O(nd) for each one measured again, instead of the plain O(n³d/k).
+Of the distances only those that may be the largest are measured again in each round (see
+:mod:`microagg.kernels.neighbors.farthest_pair`): time O(n²d) for the first ones and O(nd) for each record measured
+again, instead of O(n³d/k). The kernel, from which MD-MHM starts, too, is in :mod:`microagg.kernels.bases.md`.
 
 Source: Domingo-Ferrer & Mateo-Sanz 2002; Domingo-Ferrer, Solanas & Martínez-Ballesté 2006.
 """

@@ -1,9 +1,8 @@
 """MDAV-2: MDAV-1, whose groups are then dissolved wherever that lowers the SSE.
 
-1. MDAV-1 (see :mod:`microagg.algorithms.mdav`).
+1. MDAV-1 makes the groups (see :mod:`microagg.algorithms.mdav`).
 2. Each group, the one with the largest SSE after step 1 first, is dissolved if that lowers the SSE: its records go to
-   the nearest centroids of other groups, however large (see
-   :mod:`microagg.kernels.grouping.dissolve`).
+   the nearest centroids of other groups, however large (see :mod:`microagg.kernels.grouping.dissolve`).
 3. Each group of 2k or more records is partitioned by MDAV-1.
 
 Ties go to the lowest record index or group number. Time O(n²d/k).
@@ -15,13 +14,13 @@ from __future__ import annotations
 
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.mdav import mdav_1
-from microagg.kernels.grouping.dissolve import decompose, split_large
+from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
 from microagg.validation import FloatArray, IntArray
 
 
 def mdav_2(X: FloatArray, k: int) -> IntArray:
     """Return the labels of MDAV-2 for ``X``, shape (n, d), n >= k."""
-    return split_large(X, decompose(X, mdav_1(X, k), "sse", len(X)), k, mdav_1)
+    return split_large(X, dissolve_groups(X, mdav_1(X, k), "sse", len(X)), k, mdav_1)
 
 
 class MDAV2(Microaggregator):

@@ -144,14 +144,14 @@ def _cut_at_widest(cuts: Cuts, members: IntArray, k: int, relaxed: bool) -> int:
 
 @njit(cache=True, nogil=True)
 def _cut_sets(cuts: Cuts, k: int, relaxed: bool, most: int) -> bool:
-    """Cut open sets until ``most`` values or more were looked at; return whether none is left."""
+    """Cut open sets until about ``most`` values were read; return whether none is left."""
     spent = 0
     while spent < most and cuts.counts[OPEN] > 0:
         cuts.counts[OPEN] -= 1
         start, stop = cuts.stack[cuts.counts[OPEN]]
         members = cuts.order[start:stop]
         left = _cut_at_widest(cuts, members, k, relaxed)
-        spent += 16 * len(cuts.domains) * len(members)  # as often does sorting look at a value, more or less
+        spent += 16 * len(cuts.domains) * len(members)  # sorting reads each value about that often
         if left == 0:
             cuts.labels[members] = cuts.counts[GROUPS]
             cuts.counts[GROUPS] += 1

@@ -24,23 +24,20 @@ import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.bases.mdav import form_group_at_edge
 from microagg.kernels.grouping.dissolve import split_large
 from microagg.kernels.grouping.groups import form_from_rest, make_groups
+from microagg.kernels.grouping.moving_mean import form_group
 from microagg.kernels.grouping.spanning_tree import cut_longest_edges, divide_at_hubs, roots
-from microagg.kernels.neighbors.brute_force import make_pool, squared_distances
+from microagg.kernels.neighbors.brute_force import make_pool, passes_at_a_time, squared_distances
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
-
-# Terms of distances computed between two checkpoints: some tenths of a second.
-TERMS_AT_A_TIME = 200_000_000
 
 
 @njit(cache=True, nogil=True)
 def _connect(
     columns: FloatArray, parents: IntArray, lengths: FloatArray, trees: IntArray, k: int, start: int, edges: int
 ) -> int:
-    """Add at most so many edges for the trees of the records from ``start`` on; return the first still to be seen to.
+    """Add at most ``edges`` edges to the trees of the records from ``start`` on; return the record to go on with.
 
     ``columns``, shape (d, n), are the attributes; ``trees`` are the numbers of the records' trees.
     """
@@ -78,7 +75,7 @@ def _two_groups(X: FloatArray, k: int) -> IntArray:
     """Return the labels of the record farthest from the centroid with its k-1 nearest, and of the others."""
     pool = make_pool(X)
     groups = make_groups(len(X), X.shape[1], k)
-    form_group_at_edge(groups, pool, k)
+    form_group(groups, pool, k)
     form_from_rest(groups, pool)
     return groups.labels
 
@@ -93,7 +90,7 @@ def grow_forest(X: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
     record = 0
     while record < n:
         checkpoint("growing the forest", record / n)
-        record = _connect(columns, parents, lengths, trees, k, record, 1 + TERMS_AT_A_TIME // X.size)
+        record = _connect(columns, parents, lengths, trees, k, record, passes_at_a_time(*X.shape))
     return parents, lengths
 
 

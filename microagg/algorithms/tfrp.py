@@ -10,11 +10,12 @@
 ``tfrp-2`` goes on from there:
 
 4. Each group, the one with the largest SSE after step 3 first, is dissolved if that lowers the SSE: its records go to
-   the nearest centroids of other groups, which may have up to 4k-1 records (see
+   the nearest centroids of other groups, which may grow to 4k-1 records (see
    :mod:`microagg.kernels.grouping.dissolve`).
 5. Each group of 2k or more records is partitioned by steps 1 to 3, with its own R₁ and R₂.
 
-Ties go to the lowest record index or group number. Time O(n²d/k).
+Ties go to the lowest record index or group number. Time O(n²d/k). The kernel of ``tfrp-1``, by which GSMS-T2 splits
+groups, too, is in :mod:`microagg.kernels.bases.tfrp`.
 
 Source: Chang, Li & Huang 2007, as given in Kabir, Wang & Zhang 2010.
 """
@@ -23,13 +24,13 @@ from __future__ import annotations
 
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.tfrp import tfrp_1
-from microagg.kernels.grouping.dissolve import decompose, split_large
+from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
 from microagg.validation import FloatArray, IntArray
 
 
 def tfrp_2(X: FloatArray, k: int) -> IntArray:
     """Return the labels of TFRP-2 for ``X``, shape (n, d), n >= k."""
-    return split_large(X, decompose(X, tfrp_1(X, k), "sse", 4 * k - 1), k, tfrp_1)
+    return split_large(X, dissolve_groups(X, tfrp_1(X, k), "sse", 4 * k - 1), k, tfrp_1)
 
 
 class TFRP1(Microaggregator):

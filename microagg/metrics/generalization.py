@@ -1,8 +1,8 @@
 """What it costs to generalize mixed records: the measures of Byun, Kamra, Bertino & Li, Sections 3 and 5.
 
 A released group shows, of each attribute, a range of numbers or ordered categories, or the lowest common ancestor of
-its categories in their taxonomy. What that gives away is measured attribute by attribute as a share of all there is, so
-it has no unit and attributes need no scaling.
+its categories in their taxonomy. What is lost by that is measured attribute by attribute as a share of the attribute's
+domain, or of the height of its taxonomy, so it has no unit and attributes need no scaling.
 
 Functions take a DataFrame with its :class:`microagg.Schema`, or :class:`microagg.records.Records` without one; labels
 have shape (n,), under any numbering. They raise :class:`~microagg.errors.DataError` for labels that are not whole
@@ -25,7 +25,7 @@ from microagg.validation import FloatArray, IntArray, check_k
 
 
 class Encoder(Protocol):
-    """What encodes a DataFrame: :class:`microagg.Schema`."""
+    """Whatever encodes a DataFrame as records: :class:`microagg.Schema`."""
 
     def records(self, frame: Any) -> Records:
         """Return the records of ``frame``."""
@@ -103,14 +103,14 @@ def extents(records: Records, labels: ArrayLike) -> Extents:
     shares = np.zeros_like(low)
     for j, attribute in enumerate(records.attributes):
         if attribute.taxonomy is not None:
-            low[:, j] = high[:, j] = _common(attribute.taxonomy, values[:, j].astype(np.int64), starts)
+            low[:, j] = high[:, j] = _common_ancestors(attribute.taxonomy, values[:, j].astype(np.int64), starts)
             shares[:, j] = attribute.taxonomy.heights[low[:, j].astype(np.int64)]
         elif records.domains[j] > 0.0:
             shares[:, j] = (high[:, j] - low[:, j]) / records.domains[j]
     return Extents(sizes, low, high, shares)
 
 
-def _common(taxonomy: Taxonomy, nodes: IntArray, starts: IntArray) -> IntArray:
+def _common_ancestors(taxonomy: Taxonomy, nodes: IntArray, starts: IntArray) -> IntArray:
     """Return the lowest common ancestor of the nodes from each of ``starts`` to the next."""
     common = np.zeros(len(starts), dtype=np.int64)
     for lineage in taxonomy.lineages:

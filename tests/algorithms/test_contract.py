@@ -281,13 +281,13 @@ def test_registry_is_ordered_and_read_only():
 
 
 def test_read_only_data_do_not_compile_a_kernel_again(X):
-    from microagg.kernels.bases.mdav import mdav_by_passes
+    from microagg.kernels.neighbors.brute_force import make_pool
 
     make("mdav", k=3).fit(X)
-    before = len(mdav_by_passes.signatures)
+    before = len(make_pool.signatures)
     X.setflags(write=False)
     make("mdav", k=3).fit(X)
-    assert len(mdav_by_passes.signatures) == before
+    assert len(make_pool.signatures) == before
 
 
 def shells(X, k, first):

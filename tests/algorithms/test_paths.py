@@ -1,4 +1,4 @@
-"""Paths and their optimal cuts: against brute force, another implementation, and what theory promises."""
+"""The algorithms that cut paths: against brute force, another implementation, and what theory promises."""
 
 from __future__ import annotations
 
@@ -11,20 +11,10 @@ import pytest
 
 from microagg import ParameterError, datasets, make, metrics
 from microagg.algorithms.tsp_mhm import LEAST_GAIN, tour_path
-from microagg.kernels.paths.orders import first_component_scores, nearest_point_next, sums, through_groups
-from microagg.kernels.paths.split import split_path
+from microagg.kernels.paths.orders import nearest_point_next
 from microagg.progress import Cancelled, watched
 from tests import naive
 from tests.conftest import standardized
-
-
-def contiguous(n, k):
-    """Yield the sizes of the pieces in all cuts of a path of n records, pieces of 2k and more included."""
-    if n >= k:
-        yield [n]
-    for first in range(k, n - k + 1):
-        for rest in contiguous(n - first, k):
-            yield [first, *rest]
 
 
 def partitions(records, k):
@@ -44,44 +34,6 @@ def least_sse(column, k):
         sum(np.square(column[list(group)] - column[list(group)].mean()).sum() for group in groups)
         for groups in partitions(range(len(column)), k)
     )
-
-
-# ---- The cut ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 4])
-@pytest.mark.parametrize("d", [1, 3])
-def test_no_other_cut_of_the_path_loses_less(k, d):
-    for seed in range(20):
-        rng = np.random.default_rng([seed, k, d])
-        n = int(rng.integers(k, 13))
-        X = rng.normal(size=(n, d)) if seed % 2 else rng.integers(0, 4, (n, d)).astype(float)
-        order = rng.permutation(n)
-        labels = split_path(X, order, k)
-        along = labels[order]
-        assert np.count_nonzero(np.diff(along)) == labels.max()  # each piece is contiguous
-        assert np.bincount(labels).min() >= k
-        assert np.bincount(labels).max() <= max(2 * k - 1, 1)
-        least = min(metrics.sse(X[order], np.repeat(np.arange(len(sizes)), sizes)) for sizes in contiguous(n, k))
-        assert metrics.sse(X, labels) == pytest.approx(least, rel=1e-9, abs=1e-9)
-
-
-def test_the_cut_is_exact_far_from_the_origin():
-    X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0], [20.0]])
-    for offset in (0.0, 1e9, -1e12):
-        assert split_path(X + offset, np.arange(7), 3).tolist() == [1, 1, 1, 0, 0, 0, 0]
-
-
-def test_equal_cuts_keep_the_longest_last_piece():
-    assert split_path(np.zeros((5, 2)), np.arange(5), 2).tolist() == [1, 1, 0, 0, 0]
-
-
-def test_too_few_records_for_two_pieces_are_one():
-    for n in (3, 4, 5):
-        assert split_path(np.random.default_rng(n).normal(size=(n, 2)), np.arange(n), 3).max() == 0
-
-
-# ---- One attribute ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 6])
@@ -129,9 +81,6 @@ def test_one_attribute_has_one_order_whatever_it_is_called():
         )
 
 
-# ---- Orders by a number ----------------------------------------------------------------------------------------------
-
-
 def test_given_order_is_taken_as_it_stands():
     X = np.array([[0.0], [9.0], [0.0], [9.0]])
     labels = make("mhm", k=2, order="given").fit_predict(X)
@@ -166,43 +115,11 @@ def test_fixed_groups_of_a_projection_follow_each_other():
     assert make("projection", k=3, onto="sum").fit_predict(X).tolist() == [0, 1, 0, 1, 0, 1, 0, 0]
 
 
-def test_first_component_is_that_of_a_singular_value_decomposition():
-    X = np.random.default_rng(5).normal(size=(200, 6)) @ np.random.default_rng(6).normal(size=(6, 6)) + 100
-    scores = first_component_scores(X)
-    u, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    assert np.allclose(np.abs(scores), np.abs(u[:, 0] * s[0]))
-    assert scores[np.abs(scores).argmax()] > 0
-    assert np.array_equal(sums(X), ((((X[:, 0] + X[:, 1]) + X[:, 2]) + X[:, 3]) + X[:, 4]) + X[:, 5])
-
-
 def test_sum_and_component_of_correlated_attributes_give_the_same_groups():
     values = np.random.default_rng(7).permutation(60).astype(float)
     X = np.column_stack([values, values, values])
     labels = make("mhm", k=3).fit_predict(X)
     assert metrics.sse(X, labels) == pytest.approx(metrics.sse(X, make("projection-mhm", k=3).fit_predict(X)))
-
-
-# ---- Paths -----------------------------------------------------------------------------------------------------------
-
-
-def is_contiguous(order, labels):
-    """Tell whether each group occupies consecutive places of the path."""
-    return np.count_nonzero(np.diff(labels[order])) == labels.max()
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 7])
-def test_groups_stay_together_on_the_path_whatever_their_numbers(k):
-    for seed in range(10):
-        rng = np.random.default_rng([seed, k])
-        n = int(rng.integers(k, 60))
-        X = rng.normal(size=(n, 3))
-        labels = make("cbfs", k=k).fit_predict(X)
-        order = through_groups(X, labels)
-        assert sorted(order) == list(range(n))
-        assert is_contiguous(order, labels)
-        renumbered = rng.permutation(labels.max() + 5)[labels]
-        assert np.array_equal(order, through_groups(X, renumbered))
-        assert order.tolist() == naive.path_through(naive.rows(X), labels.tolist())
 
 
 #: Each of these cuts a path through the groups of another.
@@ -227,29 +144,6 @@ def test_never_worse_than_the_base_partition_on_random_data(key, base):
         X = (rng.normal(size=(n, d)), rng.integers(0, 4, (n, d)) * 1.0, rng.lognormal(0, 2, (n, d)))[seed % 3]
         loss = metrics.sse(X, make(key, k=k).fit_predict(X))
         assert loss <= metrics.sse(X, make(base, k=k).fit_predict(X)) * (1 + 1e-9) + 1e-9
-
-
-def test_any_partition_that_is_contiguous_on_a_path_is_matched_by_its_cut():
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        k = int(rng.integers(1, 6))
-        X = rng.normal(size=(80, 2))
-        order = rng.permutation(80)
-        labels = np.empty(80, dtype=int)
-        sizes = []
-        while 80 - sum(sizes) >= 4 * k:
-            sizes.append(int(rng.integers(k, 2 * k)))
-        labels[order] = np.repeat(np.arange(len(sizes) + 1), [*sizes, 80 - sum(sizes)])
-        assert metrics.sse(X, split_path(X, order, k)) <= metrics.sse(X, labels) * (1 + 1e-9)
-
-
-def test_nearest_point_next_begins_at_the_end_of_the_diameter_with_the_lower_index():
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        n = int(rng.integers(1, 90))
-        X = rng.normal(size=(n, 3)) if seed % 2 else rng.integers(0, 6, (n, 2)) * 1.0
-        order = nearest_point_next(X)
-        assert order.tolist() == naive.nearest_point_next(naive.rows(X))
 
 
 @cache
