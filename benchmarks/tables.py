@@ -1,5 +1,7 @@
 """Write the tables of benchmarks/README.md, and the short one of the top README, from the stored results.
 
+And the table of algorithms in microagg/algorithms/README.md, from what they declare.
+
     python benchmarks/tables.py
 
 Each table stands between two marks, ``<!-- NAME -->`` and ``<!-- end of NAME -->``; the text around them is written by
@@ -19,7 +21,7 @@ sys.path.insert(0, str(ROOT))
 from microagg import ALGORITHMS, datasets, literature  # noqa: E402 - the checkout comes first
 
 RESULTS = Path(__file__).parent / "results"
-PAGES = (Path(__file__).parent / "README.md", ROOT / "README.md")
+PAGES = (Path(__file__).parent / "README.md", ROOT / "README.md", ROOT / "microagg" / "algorithms" / "README.md")
 
 Row = dict[str, str]
 
@@ -128,7 +130,20 @@ def _closeness(verdict: literature.Verdict) -> str:
     return "within 1 %" if abs(verdict.difference or 0.0) <= 1 else "beyond 1 %"
 
 
+def algorithms() -> str:
+    """Return every algorithm with what it declares, family by family."""
+    header = ["Key", "Algorithm", "Family", "Parameters", "Group sizes", "Time", "Source"]
+    body = []
+    for key, cls in ALGORITHMS.items():
+        info, params = cls.info, ", ".join(f"`{param.name}`" for param in cls.params)
+        file = cls.__module__.rsplit(".", 1)[1]
+        name = f"[`{key}`]({file}.py)"
+        body.append([name, info.title, info.family, params, info.sizes, info.complexity, info.reference])
+    return table(header, body, len(header))
+
+
 TABLES = {
+    "algorithms": algorithms,
     "losses and floors": losses_and_floors,
     "headline": headline,
     "adult": adult,

@@ -112,13 +112,3 @@ def test_import_compiles_nothing_and_loads_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_readme_lists_every_algorithm():
-    from microagg import ALGORITHMS
-
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    for key, cls in ALGORITHMS.items():
-        info = cls.info
-        row = f"| `{key}` | {info.title} | {info.family} | {info.sizes} | {info.complexity} | {info.reference} |"
-        assert row in readme, f"README.md lacks the row: {row}"

@@ -12,15 +12,13 @@ Source: Laszlo & Mukherjee 2005, as given in Mortazavi, Jalili & Gohargazi 2013.
 
 from __future__ import annotations
 
-from typing import Any
-
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.cbfs import cbfs
 from microagg.validation import FloatArray, IntArray
 
 
 class CBFS(Microaggregator):
-    """CBFS; see :mod:`microagg.algorithms.cbfs`."""
+    """CBFS, Centroid-Based Fixed-Size."""
 
     info = Info(
         key="cbfs",
@@ -31,7 +29,8 @@ class CBFS(Microaggregator):
         reference="Laszlo & Mukherjee 2005, as given in Mortazavi, Jalili & Gohargazi 2013",
         sizes="fixed",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return cbfs(X, k)

@@ -21,8 +21,6 @@ Source: Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
@@ -90,7 +88,7 @@ def dba_2(X: FloatArray, k: int) -> IntArray:
 
 
 class DBA1(Microaggregator):
-    """DBA-1; see :mod:`microagg.algorithms.dba`."""
+    """DBA-1, the first phase of the Density-Based Algorithm."""
 
     info = Info(
         key="dba-1",
@@ -101,16 +99,17 @@ class DBA1(Microaggregator):
         reference="Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010",
         sizes="fixed",
         complexity="O(n²d) to O(n³d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Densities count unassigned records only. Left-over records join the group with the nearest centroid, "
         "centroids frozen.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return dba_1(X, k)
 
 
 class DBA2(Microaggregator):
-    """DBA-2; see :mod:`microagg.algorithms.dba`."""
+    """DBA-2, both phases of the Density-Based Algorithm."""
 
     info = Info(
         key="dba-2",
@@ -121,9 +120,10 @@ class DBA2(Microaggregator):
         reference="Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010",
         sizes="variable",
         complexity="O(n²d) to O(n³d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Groups are tried last formed first, and may take in any number of records; those of 2k or more are split "
         "by MDAV-1, which the printed figures confirm.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return dba_2(X, k)

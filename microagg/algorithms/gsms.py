@@ -25,8 +25,6 @@ Source: Panagiotakis & Tziritas 2013; Mortazavi, Jalili & Gohargazi 2013 (``gsms
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
@@ -104,7 +102,7 @@ def gsms_t2(X: FloatArray, k: int) -> IntArray:
 
 
 class GSMS(Microaggregator):
-    """GSMS; see :mod:`microagg.algorithms.gsms`."""
+    """GSMS of Panagiotakis & Tziritas."""
 
     info = Info(
         key="gsms",
@@ -115,15 +113,16 @@ class GSMS(Microaggregator):
         reference="Panagiotakis & Tziritas 2013",
         sizes="fixed",
         complexity="O(n²d) to O(n³d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Left-over records join the group with the nearest centroid, centroids frozen.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return gsms(X, k)
 
 
 class GSMST2(Microaggregator):
-    """GSMS-T2; see :mod:`microagg.algorithms.gsms`."""
+    """GSMS-T2, GSMS with the second phase of TFRP."""
 
     info = Info(
         key="gsms-t2",
@@ -134,9 +133,10 @@ class GSMST2(Microaggregator):
         reference="Panagiotakis & Tziritas 2013; Mortazavi, Jalili & Gohargazi 2013",
         sizes="variable",
         complexity="O(n²d) to O(n³d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The papers name the second phase of TFRP without its details; it is done here as in TFRP-2, with groups "
         "tried by falling SSE, at most 4k-1 records, and TFRP-1 for splitting.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return gsms_t2(X, k)

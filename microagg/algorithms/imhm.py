@@ -32,7 +32,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -177,18 +176,7 @@ _NOTE = (
 
 
 class IMHM(Microaggregator):
-    """IMHM; see :mod:`microagg.algorithms.imhm`.
-
-    Parameters
-    ----------
-    k : int, default 3
-        The minimum number of records in a group.
-    blocks : int, default 1
-        Into how many blocks of neighboring groups the data are cut.
-    weights : {"distance", "squared"}, default "distance"
-        What the assignment makes least.
-    rounds : int, default 100
-        How often each loop is repeated at most.
+    """IMHM of Mortazavi, Jalili & Gohargazi.
 
     Attributes
     ----------
@@ -205,39 +193,19 @@ class IMHM(Microaggregator):
         reference=_REFERENCE,
         sizes="variable",
         complexity=_COMPLEXITY,
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note=_NOTE,
     )
     params = _PARAMS
 
-    def __init__(self, k: int = 3, *, blocks: int = 1, weights: str = "distance", rounds: int = 100) -> None:
-        super().__init__(k)
-        self.blocks = blocks
-        self.weights = weights
-        self.rounds = rounds
-
-    def _partition(self, X: FloatArray, k: int, **parameters: Any) -> IntArray:
-        squared = parameters["weights"] == "squared"
-        labels, self.history_ = improve(X, mdav(X, k), k, parameters["blocks"], squared, parameters["rounds"])
+    def _partition(self, X: FloatArray, k: int, *, blocks: int, weights: str, rounds: int) -> IntArray:
+        squared = weights == "squared"
+        labels, self.history_ = improve(X, mdav(X, k), k, blocks, squared, rounds)
         return labels
 
 
 class RIMHM(Microaggregator):
-    """RIMHM; see :mod:`microagg.algorithms.imhm`.
-
-    Parameters
-    ----------
-    k : int, default 3
-        The minimum number of records in a group.
-    blocks : int, default 1
-        Into how many blocks of neighboring groups the data are cut.
-    weights : {"distance", "squared"}, default "distance"
-        What the assignment makes least.
-    rounds : int, default 100
-        How often each loop is repeated at most.
-    shuffle : float, default 0.1
-        Within stretches of what share of all records the start is shuffled.
-    random_state : int, default 0
-        The seed of the shuffling.
+    """RIMHM of Mortazavi, Jalili & Gohargazi.
 
     Attributes
     ----------
@@ -254,6 +222,7 @@ class RIMHM(Microaggregator):
         reference=_REFERENCE,
         sizes="variable",
         complexity=_COMPLEXITY,
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         deterministic=False,
         note="The records are shuffled within stretches of n·p records, the last one shorter. " + _NOTE,
     )
@@ -270,25 +239,10 @@ class RIMHM(Microaggregator):
         Param("random_state", "int", (0, None), 0, "The seed of the shuffling: the same seed gives the same groups."),
     )
 
-    def __init__(
-        self,
-        k: int = 3,
-        *,
-        blocks: int = 1,
-        weights: str = "distance",
-        rounds: int = 100,
-        shuffle: float = 0.1,
-        random_state: int = 0,
-    ) -> None:
-        super().__init__(k)
-        self.blocks = blocks
-        self.weights = weights
-        self.rounds = rounds
-        self.shuffle = shuffle
-        self.random_state = random_state
-
-    def _partition(self, X: FloatArray, k: int, **parameters: Any) -> IntArray:
-        start = split_path(X, shuffled_path(X, parameters["shuffle"], parameters["random_state"]), k)
-        squared = parameters["weights"] == "squared"
-        labels, self.history_ = improve(X, start, k, parameters["blocks"], squared, parameters["rounds"])
+    def _partition(
+        self, X: FloatArray, k: int, *, blocks: int, weights: str, rounds: int, shuffle: float, random_state: int
+    ) -> IntArray:
+        start = split_path(X, shuffled_path(X, shuffle, random_state), k)
+        squared = weights == "squared"
+        labels, self.history_ = improve(X, start, k, blocks, squared, rounds)
         return labels

@@ -26,12 +26,12 @@ Source: Byun, Kamra, Bertino & Li 2007.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from microagg.base import Info, MixedMicroaggregator, Param
+from microagg.base import Info, Microaggregator, Param, Preset
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT
 from microagg.kernels.neighbors.mixed_pool import (
     TERMS_AT_A_TIME,
@@ -299,20 +299,8 @@ def k_member(records: Records, k: int, classes: IntArray, from_seed: bool, penal
     return groups.labels
 
 
-class KMember(MixedMicroaggregator):
-    """Greedy k-member; see :mod:`microagg.algorithms.k_member`.
-
-    Parameters
-    ----------
-    k : int, default 3
-        The minimum number of records in a group.
-    furthest_from : {"last", "seed"}, default "last"
-        Whether the next group begins far from the record taken in last, or from the one that began the group before.
-    class_penalty : float, default 0.0
-        What a record outside its group's most frequent class costs, in units of information loss.
-    random_state : int, default 0
-        The seed of the first record and of the order of those left over.
-    """
+class KMember(Microaggregator):
+    """Greedy k-member clustering of Byun, Kamra, Bertino & Li."""
 
     info = Info(
         key="k-member",
@@ -323,7 +311,13 @@ class KMember(MixedMicroaggregator):
         reference="Byun, Kamra, Bertino & Li 2007",
         sizes="fixed",
         complexity="O(n²d)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         mixed=True,
+        presets=(
+            Preset("k-member", "Greedy k-member", {}),
+            # benchmarks/adult.py finds that a penalty of 2 keeps classes together at a modest price.
+            Preset("k-member-classes", "Greedy k-member with class penalty", {"class_penalty": 2.0}),
+        ),
         deterministic=False,
         note="The algorithm printed in the paper (Fig. 5) looks for the next group far from the record added last, its "
         "text far from the one that began the group. Without class_penalty, |c| and IL(c) are the same for all records "
@@ -343,8 +337,8 @@ class KMember(MixedMicroaggregator):
             "float",
             (0.0, None),
             0.0,
-            "What a record outside its group's most frequent class costs, in units of information loss; 0 heeds no "
-            "classes.",
+            "What a record outside its group's most frequent class costs, in units of information loss; 0 leaves "
+            "classes out of account.",
             needs_classes=True,
         ),
         Param(
@@ -356,14 +350,15 @@ class KMember(MixedMicroaggregator):
         ),
     )
 
-    def __init__(
-        self, k: int = 3, *, furthest_from: str = "last", class_penalty: float = 0.0, random_state: int = 0
-    ) -> None:
-        super().__init__(k)
-        self.furthest_from = furthest_from
-        self.class_penalty = class_penalty
-        self.random_state = random_state
-
-    def _partition_records(self, records: Records, k: int, classes: IntArray, **parameters: Any) -> IntArray:
-        from_seed = parameters["furthest_from"] == "seed"
-        return k_member(records, k, classes, from_seed, parameters["class_penalty"], parameters["random_state"])
+    def _partition(
+        self,
+        records: Records,
+        k: int,
+        *,
+        furthest_from: str,
+        class_penalty: float,
+        random_state: int,
+        classes: IntArray,
+    ) -> IntArray:
+        from_seed = furthest_from == "seed"
+        return k_member(records, k, classes, from_seed, class_penalty, random_state)

@@ -18,7 +18,7 @@ Source: Domingo-Ferrer & Mateo-Sanz 2002.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -230,7 +230,7 @@ def k_ward(X: FloatArray, k: int) -> IntArray:
 
 
 class KWard(Microaggregator):
-    """k-Ward; see :mod:`microagg.algorithms.k_ward`."""
+    """k-Ward, Ward's hierarchical clustering with groups of at least k records."""
 
     info = Info(
         key="k-ward",
@@ -241,9 +241,10 @@ class KWard(Microaggregator):
         reference="Domingo-Ferrer & Mateo-Sanz 2002",
         sizes="variable",
         complexity="O(n²d) to O(n³d)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Which of the two records farthest apart gets its group first is open; here it is the one with the lower "
         "index. No figures for the benchmarks are at hand.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return k_ward(X, k)

@@ -18,15 +18,13 @@ other local searches for groups of least SSE.
 
 from __future__ import annotations
 
-from typing import Any
-
 from microagg.base import Info, Microaggregator, Param, start_labels
 from microagg.kernels.local_search.iterated import improve
 from microagg.validation import FloatArray, IntArray
 
 
 class LocalSearch(Microaggregator):
-    """Local search; see :mod:`microagg.algorithms.local_search`."""
+    """Local search for the least SSE."""
 
     info = Info(
         key="local-search",
@@ -37,6 +35,8 @@ class LocalSearch(Microaggregator):
         reference="microagg",
         sizes="variable",
         complexity="O(start + nkd) a pass",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
+        checked_by="properties",
         note="Not from the literature: which moves are made, and in which order, was chosen here. The result is never "
         "worse than the start.",
     )
@@ -50,9 +50,5 @@ class LocalSearch(Microaggregator):
         ),
     )
 
-    def __init__(self, k: int = 3, *, start: str = "mdav-star") -> None:
-        super().__init__(k)
-        self.start = start
-
-    def _partition(self, X: FloatArray, k: int, **parameters: Any) -> IntArray:
-        return improve(X, start_labels(parameters["start"], X, k), k)
+    def _partition(self, X: FloatArray, k: int, *, start: str) -> IntArray:
+        return improve(X, start_labels(start, X, k), k)

@@ -19,8 +19,6 @@ Source: Laszlo & Mukherjee 2005.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
@@ -93,7 +91,7 @@ def m_d(X: FloatArray, k: int) -> IntArray:
 
 
 class MstMd(Microaggregator):
-    """M-d; see :mod:`microagg.algorithms.m_d`."""
+    """M-d of Laszlo & Mukherjee."""
 
     info = Info(
         key="m-d",
@@ -105,11 +103,12 @@ class MstMd(Microaggregator):
         reference="Laszlo & Mukherjee 2005",
         sizes="variable",
         complexity="O(n²d) to O(n³d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="How large trees are partitioned is open, and was chosen by the printed figures. With groups that grow "
         "around their centroids, and the lower record of the farthest pair first, six of eight are met to the last "
         "digit and two within 0.1 % (relative); with groups around their seeds, as in MD, they are missed by up to "
         "0.4 %, or 0.6 % with the higher record first.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return m_d(X, k)

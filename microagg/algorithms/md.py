@@ -18,23 +18,13 @@ Source: Domingo-Ferrer & Mateo-Sanz 2002; Domingo-Ferrer, Solanas & Martínez-Ba
 
 from __future__ import annotations
 
-from typing import Any
-
 from microagg.base import Info, Microaggregator, Param
 from microagg.kernels.bases.md import md
 from microagg.validation import FloatArray, IntArray
 
 
 class MD(Microaggregator):
-    """MD; see :mod:`microagg.algorithms.md`.
-
-    Parameters
-    ----------
-    k : int, default 3
-        The minimum number of records in a group.
-    first : {"s", "r"}, default "s"
-        Which of the two records farthest apart gets its group first; r is the one with the lower index.
-    """
+    """MD, Maximum Distance."""
 
     info = Info(
         key="md",
@@ -45,6 +35,7 @@ class MD(Microaggregator):
         reference="Domingo-Ferrer & Mateo-Sanz 2002; Domingo-Ferrer, Solanas & Martínez-Ballesté 2006",
         sizes="fixed",
         complexity="O(n²d) to O(n³d/k)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="Which of the two records comes first is open. Printed figures for Census: k = 3, 4, 10 need s first, "
         "k = 5 and 10 r first. Left-over records join the nearest group one by one.",
     )
@@ -58,9 +49,5 @@ class MD(Microaggregator):
         ),
     )
 
-    def __init__(self, k: int = 3, *, first: str = "s") -> None:
-        super().__init__(k)
-        self.first = first
-
-    def _partition(self, X: FloatArray, k: int, **parameters: Any) -> IntArray:
-        return md(X, k, parameters["first"] == "r")
+    def _partition(self, X: FloatArray, k: int, *, first: str) -> IntArray:
+        return md(X, k, first == "r")

@@ -24,8 +24,6 @@ Kabir, Wang & Zhang 2010 (``mdav-1`` and ``mdav-generic``).
 
 from __future__ import annotations
 
-from typing import Any
-
 from numba import njit
 
 from microagg.base import Info, Microaggregator
@@ -52,7 +50,7 @@ def mdav_generic(X: FloatArray, k: int) -> IntArray:
 
 
 class MDAV(Microaggregator):
-    """MDAV as Mortazavi et al. define it; see :mod:`microagg.algorithms.mdav`."""
+    """MDAV, Maximum Distance to Average Vector, as Mortazavi et al. define it."""
 
     info = Info(
         key="mdav",
@@ -63,17 +61,18 @@ class MDAV(Microaggregator):
         reference="Domingo-Ferrer, Solanas & Martínez-Ballesté 2006; Mortazavi, Jalili & Gohargazi 2013",
         sizes="fixed",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="Sources differ in the last step. Here rounds stop at fewer than 2k records; k to 2k-1 left over form one "
         "group; fewer join the group with the nearest centroid one by one, and that centroid moves at once, "
         "without which the figures of Mortazavi et al. for k = 50 and 100 are missed.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mdav(X, k)
 
 
 class MDAV1(Microaggregator):
-    """MDAV-1 as Kabir et al. define it; see :mod:`microagg.algorithms.mdav`."""
+    """MDAV-1 as Kabir et al. define it."""
 
     info = Info(
         key="mdav-1",
@@ -84,15 +83,16 @@ class MDAV1(Microaggregator):
         reference="Kabir, Wang & Zhang 2010",
         sizes="fixed",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="Left-over records join the group with the nearest centroid, centroids frozen.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mdav_1(X, k)
 
 
 class MDAVGeneric(Microaggregator):
-    """MDAV-generic as Kabir et al. define it; see :mod:`microagg.algorithms.mdav`."""
+    """MDAV-generic as Kabir et al. define it."""
 
     info = Info(
         key="mdav-generic",
@@ -103,7 +103,8 @@ class MDAVGeneric(Microaggregator):
         reference="Domingo-Ferrer & Torra 2005, as given in Kabir, Wang & Zhang 2010",
         sizes="fixed",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mdav_generic(X, k)

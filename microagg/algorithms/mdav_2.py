@@ -12,8 +12,6 @@ Source: Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010.
 
 from __future__ import annotations
 
-from typing import Any
-
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.mdav import mdav_1
 from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
@@ -26,7 +24,7 @@ def mdav_2(X: FloatArray, k: int) -> IntArray:
 
 
 class MDAV2(Microaggregator):
-    """MDAV-2; see :mod:`microagg.algorithms.mdav_2`."""
+    """MDAV-2, MDAV-1 with a second phase."""
 
     info = Info(
         key="mdav-2",
@@ -37,10 +35,11 @@ class MDAV2(Microaggregator):
         reference="Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010",
         sizes="variable",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="Groups are tried by falling SSE before the second phase, and may take in any number of records; those of "
         "2k or more are split by MDAV-1. The figure printed for Tarragona at k = 3, 16.38261429, is a misprint of "
         "16.68261429.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mdav_2(X, k)

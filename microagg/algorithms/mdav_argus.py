@@ -20,15 +20,13 @@ lowest position is taken.
 
 from __future__ import annotations
 
-from typing import Any
-
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.mdav_argus import mdav_argus
 from microagg.validation import FloatArray, IntArray
 
 
 class MDAVArgus(Microaggregator):
-    """MDAV in the order of µ-ARGUS; see :mod:`microagg.algorithms.mdav_argus`."""
+    """MDAV in the order of µ-ARGUS."""
 
     info = Info(
         key="mdav-argus",
@@ -39,9 +37,10 @@ class MDAVArgus(Microaggregator):
         reference="Domingo-Ferrer, Solanas & Martínez-Ballesté 2006, Table I; µ-ARGUS, as kept in sdcMicro",
         sizes="fixed",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="Records are swapped about in an array, so ties and the order of the two groups depend on positions; the "
         "second seed may be drawn into the first group.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mdav_argus(X, k)

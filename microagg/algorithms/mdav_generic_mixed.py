@@ -18,12 +18,12 @@ Source: Domingo-Ferrer & Torra 2005.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from microagg.base import Info, MixedMicroaggregator
+from microagg.base import Info, Microaggregator
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, add_exactly, nearest
 from microagg.kernels.neighbors.mixed_pool import (
     TERMS_AT_A_TIME,
@@ -191,8 +191,8 @@ def mdav_generic_mixed(records: Records, k: int) -> IntArray:
     return unassigned.labels
 
 
-class MDAVGenericMixed(MixedMicroaggregator):
-    """MDAV-generic for mixed attributes; see :mod:`microagg.algorithms.mdav_generic_mixed`."""
+class MDAVGenericMixed(Microaggregator):
+    """MDAV-generic for mixed attributes."""
 
     info = Info(
         key="mdav-generic-mixed",
@@ -204,10 +204,11 @@ class MDAVGenericMixed(MixedMicroaggregator):
         reference="Domingo-Ferrer & Torra 2005",
         sizes="fixed",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         mixed=True,
         note="The distance is the sum of the shares of Byun, Kamra, Bertino & Li 2007, not squared, so that taxonomies "
-        "are heeded and nothing has to be scaled.",
+        "count and nothing has to be scaled.",
     )
 
-    def _partition_records(self, records: Records, k: int, classes: IntArray, **_: Any) -> IntArray:
+    def _partition(self, records: Records, k: int) -> IntArray:
         return mdav_generic_mixed(records, k)

@@ -21,7 +21,6 @@ Source: Thaeter & Reischuk, Improving Anonymization Clustering.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 from numba import njit
@@ -150,7 +149,7 @@ def mdav_star(X: FloatArray, k: int) -> IntArray:
 
 
 class MDAVStar(Microaggregator):
-    """MDAV*; see :mod:`microagg.algorithms.mdav_star`."""
+    """MDAV* of Thaeter & Reischuk."""
 
     info = Info(
         key="mdav-star",
@@ -161,9 +160,10 @@ class MDAVStar(Microaggregator):
         reference="Thaeter & Reischuk 2018",
         sizes="variable",
         complexity="O(n²d)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Groups have no upper size: capping them at 2k-1 does not reproduce the printed figures. The record y "
         "after r joins is r's nearest unassigned neighbor.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mdav_star(X, k)

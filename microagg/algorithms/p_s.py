@@ -18,8 +18,6 @@ Source: Kabir, Wang & Zhang 2010.
 
 from __future__ import annotations
 
-from typing import Any
-
 from numba import njit
 
 from microagg.base import Info, Microaggregator
@@ -76,7 +74,7 @@ def p_s(X: FloatArray, k: int) -> IntArray:
 
 
 class PS(Microaggregator):
-    """P-S; see :mod:`microagg.algorithms.p_s`."""
+    """P-S, Pairwise-Systematic microaggregation."""
 
     info = Info(
         key="p-s",
@@ -87,10 +85,11 @@ class PS(Microaggregator):
         reference="Kabir, Wang & Zhang 2010",
         sizes="fixed",
         complexity="O(n²d)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="The printed figures belong to raw, unscaled data, where they are met within 0.15 % (relative) for "
         "Tarragona, but not for Census and EIA, so some detail remains unknown. Whether the two groups of a round grow "
         "in turn or one after the other is open; here the first grows first, and the other seed is reserved.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return p_s(X, k)

@@ -18,8 +18,6 @@ Source: Rebollo-Monedero, Forné, Pallarès & Parra-Arnau 2013.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from microagg.base import Info, Microaggregator
@@ -52,7 +50,7 @@ def pcl(X: FloatArray, k: int) -> IntArray:
 
 
 class PCL(Microaggregator):
-    """PCL; see :mod:`microagg.algorithms.pcl`."""
+    """PCL, the probability-constrained Lloyd algorithm."""
 
     info = Info(
         key="pcl",
@@ -63,10 +61,11 @@ class PCL(Microaggregator):
         reference="Rebollo-Monedero, Forné, Pallarès & Parra-Arnau 2013",
         sizes="variable",
         complexity="O(n²d/k) a round, and a sparse linear program",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The paper tunes the costs numerically and leaves open how cells are rounded to whole records. Here both "
         "are exact: linear programming assigns the records, and its prices are the costs. Cells start as the groups "
         "of MDAV; of several optimal assignments the one with the lowest group numbers is taken.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return pcl(X, k)

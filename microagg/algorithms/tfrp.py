@@ -22,8 +22,6 @@ Source: Chang, Li & Huang 2007, as given in Kabir, Wang & Zhang 2010.
 
 from __future__ import annotations
 
-from typing import Any
-
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.tfrp import tfrp_1
 from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
@@ -36,7 +34,7 @@ def tfrp_2(X: FloatArray, k: int) -> IntArray:
 
 
 class TFRP1(Microaggregator):
-    """TFRP-1; see :mod:`microagg.algorithms.tfrp`."""
+    """TFRP-1, the first phase of Two Fixed Reference Points."""
 
     info = Info(
         key="tfrp-1",
@@ -47,16 +45,17 @@ class TFRP1(Microaggregator):
         reference="Chang, Li & Huang 2007, as given in Kabir, Wang & Zhang 2010",
         sizes="fixed",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The two reference points have the smallest and the largest of all values in every attribute; each "
         "attribute's own extremes miss the printed figures. The printed figures for EIA leave UTILITYID out.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return tfrp_1(X, k)
 
 
 class TFRP2(Microaggregator):
-    """TFRP-2; see :mod:`microagg.algorithms.tfrp`."""
+    """TFRP-2, both phases of Two Fixed Reference Points."""
 
     info = Info(
         key="tfrp-2",
@@ -67,10 +66,11 @@ class TFRP2(Microaggregator):
         reference="Chang, Li & Huang 2007, as given in Kabir, Wang & Zhang 2010",
         sizes="variable",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Groups are tried by falling SSE before the second phase, and grow to at most 4k-1 records; those of 2k "
         "or more are split by TFRP-1 with reference points of their own. The printed figures for EIA leave UTILITYID "
         "out.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return tfrp_2(X, k)

@@ -21,8 +21,6 @@ Source: Heaton & Mukherjee 2011. Which tour is built, how it is improved and whe
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
@@ -175,7 +173,7 @@ def tour_path(X: FloatArray) -> IntArray:
 
 
 class TSPMHM(Microaggregator):
-    """TSP-MHM; see :mod:`microagg.algorithms.tsp_mhm`."""
+    """TSP-MHM of Heaton & Mukherjee."""
 
     info = Info(
         key="tsp-mhm",
@@ -186,9 +184,10 @@ class TSPMHM(Microaggregator):
         reference="Heaton & Mukherjee 2011",
         sizes="variable",
         complexity="O(n²d + nkd)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="How the tour is made and where it is opened was settled here: nearest point next from one end of the "
         "diameter, shortened by 2-opt and Or-opt among the ten nearest records, cut at its longest edge.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return split_path(X, tour_path(X), k)

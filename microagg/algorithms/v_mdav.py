@@ -23,7 +23,6 @@ Sources: Solanas & Martínez-Ballesté 2006; Domingo-Ferrer, Solanas & Martínez
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 from numba import njit
@@ -171,15 +170,7 @@ def v_mdav(X: FloatArray, k: int, gamma: float) -> IntArray:
 
 
 class VMDAV(Microaggregator):
-    """V-MDAV; see :mod:`microagg.algorithms.v_mdav`.
-
-    Parameters
-    ----------
-    k : int, default 3
-        The minimum number of records in a group.
-    gamma : float, default 0.2
-        How readily a group takes in a further record; 0 never does.
-    """
+    """V-MDAV of Solanas & Martínez-Ballesté."""
 
     info = Info(
         key="v-mdav",
@@ -190,6 +181,7 @@ class VMDAV(Microaggregator):
         reference="Solanas & Martínez-Ballesté 2006; Thaeter & Reischuk 2018",
         sizes="variable",
         complexity="O(n²d)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="The papers do not say whether γ compares distances or their squares; squared distances reproduce all "
         "printed figures. The tables of Thaeter & Reischuk report the best γ of 0, 0.1, …, 2.",
     )
@@ -206,9 +198,5 @@ class VMDAV(Microaggregator):
         ),
     )
 
-    def __init__(self, k: int = 3, *, gamma: float = 0.2) -> None:
-        super().__init__(k)
-        self.gamma = gamma
-
-    def _partition(self, X: FloatArray, k: int, **parameters: Any) -> IntArray:
-        return v_mdav(X, k, parameters["gamma"])
+    def _partition(self, X: FloatArray, k: int, *, gamma: float) -> IntArray:
+        return v_mdav(X, k, gamma)

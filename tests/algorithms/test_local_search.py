@@ -1,6 +1,6 @@
 """The algorithms that improve another's partition: valid, never worse than the start, and to be cancelled.
 
-A local search may end anywhere, so no oracle gives its labels; see ``naive.BY_PROPERTIES``.
+A local search may end anywhere, so no oracle gives its labels; see ``Info.checked_by``.
 """
 
 import pickle
@@ -15,11 +15,10 @@ from hypothesis import strategies as st
 from microagg import ALGORITHMS, ParameterError, make, metrics
 from microagg.base import Param, starts
 from microagg.progress import Cancelled, watched
-from tests import naive
 from tests.algorithms.test_oracles import FAMILIES, generate
 from tests.conftest import ROOT
 
-KEYS = sorted(naive.BY_PROPERTIES)
+KEYS = sorted(key for key, cls in ALGORITHMS.items() if cls.info.checked_by == "properties")
 #: A low effort, where the result does not matter.
 QUICK = {"local-search": {}, "iterated-local-search": {"effort": 2}}
 
@@ -57,7 +56,7 @@ def test_any_small_integers(key, data):
 
 
 def test_start_is_any_algorithm_but_a_local_search():
-    assert set(starts()) == set(ALGORITHMS) - naive.BY_PROPERTIES
+    assert set(starts()) == set(ALGORITHMS) - set(KEYS)
     param = next(param for param in ALGORITHMS["local-search"].params if param.name == "start")
     assert param.choices == tuple(starts())
     for bad, says in [

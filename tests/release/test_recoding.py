@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from microagg import DataError, MicroaggError, ParameterError, Schema, registry
-from microagg.base import Info, MixedMicroaggregator, Param
+from microagg.base import Info, Microaggregator, Param
 from microagg.errors import ConstantColumnWarning
 from microagg.metrics import generalization
 from microagg.partition import Partition
@@ -33,7 +33,7 @@ QUASI = ["age", "school", "status", "zip"]
 KINDS = {"taxonomies": {"status": STATUS, "zip": ZIP}, "ordinal": {"school": SCHOOL}}
 
 
-class InOrder(MixedMicroaggregator):
+class InOrder(Microaggregator):
     """Groups the records k by k in their order, or those of each class k by k."""
 
     info = Info(
@@ -49,11 +49,7 @@ class InOrder(MixedMicroaggregator):
     )
     params = (Param("within_classes", "bool", (), False, "Whether groups stay within classes.", needs_classes=True),)
 
-    def __init__(self, k=3, *, within_classes=False):
-        super().__init__(k)
-        self.within_classes = within_classes
-
-    def _partition_records(self, records, k, classes, *, within_classes):
+    def _partition(self, records, k, *, within_classes, classes):
         SEEN.append((records, classes))
         order = np.argsort(classes, kind="stable") if within_classes else np.arange(len(records))
         labels = np.empty(len(records), dtype=int)
