@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numba.core.dispatcher import Dispatcher
@@ -159,7 +159,6 @@ def small_tables(draw):
 
 @every_variant
 @given(table=small_tables(), until=st.integers(1, 40))
-@settings(max_examples=60, deadline=None)
 def test_any_small_integers(variant, table, until):
     X, k = table
     assert_same(variant, X, k, until)

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg import DataError, ParameterError, metrics
@@ -94,7 +94,6 @@ def partitions(n, k):
     st.integers(2, 3),
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=6, max_size=8),
 )
-@settings(max_examples=40, deadline=None)
 def test_no_partition_beats_the_bound(k, records):
     X = np.array(records, dtype=float)
     optimum = min(metrics.sse(X, labels) for labels in partitions(len(X), k))
