@@ -2,7 +2,8 @@
 
 Run it as ``python -m tests.mutations``, or with words to try only the mutations whose description has one of them.
 It works on a copy of the repository, and the kernels run as plain Python, so that nothing has to be compiled. A
-mutation is caught if one of its tests fails that passes without it. The exit code is 1 if one survives or cannot be tried.
+mutation is caught if one of its tests fails that passes without it. The exit code is 1 if one survives or cannot be
+tried.
 """
 
 from __future__ import annotations
