@@ -8,13 +8,13 @@ tried.
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
-import time
+from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
@@ -225,73 +225,81 @@ MUTATIONS = [
 ]  # fmt: skip
 
 
-class Tree:
-    """A copy of the repository that can be broken."""
+def find(mutation: Mutation, root: Path) -> Path:
+    """Return the only file of the repository at ``root`` that holds the text, once; raise LookupError otherwise."""
+    place = root / "microagg" / mutation.where
+    files = [place] if place.suffix == ".py" else list(place.rglob("*.py"))
+    counts = {path: path.read_text(encoding="utf-8").count(mutation.old) for path in files if path.exists()}
+    if sum(counts.values()) != 1:
+        raise LookupError(f"found {sum(counts.values())} times in microagg/{mutation.where}: {mutation.old!r}")
+    return next(path for path, count in counts.items() if count)
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        ignored = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", ".hypothesis", "results-*")
-        shutil.copytree(ROOT, folder, ignore=ignored, dirs_exist_ok=True)
 
-    def find(self, mutation: Mutation) -> Path:
-        """Return the only file that holds the text once; raise LookupError where there is none."""
-        place = self.folder / "microagg" / mutation.where
-        files = [place] if place.suffix else list(place.rglob("*.py"))
-        counts = {path: path.read_text(encoding="utf-8").count(mutation.old) for path in files}
-        if sum(counts.values()) != 1:
-            raise LookupError(f"found {sum(counts.values())} times in microagg/{mutation.where}: {mutation.old!r}")
-        return next(path for path, count in counts.items() if count)
+def failing(root: Path, arguments: list[str]) -> list[str]:
+    """Return which tests of the repository at ``root`` fail; this process can do nothing else afterwards."""
+    import pytest
 
-    def test(self, arguments: list[str]) -> subprocess.CompletedProcess[str]:
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-x",
-            "-n0",
-            "-rf",
-            "-p",
-            "no:cacheprovider",
-            "--tb=no",
-            *arguments,
-        ]
-        return subprocess.run(
-            command, cwd=self.folder, capture_output=True, text=True, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}
-        )
+    os.chdir(root)
+    for name in [name for name in sys.modules if name.split(".")[0] in {"benchmarks", "microagg", "pages", "tests"}]:
+        del sys.modules[name]
+    with Path("said.txt").open("wb") as said:
+        os.dup2(said.fileno(), 1)
+        os.dup2(said.fileno(), 2)
+    code = pytest.main(["-q", "-n0", "-rfE", "-pno:cacheprovider", "--tb=no", *arguments])
+    sys.stdout.flush()
+    text = Path("said.txt").read_text(encoding="utf-8")
+    failed = re.findall(r"^(?:FAILED|ERROR) (\S+?::.*?)(?: - .*)?$", text, re.MULTILINE)
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) or (code and not failed):
+        raise RuntimeError(f"pytest ended with {code!r}: {text[-500:]}")
+    return failed
 
-    def judge(self, mutation: Mutation) -> str:
-        """Return what became of a mutation: caught by which test, or why not."""
+
+def copy_to(root: Path) -> None:
+    ignored = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", ".hypothesis")
+    shutil.copytree(ROOT, root, ignore=ignored, dirs_exist_ok=True)
+
+
+def try_out(mutation: Mutation) -> tuple[Mutation, str, str]:
+    """Return a mutation, the first test that fails, and what became of it if there is none."""
+    arguments = [part.strip("'") for part in re.findall(r"'[^']*'|\S+", mutation.tests)]
+    arguments = [part for part in arguments if not part.startswith("tests/") or (ROOT / part).exists()]
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        copy_to(root)
         try:
-            path = self.find(mutation)
-        except (LookupError, OSError) as error:
-            return f"NOT TRIED, {error}"
-        arguments = [part.strip("'") for part in re.findall(r"'[^']*'|\S+", mutation.tests)]
-        arguments = [part for part in arguments if not part.startswith("tests/") or (self.folder / part).exists()]
-        text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
-        broken = self.test(arguments)
-        path.write_text(text, encoding="utf-8")
-        if broken.returncode == 0:
-            return "SURVIVED"
-        failed = re.search(r"^FAILED (tests/.*?)(?: - .*)?$", broken.stdout, re.MULTILINE)
-        if failed is None:
-            return f"NOT TRIED, pytest ended with {broken.returncode}: {broken.stdout[-300:]}{broken.stderr[-300:]}"
-        if self.test([failed[1]]).returncode != 0:
-            return f"NOT TRIED, this test fails anyway: {failed[1]}"
-        return f"caught by {failed[1]}"
+            path = find(mutation, root)
+            text = path.read_text(encoding="utf-8")
+            path.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
+            failed = failing(root, ["-x", *arguments])
+        except (LookupError, RuntimeError) as error:
+            return mutation, "", f"NOT TRIED, {error}"
+    return (mutation, failed[0], "") if failed else (mutation, "", "SURVIVED")
+
+
+def fail_anyway(tests: list[str]) -> list[str]:
+    """Return which of ``tests`` fail without any mutation."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy_to(Path(folder))
+        return failing(Path(folder), tests) if tests else []
 
 
 def main(words: list[str]) -> int:
     chosen = [mutation for mutation in MUTATIONS if not words or any(word in mutation.what for word in words)]
+    os.environ["NUMBA_DISABLE_JIT"] = "1"
+    # What takes long to import is there already in the processes that are forked from this one, each for one task.
+    for name in ("numba", "pandas", "scipy.optimize", "sklearn.cluster"):
+        importlib.import_module(name)
+    caught: dict[str, list[str]] = {}
     lost = 0
-    with tempfile.TemporaryDirectory() as folder:
-        tree = Tree(Path(folder))
-        for mutation in chosen:
-            started = time.perf_counter()
-            verdict = tree.judge(mutation)
-            lost += not verdict.startswith("caught")
-            print(f"{mutation.what} ({time.perf_counter() - started:.0f} s): {verdict}", flush=True)
+    with get_context("fork").Pool(2, maxtasksperchild=1) as pool:
+        for mutation, test, verdict in pool.imap_unordered(try_out, chosen):
+            lost += not test
+            caught.setdefault(test, []).append(mutation.what)
+            print(f"{mutation.what}: {verdict or f'caught by {test}'}", flush=True)
+        caught.pop("", None)
+        for test in pool.apply(fail_anyway, (list(caught),)):
+            lost += len(caught.get(test, []))
+            print(f"NOT TRIED, as {test} fails anyway: {', '.join(caught.get(test, []))}")
     print(f"{len(chosen) - lost} of {len(chosen)} mutations were caught")
     return min(lost, 1)
 
