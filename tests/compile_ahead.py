@@ -33,6 +33,7 @@ def compile_for(task: str) -> tuple[str, float]:
         Search(draw.normal(size=(40, 2)), 3).improve(iterations=20)
     elif task == "set partitioning":
         metrics.bounds.linear_program(draw.normal(size=(20, 2)), 3, 300.0)
+        metrics.bounds.exact(draw.normal(size=(9, 2)), 3)
     elif task == "clique partitioning":
         metrics.bounds.linear_program(draw.normal(size=(40, 2)), 7, 20.0)
     elif task == "mixed attributes":
