@@ -208,7 +208,8 @@ def lowest_printed(data: str, k: int) -> Printed | None:
             continue
         value = figure.value
         if figure.unit == "SSE":
-            value *= 100.0 / data_for(Recipe(data, Method("mdav"), k)).size
+            entry = datasets.describe(data)
+            value *= 100.0 / (entry.n_range[0] * entry.d_range[0])
         found.append(Printed(figure.method, PAPERS[figure.paper], value))
     return min(found, key=lambda printed: printed.information_loss, default=None)
 

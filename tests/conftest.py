@@ -1,23 +1,57 @@
-"""What the tests share: the benchmark data, and a list of data sets to try algorithms on."""
+"""What the tests share: the benchmark data, which tests depend on them, and how many examples are drawn."""
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from microagg import datasets, standardize
 
 #: The root of the repository.
 ROOT = Path(__file__).parents[1]
 
+# Examples drawn for a test of any input. Deadlines would fail on whatever compiles a kernel first.
+settings.register_profile("quick", max_examples=25, deadline=None)
+settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "quick")
+
+#: What a test that depends on a benchmark file has in its code, its parameters or its fixtures.
+NEEDS_DATA = re.compile(r"\b(load_benchmark|standardized|benchmark|census|tarragona|eia|adult)\b")
+
+running: pytest.Item
+
+
+@cache
+def source_of(function):
+    return inspect.getsource(function)
+
+
+def pytest_collection_modifyitems(items):
+    """Mark the tests that depend on benchmark files, so that they can be run by themselves where there are none."""
+    for item in items:
+        parameters = getattr(item, "callspec", None)
+        text = "\n".join([source_of(item.function), *item.fixturenames, repr(parameters.params if parameters else "")])
+        if NEEDS_DATA.search(text):
+            item.add_marker("data")
+
+
+def pytest_runtest_setup(item):
+    global running
+    running = item
+
 
 @cache
 def load_benchmark(name: str) -> datasets.Dataset:
     """Load a benchmark without the network; skip, saying so, where its file is not on this machine."""
+    if os.environ.get("CI"):
+        assert "data" in running.keywords, f"{running.nodeid} needs data: let NEEDS_DATA find it"
     if not datasets.is_available(name):
         if os.environ.get("CI"):
             pytest.fail(f"{name} is missing: CI must set MICROAGG_DATA_DIR to the folder of benchmark files")

@@ -58,6 +58,7 @@ def test_all_figures_are_there_and_every_one_owed_is_tested():
     assert Counter((figure.paper, figure.method) for figure in FIGURES if is_owed(figure)) == OWED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figure", chosen(is_owed))
 def test_figure_to_the_last_digit(figure):
     ours = compute(figure)
@@ -76,6 +77,7 @@ def test_misprint_of_mdav_2_is_one_digit():
     assert literature.verdict(figure, ours).name == "misprint"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figure", chosen(lambda f: f.method == "P-S" and f.dataset == "Tarragona"))
 def test_pairwise_systematic_is_met_on_raw_data_and_impossible_on_scaled_data(figure):
     assert compute(figure).value == pytest.approx(figure.value, rel=0.002)
@@ -84,11 +86,13 @@ def test_pairwise_systematic_is_met_on_raw_data_and_impossible_on_scaled_data(fi
     assert literature.verdict(figure, None).name == "not comparable"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figure", chosen(lambda f: f.method == "M-d"))
 def test_minimum_spanning_tree_partitioning_within_half_a_percent(figure):
     assert compute(figure).value == pytest.approx(figure.value, rel=0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figure", chosen(lambda f: f.method in MHM))
 def test_cutting_the_path_never_loses_more_than_the_base_partition(figure):
     X = standardized(figure.recipe.data)
@@ -103,6 +107,7 @@ def test_imhm_on_eia_within_half_a_percent(figure):
     assert ours.value == pytest.approx(figure.value, rel=0.005)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "ks", "values"),
     [
@@ -137,6 +142,7 @@ def test_means_over_random_data_agree_with_print(figure):
     assert literature.verdict(figure, ours).standard_errors < 4
 
 
+@pytest.mark.slow
 def test_stored_results_can_be_computed_again():
     """A sample, so that what is stored is known to come from the code."""
     stored = literature.Stored.read(RESULTS)

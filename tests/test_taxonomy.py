@@ -7,7 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg.errors import DataError, ParameterError
@@ -350,7 +350,6 @@ def trees(draw):
 
 
 @given(tree=trees(), data=st.data())
-@settings(max_examples=100, deadline=None)
 def test_any_tree_against_plain_definitions(tree, data):
     parents = list(tree.parents)
     leaves = naive_mixed.leaves(parents)
@@ -375,7 +374,6 @@ def test_any_tree_against_plain_definitions(tree, data):
 
 
 @given(tree=trees())
-@settings(max_examples=100, deadline=None)
 def test_any_tree_survives_being_written_and_pickled(tree):
     for again in (
         Taxonomy.from_text(tree.to_text()),

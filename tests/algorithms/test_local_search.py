@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg import ALGORITHMS, ParameterError, make, metrics
@@ -45,7 +45,6 @@ def test_groups_are_large_enough_on_any_kind_of_data(family, key):
 
 @pytest.mark.parametrize("key", KEYS)
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
 def test_any_small_integers(key, data):
     k = data.draw(st.integers(1, 5))
     rows = data.draw(st.lists(st.lists(st.integers(0, 4), min_size=2, max_size=2), min_size=k, max_size=6 * k))

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numba.core.dispatcher import Dispatcher
@@ -96,6 +96,7 @@ def assert_same(variant, X, k, until=1):
 # ---- The same labels -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @every_variant
 @pytest.mark.parametrize(
     ("benchmark", "k"),
@@ -122,6 +123,7 @@ def test_thousands_of_records(variant, family):
     assert_same(variant, X, 3, 300)
 
 
+@pytest.mark.slow
 @every_variant
 def test_twenty_thousand_records(variant):
     X, _ = generate("uniform", 20_000, 3)
@@ -138,6 +140,7 @@ def test_hardly_enough_records(variant, family):
             assert_same(variant, X[:n], k)
 
 
+@pytest.mark.slow
 @every_variant
 @pytest.mark.parametrize("family", ["uniform", "grid", "mostly-one", "heavy-tailed"])
 def test_handing_over_at_any_number_of_records(variant, family):
@@ -157,7 +160,6 @@ def small_tables(draw):
 
 @every_variant
 @given(table=small_tables(), until=st.integers(1, 40))
-@settings(max_examples=60, deadline=None)
 def test_any_small_integers(variant, table, until):
     X, k = table
     assert_same(variant, X, k, until)
@@ -186,6 +188,7 @@ def test_labels_do_not_depend_on_what_was_looked_up(monkeypatch, variant, thread
         assert_same(variant, X, 3, 10)
 
 
+@pytest.mark.slow
 @every_variant
 @pytest.mark.parametrize(
     ("constant", "value"),
@@ -220,6 +223,7 @@ def test_a_tree_is_given_up_where_passes_are_faster(family):
         assert 450 < at_once < 600
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("near_records", [1, 4])
 def test_groups_are_extended_alike_whatever_gamma(monkeypatch, family, near_records):
@@ -354,6 +358,7 @@ def test_a_tree_is_preferred_for_many_records_with_few_attributes():
     assert not crossover.prefers_tree(10**9, 10**6)
 
 
+@pytest.mark.slow
 @every_variant
 def test_many_records_go_by_tree_and_few_do_not(variant):
     n = least_for_a_tree(2)

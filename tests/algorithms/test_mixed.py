@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg import DataError, ParameterError, Schema, make, metrics
@@ -211,7 +211,6 @@ def small_tables(draw):
 
 @pytest.mark.parametrize("variant", [*PLAIN, *PENALTIES[1:]], ids=name)
 @given(drawn=small_tables())
-@settings(deadline=None)
 def test_labels_agree_on_any_small_table(variant, drawn):
     records, k, classes = drawn
     assert_agrees(records, k, variant, classes if "class_penalty" in variant[1] else None)
@@ -328,7 +327,6 @@ def test_k_of_all_records_gives_one_group_and_k_of_one_loses_nothing(variant):
 
 
 @given(drawn=small_tables(), seed=st.integers(0, 2**32), furthest_from=st.sampled_from(["last", "seed"]))
-@settings(deadline=None)
 def test_k_member_groups_have_k_to_2k_minus_1_records(drawn, seed, furthest_from):
     # Theorem 2 of Byun, Kamra, Bertino & Li: even if all k - 1 left over join one group of k.
     records, k, classes = drawn
@@ -341,7 +339,6 @@ def test_k_member_groups_have_k_to_2k_minus_1_records(drawn, seed, furthest_from
 
 
 @given(drawn=small_tables())
-@settings(deadline=None)
 def test_sizes_of_the_others(drawn):
     records, k, _ = drawn
     sizes = np.bincount(make("mdav-generic-mixed", k=k).fit(records).labels_)
@@ -589,7 +586,6 @@ def test_distances_against_a_plain_loop(family):
 
 
 @given(drawn=small_tables(), data=st.data())
-@settings(deadline=None)
 def test_total_information_loss_is_within_its_bounds_and_falls_with_every_split(drawn, data):
     records, _, _ = drawn
     n = len(records)

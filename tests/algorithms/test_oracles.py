@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg.registry import ALGORITHMS, make
@@ -93,7 +93,6 @@ def small_tables(draw):
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=name)
 @given(table=small_tables())
-@settings(deadline=None)
 def test_labels_agree_on_any_small_integers(variant, table):
     X, k = table
     assert_agrees(X, k, variant)

@@ -6,7 +6,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg import DataError, ParameterError, make, metrics
@@ -62,7 +62,6 @@ def test_exact_at_the_edges():
     st.integers(2, 3),
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=6, max_size=8),
 )
-@settings(max_examples=40, deadline=None)
 def test_no_partition_beats_the_bound(k, records):
     X = np.array(records, dtype=float)
     optimum = min(metrics.sse(X, labels) for labels in partitions(len(X), k))

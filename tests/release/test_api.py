@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg import registry
@@ -255,7 +255,6 @@ def test_a_column_name_that_no_recipe_can_hold():
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=60)
 def test_any_release_is_k_anonymous(data):
     n = data.draw(st.integers(1, 25), label="n")
     k = data.draw(st.integers(1, n), label="k")

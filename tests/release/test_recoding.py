@@ -13,7 +13,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg import DataError, MicroaggError, ParameterError, Schema, registry
@@ -619,7 +619,6 @@ WORDS = st.one_of(
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=60)
 def test_any_release_is_k_anonymous_in_its_file(data):
     n = data.draw(st.integers(1, 20), label="n")
     k = data.draw(st.integers(1, n), label="k")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -116,7 +116,6 @@ def small_grids(draw):
 
 
 @given(X=small_grids(), data=st.data())
-@settings(max_examples=120, deadline=None)
 def test_searches_are_right_in_any_order_of_removal(X, data):
     n = len(X)
     tree, query = tree_of(X, data.draw(st.integers(1, 3))), make_query(5)

@@ -1,0 +1,308 @@
+"""Break the package in many small ways, one at a time, and see that the tests notice each.
+
+Run it as ``python -m tests.mutations``, or with words to try only the mutations whose description has one of them.
+It works on a copy of the repository, and the kernels run as plain Python, so that nothing has to be compiled. A
+mutation is caught if one of its tests fails that passes without it. The exit code is 1 if one survives or cannot be
+tried.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import shutil
+import sys
+import tempfile
+from multiprocessing import get_context
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+
+
+class Mutation(NamedTuple):
+    """A way to break the package.
+
+    Attributes
+    ----------
+    what : str
+        What is broken, in words.
+    where : str
+        The file, or a folder in which one file holds the text, below ``microagg/``; empty for all of it.
+    old, new : str
+        The text, which must be there exactly once, and what takes its place.
+    tests : str
+        Arguments for pytest: the tests that are to notice.
+    """
+
+    what: str
+    where: str
+    old: str
+    new: str
+    tests: str
+
+
+def oracle(key: str) -> str:
+    """Return the tests that compare an algorithm with its plain version, on few records."""
+    return f"tests/algorithms/test_oracles.py -k '{key} and not more_records and not many_records'"
+
+
+BOUNDS, RELEASE, TABLES = "tests/metrics", "tests/release", "tests/test_tables.py"
+
+MUTATIONS = [
+    # --- kernels: neighbors and groups
+    Mutation("the last of equally far records", "kernels/neighbors/brute_force.py",
+             "distances[position] > largest", "distances[position] >= largest", oracle("mdav")),
+    Mutation("the last of equally near records", "kernels/neighbors/brute_force.py",
+             "not value < ranked[count - 1]", "not value <= ranked[count - 1]",
+             "tests/kernels/neighbors/test_brute_force.py"),
+    Mutation("equally near records in reverse", "kernels/neighbors/brute_force.py",
+             "ranked[slot - 1] > value", "ranked[slot - 1] >= value", "tests/kernels/neighbors/test_brute_force.py"),
+    Mutation("sums that keep what rounding took", "kernels/neighbors/brute_force.py",
+             "lost = (high - (rough - added)) + (value - added) + totals[1, j]", "lost = 0.0",
+             "tests/algorithms/test_oracles.py -k extreme_outliers"),
+    Mutation("ties in the tree by the higher record", "kernels/neighbors/kd_tree.py",
+             "bound == worst and lowest < worst_record", "bound == worst and lowest > worst_record",
+             "tests/kernels/neighbors/test_kd_tree.py"),
+    Mutation("boxes of the tree a little too far away", "kernels/neighbors/kd_tree.py",
+             "    return bound < worst or", "    return 1.01 * bound < worst or",
+             "tests/kernels/neighbors/test_kd_tree.py"),
+    Mutation("a frozen centroid for left-over records", "kernels/grouping/groups.py",
+             "        if moving:\n", "        if False:\n", oracle("mdav")),
+    Mutation("left-over records to the last of equally near groups", "kernels/grouping/groups.py",
+             "if distance < least:", "if distance <= least:", oracle("cbfs")),
+    Mutation("growth without the factor N / (N + 1)", "kernels/grouping/groups.py",
+             "growth = size / (size + 1) * distance", "growth = distance", oracle("mdav-star")),
+    Mutation("a group that dissolves at any price", "kernels/grouping/dissolve.py",
+             "if not after < FALLEN * before:", "if not after < 1.01 * before:",
+             "tests/kernels/grouping/test_dissolve.py"),
+    Mutation("groups of 2k that are not split", "kernels/grouping/dissolve.py",
+             "np.bincount(labels) >= 2 * k", "np.bincount(labels) > 2 * k", oracle("dba-2")),
+    Mutation("an edge too costly by a group", "kernels/grouping/assignment.py",
+             "if target >= home:", "if target > home:", "tests/kernels/grouping/test_assignment.py"),
+    Mutation("a cut that leaves k - 1 records", "kernels/grouping/spanning_tree.py",
+             "or sizes[record] < k:", "or sizes[record] < k - 1:", "tests/kernels/grouping/test_spanning_tree.py"),
+    Mutation("of equally long edges the last", "kernels/grouping/spanning_tree.py",
+             "order[np.argsort(-lengths[order], kind=\"mergesort\")]",
+             "order[np.argsort(lengths[order], kind=\"mergesort\")[::-1]]",
+             "tests/kernels/grouping/test_spanning_tree.py"),
+    # --- kernels: whole algorithms
+    Mutation("s stays although it went with r", "kernels/bases/mdav.py",
+             "if pool.positions[s_record] < 0:", "if False:", oracle("mdav-1")),
+    Mutation("2k records form one group", "kernels/bases/mdav_argus.py",
+             "while n - first >= 2 * k:", "while n - first > 2 * k:", oracle("mdav-argus")),
+    Mutation("r is its own farthest record", "kernels/bases/mdav_argus.py",
+             "distances[r] = -1.0", "distances[r] = 0.0", oracle("mdav-argus")),
+    Mutation("the seeds of MD change places", "kernels/bases/md.py",
+             "(r, s) if r_first else (s, r)", "(s, r) if r_first else (r, s)", oracle("md-first")),
+    Mutation("seeds from the outside, ties by the higher record", "kernels/bases/mdav_plus.py",
+             "np.argsort(-pool.distances, kind=\"mergesort\")", "np.argsort(pool.distances, kind=\"mergesort\")[::-1]",
+             oracle("mdav-plus")),
+    Mutation("TFRP always from the same reference point", "kernels/bases/tfrp.py",
+             "reference, other = other, reference", "reference, other = reference, other", oracle("tfrp-1")),
+    Mutation("V-MDAV extends where distances are equal", "algorithms/v_mdav.py",
+             "if not to_group[e] < gamma * d_out:", "if not to_group[e] <= gamma * d_out:", oracle("v-mdav")),
+    Mutation("V-MDAV grows groups of 2k", "algorithms/v_mdav.py",
+             "members, gamma, 2 * k - 1)", "members, gamma, 2 * k)", oracle("v-mdav")),
+    Mutation("MDAV* weighs a joined group by k", "algorithms/mdav_star.py",
+             "sse_of(pool, without_r)) / (k + 1)", "sse_of(pool, without_r)) / k", oracle("mdav-star")),
+    Mutation("k-Ward merges two groups of k", "algorithms/k_ward.py",
+             "(size >= k and sizes[other] >= k)", "(size > k and sizes[other] >= k)", oracle("k-ward")),
+    Mutation("k-member counts everybody among the majority", "algorithms/k_member.py",
+             "np.where(groups.of_class == groups.majorities[group], 0.0, penalty)",
+             "np.where(groups.of_class >= 0, 0.0, penalty)", "tests/algorithms/test_mixed.py"),
+    Mutation("Mondrian leaves k - 1 records", "algorithms/mondrian.py",
+             "if min(left, size - left) < k:", "if min(left, size - left) < k - 1:", oracle("mondrian")),
+    Mutation("pieces of a path of 2k - 2 at most", "kernels/paths/split.py",
+             "min(2 * k - 1, n - i)", "min(2 * k - 2, n - i)", oracle("mhm")),
+    Mutation("of equal cuts the shorter last piece", "kernels/paths/split.py",
+             "BETTER = 1.0 - 1e-12", "BETTER = 1.0 + 1e-12", oracle("mhm")),
+    # --- kernels: local search
+    Mutation("records leave groups of k", "kernels/local_search",
+             "if size > k and freed - growth > best.gain:", "if size >= k and freed - growth > best.gain:",
+             "tests/kernels/local_search"),
+    Mutation("a swap counted without the records' own distance", "kernels/local_search",
+             "base + state.own[y] - to_own + between * shares", "base + state.own[y] - to_own",
+             "tests/kernels/local_search -k no_relocation"),
+    Mutation("what is undone keeps its old centroid", "kernels/local_search",
+             "        refresh(state, state.touched[i])\n    begin(state)", "        pass\n    begin(state)",
+             "tests/kernels/local_search -k 'undone or remembers'"),
+    # --- bounds
+    Mutation("groups of more than k only", "kernels/bounds/exact.py",
+             "if k <= size < 2 * k and", "if k < size < 2 * k and", f"{BOUNDS} -k exact"),
+    Mutation("pairs priced 1 % too cheap for the bound", "kernels/bounds",
+             "least = reduced if reduced < 0.0 else reduced * low[j]",
+             "least = reduced if reduced < 0.0 else 1.01 * reduced",
+             f"{BOUNDS} tests/kernels/bounds -k 'worth or any_prices or in_order'"),
+    Mutation("records passed over by a box 1 % too far", "kernels/bounds",
+             "if gap > limit:", "if 1.01 * gap > limit:", f"{BOUNDS} tests/kernels/bounds -k pairs_outside"),
+    Mutation("a record of the star too few", "kernels/bounds",
+             "return others + least[s - 2], -others", "return others, -others",
+             f"{BOUNDS} tests/kernels/bounds -k 'cheaper or in_order'"),
+    Mutation("the nearest-neighbor bound 1 % too high", "metrics/bounds.py",
+             "(2 * k) * (1 - 1e-9)", "(2 * k) * (1 + 1e-2)",
+             "tests/metrics tests/test_literature.py -k nearest_neighbor_bound"),
+    Mutation("the nearest-neighbor bound 1 % too low", "metrics/bounds.py",
+             "(2 * k) * (1 - 1e-9)", "(2 * k) * (1 - 1e-2)",
+             "tests/metrics tests/test_literature.py -k nearest_neighbor_bound"),
+    Mutation("the nearest-neighbor bound of k + 1", "metrics/bounds.py",
+             "totals[k - 2]", "totals[k - 1]", f"{BOUNDS} -k in_order"),
+    Mutation("the bound by set partitioning 1 % too high", "metrics/set_partitioning.py",
+             "least = _sum_of_least(found.least, n // self.k)",
+             "least = 0.99 * _sum_of_least(found.least, n // self.k)", f"{BOUNDS} -k any_prices"),
+    Mutation("one group fewer than there may be", "metrics/set_partitioning.py",
+             "_sum_of_least(found.least, n // self.k)", "_sum_of_least(found.least, n // self.k - 1)",
+             f"{BOUNDS} -k any_prices"),
+    Mutation("pairs outside the program that do not count", "metrics/clique_partitioning.py",
+             "value + missing * (1 + SLACK)", "value", f"{BOUNDS} -k 'any_prices or worth'"),
+    Mutation("the gap as a share of the loss", "metrics/bounds.py",
+             "(information_loss - floor) / floor", "(information_loss - floor) / information_loss", f"{BOUNDS} -k gap"),
+    # --- metrics
+    Mutation("losses above 100 %", "metrics/loss.py",
+             "min(100.0 * part / whole, 100.0)", "100.0 * part / whole", f"{BOUNDS}/test_loss.py"),
+    Mutation("an SST that keeps what rounding left of the mean", "metrics/loss.py",
+             "    centered -= centered.mean(axis=0)\n", "", f"{BOUNDS}/test_loss.py"),
+    Mutation("discernibility without the square", "metrics/generalization.py",
+             "np.square(np.bincount(canonical_labels(labels)))", "np.bincount(canonical_labels(labels))",
+             "tests -k discernibility"),
+    Mutation("a common ancestor one level too high", "metrics/generalization.py",
+             "np.where(least == greatest, least, common)",
+             "np.where((least == greatest) & (least == 0), least, common)",
+             "tests/algorithms/test_mixed.py tests/release"),
+    Mutation("a group of k - 1 is let pass", "partition.py",
+             "if sizes.min() < k:", "if sizes.min() < k - 1:", "tests/test_partition.py"),
+    Mutation("groups numbered by label, not by appearance", "partition.py",
+             "rank[np.argsort(first)] = np.arange(len(first))", "rank[:] = np.arange(len(first))",
+             "tests/test_partition.py"),
+    # --- release
+    Mutation("a release below k is not withheld", "",
+             "if risk.realized_k < k:", "if False:", RELEASE),
+    Mutation("groups that cross strata", "",
+             "labels[rows] = part.labels + n_groups", "labels[rows] = part.labels", f"{RELEASE} -k strat"),
+    Mutation("a stratum with k - 1 records", "",
+             "check_enough_records(len(rows), k,", "check_enough_records(len(rows), k - 1,", f"{RELEASE} -k strat"),
+    Mutation("classes that stay behind when records are dropped", "",
+             "frame[column].iloc[np.flatnonzero(kept)]", "frame[column].iloc[: np.count_nonzero(kept)]", RELEASE),
+    Mutation("a replay on other data", "",
+             "_digest(values) != recipe[\"input_sha256\"]", "False", f"{RELEASE} -k 'replay or recipe'"),
+    Mutation("a replay with other strata", "",
+             "_digest(codes) != recipe[\"strata_sha256\"]", "False", f"{RELEASE} -k 'replay or recipe or strat'"),
+    Mutation("identifiers that are released", "",
+             "name not in schema.identifiers for name in frame.columns", "True for name in frame.columns", RELEASE),
+    Mutation("the upper of two median categories", "",
+             "starts + (partition.sizes - 1) // 2, starts", "starts + partition.sizes // 2, starts", RELEASE),
+    Mutation("the least frequent category", "",
+             "np.lexsort((-counts, groups))", "np.lexsort((counts, groups))", RELEASE),
+    Mutation("-0.0 beside 0.0", "",
+             "str(number + number.dtype.type(0))", "str(number)", RELEASE),
+    # --- reading and writing tables
+    Mutation("a formula in a spreadsheet", "tables.py",
+             "(\"=\", \"+\", \"-\", \"@\", \"\\t\", \"\\r\")", "(\"=\", \"+\", \"-\", \"\\t\", \"\\r\")", TABLES),
+    Mutation("codes that lose their zeros", "tables.py",
+             "if (zeros or rounded) and", "if rounded and", TABLES),
+    Mutation("codes of 16 digits that are rounded", "tables.py",
+             "_EXACT_DIGITS = 15", "_EXACT_DIGITS = 17", TABLES),
+    Mutation("the text None that counts as missing", "tables.py",
+             "\"keep_default_na\": False", "\"keep_default_na\": True", TABLES),
+    Mutation("a file with one cell too many", "tables.py",
+             "if records * columns > max_cells:", "if records * columns > max_cells + columns:", TABLES),
+    # --- schema and scaling
+    Mutation("a column with two roles", "",
+             "if name in roles:", "if False:", "tests -k 'schema or roles or preprocessing'"),
+    Mutation("records with one missing value are kept", "",
+             "~absent.any(axis=1)", "~absent.all(axis=1)",
+             "tests/test_preprocessing.py tests/test_schema.py tests/release"),
+    Mutation("the sample's variance", "",
+             "np.sqrt([np.square(np.ascontiguousarray(column)).mean() for column in deviations.T])",
+             "deviations.std(axis=0, ddof=1)", "tests/test_preprocessing.py tests/test_scaling.py"),
+    Mutation("constant columns left a little off", "",
+             "        scaled[:, constant] = 0.0\n", "", "tests/test_preprocessing.py tests/test_scaling.py"),
+    Mutation("a taxonomy out of balance", "taxonomy.py",
+             "if self.depths[shallow] != self.depths[deep]:", "if False:", "tests/test_taxonomy.py"),
+    Mutation("domains of a part of the file", "records.py",
+             "self.values[rows], self.domains)", "self.values[rows])", "tests/test_records.py"),
+]  # fmt: skip
+
+
+def find(mutation: Mutation, root: Path) -> Path:
+    """Return the only file of the repository at ``root`` that holds the text, once; raise LookupError otherwise."""
+    place = root / "microagg" / mutation.where
+    files = [place] if place.suffix == ".py" else list(place.rglob("*.py"))
+    counts = {path: path.read_text(encoding="utf-8").count(mutation.old) for path in files if path.exists()}
+    if sum(counts.values()) != 1:
+        raise LookupError(f"found {sum(counts.values())} times in microagg/{mutation.where}: {mutation.old!r}")
+    return next(path for path, count in counts.items() if count)
+
+
+def failing(root: Path, arguments: list[str]) -> list[str]:
+    """Return which tests of the repository at ``root`` fail; this process can do nothing else afterwards."""
+    import pytest
+
+    os.chdir(root)
+    for name in [name for name in sys.modules if name.split(".")[0] in {"benchmarks", "microagg", "pages", "tests"}]:
+        del sys.modules[name]
+    with Path("said.txt").open("wb") as said:
+        os.dup2(said.fileno(), 1)
+        os.dup2(said.fileno(), 2)
+    code = pytest.main(["-q", "-n0", "-rfE", "-pno:cacheprovider", "--tb=no", *arguments])
+    sys.stdout.flush()
+    text = Path("said.txt").read_text(encoding="utf-8")
+    failed = re.findall(r"^(?:FAILED|ERROR) (\S+?::.*?)(?: - .*)?$", text, re.MULTILINE)
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) or (code and not failed):
+        raise RuntimeError(f"pytest ended with {code!r}: {text[-500:]}")
+    return failed
+
+
+def copy_to(root: Path) -> None:
+    ignored = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", ".hypothesis")
+    shutil.copytree(ROOT, root, ignore=ignored, dirs_exist_ok=True)
+
+
+def try_out(mutation: Mutation) -> tuple[Mutation, str, str]:
+    """Return a mutation, the first test that fails, and what became of it if there is none."""
+    arguments = [part.strip("'") for part in re.findall(r"'[^']*'|\S+", mutation.tests)]
+    arguments = [part for part in arguments if not part.startswith("tests/") or (ROOT / part).exists()]
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        copy_to(root)
+        try:
+            path = find(mutation, root)
+            text = path.read_text(encoding="utf-8")
+            path.write_text(text.replace(mutation.old, mutation.new), encoding="utf-8")
+            failed = failing(root, ["-x", *arguments])
+        except (LookupError, RuntimeError) as error:
+            return mutation, "", f"NOT TRIED, {error}"
+    return (mutation, failed[0], "") if failed else (mutation, "", "SURVIVED")
+
+
+def fail_anyway(tests: list[str]) -> list[str]:
+    """Return which of ``tests`` fail without any mutation."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy_to(Path(folder))
+        return failing(Path(folder), tests) if tests else []
+
+
+def main(words: list[str]) -> int:
+    chosen = [mutation for mutation in MUTATIONS if not words or any(word in mutation.what for word in words)]
+    os.environ["NUMBA_DISABLE_JIT"] = "1"
+    # What takes long to import is there already in the processes that are forked from this one, each for one task.
+    for name in ("numba", "pandas", "scipy.optimize", "sklearn.cluster"):
+        importlib.import_module(name)
+    caught: dict[str, list[str]] = {}
+    lost = 0
+    with get_context("fork").Pool(2, maxtasksperchild=1) as pool:
+        for mutation, test, verdict in pool.imap_unordered(try_out, chosen):
+            lost += not test
+            caught.setdefault(test, []).append(mutation.what)
+            print(f"{mutation.what}: {verdict or f'caught by {test}'}", flush=True)
+        caught.pop("", None)
+        for test in pool.apply(fail_anyway, (list(caught),)):
+            lost += len(caught.get(test, []))
+            print(f"NOT TRIED, as {test} fails anyway: {', '.join(caught.get(test, []))}")
+    print(f"{len(chosen) - lost} of {len(chosen)} mutations were caught")
+    return min(lost, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
