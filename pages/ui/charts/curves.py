@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from microagg.metrics import bounds
 from pages.ui.charts import theme
-from pages.ui.charts.layout import finish
+from pages.ui.charts.layout import finish, ring
 from pages.ui.text import escape_html, gap_in_words, percent
 
 
@@ -130,17 +130,8 @@ def _mark(figure: go.Figure, rows: pd.DataFrame, selected: tuple[str, int] | Non
     if selected is None or rows.empty:
         return
     at = rows[(rows["method"] == selected[0]) & (rows["k"] == selected[1])]
-    if at.empty:
-        return
-    figure.add_scatter(
-        x=at["k"],
-        y=at[column],
-        mode="markers",
-        marker={"symbol": "circle-open", "size": 20, "color": theme.HIGHLIGHT, "line": {"width": 3}},
-        hoverinfo="skip",
-        name="chosen",
-        showlegend=True,
-    )
+    if not at.empty:
+        ring(figure, at["k"], at[column], "chosen")
 
 
 def _k_axis(figure: go.Figure, ks: tuple[int, int]) -> go.Figure:

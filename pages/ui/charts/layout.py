@@ -5,11 +5,14 @@ Titles are not part of a figure, because Plotly does not break long lines: :func
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from pages.ui.charts import theme
 from pages.ui.text import escape_markdown
 
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"], "responsive": True}
@@ -38,6 +41,19 @@ def finish(figure: go.Figure, height: int) -> go.Figure:
     figure.update_xaxes(automargin=True)
     figure.update_yaxes(automargin=True)
     return figure
+
+
+def ring(figure: go.Figure, x: Sequence[Any] | pd.Series, y: Sequence[Any] | pd.Series, name: str) -> None:
+    """Mark the point or points that are chosen."""
+    figure.add_scatter(
+        x=x,
+        y=y,
+        mode="markers",
+        marker={"symbol": "circle-open", "size": 20, "color": theme.HIGHLIGHT, "line": {"width": 3}},
+        hoverinfo="skip",
+        name=name,
+        showlegend=True,
+    )
 
 
 def show_figure(figure: go.Figure, *, title: str, key: str, alt: str, **options: Any) -> None:

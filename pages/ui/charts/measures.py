@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from pages.ui.charts import theme
-from pages.ui.charts.layout import finish
+from pages.ui.charts.layout import finish, ring
 from pages.ui.text import escape_html, listing, number, percent
 
 #: Of each measure: the axis title, the factor from the results to the unit of the axis, and the text on hover.
@@ -74,14 +74,7 @@ def measure_curves(
         )
     at = rows[(rows["variant"] == selected[0]) & (rows["k"] == selected[1])] if selected else rows.iloc[:0]
     if not at.empty:
-        figure.add_scatter(
-            x=at[across],
-            y=factor * at[measure],
-            mode="markers",
-            marker={"symbol": "circle-open", "size": 20, "color": theme.HIGHLIGHT, "line": {"width": 3}},
-            hoverinfo="skip",
-            name="chosen for the release",
-        )
+        ring(figure, at[across], factor * at[measure], "chosen for the release")
     places = sorted(rows[across].unique())
     title = "k, the minimum group size (records)" if against == "k" else "records"
     # Values of k are chosen like 2, 5, 10, 20, …: a logarithmic axis gives each its room.

@@ -192,11 +192,6 @@ def change(table: Table, **changes: Any) -> None:
     st.session_state[_SETUPS][table.identity] = dataclasses.replace(setup(table), **changes)
 
 
-def reset(table: Table) -> None:
-    """Forget what the user has said of ``table``."""
-    st.session_state[_SETUPS].pop(table.identity, None)
-
-
 def levels_of(table: Table, column: str) -> tuple[str, ...]:
     """Return the order of an ordinal column: as entered, else ascending."""
     return setup(table).levels.get(column) or tuple(counts(table, column))
