@@ -214,7 +214,7 @@ class Schema:
                 )
         else:
             names = _names("quasi_identifiers", quasi_identifiers)
-        cls(names, **declared)
+        cls(names, **declared)  # refuses columns with two roles before columns that are not there
         for role, given in {"quasi_identifiers": names, **declared}.items():
             for name in _names(role, given):
                 if name not in frame.columns:
