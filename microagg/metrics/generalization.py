@@ -12,7 +12,7 @@ numbers or not one for each record.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,15 +20,9 @@ from numpy.typing import ArrayLike
 from microagg.errors import DataError
 from microagg.partition import canonical_labels
 from microagg.records import Records
+from microagg.schema import Schema
 from microagg.taxonomy import Taxonomy
 from microagg.validation import FloatArray, IntArray, check_k
-
-
-class Encoder(Protocol):
-    """Whatever encodes a DataFrame as records: :class:`microagg.Schema`."""
-
-    def records(self, frame: Any) -> Records:
-        """Return the records of ``frame``."""
 
 
 def numeric_distance(one: float, other: float, domain: float) -> float:
@@ -41,7 +35,7 @@ def categorical_distance(one: Any, other: Any, taxonomy: Taxonomy) -> float:
     return taxonomy.distance(one, other)
 
 
-def record_distance(data: Any, one: int, other: int, schema: Encoder | None = None) -> float:
+def record_distance(data: Any, one: int, other: int, schema: Schema | None = None) -> float:
     """Return the distance of the records at two positions: the sum over the attributes, 0 to d (Definition 4)."""
     records = as_records(data, schema)
     total = 0.0
@@ -54,7 +48,7 @@ def record_distance(data: Any, one: int, other: int, schema: Encoder | None = No
     return total
 
 
-def as_records(data: Any, schema: Encoder | None = None) -> Records:
+def as_records(data: Any, schema: Schema | None = None) -> Records:
     """Return ``data`` as records: as it is, or encoded by ``schema``."""
     if isinstance(data, Records):
         return data
@@ -120,19 +114,19 @@ def _common_ancestors(taxonomy: Taxonomy, nodes: IntArray, starts: IntArray) -> 
     return common
 
 
-def group_information_loss(data: Any, labels: ArrayLike, schema: Encoder | None = None) -> FloatArray:
+def group_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> FloatArray:
     """Return the information loss of each group: its size times the sum of its shares, shape (g,) (Definition 5)."""
     found = extents(as_records(data, schema), labels)
     return np.asarray(found.sizes * found.shares.sum(axis=1))
 
 
-def attribute_information_loss(data: Any, labels: ArrayLike, schema: Encoder | None = None) -> FloatArray:
+def attribute_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> FloatArray:
     """Return what each attribute contributes to the total, as a share of the most it could, shape (d,), 0 to 1."""
     found = extents(as_records(data, schema), labels)
     return np.asarray(found.sizes @ found.shares / found.sizes.sum())
 
 
-def total_information_loss(data: Any, labels: ArrayLike, schema: Encoder | None = None) -> float:
+def total_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> float:
     """Return the total information loss, 0 to n·d: the sum over the groups (Definition 6)."""
     return float(group_information_loss(data, labels, schema).sum())
 
