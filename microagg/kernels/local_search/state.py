@@ -157,12 +157,6 @@ def make_state(X: FloatArray, labels: IntArray, k: int, neighbors: IntArray) -> 
 
 
 @njit(cache=True, nogil=True)
-def total_sse(state: State) -> float:
-    """Return the SSE of the partition."""
-    return state.sses.sum()
-
-
-@njit(cache=True, nogil=True)
 def squared_distance(X: FloatArray, i: int, Y: FloatArray, j: int) -> float:
     """Return the squared distance between row ``i`` of ``X`` and row ``j`` of ``Y``."""
     distance = 0.0
