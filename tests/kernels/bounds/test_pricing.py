@@ -30,10 +30,11 @@ def test_no_group_is_cheaper_than_what_the_search_returns():
         program = SetPartitioning(X, k)
         X = program._X
         triples = random_triples(rng, n, seed % 5)
-        # Few groups with an rc below 0, and by little, or many.
-        mean, deviation = ((1.0, 0.2), (1.5, 1.0))[seed // 4 % 2]
-        pi = rng.normal(mean, deviation, size=n) * bounds.exact(X, k)[0] / n
+        pi = rng.normal(1.5, 1, size=n) * bounds.exact(X, k)[0] / n
         sigma = rng.exponential(pi.std(), size=len(triples))
+        if seed // 4 % 2:  # the least rc is hardly below 0, so that bounds that are a little too high rule it out
+            members, costs, _ = all_groups(X, k, pi, triples, sigma)
+            pi += ((costs + 0.005) / members.sum(axis=1)).min()
         cuts = pricing.make_cuts(n, triples, sigma)
 
         def search(effort, program=program, pi=pi, cuts=cuts):
