@@ -28,6 +28,7 @@ sys.path.insert(0, str(ROOT))
 import numba  # noqa: E402
 
 import microagg  # noqa: E402 - the checkout comes first
+from benchmarks import tables  # noqa: E402
 from microagg import datasets, experiment, literature  # noqa: E402
 from microagg.experiment import Method  # noqa: E402
 from microagg.records import Records  # noqa: E402
@@ -194,6 +195,7 @@ def main() -> None:
     """Compute, store and print."""
     table = compute_all(*load())
     store(table)
+    tables.write()
     show(table)
 
 

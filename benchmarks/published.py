@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 import microagg  # noqa: E402 - the checkout comes first
+from benchmarks import tables  # noqa: E402
 from microagg import experiment, literature  # noqa: E402
 from microagg.experiment import Method  # noqa: E402
 from microagg.registry import ALGORITHMS  # noqa: E402
@@ -132,6 +133,7 @@ def main() -> None:
     compute_figures(arguments.all, arguments.only)
     if arguments.curves:
         compute_curves()
+    tables.write()
 
 
 if __name__ == "__main__":

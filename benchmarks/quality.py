@@ -8,7 +8,7 @@ For each of Tarragona, Census and EIA (z-scores) and each k: the lowest standard
 local search from MDAV*, with their seconds; what a search has found after 1, 10 and 60 seconds, the time of its start
 included; the floor that a linear program has proven in as much time; and the gap between the last two, 100 · (IL -
 floor) / floor. Cells are written as they get done, to benchmarks/results/quality.csv, which the page "Published
-results" and the README show; ``--data`` and ``--k`` replace only the cells they name.
+results" and the READMEs show; ``--data`` and ``--k`` replace only the cells they name.
 """
 
 from __future__ import annotations
@@ -25,14 +25,13 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from microagg import datasets, literature, make, metrics  # noqa: E402 - the checkout comes first
+from benchmarks import tables  # noqa: E402 - the checkout comes first
+from microagg import literature, make, metrics  # noqa: E402
 from microagg.experiment import Method  # noqa: E402
 from microagg.metrics.bounds import LinearProgram  # noqa: E402
 from microagg.search import Search  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results" / "quality.csv"
-README = ROOT / "README.md"
-BEGIN, END = "<!-- losses and floors, by benchmarks/quality.py -->", "<!-- end of losses and floors -->"
 DATA = ("tarragona", "census", "eia")
 KS = (3, 4, 5, 6, 10, 25, 50, 100)
 MARKS = (1, 10, 60)
@@ -136,28 +135,6 @@ def store(rows: dict[tuple[str, int], dict]) -> None:
                     writer.writerow({c: f"{v:.6g}" if isinstance(v := row[c], float) else v for c in COLUMNS})
 
 
-def markdown(rows: dict[tuple[str, int], dict]) -> str:
-    """Return the table as the README has it."""
-    lines = [
-        "| Data set | k | Lowest printed | Local search | 1 s | 10 s | 60 s | Proven floor | Gap |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
-    ]
-    for name, k in ((name, k) for name in DATA for k in KS if (name, k) in rows):
-        row = rows[name, k]
-        losses = [f"{float(row[column]):.4f}" for column in ("local_search", *(f"search_{mark}" for mark in MARKS))]
-        lines.append(
-            f"| {datasets.describe(name).title} | {k} | {float(row['printed']):.4f} ({row['printed_by']}) | "
-            f"{' | '.join(losses)} | {float(row['floor']):.4f} | {float(row['gap']):.2f} % |"
-        )
-    return "\n".join(lines) + "\n"
-
-
-def write_readme(rows: dict[tuple[str, int], dict]) -> None:
-    """Put the table where the README has its marks."""
-    before, rest = README.read_text(encoding="utf-8").split(BEGIN)
-    README.write_text(f"{before}{BEGIN}\n{markdown(rows)}{END}{rest.split(END)[1]}", encoding="utf-8")
-
-
 def main() -> None:
     """Read the command line, and measure."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -185,7 +162,7 @@ def main() -> None:
                 f"{' (converged)' if row['converged'] else ''}, gap {row['gap']:.3g} %",
                 flush=True,
             )
-    write_readme(stored())
+    tables.write()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ A run by brute force must give the same groups.
 
 Memory is what the process had in use at its peak over what it had before it read the data, so the data count but the
 interpreter and compiled code do not; a multiple of the data, 8 n d bytes, is given from 1 MB. "x brute force" is how
-many times longer the same algorithm takes with ``choice.prefers_tree`` always False, measured in the same run up to
+many times longer the same algorithm takes with ``crossover.prefers_tree`` always False, measured in the same run up to
 ``--brute-cap`` seconds; ``~`` marks what was extrapolated from fewer records, times n². The exponent of growth is that
 between a number of records and the one before.
 
@@ -167,15 +167,15 @@ def run_cell(method: str, k: int, brute: bool, file: str, repeat: int) -> dict[s
             return b""
     else:
         from microagg import make
-        from microagg.kernels.neighbors import crossover as choice
+        from microagg.kernels.neighbors import crossover
 
-        tree = not brute and bool(choice.prefers_tree(n, d))
+        tree = not brute and bool(crossover.prefers_tree(n, d))
 
         def prefers_tree(n: int, d: int) -> bool:
             asked.append(tree)
             return tree
 
-        choice.prefers_tree = prefers_tree
+        crossover.prefers_tree = prefers_tree
 
         def run(X: np.ndarray) -> bytes:
             return make(method, k=k).fit_predict(X).tobytes()
@@ -204,8 +204,8 @@ import numpy as np
 method, tree = sys.argv[1], sys.argv[2] == "tree"
 from numba.core import event
 from microagg import make
-from microagg.kernels.neighbors import crossover as choice
-choice.prefers_tree = lambda n, d: tree
+from microagg.kernels.neighbors import crossover
+crossover.prefers_tree = lambda n, d: tree
 X = np.random.default_rng(0).random((12_000 if tree else 200, 3))
 estimator = make(method, k=3)
 own, running = {}, []
@@ -533,6 +533,7 @@ def store(run: Run, command: list[str]) -> None:
     import numba
 
     import microagg
+    from benchmarks import tables
     from microagg import literature
 
     RESULTS.mkdir(exist_ok=True)
@@ -563,6 +564,7 @@ def store(run: Run, command: list[str]) -> None:
         "left_out": run.left_out,
     }
     (RESULTS / "scaling.json").write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    tables.write()
 
 
 def plain(value: object) -> object:
@@ -586,7 +588,7 @@ def figure(rows: list[dict[str, str]], about: dict):
     import plotly.graph_objects as go
 
     from microagg import ALGORITHMS
-    from pages.ui import theme
+    from pages.ui.charts import theme
 
     own = [row for row in rows if (row["data"], int(row["d"]), int(row["k"])) == CENTER]
     chart = go.Figure()

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
         ParameterError,
     )
     from microagg.partition import Partition
-    from microagg.preprocessing import Schema, standardize
     from microagg.registry import ALGORITHMS, make
     from microagg.release import Release, microaggregate, replay
+    from microagg.scaling import standardize
+    from microagg.schema import Schema
     from microagg.search import Search
 
 __version__ = "0.1.0"
@@ -61,7 +62,8 @@ _HOMES: dict[str, str | None] = {
         ("ConstantColumnWarning", "DataError", "DatasetUnavailableError", "MicroaggError", "ParameterError"), "errors"
     ),
     "Partition": "partition",
-    **dict.fromkeys(("Schema", "standardize"), "preprocessing"),
+    "Schema": "schema",
+    "standardize": "scaling",
     **dict.fromkeys(("ALGORITHMS", "make"), "registry"),
     **dict.fromkeys(("Release", "microaggregate", "replay"), "release"),
     "Search": "search",

@@ -1,11 +1,16 @@
-"""What every algorithm is: a scikit-learn clusterer that declares its :class:`Info` and its :class:`Param` s."""
+"""What every algorithm is: a scikit-learn clusterer that declares its :class:`Info` and its :class:`Param` s.
+
+Its constructor and its docstring are made from what it declares, so that a parameter is written twice: in ``params``,
+and as an argument of the hook :meth:`Microaggregator._partition`.
+"""
 
 from __future__ import annotations
 
 import difflib
-import importlib
+import inspect
 import math
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -16,7 +21,7 @@ from sklearn.utils.validation import validate_data
 
 from microagg.errors import DataError, ParameterError
 from microagg.partition import Partition
-from microagg.records import Records
+from microagg.records import Records, class_codes
 from microagg.validation import (
     FloatArray,
     IntArray,
@@ -27,9 +32,27 @@ from microagg.validation import (
 )
 
 
+@dataclass(frozen=True)
+class Preset:
+    """Parameters with which an algorithm is compared under a name of its own.
+
+    Attributes
+    ----------
+    name : str
+        As in the dashboard's addresses.
+    title : str
+    params : mapping of str to object
+        A parameter that needs classes starts at this value, and may be changed; the others are what makes the preset.
+    """
+
+    name: str
+    title: str
+    params: Mapping[str, Any]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Info:
-    """What is to be said about an algorithm; validation, the dashboard and the README's table read it.
+    """What is to be said about an algorithm; docstrings, the dashboard, tables and tests read it.
 
     Attributes
     ----------
@@ -54,7 +77,18 @@ class Info:
     note : str
         What the source leaves open, and what was chosen here.
     mixed : bool
-        Whether it works on ordinal and nominal attributes too, see :class:`MixedMicroaggregator`.
+        Whether it partitions :class:`~microagg.records.Records`, whose attributes may be ordinal and nominal too. They
+        are compared as Byun, Kamra, Bertino & Li define it, each by a difference between 0 and 1, so nothing has to be
+        scaled.
+    example : tuple of int
+        The labels of the eleven numbers 1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100 for k = 3, which its docstring shows.
+    presets : tuple of Preset
+        By default, one without parameters.
+    order_of_attributes_matters : bool
+        Whether the same columns in another order may give other groups.
+    checked_by : {"oracle", "properties"}
+        Whether its definition determines every label, so that tests hold it against a second program, its oracle; or
+        leaves the result to a search, of which tests check properties.
     """
 
     key: str
@@ -68,6 +102,10 @@ class Info:
     deterministic: bool = True
     note: str = ""
     mixed: bool = False
+    example: tuple[int, ...] = ()
+    presets: tuple[Preset, ...] = ()
+    order_of_attributes_matters: bool = False
+    checked_by: Literal["oracle", "properties"] = "oracle"
 
 
 @dataclass(frozen=True)
@@ -90,7 +128,7 @@ class Param:
     grid : tuple
         The values among which the literature picks the best one, where it does.
     needs_classes : bool
-        Whether any value but the default takes the class of each record to be known.
+        Whether any value but the default needs the class of each record.
     """
 
     name: str
@@ -108,6 +146,15 @@ class Param:
         if self.kind == "algorithm":
             return tuple(starts())
         return self.bounds if self.kind == "choice" else ()
+
+    def described_kind(self) -> str:
+        """Return the kind with its bounds, as a docstring has it."""
+        if self.kind == "algorithm":
+            return "str, the key of another algorithm"
+        if self.kind == "choice":
+            return f"{{{', '.join(map(repr, self.bounds))}}}"
+        low, high = self.bounds or (None, None)
+        return self.kind if low is None and high is None else f"{self.kind}, {_interval(low, high)}"
 
     def check(self, value: Any) -> Any:
         """Return ``value`` in its own kind, or raise :class:`ParameterError` naming the parameter and its bounds."""
@@ -152,9 +199,10 @@ def _interval(low: Any, high: Any) -> str:
 class Microaggregator(ClusterMixin, BaseEstimator):
     """Base of all algorithms: partitions records into groups of at least ``k`` similar ones.
 
-    A subclass declares ``info`` and ``params``, assigns its parameters in ``__init__`` and implements
-    :meth:`_partition`. Distances are squared Euclidean on X as given: scaling is the caller's business
-    (see :func:`microagg.standardize` and :func:`microagg.microaggregate`). Ties go to the lowest record index.
+    A subclass declares ``info`` and ``params`` and implements :meth:`_partition`; its constructor is made from
+    ``params``, and its docstring is completed from both. Distances are squared Euclidean on X as given: scaling is the
+    caller's business (see :func:`microagg.standardize` and :func:`microagg.microaggregate`). Ties go to the lowest
+    record index.
 
     Parameters
     ----------
@@ -172,37 +220,66 @@ class Microaggregator(ClusterMixin, BaseEstimator):
     info: ClassVar[Info]
     params: ClassVar[tuple[Param, ...]] = ()
 
-    def __init__(self, k: int = 3) -> None:
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "info" not in vars(cls):
+            return
+        if "__init__" not in vars(cls):
+            cls.__init__ = _constructor(cls)  # type: ignore[method-assign]
+        cls.__doc__ = _documentation(cls)
+
+    def __init__(self, k: int = 3, **params: Any) -> None:  # with info, replaced by one that names each of the params
         self.k = k
 
-    def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Partition the records of ``X`` (shape (n, d), finite numbers, n >= k); ``y`` is ignored.
+    def fit(self, X: ArrayLike | Records, y: Any = None) -> Self:
+        """Partition the records of ``X``.
+
+        Parameters
+        ----------
+        X : array or DataFrame of numbers, shape (n, d), or Records
+            Finite, n >= k. Only an algorithm whose ``info.mixed`` is True takes :class:`~microagg.records.Records`.
+        y : array, shape (n,), optional
+            The class of each record, for parameters that need it; otherwise ignored.
 
         Raises
         ------
         ParameterError
-            If k or another parameter is of the wrong kind or out of bounds.
+            If k or another parameter is of the wrong kind or out of bounds, or needs classes and there are none.
         DataError
-            If X is not a 2-D table of finite numbers, or has fewer than k records.
+            If X is neither a 2-D table of finite numbers nor records that the algorithm takes, has fewer than k
+            records, or y does not have one class for each.
         """
         k = check_k(self.k)
         parameters = check_params(type(self), {param.name: getattr(self, param.name) for param in self.params})
-        data = self._validated(X)
+        data = self._read_records(X) if self.info.mixed else self._read_numbers(X)
         check_enough_records(len(data), k, "X")
+        if any(param.needs_classes for param in self.params):
+            parameters["classes"] = self._read_classes(y, len(data), parameters)
         self.partition_ = Partition(self._partition(data, k, **parameters), k)
         self.labels_ = self.partition_.labels
         return self
 
-    def fit_transform(self, X: ArrayLike, y: object = None) -> FloatArray:
+    def fit_predict(self, X: ArrayLike | Records, y: Any = None) -> IntArray:
+        """Partition the records of ``X`` and return the group of each; see :meth:`fit`."""
+        return self.fit(X, y).labels_
+
+    def fit_transform(self, X: ArrayLike, y: Any = None) -> FloatArray:
         """Partition the records of ``X`` and return each replaced by its group's centroid, shape (n, d)."""
-        partition = self.fit(X).partition_
+        if self.info.mixed and isinstance(X, Records):
+            raise DataError("records of mixed attributes have no centroids: use microaggregate, or fit and labels_.")
+        partition = self.fit(X, y).partition_
         return partition.centroids(X)[partition.labels]
 
-    def _partition(self, X: FloatArray, k: int, **parameters: Any) -> IntArray:
-        """Return a group number for each record of ``X``, a C-ordered float array of finite numbers."""
+    def _partition(self, X: Any, k: int, *args: Any, **parameters: Any) -> IntArray:
+        """Return a group number for each record of ``X``.
+
+        A subclass takes ``X``, a C-ordered float array of finite numbers (:class:`~microagg.records.Records` if its
+        ``info.mixed`` is True), k, and each of its ``params`` by name. If any of them needs classes, ``classes`` comes
+        too: codes 0, 1, … of shape (n,).
+        """
         raise NotImplementedError
 
-    def _validated(self, X: Any) -> FloatArray:
+    def _read_numbers(self, X: Any) -> FloatArray:
         names = list(X.columns) if hasattr(X, "columns") and hasattr(X, "dtypes") else None
         if names is not None:
             numeric_matrix(X, names)  # names the column that is not numeric, which the check below would not
@@ -214,85 +291,105 @@ class Microaggregator(ClusterMixin, BaseEstimator):
         # To a kernel a read-only array is another type, for which it would be compiled once more.
         return data if data.flags.writeable else data.copy()
 
+    def _read_records(self, X: Any) -> Records:
+        if not isinstance(X, Records):
+            return Records.of_numbers(self._read_numbers(X))
+        check_finite(X.values, [str(attribute.name) for attribute in X.attributes])
+        self.n_features_in_ = X.d
+        return X
 
-class MixedMicroaggregator(Microaggregator):
-    """Base of the algorithms that work on numeric, ordinal and nominal attributes together.
+    def _read_classes(self, y: Any, n: int, parameters: Mapping[str, Any]) -> IntArray:
+        using = [param.name for param in self.params if param.needs_classes and parameters[param.name] != param.default]
+        if not using:
+            return np.zeros(n, dtype=np.int64)
+        if y is None:
+            raise ParameterError(
+                f"{using[0]} of {self.info.title} needs the class of each record: pass y (or, to microaggregate, "
+                f"classes='column'), or leave {using[0]} at its default."
+            )
+        return class_codes(y, n)
 
-    Attributes are compared as Byun, Kamra, Bertino & Li define it, each by a difference between 0 and 1, so nothing
-    has to be scaled. A subclass implements :meth:`_partition_records`.
-    """
 
-    def fit(self, X: ArrayLike | Records, y: Any = None) -> Self:
-        """Partition the records of ``X``: :class:`~microagg.records.Records`, or numbers of shape (n, d).
+# The type of each kind of parameter in a signature.
+_TYPES = {"float": float, "int": int, "bool": bool, "choice": str, "algorithm": str}
 
-        ``y``, shape (n,), is the class of each record, for parameters that heed it; otherwise it is ignored.
 
-        Raises
-        ------
-        ParameterError
-            If k or another parameter is of the wrong kind or out of bounds, or heeds classes and there are none.
-        DataError
-            If X is neither records nor a 2-D table of finite numbers, has fewer than k records, or y does not have one
-            class for each.
-        """
-        k = check_k(self.k)
-        parameters = check_params(type(self), {param.name: getattr(self, param.name) for param in self.params})
-        if isinstance(X, Records):
-            check_finite(X.values, [str(attribute.name) for attribute in X.attributes])
-            records = X
-            self.n_features_in_ = X.d
-        else:
-            records = Records.of_numbers(self._validated(X))
-        check_enough_records(len(records), k, "X")
-        classes = np.zeros(len(records), dtype=np.int64)
-        heeded = [
-            param.name for param in self.params if param.needs_classes and parameters[param.name] != param.default
+def _constructor(cls: type[Microaggregator]) -> Callable[..., None]:
+    """Return ``__init__(self, k=3, *, …)`` that assigns k and the declared parameters, as scikit-learn asks for."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    signature = inspect.Signature(
+        [
+            inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+            inspect.Parameter("k", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=3, annotation=int),
+            *(inspect.Parameter(p.name, keyword, default=p.default, annotation=_TYPES[p.kind]) for p in cls.params),
         ]
-        if heeded:
-            if y is None:
-                raise ParameterError(
-                    f"{heeded[0]} of {self.info.title} needs the class of each record: pass y (or, to microaggregate, "
-                    f"classes='column'), or leave {heeded[0]} at its default."
-                )
-            classes = class_codes(y, len(records))
-        self.partition_ = Partition(self._partition_records(records, k, classes, **parameters), k)
-        self.labels_ = self.partition_.labels
-        return self
+    )
 
-    def fit_predict(self, X: ArrayLike | Records, y: Any = None, **_: Any) -> IntArray:
-        """Partition the records of ``X`` and return the group of each; see :meth:`fit`."""
-        return self.fit(X, y).labels_
+    def __init__(self: Microaggregator, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - the name in tracebacks
+        given = signature.bind(self, *args, **kwargs)
+        given.apply_defaults()
+        for name in list(signature.parameters)[1:]:
+            setattr(self, name, given.arguments[name])
 
-    def fit_transform(self, X: ArrayLike, y: Any = None) -> FloatArray:
-        """Partition the records of ``X``, numbers of shape (n, d), and return each replaced by its group's centroid."""
-        if isinstance(X, Records):
-            raise DataError("records of mixed attributes have no centroids: use microaggregate, or fit and labels_.")
-        partition = self.fit(X, y).partition_
-        return partition.centroids(X)[partition.labels]
-
-    def _partition_records(self, records: Records, k: int, classes: IntArray, **parameters: Any) -> IntArray:
-        """Return a group number for each of ``records``; ``classes`` are codes 0, 1, … of shape (n,)."""
-        raise NotImplementedError
+    __init__.__qualname__ = f"{cls.__qualname__}.__init__"
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+    return __init__
 
 
-def class_codes(classes: ArrayLike, n: int) -> IntArray:
-    """Return the class of each of ``n`` records as a number from 0, in order of first appearance.
+def _documentation(cls: type[Microaggregator]) -> str:
+    """Return the docstring of ``cls``, completed from its ``info`` and ``params``.
 
-    Raises
-    ------
-    DataError
-        If there is not one class for each record, or one is missing.
+    Its own docstring is one sentence, and the section "Attributes" if a fit sets any besides those of all algorithms.
     """
-    import pandas as pd
+    info = cls.info
+    own, _, attributes = inspect.cleandoc(cls.__doc__ or info.title).partition("\n\nAttributes\n----------\n")
+    parameters = ["k : int, at least 1, default 3", *_indented("The minimum number of records in a group.")]
+    for param in cls.params:
+        parameters.append(f"{param.name} : {param.described_kind()}, default {param.default!r}")
+        parameters += _indented(f"{param.help} ({param.symbol} in the literature.)" if param.symbol else param.help)
+        if param.needs_classes:
+            parameters += _indented("Any other value needs y, the class of each record.")
+    notes = [
+        f"{info.family}. "
+        f"{'All groups but the last few have k records' if info.sizes == 'fixed' else 'The sizes of groups vary'}. "
+        f"Time {info.complexity}, for n records with d attributes.",
+        "Attributes may be numeric, ordinal or nominal, see microagg.records; each is compared by a difference between "
+        "0 and 1, so nothing has to be scaled."
+        if info.mixed
+        else "Distances are squared Euclidean on X as given: scale it before.",
+        "" if info.deterministic else "Random: the same seed gives the same groups.",
+        f"What the source leaves open: {info.note}" if info.note else "",
+        f"The module {cls.__module__} has the steps one by one.",
+    ]
+    sections = {
+        "Parameters": "\n".join(parameters),
+        "Attributes": _ATTRIBUTES + attributes,
+        "Notes": "\n\n".join(textwrap.fill(note, _WIDTH) for note in notes if note),
+        "References": textwrap.fill(info.reference, _WIDTH),
+        "Examples": _EXAMPLE.format(key=info.key, labels=list(info.example)) if info.example else "",
+    }
+    head = [own, textwrap.fill(info.summary, _WIDTH)]
+    body = [f"{title}\n{'-' * len(title)}\n{text.rstrip()}" for title, text in sections.items() if text]
+    return "\n\n".join([*head, *body]) + "\n"
 
-    # As objects: numpy would turn a missing value among text into the text "nan".
-    values = np.asarray(classes, dtype=object)
-    if values.shape != (n,):
-        raise DataError(f"there must be one class for each of {n} records, not classes of shape {values.shape}.")
-    codes, _ = pd.factorize(values)
-    if (codes < 0).any():
-        raise DataError(f"record {int(np.flatnonzero(codes < 0)[0])} (counting from 0) has no class: fill it in.")
-    return codes.astype(np.int64)
+
+_WIDTH = 88
+_ATTRIBUTES = """labels_ : array of int, shape (n,)
+    The group of each record, numbered in order of first appearance; read-only.
+partition_ : Partition
+    The labels with the groups' sizes and centroids.
+n_features_in_ : int
+    The number of attributes.
+"""
+_EXAMPLE = """>>> import microagg
+>>> X = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
+>>> microagg.make({key!r}, k=3).fit_predict(X).tolist()
+{labels}
+"""
+
+
+def _indented(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent="    ", subsequent_indent="    ")
 
 
 def check_params(cls: type[Microaggregator], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -311,24 +408,13 @@ def check_params(cls: type[Microaggregator], given: Mapping[str, Any]) -> dict[s
     return {name: param.check(given.get(name, param.default)) for name, param in known.items()}
 
 
-# What :func:`starts` returns; :mod:`microagg.registry` fills it once it has found all algorithms.
-_STARTS: dict[str, type[Microaggregator]] = {}
-
-
-def register_starts(algorithms: Mapping[str, type[Microaggregator]]) -> None:
-    """Let the partitions of those of ``algorithms`` be improved that do not themselves improve another's partition."""
-    _STARTS.clear()
-    _STARTS.update(
-        (key, cls) for key, cls in algorithms.items() if all(param.kind != "algorithm" for param in cls.params)
-    )
+#: Every algorithm by its key, family by family; :mod:`microagg.algorithms` puts them here, whichever is imported first.
+REGISTERED: dict[str, type[Microaggregator]] = {}
 
 
 def starts() -> Mapping[str, type[Microaggregator]]:
-    """Return the algorithms whose partitions another algorithm may improve, by their keys."""
-    if not _STARTS:
-        # Algorithms do not know the registry. But one that was unpickled, or imported by itself, comes without it.
-        importlib.import_module("microagg.registry")
-    return _STARTS
+    """Return the algorithms whose groups another may improve, by their keys: all that do not themselves do so."""
+    return {key: cls for key, cls in REGISTERED.items() if all(param.kind != "algorithm" for param in cls.params)}
 
 
 def start_labels(key: str, X: FloatArray, k: int) -> IntArray:

@@ -7,31 +7,45 @@ interpreter lock, so threads use all cores without copying the data.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import os
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
-from typing import Any, TypeVar, overload
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from microagg.base import Microaggregator, MixedMicroaggregator, check_params, class_codes
+from microagg.base import Microaggregator, check_params
+from microagg.curves import Knee, knee, largest_k_within
 from microagg.errors import ParameterError
-from microagg.kernels.local_search.regions import locally_best
+from microagg.kernels.local_search.iterated import improve
 from microagg.metrics import generalization, loss
 from microagg.partition import Partition
 from microagg.progress import Cancelled, watched
-from microagg.records import Attribute, Records
+from microagg.records import Attribute, Records, class_codes
 from microagg.registry import ALGORITHMS, algorithm, make
 from microagg.taxonomy import Taxonomy
 from microagg.validation import FloatArray, IntArray, check_enough_records, check_finite, check_k, check_matrix, listing
 
-_R = TypeVar("_R")
+__all__ = [
+    "Knee",
+    "Method",
+    "Problem",
+    "Result",
+    "knee",
+    "largest_k_within",
+    "needed",
+    "prepare",
+    "run",
+    "run_one",
+    "sweep",
+    "unprepared",
+]
 
 
 @dataclass(frozen=True)
@@ -44,8 +58,8 @@ class Method:
         The algorithm's key.
     params : mapping of str to a value or a sequence of values
         Parameters left out have their default. Several values mean: run all and keep the lowest SSE (of mixed
-        records: the lowest Total-IL), for each k on its own, as the literature does for γ of V-MDAV. Such a choice is
-        made with the result in view.
+        records: the lowest Total-IL), for each k on its own, as the literature does for γ of V-MDAV. Which
+        setting is best is known only afterwards: one chosen beforehand loses more.
     polish : bool
         Whether the partition is improved by local search afterwards; see :mod:`microagg.kernels.local_search.descent`.
 
@@ -106,6 +120,120 @@ def _options(value: Any) -> tuple[Any, ...]:
     return tuple(value.tolist() if isinstance(value, np.ndarray) else value) if several else (value,)
 
 
+class Problem(ABC):
+    """What methods partition, and what is measured on the partitions; made by :meth:`of`.
+
+    Attributes
+    ----------
+    data : array of float, shape (n, d), or Records
+    classes : array of int, shape (n,), or None
+        The class of each record, numbered from 0.
+    """
+
+    data: Any
+    classes: IntArray | None = None
+
+    @staticmethod
+    def of(data: ArrayLike | Records, classes: ArrayLike | None = None) -> Problem:
+        """Return the problem of partitioning ``data``: an array of numbers, or records of mixed attributes.
+
+        Raises
+        ------
+        DataError
+            If the data hold anything but finite numbers, or there is not one class for each record.
+        ParameterError
+            If classes are given with an array.
+        """
+        if isinstance(data, Records):
+            check_finite(data.values, [str(attribute.name) for attribute in data.attributes])
+            return _MixedProblem(data, None if classes is None else class_codes(classes, len(data)))
+        if classes is not None:
+            raise ParameterError("classes are for records of mixed attributes: leave them out, or pass Records.")
+        X = check_matrix(data)
+        return _NumericProblem(X, loss.sst(X))
+
+    def partition(self, estimator: Microaggregator) -> Partition:
+        """Return the partition that ``estimator`` finds."""
+        return estimator.fit(self.data, self.classes).partition_
+
+    @abstractmethod
+    def polish(self, partition: Partition) -> Partition:
+        """Return ``partition`` improved by local search."""
+
+    @abstractmethod
+    def fits(self, method: Method) -> None:
+        """Raise :class:`ParameterError`, saying why, if ``method`` does not work on these data."""
+
+    @abstractmethod
+    def value(self, partition: Partition) -> float:
+        """Return what is lost by ``partition``, the measure by which one of several settings is picked."""
+
+    @abstractmethod
+    def row(self, partition: Partition, unpolished: Partition) -> dict[str, Any]:
+        """Return all measures of ``partition``; ``unpolished`` is what it was before it was polished, if it was."""
+
+
+@dataclass(frozen=True, eq=False)
+class _NumericProblem(Problem):
+    """Numbers, whose loss is the SSE, in squared units of the data."""
+
+    data: FloatArray
+    sst: float
+
+    def polish(self, partition: Partition) -> Partition:
+        return Partition(improve(self.data, partition.labels, partition.k), partition.k)
+
+    def fits(self, method: Method) -> None:
+        """All methods work on numbers."""
+
+    def value(self, partition: Partition) -> float:
+        return loss.sse(self.data, partition.labels)
+
+    def row(self, partition: Partition, unpolished: Partition) -> dict[str, Any]:
+        sse = self.value(partition)
+        before = sse if unpolished is partition else self.value(unpolished)
+        return {
+            "information_loss": loss.percent(sse, self.sst),
+            "unpolished": loss.percent(before, self.sst),
+            "sse": sse,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class _MixedProblem(Problem):
+    """Records of mixed attributes, whose loss is Total-IL."""
+
+    data: Records
+    classes: IntArray | None
+
+    def polish(self, partition: Partition) -> Partition:
+        raise NotImplementedError("local search works on numbers")
+
+    def fits(self, method: Method) -> None:
+        cls = algorithm(method.key)
+        if not cls.info.mixed:
+            titles = [other.info.title for other in ALGORITHMS.values() if other.info.mixed]
+            raise ParameterError(
+                f"{cls.info.title} works on arrays of numbers, not on records of mixed attributes: "
+                f"choose one of {listing(titles)}."
+            )
+        if method.polish:
+            raise ParameterError("polish works on arrays of numbers, not on records of mixed attributes: leave it out.")
+        for param in cls.params if self.classes is None else ():
+            if param.needs_classes and any(setting[param.name] != param.default for setting in method.settings()):
+                raise ParameterError(
+                    f"{param.name} of {cls.info.title} needs the class of each record: pass classes, or leave "
+                    f"{param.name} at its default."
+                )
+
+    def value(self, partition: Partition) -> float:
+        return generalization.total_information_loss(self.data, partition.labels)
+
+    def row(self, partition: Partition, unpolished: Partition) -> dict[str, Any]:
+        summary = generalization.summary(self.data, partition.labels, partition.k, self.classes)
+        return {"n_records": len(partition), **vars(summary)}
+
+
 @dataclass(frozen=True)
 class Result:
     """One method at one k.
@@ -115,18 +243,16 @@ class Result:
     method : Method
     k : int
     params : dict
-        The parameters used; where several were tried, those of the lowest SSE, the first tried among equals.
+        The parameters used; where several were tried, those of the lowest loss, the first tried among equals.
     tried : int
         How many parameter settings were tried.
     partition : Partition
-    sse : float
-        In squared units of X.
-    information_loss : float
-        100 · SSE / SST, in percent.
+    measures : dict
+        Of numbers: information_loss (100 · SSE / SST, in percent), unpolished (the same before the partition was
+        polished; if it was not, as it is) and sse (in squared units of X). Of records: n_records and the measures of
+        :class:`microagg.metrics.generalization.Summary`.
     seconds : float
         Time of the algorithm itself, and of polishing, over all settings tried.
-    unpolished : float
-        The information loss before it was polished, in percent; if it was not, as it is.
     """
 
     method: Method
@@ -134,10 +260,18 @@ class Result:
     params: dict[str, Any]
     tried: int
     partition: Partition
-    sse: float
-    information_loss: float
+    measures: dict[str, Any]
     seconds: float
-    unpolished: float
+
+    @property
+    def information_loss(self) -> float:
+        """The information loss in percent."""
+        return float(self.measures["information_loss"])
+
+    @property
+    def sse(self) -> float:
+        """The SSE, in squared units of X; of an array of numbers only."""
+        return float(self.measures["sse"])
 
     def row(self) -> dict[str, Any]:
         """Return what a table shows of it."""
@@ -145,62 +279,14 @@ class Result:
             "method": self.method.key,
             "label": self.method.label,
             "k": self.k,
-            "information_loss": self.information_loss,
-            "unpolished": self.unpolished,
-            "sse": self.sse,
-            **_how(self),
+            **self.measures,
+            "n_groups": self.partition.n_groups,
+            "smallest_group": int(self.partition.sizes.min()),
+            "largest_group": int(self.partition.sizes.max()),
+            "params": ", ".join(f"{name}={value}" for name, value in self.params.items()),
+            "settings_tried": self.tried,
+            "seconds": self.seconds,
         }
-
-
-@dataclass(frozen=True)
-class MixedResult:
-    """One method at one k, on records of mixed attributes.
-
-    Attributes
-    ----------
-    method : Method
-    k : int
-    params : dict
-        The parameters used; where several were tried, those of the lowest Total-IL, the first tried among equals.
-    tried : int
-        How many parameter settings were tried.
-    partition : Partition
-    summary : Summary
-        Its measures.
-    seconds : float
-        Time of the algorithm itself, over all settings tried.
-    """
-
-    method: Method
-    k: int
-    params: dict[str, Any]
-    tried: int
-    partition: Partition
-    summary: generalization.Summary
-    seconds: float
-
-    def row(self) -> dict[str, Any]:
-        """Return what a table shows of it."""
-        return {
-            "method": self.method.key,
-            "label": self.method.label,
-            "k": self.k,
-            "n_records": len(self.partition),
-            **vars(self.summary),
-            **_how(self),
-        }
-
-
-def _how(result: Result | MixedResult) -> dict[str, Any]:
-    """Return the columns that both kinds of results end with."""
-    return {
-        "n_groups": result.partition.n_groups,
-        "smallest_group": int(result.partition.sizes.min()),
-        "largest_group": int(result.partition.sizes.max()),
-        "params": ", ".join(f"{name}={value}" for name, value in result.params.items()),
-        "settings_tried": result.tried,
-        "seconds": result.seconds,
-    }
 
 
 _prepared: set[str] = set()
@@ -216,7 +302,8 @@ def unprepared(keys: Iterable[str]) -> list[str]:
 
 def needed(methods: Iterable[Method]) -> list[str]:
     """Return the algorithms that ``methods`` run, for :func:`prepare`."""
-    return list(dict.fromkeys(key for method in methods for key in (method.key, *([_POLISH] if method.polish else []))))
+    keys = [key for method in methods for key in ((method.key, _POLISH) if method.polish else (method.key,))]
+    return list(dict.fromkeys(keys))
 
 
 def prepare(keys: Iterable[str], progress: Callable[[int, int, str], None] | None = None) -> None:
@@ -246,119 +333,32 @@ def _warm_up(key: str) -> None:
         Attribute("z", "nominal", (), tree),
     )
     values = np.array([[0.0, 2, 2], [1, 0, 3], [2, 1, 5], [5, 2, 6], [4, 0, 2], [3, 1, 5], [9, 2, 3]])
-    records, classes = Records(attributes, values), np.array([0, 1, 0, 1, 0, 0, 1])
+    problem = Problem.of(Records(attributes, values), [0, 1, 0, 1, 0, 0, 1])
     params = algorithm(key).params
-    heeding = {param.name: param.bounds[1] or 1.0 for param in params if param.needs_classes}
+    # The upper bound, or 1 where there is none, is not the default, so that the classes are used.
+    with_classes = {param.name: param.bounds[1] or 1.0 for param in params if param.needs_classes}
     choices = [{param.name: value} for param in params if param.kind == "choice" for value in param.bounds]
-    for given in [{}, heeding, *choices]:
-        _mixed(make(key, k=2, **given)).fit(records, classes)
+    for given in [{}, with_classes, *choices]:
+        make(key, k=2, **given).fit(problem.data, problem.classes)
 
 
-def _best(
-    method: Method, k: int, fit: Callable[[Microaggregator], Partition], value: Callable[[Partition], float]
-) -> tuple[dict[str, Any], int, Partition, float, float]:
-    """Return the parameters of the lowest value, how many were tried, their partition, its value, and seconds."""
+def run_one(problem: Problem, method: Method, k: int) -> Result:
+    """Run ``method`` at ``k``; with several settings, the one of the lowest loss is kept, the first among equals."""
     settings = method.settings()
-    best: tuple[dict[str, Any], Partition, float] | None = None
+    best: tuple[float, dict[str, Any], Partition, Partition] | None = None
     seconds = 0.0
     for params in settings:
         estimator = make(method.key, k=k, **params)
         started = time.perf_counter()
-        partition = fit(estimator)
+        found = problem.partition(estimator)
+        partition = problem.polish(found) if method.polish else found
         seconds += time.perf_counter() - started
-        reached = value(partition)
-        if best is None or reached < best[2]:
-            best = params, partition, reached
+        value = problem.value(partition)
+        if best is None or value < best[0]:
+            best = value, params, partition, found
     assert best is not None
-    return best[0], len(settings), best[1], best[2], seconds
-
-
-def run_one(X: FloatArray, method: Method, k: int, sst: float | None = None) -> Result:
-    """Run ``method`` at ``k`` on ``X``, shape (n, d); with several settings, the one with the lowest SSE is kept."""
-    whole = loss.sst(X) if sst is None else sst
-    before: dict[Partition, Partition] = {}
-
-    def fit(estimator: Microaggregator) -> Partition:
-        found = estimator.fit(X).partition_
-        if not method.polish:
-            return found
-        polished = Partition(locally_best(X, found.labels, k), k)
-        before[polished] = found
-        return polished
-
-    params, tried, partition, sse, seconds = _best(method, k, fit, lambda partition: loss.sse(X, partition.labels))
-    information_loss = loss.percent(sse, whole)
-    unpolished = information_loss
-    if method.polish:
-        unpolished = loss.percent(loss.sse(X, before[partition].labels), whole)
-    return Result(method, k, params, tried, partition, sse, information_loss, seconds, unpolished)
-
-
-def _mixed(estimator: Microaggregator) -> MixedMicroaggregator:
-    assert isinstance(estimator, MixedMicroaggregator)
-    return estimator
-
-
-def run_one_mixed(records: Records, method: Method, k: int, classes: ArrayLike | None = None) -> MixedResult:
-    """Run ``method`` at ``k`` on ``records``; with several settings, the one with the lowest Total-IL is kept.
-
-    ``classes``, shape (n,), are given to the algorithm and to the classification metric.
-    """
-    params, tried, partition, _, seconds = _best(
-        method,
-        k,
-        lambda estimator: _mixed(estimator).fit(records, classes).partition_,
-        lambda partition: generalization.total_information_loss(records, partition.labels),
-    )
-    summary = generalization.summary(records, partition.labels, k, classes)
-    return MixedResult(method, k, params, tried, partition, summary, seconds)
-
-
-def check_mixed(method: Method, *, with_classes: bool) -> None:
-    """Raise :class:`ParameterError` unless ``method`` works on records of mixed attributes, with or without classes."""
-    cls = algorithm(method.key)
-    if not cls.info.mixed:
-        titles = [other.info.title for other in ALGORITHMS.values() if other.info.mixed]
-        raise ParameterError(
-            f"{cls.info.title} works on arrays of numbers, not on records of mixed attributes: "
-            f"choose one of {listing(titles)}."
-        )
-    if method.polish:
-        raise ParameterError("polish works on arrays of numbers, not on records of mixed attributes: leave it out.")
-    heeded = [
-        param.name
-        for param in cls.params
-        if param.needs_classes and any(setting[param.name] != param.default for setting in method.settings())
-    ]
-    if heeded and not with_classes:
-        raise ParameterError(
-            f"{heeded[0]} of {cls.info.title} needs the class of each record: pass classes, or leave {heeded[0]} at "
-            "its default."
-        )
-
-
-@overload
-def run(
-    X: Records,
-    cells: Iterable[tuple[Method, int]],
-    *,
-    classes: ArrayLike | None = None,
-    cancelled: Callable[[], bool] | None = None,
-    workers: int | None = None,
-    watch: Callable[[Method, int, str, float | None], None] | None = None,
-) -> Iterator[MixedResult]: ...
-
-
-@overload
-def run(
-    X: ArrayLike,
-    cells: Iterable[tuple[Method, int]],
-    *,
-    classes: ArrayLike | None = None,
-    cancelled: Callable[[], bool] | None = None,
-    workers: int | None = None,
-    watch: Callable[[Method, int, str, float | None], None] | None = None,
-) -> Iterator[Result]: ...
+    _, params, partition, found = best
+    return Result(method, k, params, len(settings), partition, problem.row(partition, found), seconds)
 
 
 def run(
@@ -369,7 +369,7 @@ def run(
     cancelled: Callable[[], bool] | None = None,
     workers: int | None = None,
     watch: Callable[[Method, int, str, float | None], None] | None = None,
-) -> Iterator[Any]:
+) -> Iterator[Result]:
     """Yield a result for each cell (method, k) as it gets done, on ``workers`` threads (default: the cores).
 
     ``cancelled()`` is asked before each cell and, by long-running algorithms, now and then; once it is true no further
@@ -379,9 +379,8 @@ def run(
     Parameters
     ----------
     X : array of float, shape (n, d), or Records
-        What is yielded is a :class:`Result` of an array and a :class:`MixedResult` of records.
     classes : array, shape (n,), optional
-        The class of each of the records, for parameters that heed it and for the classification metric.
+        The class of each of the records, for parameters that use it and for the classification metric.
 
     Raises
     ------
@@ -389,38 +388,28 @@ def run(
         If X holds anything but finite numbers, or has fewer records than a k, or if there is not one class for each.
     ParameterError
         If a k is not a whole number of at least 1, classes are given with an array, an algorithm does not work on
-        mixed attributes and X are records, or it heeds classes and there are none.
+        mixed attributes and X are records, or it uses classes and there are none.
     """
     todo = [(method, check_k(k)) for method, k in cells]
-    one: Callable[[Method, int], Result | MixedResult]
-    if isinstance(X, Records):
-        check_finite(X.values, [str(attribute.name) for attribute in X.attributes])
-        codes: IntArray | None = None if classes is None else class_codes(classes, len(X))
-        for method in dict.fromkeys(method for method, _ in todo):
-            check_mixed(method, with_classes=codes is not None)
-        n, one = len(X), functools.partial(run_one_mixed, X, classes=codes)
-    else:
-        if classes is not None:
-            raise ParameterError("classes are for records of mixed attributes: leave them out, or pass Records.")
-        data = check_matrix(X)
-        check_finite(data)
-        n, one = len(data), functools.partial(run_one, data, sst=loss.sst(data))
+    problem = Problem.of(X, classes)
+    for method in dict.fromkeys(method for method, _ in todo):
+        problem.fits(method)
     for _, k in todo:
-        check_enough_records(n, k, "X")
-    return _on_threads(one, todo, cancelled, workers or os.cpu_count() or 1, watch)
+        check_enough_records(len(problem.data), k, "X")
+    return _on_threads(problem, todo, cancelled, workers or os.cpu_count() or 1, watch)
 
 
 def _on_threads(
-    one: Callable[[Method, int], _R],
+    problem: Problem,
     cells: Iterable[tuple[Method, int]],
     cancelled: Callable[[], bool] | None,
     threads: int,
     watch: Callable[[Method, int, str, float | None], None] | None,
-) -> Iterator[_R]:
-    """Yield ``one(method, k)`` for each cell as it gets done; see :func:`run`."""
+) -> Iterator[Result]:
+    """Yield the result of each cell as it gets done; see :func:`run`."""
     waiting = iter(cells)
 
-    def watched_run(method: Method, k: int) -> _R | None:
+    def watched_run(method: Method, k: int) -> Result | None:
         def watcher(message: str, share: float | None) -> bool:
             if watch:
                 watch(method, k, message, share)
@@ -428,12 +417,12 @@ def _on_threads(
 
         with watched(watcher):
             try:
-                return one(method, k)
+                return run_one(problem, method, k)
             except Cancelled:
                 return None
 
     with ThreadPoolExecutor(threads, thread_name_prefix="microagg") as pool:
-        running: set[Future[_R | None]] = set()
+        running: set[Future[Result | None]] = set()
         while True:
             while len(running) < threads and not (cancelled and cancelled()):
                 cell = next(waiting, None)
@@ -454,7 +443,7 @@ def sweep(
     ks: Iterable[int],
     *,
     classes: ArrayLike | None = None,
-    progress: Callable[[int, int, Any], None] | None = None,
+    progress: Callable[[int, int, Result], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     workers: int | None = None,
 ) -> pd.DataFrame:
@@ -471,7 +460,7 @@ def sweep(
     classes : array, shape (n,), optional
         The class of each of the records of mixed attributes.
     progress : callable, optional
-        Called as ``progress(done, total, result)`` after each pair, with a :class:`Result` or :class:`MixedResult`.
+        Called as ``progress(done, total, result)`` after each pair, with its :class:`Result`.
     cancelled : callable, optional
         Asked before each pair; once it is true the rows done so far are returned.
     workers : int, optional
@@ -495,9 +484,8 @@ def sweep(
     cells = list(dict.fromkeys(itertools.product(methods, ks)))
     prepare(needed(methods))
     rank = {cell: position for position, cell in enumerate(cells)}
-    results: list[Result | MixedResult] = []
-    data: Any = X  # which of the two kinds of results there are, makes no difference here
-    for result in run(data, cells, classes=classes, cancelled=cancelled, workers=workers):
+    results: list[Result] = []
+    for result in run(X, cells, classes=classes, cancelled=cancelled, workers=workers):
         results.append(result)
         if progress:
             progress(len(results), len(cells), result)
@@ -506,49 +494,3 @@ def sweep(
     table = pd.DataFrame([result.row() for result in results], columns=columns)
     table.attrs["complete"] = len(results) == len(cells)
     return table
-
-
-def largest_k_within(ks: ArrayLike, losses: ArrayLike, limit: float) -> int | None:
-    """Return the largest of ``ks`` whose loss is at most ``limit``, or None if there is none.
-
-    A larger k may lose less than a smaller one, as heuristics are not monotone; its partition serves both.
-    """
-    within = np.asarray(ks)[np.asarray(losses) <= limit]
-    return int(within.max()) if len(within) else None
-
-
-@dataclass(frozen=True)
-class Knee:
-    """The bend of a loss curve.
-
-    Attributes
-    ----------
-    k : int
-        Where the curve is farthest from the straight line between its ends.
-    flattens : bool
-        True if the curve lies above that line there: the loss rises faster than average before the knee and more
-        slowly after. False: it rises more slowly before and faster after.
-    distance : float
-        The vertical distance to the line, as a share of the curve's rise.
-    """
-
-    k: int
-    flattens: bool
-    distance: float
-
-
-def knee(ks: ArrayLike, losses: ArrayLike) -> Knee | None:
-    """Return the knee of a loss curve, or None if it has fewer than three points, does not rise, or is straight.
-
-    The point of greatest distance from the chord, after Satopää, Albrecht, Irwin & Raghavan 2011 ("Kneedle"), without
-    smoothing. A curve that departs from the chord by less than 2 % of its rise counts as straight.
-    """
-    order = np.argsort(ks)
-    x = np.asarray(ks, dtype=np.float64)[order]
-    y = np.asarray(losses, dtype=np.float64)[order]
-    if len(x) < 3 or y[-1] <= y[0]:
-        return None
-    above = (y - y[0]) / (y[-1] - y[0]) - (x - x[0]) / (x[-1] - x[0])
-    at = int(np.abs(above).argmax())
-    distance = float(above[at])
-    return Knee(int(x[at]), distance > 0, abs(distance)) if abs(distance) >= 0.02 else None

@@ -22,9 +22,9 @@ from typing import Any, Literal
 import numpy as np
 
 from microagg import datasets
-from microagg.experiment import Method, Result, run_one
-from microagg.preprocessing import standardize
+from microagg.experiment import Method, Problem, Result, run_one
 from microagg.registry import ALGORITHMS
+from microagg.scaling import standardize
 from microagg.validation import FloatArray
 
 #: How many random data sets stand behind a mean.
@@ -358,7 +358,7 @@ def compute(recipe: Recipe, done: Callable[[Result], None] | None = None) -> Com
         method = recipe.method
         if not generated and recipe.sets > 1:
             method = Method(method.key, {**method.params, "random_state": seed})
-        results.append(run_one(X, method, recipe.k))
+        results.append(run_one(Problem.of(X), method, recipe.k))
         if done:
             done(results[-1])
     values = np.array([result.information_loss if recipe.loss else result.sse for result in results])

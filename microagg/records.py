@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from microagg.errors import DataError
 from microagg.taxonomy import Taxonomy
@@ -28,7 +28,7 @@ KINDS: tuple[Kind, ...] = ("numeric", "ordinal", "nominal")
 
 @dataclass(frozen=True)
 class Attribute:
-    """What is to be known of an attribute to compare its values.
+    """What has to be known of an attribute to compare its values.
 
     Attributes
     ----------
@@ -154,3 +154,31 @@ class Records:
         So a difference of two records counts the same whatever other records they are among.
         """
         return Records(self.attributes, self.values[rows], self.domains)
+
+
+def class_codes(classes: ArrayLike, n: int, name: Hashable = None) -> IntArray:
+    """Return the class of each of ``n`` records as a number from 0, in order of first appearance, shape (n,).
+
+    ``name`` is the column's, for messages.
+
+    Raises
+    ------
+    DataError
+        If there is not one class for each record, one is missing, or they cannot be told apart.
+    """
+    import pandas as pd
+
+    # As objects: numpy would turn a missing value among text into the text "nan".
+    values = np.asarray(classes, dtype=object)
+    if values.shape != (n,):
+        raise DataError(f"there must be one class for each of {n} records, not classes of shape {values.shape}.")
+    try:
+        codes, _ = pd.factorize(values)
+    except TypeError:
+        raise DataError(
+            f"the classes {'' if name is None else f'{name!r} '}hold values that cannot be told apart (such as lists): "
+            "turn them into text or numbers first."
+        ) from None
+    if (codes < 0).any():
+        raise DataError(f"record {int(np.flatnonzero(codes < 0)[0])} (counting from 0) has no class: fill it in.")
+    return codes.astype(np.int64)

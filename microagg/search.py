@@ -11,21 +11,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Generator
-from contextlib import closing
+from collections.abc import Callable
 from typing import Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.base import Param
 from microagg.errors import DataError, ParameterError
-from microagg.kernels.local_search.descent import about_mean
-from microagg.kernels.local_search.regions import improving_labels
-from microagg.kernels.local_search.ruin_recreate import Recombination
-from microagg.kernels.neighbors.knn_graph import find_neighbors
+from microagg.kernels.local_search.iterated import IteratedSearch
 from microagg.metrics import loss
-from microagg.partition import Partition, canonical_labels
+from microagg.partition import Partition
 from microagg.progress import checkpoint
 from microagg.registry import make
 from microagg.validation import IntArray, check_enough_records, check_finite, check_k, check_matrix
@@ -42,8 +37,8 @@ _RANDOM_STATE = Param("random_state", "int", (0, None), 0, "The seed.")
 class Search:
     """The best partition of some records that has been found so far, and the search that goes on from it.
 
-    The search is local search and then iterated local search, see :mod:`microagg.algorithms.iterated_local_search`.
-    An object serves one thread at a time, which may be any.
+    The search is local search and then ruin and recreate, see :mod:`microagg.algorithms.iterated_local_search`. An
+    object serves one thread at a time, which may be any.
 
     Parameters
     ----------
@@ -83,15 +78,11 @@ class Search:
         self._best: IntArray = Partition(labels, self._k).labels
         if len(self._best) != len(data):
             raise DataError(f"X has {len(data)} records, but there are labels for {len(self._best)}.")
-        self._X = about_mean(data)
+        self._search = IteratedSearch(data, self._best, self._k, self._random_state)
         self._sst = loss.sst(data)
-        self.sse = loss.sse(self._X, self._best)
+        self.sse = self._settled_sse = loss.sse(self._search.X, self._best)
         self.trace: list[tuple[float, float]] = [(0.0, self.information_loss)]
         self._elapsed = 0.0
-        self._settled_sse = self.sse
-        self._neighbors: IntArray = np.empty((len(data), 0), dtype=np.int64)
-        self._local: Generator[bool] | None = None
-        self._recombination: Recombination | None = None
 
     @property
     def labels(self) -> IntArray:
@@ -106,13 +97,13 @@ class Search:
     @property
     def iterations(self) -> int:
         """How many iterations have been done."""
-        return self._recombination.iterations if self._recombination else 0
+        return self._search.iterations
 
     def improve(self, seconds: float | None = None, iterations: int | None = None, watch: Watch | None = None) -> Self:
-        """Search on for so many seconds and so many iterations at the most, and return the object itself.
+        """Search on for at most ``seconds`` and at most ``iterations``, and return the object itself.
 
         Local search comes first, and is not counted among the iterations. ``watch`` is called every few tenths of a
-        second. The search goes on where the last one stopped, for whatever reason it did.
+        second. The search goes on where the last call stopped, for whatever reason it did.
 
         Raises
         ------
@@ -126,12 +117,13 @@ class Search:
         if seconds is None and most is None and watch is None:
             raise ParameterError("say when the search is to end: pass seconds, iterations or watch.")
         begun, before = time.perf_counter(), self._elapsed
-        steps = self._steps(most)
+        steps = self._search.run(most)
         try:
             while self._elapsed - before < limit:
                 going = next(steps, None) is not None
                 self._elapsed = before + time.perf_counter() - begun
-                self._enter_trace()
+                if going:
+                    self._take_over()
                 share = None if seconds is None else min(1.0, (self._elapsed - before) / limit)
                 if not going or (watch is not None and not watch(self.information_loss, self._elapsed)):
                     break
@@ -141,30 +133,12 @@ class Search:
             self._elapsed = before + time.perf_counter() - begun
         return self
 
-    def _enter_trace(self) -> None:
+    def _take_over(self) -> None:
+        """Take over the best partition that the search has found so far."""
+        # A copy, which another thread may read while the search goes on.
+        self._best = self._search.labels.copy()
+        if self.iterations == 0:
+            self._settled_sse = loss.sse(self._search.X, self._best)
+        self.sse = self._settled_sse - self._search.gain
         if self.information_loss < self.trace[-1][1]:
             self.trace.append((self._elapsed, self.information_loss))
-
-    def _steps(self, iterations: int | None) -> Generator[bool]:
-        """Go on with the search, and yield every few tenths of a second, the best partition taken in."""
-        if self._local is None:
-            self._local = self._search_locally()
-        # Not "yield from": what was begun must not be closed with this generator, but go on in the next.
-        for _ in self._local:
-            yield True
-        if self._recombination is None:
-            self._recombination = Recombination(self._X, self._best, self._k, self._neighbors, self._random_state)
-            self._settled_sse = self.sse
-        with closing(self._recombination.search(iterations)) as search:
-            for _ in search:
-                self._best = self._recombination.labels.copy()
-                self.sse = self._settled_sse - self._recombination.fallen
-                yield True
-
-    def _search_locally(self) -> Generator[bool]:
-        labels = np.array(self._best)
-        for _ in improving_labels(self._X, labels, self._k):
-            self._best = canonical_labels(labels)
-            self.sse = loss.sse(self._X, self._best)
-            yield True
-        self._neighbors = find_neighbors(self._X, self._k)

@@ -2,7 +2,7 @@
 
 The leaves of a taxonomy are the values of a categorical attribute, its inner nodes what these can be generalized to
 (Sweeney 2002; Byun, Kamra, Bertino & Li, Section 3). All leaves have the same depth, so that the height of a subtree
-says how much a generalization to its root gives away.
+says how much is lost by a generalization to its root.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Taxonomy:
     ------
     DataError
         If the leaves do not all have the same depth, two nodes have one name, or ``parents`` are no tree in that order.
-        A node whose only child bears its own name is allowed: it fills a level where there is nothing to tell apart.
+        A node whose only child has its own name is allowed: it fills a level that divides nothing.
     """
 
     names: tuple[str, ...]
@@ -84,7 +84,7 @@ class Taxonomy:
             known = self._position.get(name)
             if known is not None and not (children[known] == [node]):
                 raise DataError(f"the taxonomy has two nodes called {name!r}: rename one of them.")
-            # Of a chain of equal names the lowest counts, the others only fill levels.
+            # Of a chain of nodes with one name, the name stands for the lowest; the others only fill levels.
             self._position[name] = node
         leaves = [node for node in range(len(self.names)) if not children[node]]
         shallow = min(leaves, key=self.depths.__getitem__)
@@ -352,7 +352,7 @@ class Taxonomy:
         Raises
         ------
         DataError
-            If ``values`` are none, or one is not in the taxonomy.
+            If there are no ``values``, or one is not in the taxonomy.
         """
         nodes = [self.node(value) for value in values]
         if not nodes:

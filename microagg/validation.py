@@ -29,6 +29,13 @@ def check_k(k: Any) -> int:
     return int(k)
 
 
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
+    """Return ``value``, or raise :class:`ParameterError` naming the parameter and its ``choices``."""
+    if not isinstance(value, str) or value not in choices:
+        raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}.")
+    return value
+
+
 def check_labels(labels: ArrayLike) -> IntArray:
     """Return group labels as a 1-D int64 array, or raise :class:`DataError`."""
     array = np.asarray(labels)
@@ -101,6 +108,20 @@ def check_unique_columns(names: Sequence[Any]) -> None:
         raise DataError(f"the column name {listed} occurs more than once: rename the columns so that each is unique.")
 
 
+def check_frame(frame: Any) -> None:
+    """Raise :class:`DataError` unless ``frame`` is a DataFrame with unique column names on one level."""
+    import pandas as pd
+
+    if not isinstance(frame, pd.DataFrame):
+        raise DataError(
+            f"the data must be a pandas DataFrame, not {type(frame).__name__}: "
+            "pandas.DataFrame(X, columns=[...]) makes one of an array."
+        )
+    if frame.columns.nlevels > 1:
+        raise DataError(f"the column names have {frame.columns.nlevels} levels: flatten them to one first.")
+    check_unique_columns(list(frame.columns))
+
+
 def check_columns(frame: pd.DataFrame, columns: Sequence[Any]) -> None:
     """Raise :class:`DataError` naming the first of ``columns`` that ``frame`` does not have."""
     for column in columns:
@@ -108,6 +129,20 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[Any]) -> None:
             raise DataError(
                 f"there is no column {column!r}: the columns are {listing([repr(name) for name in frame.columns])}."
             )
+
+
+def check_present(series: pd.Series[Any], used: NDArray[np.bool_], lacks: str, so: str = "") -> None:
+    """Raise :class:`DataError` naming the first record that is ``used``, shape (n,), and has no value in a column.
+
+    ``lacks`` and ``so`` are what the message says that it lacks, and what follows from that.
+    """
+    absent = np.flatnonzero(series.isna().to_numpy() & used)
+    if len(absent):
+        more = f", one of {len(absent):,} such records" if len(absent) > 1 else ""
+        raise DataError(
+            f"column {series.name!r} has {lacks} in record {int(absent[0])} (counting from 0){more}{so}: "
+            "fill in or leave out such records first."
+        )
 
 
 def numeric_matrix(frame: pd.DataFrame, columns: Sequence[Any]) -> FloatArray:
@@ -143,6 +178,27 @@ def listing(names: Sequence[str], most: int = 12) -> str:
     """Return ``names`` separated by commas; of more than ``most`` the rest as a number."""
     rest = len(names) - most
     return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def plain(value: Any) -> Any:
+    """Return ``value`` made of what JSON knows; column names, index labels and strata may be anything."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun, in the plural unless it is 1."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def quoted(names: Sequence[Any]) -> str:
+    """Return names in quotes, separated by commas."""
+    return listing([repr(plain(name)) for name in names])
 
 
 def _first_not_number(series: pd.Series[Any]) -> tuple[int, Any]:

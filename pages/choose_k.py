@@ -4,9 +4,13 @@ import pandas as pd
 import streamlit as st
 
 from microagg import ALGORITHMS, ParameterError, metrics
-from microagg.experiment import knee, largest_k_within
+from microagg.experiment import Knee, knee, largest_k_within
 from microagg.tables import to_csv
-from pages.ui import certificate, charts, data, runs, shell, state, widgets
+from pages.ui import shell, state, widgets
+from pages.ui.charts import curves
+from pages.ui.charts.layout import show_figure
+from pages.ui.data.workspace import Workspace, chosen_workspace
+from pages.ui.runs import certificate, jobs
 from pages.ui.text import escape_markdown, listing, percent
 
 _CHART = "loss_chart"
@@ -20,7 +24,7 @@ def body() -> None:
         "whatever the method, less cannot be lost. The least possible loss lies in the band above it. **Click a point** "
         "to choose that algorithm and k for the other pages."
     )
-    workspace = data.workspace()
+    workspace = chosen_workspace()
     shell.mention_categories(workspace.table.categories)
     _controls(workspace)
     choices = state.current()
@@ -29,28 +33,29 @@ def body() -> None:
         return
     ks = _range(workspace)
     cells = [(choices.sweep_method(key), k) for key in choices.methods for k in ks]
-    job = runs.sweep(workspace, cells)
+    job = jobs.sweep(workspace, cells)
 
     def draw() -> None:
-        rows = runs.results().table(workspace.digest, cells)
+        rows = jobs.results().table(workspace.digest, cells)
         if rows.empty:
             st.caption("The first results appear here in a moment.")
         else:
             _chart(workspace, rows, ks)
 
     if job.running:
-        runs.watch(job, draw)
+        jobs.watch(job, draw)
         return
-    runs.ended_early("sweep")
-    rows = runs.results().table(workspace.digest, cells)
+    jobs.ended_early("sweep")
+    rows = jobs.results().table(workspace.digest, cells)
     if not rows.empty:
+        searching = certificate.is_searching()
         draw()
         _helper(rows)
-        certificate.section(workspace)
+        certificate.section(workspace, searching=searching)
         _table(workspace, rows)
 
 
-def _controls(workspace: data.Workspace) -> None:
+def _controls(workspace: Workspace) -> None:
     left, start, end = st.columns([4, 1, 1], vertical_alignment="bottom")
     with left:
         widgets.pick_methods("Algorithms")
@@ -90,7 +95,7 @@ def _controls(workspace: data.Workspace) -> None:
                     widgets.params_of(key)
 
 
-def _range(workspace: data.Workspace) -> range:
+def _range(workspace: Workspace) -> range:
     choices = state.current()
     if choices.k_from > choices.k_to:
         raise ParameterError(f"k runs from {choices.k_from} to {choices.k_to}: the first must not exceed the second.")
@@ -103,12 +108,12 @@ def _range(workspace: data.Workspace) -> range:
     return range(choices.k_from, min(choices.k_to, workspace.n) + 1)
 
 
-def _chart(workspace: data.Workspace, rows: pd.DataFrame, ks: range) -> None:
+def _chart(workspace: Workspace, rows: pd.DataFrame, ks: range) -> None:
     choices = state.current()
     bounds = (ks[0], ks[-1])
     selected = (choices.method, choices.k)
     if choices.view == "loss":
-        figure = charts.loss_curve(
+        figure = curves.loss_curve(
             rows,
             certificate.floors(workspace, ks),
             ks=bounds,
@@ -117,10 +122,10 @@ def _chart(workspace: data.Workspace, rows: pd.DataFrame, ks: range) -> None:
             limit=choices.limit,
         )
     else:
-        figure = charts.excess_curve(rows, ks=bounds, selected=selected)
-    shell.chart(
+        figure = curves.excess_curve(rows, ks=bounds, selected=selected)
+    show_figure(
         figure,
-        title=charts.summary_of_curve(rows),
+        title=curves.summary_of_curve(rows),
         key=_CHART,
         on_select=_select,
         selection_mode="points",
@@ -139,11 +144,9 @@ def _select() -> None:
         return
     choices = state.current()
     if choices.best:
-        table = runs.results().rows
-        for (_, method, at), found in reversed(table.items()):
-            if method == choices.sweep_method(key) and at == k:
-                state.set_params(key, found["settings"])
-                break
+        found = jobs.results().row(chosen_workspace().digest, choices.sweep_method(key), k)
+        if found:
+            state.set_params(key, found["settings"])
     state.update(method=key, k=k)
 
 
@@ -199,7 +202,7 @@ def _helper(rows: pd.DataFrame) -> None:
     )
 
 
-def _knee_in_words(bend) -> str:
+def _knee_in_words(bend: Knee | None) -> str:
     if bend is None:
         return "The loss rises evenly: no k stands out."
     if bend.flattens:
@@ -207,10 +210,10 @@ def _knee_in_words(bend) -> str:
     return "Up to here protection is cheap, from here on each step costs more."
 
 
-def _table(workspace: data.Workspace, rows: pd.DataFrame) -> None:
+def _table(workspace: Workspace, rows: pd.DataFrame) -> None:
     ks = sorted(rows["k"].unique())
     floors = dict(zip(ks, certificate.floors(workspace, ks), strict=True))
-    gaps = [100 * metrics.gap(row.information_loss, floors[row.k]) for row in rows.itertuples()]
+    gaps = [100 * metrics.gap(loss, floors[k]) for loss, k in zip(rows["information_loss"], rows["k"], strict=True)]
     rows = rows.assign(floor=[floors[k].information_loss for k in rows["k"]], gap=gaps)
     shown = rows[
         [

@@ -6,8 +6,12 @@ import streamlit as st
 from sklearn.decomposition import PCA
 
 from microagg import metrics
-from microagg.experiment import Result
-from pages.ui import certificate, charts, data, runs, shell, state, widgets
+from microagg.experiment import Method, Result
+from pages.ui import shell, state, widgets
+from pages.ui.charts.clusters import View, clusters, group_sizes
+from pages.ui.charts.layout import CONFIG, show_figure
+from pages.ui.data.workspace import Workspace, chosen_workspace
+from pages.ui.runs import certificate, jobs
 from pages.ui.text import count, escape_markdown, gap_in_words, number, percent
 
 _COMPONENTS = ("PC 1", "PC 2")
@@ -21,11 +25,11 @@ def body() -> None:
         "Each group is outlined, its records in one color; the small crosses are the centroids that would be released. "
         "Tight groups lose little. Groups may overlap here although they are apart in the other attributes."
     )
-    workspace = data.workspace()
+    workspace = chosen_workspace()
     shell.mention_categories(workspace.table.categories)
     _controls(workspace)
     choices = state.current()
-    results = runs.partitions(workspace, [(choices.method_of(key), choices.k) for key in _keys()])
+    results = jobs.partitions(workspace, [(choices.method_of(key), choices.k) for key in _keys()])
     view = _view(workspace)
     floor = certificate.floors(workspace, [choices.k])[0]
     _verdict(results, floor)
@@ -34,17 +38,17 @@ def body() -> None:
     for column, result, share in zip(columns, results, shares, strict=True):
         with column:
             _metrics(result, floor)
-            shell.chart(
-                charts.clusters(view, result.partition.labels, share, workspace.table.frame.index),
+            show_figure(
+                clusters(view, result.partition.labels, share, workspace.table.frame.index),
                 title=f"{result.method.label} at k = {choices.k}, {count(workspace.n, 'record')}",
                 key=f"clusters_{result.method.key}",
-                config=charts.CONFIG,
+                config=CONFIG,
                 alt=f"Records of {workspace.table.title} on {view.names[0]} and {view.names[1]}, "
                 f"grouped by {result.method.label} with k = {choices.k}.",
             )
     _remarks(view, workspace)
-    shell.chart(
-        charts.group_sizes([(result.method.key, result.method.label, result.partition.sizes) for result in results]),
+    show_figure(
+        group_sizes([(result.method.key, result.method.label, result.partition.sizes) for result in results]),
         title=_sizes_in_words(results),
         key="sizes",
         alt="How many groups have how many records, per algorithm.",
@@ -57,7 +61,7 @@ def _keys() -> list[str]:
     return [choices.method] if choices.second == choices.method else [choices.method, choices.second]
 
 
-def _controls(workspace: data.Workspace) -> None:
+def _controls(workspace: Workspace) -> None:
     axes = [*_COMPONENTS[: min(2, workspace.d)], *workspace.columns]
     choices = state.current()
     fixed = {name: _usable(getattr(choices, name), axes, place) for place, name in enumerate("xy")}
@@ -92,7 +96,7 @@ def _components(digest: str, _X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return points, np.nan_to_num(pca.explained_variance_ratio_)
 
 
-def _view(workspace: data.Workspace) -> charts.View:
+def _view(workspace: Workspace) -> View:
     choices = state.current()
     axes, names = [], []
     for name in (choices.x, choices.y):
@@ -104,16 +108,16 @@ def _view(workspace: data.Workspace) -> charts.View:
             place = _COMPONENTS.index(name)
             axes.append(points[:, place])
             names.append(f"principal component {place + 1} ({100 * explained[place]:.0f} % of the variance)")
-    return charts.View.of(np.stack(axes, axis=1), (names[0], names[1]), central=choices.frame == "center")
+    return View.of(np.stack(axes, axis=1), (names[0], names[1]), central=choices.frame == "center")
 
 
 @st.cache_resource(scope="session", max_entries=24, show_spinner=False)
-def _record_shares(digest: str, method, k: int, _workspace: data.Workspace, _result: Result) -> np.ndarray:
+def _record_shares(digest: str, method: Method, k: int, _workspace: Workspace, _result: Result) -> np.ndarray:
     losses = metrics.record_sse(_workspace.X, _result.partition.labels)
     return 100 * losses / losses.sum() if losses.sum() > 0 else losses
 
 
-def _shares(workspace: data.Workspace, result: Result) -> np.ndarray:
+def _shares(workspace: Workspace, result: Result) -> np.ndarray:
     return _record_shares(workspace.digest, result.method, result.k, workspace, result)
 
 
@@ -154,7 +158,7 @@ def _metrics(result: Result, floor: metrics.bounds.Bound) -> None:
     st.caption(f"{said[0].upper()}{said[1:]}.")
 
 
-def _remarks(view: charts.View, workspace: data.Workspace) -> None:
+def _remarks(view: View, workspace: Workspace) -> None:
     if len(view.shown) < workspace.n:
         st.info(
             f"{workspace.n:,} records are more than can be drawn without lag: a random sample of {len(view.shown):,} is "
@@ -173,7 +177,7 @@ def _sizes_in_words(results: list[Result]) -> str:
     return "Group sizes. " + "; ".join(parts)
 
 
-def _losers(workspace: data.Workspace, result: Result, shares: np.ndarray) -> None:
+def _losers(workspace: Workspace, result: Result, shares: np.ndarray) -> None:
     st.subheader("Records that lose most")
     order = np.argsort(-shares, kind="stable")[:_MOST_LOSING]
     if shares[order[0]] == 0:

@@ -1,12 +1,17 @@
 """Data: pick or upload a data set, look at it, choose the quasi-identifiers and how they are scaled."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from microagg import MicroaggError, datasets
-from microagg.preprocessing import SCALES, scale_effect
-from pages.ui import data, shell, sidebar, sources, state
+from microagg.scaling import SCALES, scale_effect
+from pages.ui import shell, state
+from pages.ui.data import sources, tables
+from pages.ui.data.tables import Table, chosen_table
+from pages.ui.data.workspace import Workspace, chosen_workspace
 from pages.ui.text import count, escape_markdown, listing, sentence
 
 _SHOWN_ROWS = 5_000
@@ -19,8 +24,8 @@ def body() -> None:
     choices = state.current()
     left, right = st.columns([2, 3], vertical_alignment="bottom")
     with left:
-        sidebar.pick_data("Data set", key="w_data_page")
-        if choices.data in data.SYNTHETIC:
+        sources.pick_data("Data set", key="w_data_page")
+        if choices.data in tables.SYNTHETIC:
             state.bound(
                 st.number_input,
                 "Seed",
@@ -31,12 +36,12 @@ def body() -> None:
             )
     if choices.data == state.UPLOAD:
         sources.upload()
-        if data.uploaded() is None:
+        if tables.uploaded() is None:
             return
     elif not datasets.is_available(choices.data):
         sources.download(choices.data)
         return
-    table = data.table()
+    table = chosen_table()
     with right:
         st.markdown(escape_markdown(table.description))
     _quasi_identifiers(table)
@@ -51,7 +56,7 @@ def body() -> None:
         st.caption(f"Source: {escape_markdown(table.source)}")
 
 
-def _quasi_identifiers(table: data.Table) -> None:
+def _quasi_identifiers(table: Table) -> None:
     st.subheader("Quasi-identifiers")
     st.caption(
         "The attributes by which somebody could recognize a record. They are grouped on and replaced by group means; "
@@ -59,7 +64,7 @@ def _quasi_identifiers(table: data.Table) -> None:
     )
     shell.mention_categories(table.categories)
     choices = state.current()
-    numeric = data.numeric_columns(table.frame)
+    numeric = tables.numeric_columns(table.frame)
     st.session_state["w_columns"] = [c for c in (choices.columns or table.quasi_identifiers) if c in numeric]
 
     def commit() -> None:
@@ -105,12 +110,12 @@ def _scaling() -> None:
         st.caption(says)
 
 
-def _workspace(table: data.Table) -> data.Workspace | None:
+def _workspace(table: Table) -> Workspace | None:
     try:
-        return data.workspace()
+        return chosen_workspace()
     except MicroaggError as error:
         st.error(sentence(error))
-    numeric = data.numeric_columns(table.frame)
+    numeric = tables.numeric_columns(table.frame)
     complete = tuple(
         column for column in numeric if np.isfinite(table.frame[column].to_numpy(float, na_value=np.nan)).all()
     )
@@ -119,14 +124,14 @@ def _workspace(table: data.Table) -> data.Workspace | None:
     return None
 
 
-def _attributes(table: data.Table) -> None:
+def _attributes(table: Table) -> None:
     st.subheader("Attributes")
     chosen = state.current().columns or table.quasi_identifiers
-    numeric = data.numeric_columns(table.frame)
+    numeric = tables.numeric_columns(table.frame)
     rows = []
     for column in table.frame.columns:
         series = table.frame[column]
-        row = {
+        row: dict[str, Any] = {
             "attribute": str(column),
             "distribution": [],
             "role": "quasi-identifier" if column in chosen else "left as it is",
@@ -171,7 +176,7 @@ def _attributes(table: data.Table) -> None:
     )
 
 
-def _records(table: data.Table) -> None:
+def _records(table: Table) -> None:
     st.subheader("Records")
     n = len(table.frame)
     about = f"{count(n, 'record')}, {count(table.frame.shape[1], 'attribute')}."

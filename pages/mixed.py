@@ -1,20 +1,15 @@
 """Mixed data: files with categories, from the kinds of their columns to a release whose values are generalized."""
 
+from typing import Any
+
 import streamlit as st
 
 from microagg import datasets
-from pages.ui import (
-    data,
-    mixed,
-    mixed_adult,
-    mixed_attributes,
-    mixed_compare,
-    mixed_release,
-    shell,
-    sidebar,
-    sources,
-    state,
-)
+from pages.ui import shell, state
+from pages.ui.data import attributes, kinds, sources, tables
+from pages.ui.data.tables import Table, chosen_table
+from pages.ui.published import adult
+from pages.ui.runs import compare, release
 from pages.ui.text import count, escape_markdown
 
 _STEPS = {
@@ -38,19 +33,19 @@ def body() -> None:
     steps = _steps()
     with steps["attributes"] as tab:
         if tab.open:
-            mixed_attributes.show(table)
+            attributes.show(table)
     with steps["compare"] as tab:
         if tab.open:
-            mixed_compare.show(table)
+            compare.show(table)
     with steps["release"] as tab:
         if tab.open:
-            mixed_release.show(table)
+            release.show(table)
     with steps["adult"] as tab:
         if tab.open:
-            mixed_adult.show()
+            adult.show()
 
 
-def _steps() -> dict:
+def _steps() -> dict[str, Any]:
     key = "w_step"
     st.session_state[key] = _STEPS[state.current().step]
     names = {label: name for name, label in _STEPS.items()}
@@ -61,21 +56,21 @@ def _steps() -> dict:
 # --- the data ---------------------------------------------------------------------------------------------------------
 
 
-def _table() -> data.Table | None:
+def _table() -> Table | None:
     """Draw the picker of data, and return what is picked if it is on this machine."""
     left, right = st.columns([2, 3], vertical_alignment="bottom")
     with left:
-        sidebar.pick_data("Data set", key="w_data_mixed")
+        sources.pick_data("Data set", key="w_data_mixed")
     name = state.current().data
     if name == state.UPLOAD:
-        if data.uploaded() is None:
+        if tables.uploaded() is None:
             sources.upload()
             st.button("Try the sample survey: 300 fictitious persons", on_click=sources.use_survey)
             return None
     elif not datasets.is_available(name):
         sources.download(name)
         return None
-    table = data.table()
+    table = chosen_table()
     with right:
         if name == state.UPLOAD:
             size = f"{count(len(table.frame), 'record')}, {count(table.frame.shape[1], 'column')}"
@@ -83,7 +78,7 @@ def _table() -> data.Table | None:
             shell.link("data", "Look at it, or use another file: Data")
         else:
             st.markdown(escape_markdown(table.description))
-    if not any(kind != "numeric" for kind in mixed.setup(table).kinds.values()):
+    if not any(kind != "numeric" for kind in kinds.setup(table).kinds.values()):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.info(
                 f"{escape_markdown(table.title)} holds numbers only. These methods take it, but are made for categories:"

@@ -9,7 +9,11 @@ from microagg import datasets, literature, metrics
 from microagg.experiment import Method
 from microagg.literature import Computed, Figure
 from microagg.registry import ALGORITHMS
-from pages.ui import beyond, charts, runs, shell, state, widgets
+from pages.ui import shell, state, widgets
+from pages.ui.charts import published
+from pages.ui.charts.layout import show_figure
+from pages.ui.published import beyond
+from pages.ui.runs import jobs
 from pages.ui.text import count, escape_markdown, percent
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results"
@@ -85,9 +89,9 @@ def _count(stored: literature.Stored) -> None:
 def _run_here(figures: list[Figure]) -> dict[str, Computed]:
     """Offer to compute the table now, and return what has been computed in this session."""
     live: dict[str, Computed] = st.session_state.setdefault(_LIVE, {})
-    todo = [figure for figure in figures if figure.recipe]
-    missing = sorted({f.recipe.data for f in todo if not datasets.is_available(f.recipe.data)})
-    identity = tuple(figure.identity for figure in todo)
+    todo = [(figure, figure.recipe) for figure in figures if figure.recipe]
+    missing = sorted({recipe.data for _, recipe in todo if not datasets.is_available(recipe.data)})
+    identity = tuple(figure.identity for figure, _ in todo)
     if missing:
         st.info(
             f"To compute it here, {', '.join(datasets.describe(name).title for name in missing)} must be on this machine: "
@@ -96,28 +100,28 @@ def _run_here(figures: list[Figure]) -> dict[str, Computed]:
         return live
     asked = st.session_state.get("live_table") == identity
     if not asked:
-        sets = sum(figure.recipe.sets for figure in todo)
+        sets = sum(recipe.sets for _, recipe in todo)
 
         def begin() -> None:
             st.session_state["live_table"] = identity
-            runs.results().jobs.pop("literature", None)
+            jobs.results().jobs.pop("literature", None)
 
         st.button(f"Compute this table here and now ({count(sets, 'run')})", on_click=begin)
         return live
 
-    def work(job: runs.Job) -> None:
-        runs.compile_for(job, [figure.recipe.method.key for figure in todo])
-        for figure in todo:
+    def work(job: jobs.Job) -> None:
+        jobs.compile_for(job, [recipe.method.key for _, recipe in todo])
+        for figure, recipe in todo:
             job.message = f"{figure.method} on {figure.dataset}, k = {figure.k}"
-            live[figure.identity] = literature.compute(figure.recipe, lambda _: job.check())
+            live[figure.identity] = literature.compute(recipe, lambda _: job.check())
             job.done += 1
 
-    job = runs.results().start("literature", identity, len(todo), work)
+    job = jobs.results().start("literature", identity, len(todo), work)
     job.wait(1.0)
     if job.running:
-        runs.watch(job)
+        jobs.watch(job)
     else:
-        runs.ended_early("literature")
+        jobs.ended_early("literature")
     return live
 
 
@@ -160,8 +164,8 @@ def _table(figures: list[Figure], results: dict[str, Computed]) -> None:
     table = pd.DataFrame(rows)
     differences = table.dropna(subset="difference")
     if not differences.empty:
-        shell.chart(
-            charts.differences(differences),
+        show_figure(
+            published.differences(differences),
             title=_conclusion(differences),
             key="differences",
             alt="Difference of our figures from the printed ones in percent, by method; the table below has the numbers.",
@@ -215,9 +219,9 @@ def _curves_of_random_sets() -> None:
         for name, title in (("simu", "SimU"), ("simc", "SimC")):
             part = gamma[gamma["data"] == name]
             best = part.loc[part.groupby("k")["information_loss"].idxmin(), ["k", "gamma"]]
-            listed = ", ".join(f"{row.gamma:g} at k = {row.k}" for row in best.itertuples())
-            shell.chart(
-                charts.gamma_curves(part),
+            listed = ", ".join(f"{gamma:g} at k = {k}" for gamma, k in zip(best["gamma"], best["k"], strict=True))
+            show_figure(
+                published.gamma_curves(part),
                 title=f"V-MDAV on {title}: the γ that loses least on average is {listed}",
                 key=f"gamma_{name}",
                 alt=f"Mean information loss of V-MDAV on 25 {title} sets against γ, a line for each k.",
@@ -226,8 +230,8 @@ def _curves_of_random_sets() -> None:
         means = simc.assign(label=simc["method"].map(widgets.title_of))
         at = means.pivot(index="k", columns="method", values="information_loss")
         saved = 100 * (1 - at["mdav-star"] / at["mdav"])
-        shell.chart(
-            charts.mean_curves(means),
+        show_figure(
+            published.mean_curves(means),
             title=f"SimC, k = 2 to 100: MDAV* loses up to {saved.max():.0f} % less than MDAV (at k = {saved.idxmax()})",
             key="simc_curves",
             alt="Mean information loss on 25 SimC sets against k for MDAV, MDAV+, V-MDAV and MDAV*.",
@@ -239,8 +243,10 @@ def _gain_over_mdav(figures: list[Figure], results: dict[str, Computed]) -> None
     rows = []
     for figure in figures:
         base = mdav.get((figure.dataset, figure.k))
-        ours, ours_base = results.get(figure.identity), base and results.get(base.identity)
-        if figure.method == "MDAV" or not (ours and ours_base):
+        if figure.method == "MDAV" or base is None:
+            continue
+        ours, ours_base = results.get(figure.identity), results.get(base.identity)
+        if not (ours and ours_base):
             continue
         rows.append(
             {
@@ -264,8 +270,8 @@ def _convergence() -> None:
         return
     ends = curve.groupby(["data", "k"])["information_loss"].agg(["first", "last"])
     saved = 100 * (1 - ends["last"] / ends["first"])
-    shell.chart(
-        charts.convergence(curve),
+    show_figure(
+        published.convergence(curve),
         title=f"IMHM round by round: it takes {saved.min():.0f} to {saved.max():.0f} % off the loss of its MDAV start",
         key="convergence",
         alt="Information loss of IMHM after each step, on Tarragona and Census at k = 3, 5 and 10.",
@@ -290,16 +296,16 @@ def _pairwise_systematic(figures: list[Figure]) -> None:
     for figure in figures:
         if figure.method != "P-S":
             continue
-        raw, scaled = (_both_readings(name.lower(), figure.k, how) for how in (False, True))
-        above.append(100 * (scaled[0] / scaled[1] - 1))
+        raw, scaled, mdav, floor = _both_readings(name.lower(), figure.k)
+        above.append(100 * (scaled / mdav - 1))
         rows.append(
             {
                 "k": figure.k,
                 "Printed": percent(figure.value),
                 "P-S here, raw data": percent(raw),
-                "P-S here, scaled data": percent(scaled[0]),
-                "MDAV, scaled data": percent(scaled[1]),
-                "Floor, scaled data": percent(scaled[2]),
+                "P-S here, scaled data": percent(scaled),
+                "MDAV, scaled data": percent(mdav),
+                "Floor, scaled data": percent(floor),
             }
         )
     st.table(pd.DataFrame(rows), hide_index=True, border="horizontal")
@@ -308,14 +314,16 @@ def _pairwise_systematic(figures: list[Figure]) -> None:
 
 
 @st.cache_data(show_spinner="Running P-S on raw and on scaled data …")
-def _both_readings(name: str, k: int, scaled: bool):
-    recipe = literature.Recipe(name, Method("p-s"), k, scaled=scaled)
-    own = literature.compute(recipe).value
-    if not scaled:
-        return own
-    mdav = literature.compute(literature.Recipe(name, Method("mdav"), k)).value
-    floor = metrics.bounds.nearest_neighbor(literature.data_for(recipe), k).information_loss
-    return own, mdav, floor
+def _both_readings(name: str, k: int) -> tuple[float, float, float, float]:
+    """Return IL in percent: of P-S on raw data, and on scaled data that of P-S, of MDAV, and the floor."""
+    recipes = (
+        literature.Recipe(name, Method("p-s"), k, scaled=False),
+        literature.Recipe(name, Method("p-s"), k),
+        literature.Recipe(name, Method("mdav"), k),
+    )
+    raw, scaled, mdav = (literature.compute(recipe).value for recipe in recipes)
+    floor = metrics.bounds.nearest_neighbor(literature.data_for(recipes[1]), k).information_loss
+    return raw, scaled, mdav, floor
 
 
 @st.cache_data(show_spinner=False)

@@ -3,7 +3,10 @@
 import streamlit as st
 
 from microagg import datasets
-from pages.ui import charts, shell, toy
+from pages.ui import shell
+from pages.ui.charts.layout import show_figure
+from pages.ui.charts.toy import number_line
+from pages.ui.runs import toy
 from pages.ui.text import number, percent
 
 
@@ -18,11 +21,11 @@ def body() -> None:
     )
     values = datasets.load("toy").X
     results = toy.compare(values, k=3, gamma=0.2)
-    figure = charts.number_line(
+    figure = number_line(
         values[:, 0],
         [(result.method.key, toy.caption(result), result.partition.labels) for result in results],
     )
-    shell.chart(
+    show_figure(
         figure,
         title="Eleven records in groups of at least 3: the same data, a twelfth of the loss",
         key="toy_picture",

@@ -1,11 +1,16 @@
 """Toy example: a few records on a line, V-MDAV against MDAV*, editable."""
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from microagg import metrics
+from microagg.experiment import Result
 from microagg.validation import check_enough_records
-from pages.ui import charts, shell, state, toy
+from pages.ui import shell, state
+from pages.ui.charts.layout import show_figure
+from pages.ui.charts.toy import number_line
+from pages.ui.runs import toy
 from pages.ui.text import count, number, percent
 
 
@@ -47,8 +52,8 @@ def body() -> None:
     results = toy.compare(values, choices.toy_k, choices.toy_gamma)
     v_mdav, star = results
 
-    shell.chart(
-        charts.number_line(
+    show_figure(
+        number_line(
             values[:, 0], [(result.method.key, toy.caption(result), result.partition.labels) for result in results]
         ),
         title=_verdict(v_mdav, star),
@@ -79,7 +84,7 @@ def body() -> None:
     )
 
 
-def _verdict(v_mdav, star) -> str:
+def _verdict(v_mdav: Result, star: Result) -> str:
     if min(v_mdav.sse, star.sse) == max(v_mdav.sse, star.sse):
         return "Both lose the same here"
     better, worse = sorted((v_mdav, star), key=lambda result: result.sse)
@@ -88,7 +93,7 @@ def _verdict(v_mdav, star) -> str:
     return f"{better.method.label} loses {worse.sse / better.sse:.3g} times less here"
 
 
-def _groups(values, result) -> pd.DataFrame:
+def _groups(values: np.ndarray, result: Result) -> pd.DataFrame:
     rows = []
     for group in range(result.partition.n_groups):
         members = values[result.partition.labels == group]

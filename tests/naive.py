@@ -146,7 +146,7 @@ def two_groups(X, U, k, first, second):
 
 
 def mdav_rounds(X, k, least):
-    """Return the groups that MDAV forms while at least so many records are unassigned, and those it leaves."""
+    """Return the groups that MDAV forms while ``least`` or more records are unassigned, and those it leaves."""
     groups, U = [], list(range(len(X)))
     while len(U) >= least:
         r = farthest(X, middle(X, U), U)
@@ -253,8 +253,9 @@ def md(X, k, first="s"):
     """
     X = rows(X)
     groups, U = [], list(range(len(X)))
+    pairs = sorted(itertools.combinations(U, 2), key=lambda pair: -d2(X[pair[0]], X[pair[1]]))
     while len(U) >= 2 * k:
-        r, s = max(((r, s) for r in U for s in U if r < s), key=lambda pair: d2(X[pair[0]], X[pair[1]]))
+        r, s = next((r, s) for r, s in pairs if r in U and s in U)
         one, two = two_groups(X, U, k, s, r) if first == "s" else two_groups(X, U, k, r, s)
         groups += [one, two]
         U = without(U, one + two)
@@ -1160,7 +1161,3 @@ def least_sse(X, k):
         return best
 
     return least(tuple(range(len(X))))
-
-
-#: The algorithms without an oracle: tests/test_search.py says what they have to fulfill.
-BY_PROPERTIES = {"local-search", "iterated-local-search"}

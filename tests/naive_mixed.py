@@ -46,7 +46,7 @@ def common(parents, nodes):
 
 
 def leaves(parents):
-    """Return the nodes that are nobody's parent."""
+    """Return the nodes without children."""
     return [node for node in range(len(parents)) if node not in parents]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import adult
 from microagg import ALGORITHMS, DataError, ParameterError, experiment, make, metrics
-from microagg.experiment import Method, MixedResult, Result, sweep
+from microagg.experiment import Method, Problem, sweep
 from microagg.metrics import generalization
 from microagg.records import Attribute, Records
 from microagg.taxonomy import Taxonomy
@@ -173,14 +173,31 @@ def test_sweep_over_records(records, classes):
         assert (row.n_groups, row.smallest_group) == (labels.max() + 1, np.bincount(labels).min())
 
 
-def test_records_and_arrays_have_their_own_results(records, X):
+def test_records_and_arrays_have_their_own_measures(records, X):
     [mixed] = experiment.run(records, [(Method("mondrian"), 4)])
     [plain] = experiment.run(X, [(Method("mondrian"), 4)])
-    assert isinstance(mixed, MixedResult)
-    assert isinstance(plain, Result)
-    assert mixed.summary.classification is None
+    assert mixed.measures["classification"] is None
     assert mixed.row()["classification"] is None
+    assert mixed.information_loss == mixed.measures["information_loss"]
+    assert "sse" not in mixed.row()
     assert plain.sse == pytest.approx(metrics.sse(X, plain.partition.labels))
+
+
+def test_a_problem_says_what_is_measured_and_what_fits(records, classes, X):
+    numbers, mixed = Problem.of(X), Problem.of(records)
+    for problem in (numbers, mixed):
+        problem.fits(Method("mondrian"))
+        found, worse = (problem.partition(make("mondrian", k=k)) for k in (3, 20))
+        assert problem.value(found) < problem.value(worse)
+        before, after = problem.row(worse, worse), problem.row(found, worse)
+        assert after["information_loss"] < before["information_loss"]
+        assert after.get("unpolished") == before.get("unpolished")
+    numbers.fits(Method("mdav", polish=True))
+    with pytest.raises(ParameterError, match="polish works on arrays of numbers"):
+        mixed.fits(Method("mondrian", polish=True))
+    with pytest.raises(ParameterError, match="class_penalty of Greedy k-member needs the class of each record"):
+        mixed.fits(Method("k-member", {"class_penalty": 1.0}))
+    Problem.of(records, classes).fits(Method("k-member", {"class_penalty": 1.0}))
 
 
 def test_threads_change_nothing_about_records(records, classes):
@@ -314,7 +331,7 @@ def test_stored_comparison_on_adult_can_be_computed_again(stored, benchmark):
 
 
 def same_measures(row, result):
-    for name, value in vars(result.summary).items():
+    for name, value in result.measures.items():
         assert getattr(row, name) == pytest.approx(value, rel=1e-9)
     assert row.n_groups == result.partition.n_groups
     assert row.largest_group == result.partition.sizes.max()
@@ -324,24 +341,3 @@ def test_smaller_subsets_of_adult_are_parts_of_larger_ones():
     small, large = adult.subset(100, 30), adult.subset(100, 60)
     assert set(small) < set(large)
     assert (np.diff(small) > 0).all()
-
-
-def test_largest_k_within_a_limit():
-    ks, losses = [2, 3, 4, 5], [1.0, 2.0, 4.0, 3.0]
-    assert experiment.largest_k_within(ks, losses, 2.0) == 3
-    assert experiment.largest_k_within(ks, losses, 3.5) == 5  # larger k, lower loss
-    assert experiment.largest_k_within(ks, losses, 0.5) is None
-
-
-def test_knee_of_a_curve_that_flattens_and_of_one_that_steepens():
-    ks = np.arange(2, 12)
-    assert experiment.knee(ks, np.minimum(ks, 5) * 3 + ks) == experiment.Knee(5, True, pytest.approx(1 / 3))
-    steep = experiment.knee(ks, np.maximum(ks - 7, 0) * 3 + ks)
-    assert steep.k == 7
-    assert not steep.flattens
-
-
-def test_no_knee_where_there_is_none():
-    assert experiment.knee([2, 3], [1, 2]) is None
-    assert experiment.knee([2, 3, 4], [1, 2, 3]) is None
-    assert experiment.knee([2, 3, 4], [3, 2, 1]) is None

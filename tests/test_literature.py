@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from benchmarks import quality
+from benchmarks import quality, tables
 from microagg import datasets, literature, make, metrics
 from tests.conftest import ROOT, load_benchmark, standardized
 
@@ -162,14 +162,20 @@ def test_lowest_printed_figures():
     assert literature.lowest_printed("census", 77) is None
 
 
-def test_readme_shows_the_stored_losses_and_floors():
-    """After a run of benchmarks/quality.py, which writes both."""
-    rows = quality.stored()
-    assert quality.markdown(rows) in (ROOT / "README.md").read_text(encoding="utf-8")
+def test_stored_losses_lie_between_the_floors_and_what_is_printed():
+    rows = {(row["data"], int(row["k"])): row for row in tables.stored("quality.csv")}
     assert {(name, k) for name in quality.DATA for k in quality.KS} == set(rows)
     for row in rows.values():
         assert float(row["floor"]) <= float(row["search_60"]) <= float(row["search_1"])
         assert float(row["search_60"]) < float(row["printed"])
+
+
+@pytest.mark.parametrize("page", tables.PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_tables_are_those_of_the_stored_results(page):
+    """If not: ``python benchmarks/tables.py`` writes them anew."""
+    text = page.read_text(encoding="utf-8")
+    assert "<!-- end of " in text
+    assert tables.filled(text) == text
 
 
 def test_verdicts():

@@ -446,7 +446,7 @@ def broken_sheet(xml):
 
 
 def test_xlsx_bomb_is_not_unpacked(monkeypatch):
-    monkeypatch.setattr(tables, "MAX_UNPACKED", 1_000_000)
+    monkeypatch.setattr(tables.excel, "MAX_UNPACKED", 1_000_000)
     data = broken_sheet(b"<worksheet>" + b" " * 2_000_000)
     assert len(data) < 20_000
     fails("'x.xlsx' unpacks to 2 MB, over the limit of 1 MB", data, name="x.xlsx")

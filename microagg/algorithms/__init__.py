@@ -1,1 +1,31 @@
-"""One file per algorithm, or close family; :mod:`microagg.registry` finds the classes in it."""
+"""One file per algorithm, or close family. Importing any of them imports all, so that each can be found by its key."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from microagg.base import REGISTERED, Microaggregator
+
+__all__ = ["REGISTERED"]
+
+
+def _discover() -> dict[str, type[Microaggregator]]:
+    """Return the classes of this package that declare an ``info``, family by family, by year."""
+    found: dict[str, type[Microaggregator]] = {}
+    for file in pkgutil.iter_modules(__path__):
+        module = importlib.import_module(f"{__name__}.{file.name}")
+        for value in vars(module).values():
+            if not (isinstance(value, type) and issubclass(value, Microaggregator) and "info" in vars(value)):
+                continue
+            if value.__module__ != module.__name__:
+                continue
+            key = value.info.key
+            if key in found:
+                raise RuntimeError(f"two algorithms have the key {key!r}: {found[key]} and {value}")
+            found[key] = value
+    ordered = sorted(found, key=lambda key: (found[key].info.family, found[key].info.year, key))
+    return {key: found[key] for key in ordered}
+
+
+REGISTERED.update(_discover())

@@ -4,14 +4,13 @@
    afresh every round, and its k-1 nearest unassigned records form a group.
 2. Fewer than k records left: each joins the group with the nearest centroid, centroids frozen.
 
-Ties go to the lowest record index. Time O(n²d/k).
+Ties go to the lowest record index. Time O(n²d/k). The kernel, from which CBFS-MHM starts, too, is in
+:mod:`microagg.kernels.bases.cbfs`.
 
 Source: Laszlo & Mukherjee 2005, as given in Mortazavi, Jalili & Gohargazi 2013.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.cbfs import cbfs
@@ -19,7 +18,7 @@ from microagg.validation import FloatArray, IntArray
 
 
 class CBFS(Microaggregator):
-    """CBFS; see :mod:`microagg.algorithms.cbfs`."""
+    """CBFS, Centroid-Based Fixed-Size."""
 
     info = Info(
         key="cbfs",
@@ -30,7 +29,8 @@ class CBFS(Microaggregator):
         reference="Laszlo & Mukherjee 2005, as given in Mortazavi, Jalili & Gohargazi 2013",
         sizes="fixed",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return cbfs(X, k)

@@ -10,8 +10,7 @@
 ``dba-2`` goes on from there:
 
 4. Each group, the one formed last (the least dense) first, is dissolved if that lowers the SSE: its records go to the
-   nearest centroids of other groups, however large (see
-   :mod:`microagg.kernels.grouping.dissolve`).
+   nearest centroids of other groups, however large (see :mod:`microagg.kernels.grouping.dissolve`).
 5. Each group of 2k or more records is partitioned by MDAV-1.
 
 Ties go to the lowest record index or group number. A neighborhood is computed again only when it has lost a record
@@ -22,14 +21,12 @@ Source: Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.mdav import mdav_1
-from microagg.kernels.grouping.dissolve import decompose, split_large
+from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
 from microagg.kernels.grouping.groups import Groups, form, make_groups, rest_to_nearest_centroid, sse_of
 from microagg.kernels.neighbors.brute_force import ALIVE, Pool, make_pool, tidy
 from microagg.kernels.neighbors.k_neighborhoods import (
@@ -48,14 +45,17 @@ def _measure(X: FloatArray, pool: Pool, hoods: Neighborhoods, sse: FloatArray, k
     """Bring the neighborhoods of the records ``start`` to ``stop`` and their SSE up to date."""
     for record in range(start, stop):
         if is_outdated(hoods, pool, record, k):
-            sse[record] = sse_of(pool, pool.positions[neighborhood(X, hoods, pool, record, k)])
+            sse[record] = sse_of(X, neighborhood(X, hoods, pool, record, k))
 
 
 @njit(cache=True, nogil=True)
 def _form_densest(
     X: FloatArray, pool: Pool, groups: Groups, hoods: Neighborhoods, sse: FloatArray, k: int, rounds: int
 ) -> None:
-    """Form at most so many groups, each of the densest neighborhood; ``sse`` is infinite where it does not count."""
+    """Form at most ``rounds`` groups, each of the densest neighborhood.
+
+    ``sse`` are by record, infinite for those that have left and those that have no neighborhood.
+    """
     for _ in range(min(rounds, pool.counts[ALIVE] // k)):
         tidy(pool)
         _measure(X, pool, hoods, sse, k, 0, len(X))
@@ -84,11 +84,11 @@ def dba_1(X: FloatArray, k: int) -> IntArray:
 
 def dba_2(X: FloatArray, k: int) -> IntArray:
     """Return the labels of DBA-2 for ``X``, shape (n, d), n >= k."""
-    return split_large(X, decompose(X, dba_1(X, k), "reverse", len(X)), k, mdav_1)
+    return split_large(X, dissolve_groups(X, dba_1(X, k), "reverse", len(X)), k, mdav_1)
 
 
 class DBA1(Microaggregator):
-    """DBA-1; see :mod:`microagg.algorithms.dba`."""
+    """DBA-1, the first phase of the Density-Based Algorithm."""
 
     info = Info(
         key="dba-1",
@@ -99,16 +99,17 @@ class DBA1(Microaggregator):
         reference="Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010",
         sizes="fixed",
         complexity="O(n²d) to O(n³d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Densities count unassigned records only. Left-over records join the group with the nearest centroid, "
         "centroids frozen.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return dba_1(X, k)
 
 
 class DBA2(Microaggregator):
-    """DBA-2; see :mod:`microagg.algorithms.dba`."""
+    """DBA-2, both phases of the Density-Based Algorithm."""
 
     info = Info(
         key="dba-2",
@@ -119,9 +120,10 @@ class DBA2(Microaggregator):
         reference="Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010",
         sizes="variable",
         complexity="O(n²d) to O(n³d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Groups are tried last formed first, and may take in any number of records; those of 2k or more are split "
         "by MDAV-1, which the printed figures confirm.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return dba_2(X, k)

@@ -25,14 +25,12 @@ Source: Panagiotakis & Tziritas 2013; Mortazavi, Jalili & Gohargazi 2013 (``gsms
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.tfrp import tfrp_1
-from microagg.kernels.grouping.dissolve import decompose, split_large
+from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
 from microagg.kernels.grouping.groups import Groups, form, make_groups, rest_to_nearest_centroid
 from microagg.kernels.neighbors.brute_force import ALIVE, Pool, centroid, make_pool, nearest, squared_distances, tidy
 from microagg.kernels.neighbors.k_neighborhoods import (
@@ -61,12 +59,13 @@ def _measure(
 
 
 @njit(cache=True, nogil=True)
-def _form_outermost(
+def _form_farthest(
     X: FloatArray, pool: Pool, groups: Groups, hoods: Neighborhoods, centers: FloatArray, k: int, rounds: int
 ) -> None:
-    """Form at most so many groups, each of the neighborhood whose centroid is farthest from the unassigned's.
+    """Form at most ``rounds`` groups, each of the neighborhood whose centroid is farthest from that of the unassigned.
 
-    ``centers``, shape (d, n), are the centroids by record, NaN in the first attribute where they do not count.
+    ``centers``, shape (d, n), are the centroids by record, NaN in the first attribute of those that have left and those
+    that have no neighborhood.
     """
     n = len(X)
     distances = np.empty(n)
@@ -92,18 +91,18 @@ def gsms(X: FloatArray, k: int) -> IntArray:
         _measure(X, pool, hoods, centers, k, start, min(start + step, n))
     while pool.counts[ALIVE] >= k:
         checkpoint("forming groups", 1.0 - pool.counts[ALIVE] / (2 * n))
-        _form_outermost(X, pool, groups, hoods, centers, k, max(1, step // (8 * k)))
+        _form_farthest(X, pool, groups, hoods, centers, k, max(1, step // (8 * k)))
     rest_to_nearest_centroid(groups, pool, False)
     return groups.labels
 
 
 def gsms_t2(X: FloatArray, k: int) -> IntArray:
     """Return the labels of GSMS-T2 for ``X``, shape (n, d), n >= k."""
-    return split_large(X, decompose(X, gsms(X, k), "sse", 4 * k - 1), k, tfrp_1)
+    return split_large(X, dissolve_groups(X, gsms(X, k), "sse", 4 * k - 1), k, tfrp_1)
 
 
 class GSMS(Microaggregator):
-    """GSMS; see :mod:`microagg.algorithms.gsms`."""
+    """GSMS of Panagiotakis & Tziritas."""
 
     info = Info(
         key="gsms",
@@ -114,15 +113,16 @@ class GSMS(Microaggregator):
         reference="Panagiotakis & Tziritas 2013",
         sizes="fixed",
         complexity="O(n²d) to O(n³d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Left-over records join the group with the nearest centroid, centroids frozen.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return gsms(X, k)
 
 
 class GSMST2(Microaggregator):
-    """GSMS-T2; see :mod:`microagg.algorithms.gsms`."""
+    """GSMS-T2, GSMS with the second phase of TFRP."""
 
     info = Info(
         key="gsms-t2",
@@ -133,9 +133,10 @@ class GSMST2(Microaggregator):
         reference="Panagiotakis & Tziritas 2013; Mortazavi, Jalili & Gohargazi 2013",
         sizes="variable",
         complexity="O(n²d) to O(n³d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The papers name the second phase of TFRP without its details; it is done here as in TFRP-2, with groups "
         "tried by falling SSE, at most 4k-1 records, and TFRP-1 for splitting.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return gsms_t2(X, k)

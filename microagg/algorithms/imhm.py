@@ -16,8 +16,8 @@
 
 A change of the SSE counts if it is more than 1e-10 of the SST. A least sum of squared distances never raises the SSE.
 A least sum of distances may: step 2 then ends with that partition all the same, as in the paper, whose figures for
-Tarragona and Census (one block) come out to the last digit only so. A block that is worse in the end than in the
-beginning is as it was in the beginning.
+Tarragona and Census (one block) come out to the last digit only so. A block whose SSE is
+higher in the end than in the beginning keeps the groups that it had in the beginning.
 
 The paper leaves open where the blocks are cut. Here the i-th of b blocks of m groups ends after i·m/b groups, rounded
 down. Ties go to the lowest group number, groups being numbered by their first records, or to the lowest record index.
@@ -32,7 +32,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -73,7 +72,7 @@ def _blocks(X: FloatArray, labels: IntArray, number: int) -> list[IntArray]:
 def _improve_block(
     X: FloatArray, start: IntArray, k: int, squared: bool, rounds: int, least: float, tell: Callable[[str, float], None]
 ) -> IntArray:
-    """Return the labels that steps 2 to 4 make of the records ``X`` of a block, telling each step's kind and SSE."""
+    """Return the labels that steps 2 to 4 make of a block's records ``X``; ``tell`` gets each step's kind and SSE."""
     now = start
     sse = sse_at_start = _sse(X, start)
 
@@ -105,7 +104,7 @@ def _improve_block(
 def improve(
     X: FloatArray, labels: IntArray, k: int, blocks: int, squared: bool, rounds: int
 ) -> tuple[IntArray, History]:
-    """Return the labels that IMHM makes of a partition of ``X``, shape (n, d), into groups of k to 2k-1, and how."""
+    """Return what IMHM makes of ``labels``, groups of k to 2k-1 records of ``X``, shape (n, d), and its history."""
     labels = canonical_labels(labels)
     least = LEAST_GAIN * _sse(X, np.zeros(len(X), dtype=np.int64))
     history: History = [(0, "start", _sse(X, labels))]
@@ -130,7 +129,7 @@ def improve(
 
 
 def shuffled_path(X: FloatArray, shuffle: float, seed: int) -> IntArray:
-    """Return the records by the sum of their z-scores, shuffled within stretches of so large a share of all records."""
+    """Return the records by the sum of their z-scores, shuffled within stretches of the share ``shuffle`` of them."""
     n = len(X)
     sums = np.zeros(n)
     for column in X.T:
@@ -177,18 +176,7 @@ _NOTE = (
 
 
 class IMHM(Microaggregator):
-    """IMHM; see :mod:`microagg.algorithms.imhm`.
-
-    Parameters
-    ----------
-    k : int, default 3
-        The minimum number of records in a group.
-    blocks : int, default 1
-        Into how many blocks of neighboring groups the data are cut.
-    weights : {"distance", "squared"}, default "distance"
-        What the assignment makes least.
-    rounds : int, default 100
-        How often each loop is repeated at most.
+    """IMHM of Mortazavi, Jalili & Gohargazi.
 
     Attributes
     ----------
@@ -205,39 +193,19 @@ class IMHM(Microaggregator):
         reference=_REFERENCE,
         sizes="variable",
         complexity=_COMPLEXITY,
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note=_NOTE,
     )
     params = _PARAMS
 
-    def __init__(self, k: int = 3, *, blocks: int = 1, weights: str = "distance", rounds: int = 100) -> None:
-        super().__init__(k)
-        self.blocks = blocks
-        self.weights = weights
-        self.rounds = rounds
-
-    def _partition(self, X: FloatArray, k: int, **parameters: Any) -> IntArray:
-        squared = parameters["weights"] == "squared"
-        labels, self.history_ = improve(X, mdav(X, k), k, parameters["blocks"], squared, parameters["rounds"])
+    def _partition(self, X: FloatArray, k: int, *, blocks: int, weights: str, rounds: int) -> IntArray:
+        squared = weights == "squared"
+        labels, self.history_ = improve(X, mdav(X, k), k, blocks, squared, rounds)
         return labels
 
 
 class RIMHM(Microaggregator):
-    """RIMHM; see :mod:`microagg.algorithms.imhm`.
-
-    Parameters
-    ----------
-    k : int, default 3
-        The minimum number of records in a group.
-    blocks : int, default 1
-        Into how many blocks of neighboring groups the data are cut.
-    weights : {"distance", "squared"}, default "distance"
-        What the assignment makes least.
-    rounds : int, default 100
-        How often each loop is repeated at most.
-    shuffle : float, default 0.1
-        Within stretches of what share of all records the start is shuffled.
-    random_state : int, default 0
-        The seed of the shuffling.
+    """RIMHM of Mortazavi, Jalili & Gohargazi.
 
     Attributes
     ----------
@@ -254,6 +222,7 @@ class RIMHM(Microaggregator):
         reference=_REFERENCE,
         sizes="variable",
         complexity=_COMPLEXITY,
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         deterministic=False,
         note="The records are shuffled within stretches of n·p records, the last one shorter. " + _NOTE,
     )
@@ -270,25 +239,10 @@ class RIMHM(Microaggregator):
         Param("random_state", "int", (0, None), 0, "The seed of the shuffling: the same seed gives the same groups."),
     )
 
-    def __init__(
-        self,
-        k: int = 3,
-        *,
-        blocks: int = 1,
-        weights: str = "distance",
-        rounds: int = 100,
-        shuffle: float = 0.1,
-        random_state: int = 0,
-    ) -> None:
-        super().__init__(k)
-        self.blocks = blocks
-        self.weights = weights
-        self.rounds = rounds
-        self.shuffle = shuffle
-        self.random_state = random_state
-
-    def _partition(self, X: FloatArray, k: int, **parameters: Any) -> IntArray:
-        start = split_path(X, shuffled_path(X, parameters["shuffle"], parameters["random_state"]), k)
-        squared = parameters["weights"] == "squared"
-        labels, self.history_ = improve(X, start, k, parameters["blocks"], squared, parameters["rounds"])
+    def _partition(
+        self, X: FloatArray, k: int, *, blocks: int, weights: str, rounds: int, shuffle: float, random_state: int
+    ) -> IntArray:
+        start = split_path(X, shuffled_path(X, shuffle, random_state), k)
+        squared = weights == "squared"
+        labels, self.history_ = improve(X, start, k, blocks, squared, rounds)
         return labels

@@ -1,29 +1,27 @@
 """Iterated local search: a few neighboring groups are taken apart and put together otherwise, again and again.
 
 1. ``start`` makes the groups, and local search improves them, see :mod:`microagg.kernels.local_search.descent`.
-2. Again and again: the records of a few neighboring groups are given new groups at random, and local search repairs
+2. Ruin and recreate: the records of a few neighboring groups are given new groups at random, and local search repairs
    these and the groups around them. If the SSE has fallen, or risen by a little, the partition stays, otherwise all is
-   undone. The best partition is kept. See :mod:`microagg.kernels.local_search.ruin_recreate`.
+   undone. This is repeated, and the best partition is kept. See :mod:`microagg.kernels.local_search.ruin_recreate`.
 
-``effort`` says how often: so many times for each group of the partition after step 1. With ``seconds``, step 2 ends
-after this time at the latest.
+Step 2 is done ``effort`` times for each group of the partition after step 1. With ``seconds``, it ends after this time
+at the latest.
 
 Time: that of the start and of local search; an iteration takes a time that does not depend on the number of records.
 
-Source: chosen here, along the lines of Lourenço, Martin & Stützle 2003.
+Source: chosen here, along the lines of Lourenço, Martin & Stützle 2003 and Schrimpf et al. 2000.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from microagg.base import Info, Microaggregator, Param, start_labels
-from microagg.kernels.local_search.ruin_recreate import iterated
+from microagg.kernels.local_search.iterated import improve
 from microagg.validation import FloatArray, IntArray
 
 
 class IteratedLocalSearch(Microaggregator):
-    """Iterated local search; see :mod:`microagg.algorithms.iterated_local_search`."""
+    """Iterated local search for the least SSE."""
 
     info = Info(
         key="iterated-local-search",
@@ -34,6 +32,8 @@ class IteratedLocalSearch(Microaggregator):
         reference="microagg",
         sizes="variable",
         complexity="O(start + nkd) a pass",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
+        checked_by="properties",
         deterministic=False,
         note="Not from the literature: which groups are taken apart, how, and what is kept was chosen here. The same "
         "seed gives the same groups, unless the time is limited by seconds.",
@@ -46,20 +46,13 @@ class IteratedLocalSearch(Microaggregator):
             "float",
             (0.0, None),
             0.0,
-            "The search ends after so many seconds even if the effort is not spent; 0 for no limit.",
+            "The search ends after this many seconds even if the effort is not spent; 0 for no limit.",
         ),
         Param("random_state", "int", (0, None), 0, "The seed: the same one gives the same groups."),
     )
 
-    def __init__(
-        self, k: int = 3, *, start: str = "mdav-star", effort: int = 20, seconds: float = 0.0, random_state: int = 0
-    ) -> None:
-        super().__init__(k)
-        self.start = start
-        self.effort = effort
-        self.seconds = seconds
-        self.random_state = random_state
-
-    def _partition(self, X: FloatArray, k: int, **parameters: Any) -> IntArray:
-        labels = start_labels(parameters["start"], X, k)
-        return iterated(X, labels, k, parameters["effort"], parameters["seconds"], parameters["random_state"])
+    def _partition(
+        self, X: FloatArray, k: int, *, start: str, effort: int, seconds: float, random_state: int
+    ) -> IntArray:
+        labels = start_labels(start, X, k)
+        return improve(X, labels, k, effort, seconds, random_state)

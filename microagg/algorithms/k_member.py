@@ -1,7 +1,7 @@
-"""Greedy k-member: groups that grow by the record which widens what they have in common least.
+"""Greedy k-member: groups that grow by the record whose joining loses the least information.
 
-The information of a group c, I(c), is the sum of the shares of what it has in common (see
-:mod:`microagg.kernels.neighbors.mixed_pool`), its information loss IL(c) = |c| · I(c). Its minority are the records
+I(c) is the sum of the shares of the domains that the records of a group c span (see
+:mod:`microagg.kernels.neighbors.mixed_pool`), its information loss is IL(c) = |c| · I(c). Its minority are the records
 that are not of its most frequent class.
 
 1. r is a random record.
@@ -11,8 +11,8 @@ that are not of its most frequent class.
        IL(c ∪ {x}) - IL(c) + class_penalty · (minority of c ∪ {x} - minority of c).
 
    Then r is the record taken in last (``furthest_from="last"``) or the one that began the group (``"seed"``).
-3. Fewer than k records are left: in random order, each joins the group for which the same difference is least, and
-   which is wider at once. So groups have k to 2k-1 records.
+3. Fewer than k records are left: in random order, each joins the group for which the same difference is least; that
+   group's extents change at once. So groups have k to 2k-1 records.
 
 The algorithm printed in the paper (Fig. 5) goes on from the record added last, its text from the one that began the
 group. |c| and IL(c) are the same for all x, so step 2 compares (|c| + 1) · I(c ∪ {x}), to which the penalty is added.
@@ -26,12 +26,12 @@ Source: Byun, Kamra, Bertino & Li 2007.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from microagg.base import Info, MixedMicroaggregator, Param
+from microagg.base import Info, Microaggregator, Param, Preset
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT
 from microagg.kernels.neighbors.mixed_pool import (
     TERMS_AT_A_TIME,
@@ -50,8 +50,8 @@ from microagg.records import Records
 from microagg.validation import FloatArray, IntArray
 
 
-class Groups(NamedTuple):
-    """Groups under construction; made by :func:`make_groups`.
+class MixedGroups(NamedTuple):
+    """Groups under construction; made by :func:`make_mixed_groups`.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Groups(NamedTuple):
     sizes, majorities : arrays of int, shape (n // k,)
         How many records each group has, and how many of its most frequent class.
     low, high : arrays of float, shape (n // k, d)
-        What each group has in common: the smallest and the largest number or rank; of a nominal attribute, both are the
+        The extents of each group: the smallest and the largest number or rank; of a nominal attribute, both are the
         node of the lowest common ancestor.
     of_class : array of int, shape (c,)
         How many records of each class are in the group begun last.
@@ -86,11 +86,11 @@ class Groups(NamedTuple):
     number: IntArray
 
 
-def make_groups(records: Records, k: int, classes: IntArray, first: int) -> Groups:
+def make_mixed_groups(records: Records, k: int, classes: IntArray, first: int) -> MixedGroups:
     """Return no groups yet, with room for as many as ``records`` can form, and the record ``first`` as r."""
     n, d = records.values.shape
     most, number = n // k, int(classes.max()) + 1
-    return Groups(
+    return MixedGroups(
         np.full(n, -1, dtype=np.int64),
         classes.copy(),
         np.zeros(most, dtype=np.int64),
@@ -139,7 +139,7 @@ def _widen(pool: MixedPool, low: FloatArray, high: FloatArray, position: int) ->
 
 
 @njit(cache=True, nogil=True)
-def _enter(pool: MixedPool, groups: Groups, group: int, position: int, alike: int) -> None:
+def _enter(pool: MixedPool, groups: MixedGroups, group: int, position: int, alike: int) -> None:
     """Move the record at ``position`` into ``group``, which has ``alike`` others of its class."""
     groups.labels[pool.records[position]] = group
     groups.sizes[group] += 1
@@ -148,7 +148,7 @@ def _enter(pool: MixedPool, groups: Groups, group: int, position: int, alike: in
 
 
 @njit(cache=True, nogil=True)
-def _begin(pool: MixedPool, groups: Groups, position: int) -> None:
+def _begin(pool: MixedPool, groups: MixedGroups, position: int) -> None:
     """Begin a group with the record at ``position``, and set ``pool.sums`` to the distances from it."""
     group = groups.number[0]
     groups.number[0] += 1
@@ -162,13 +162,13 @@ def _begin(pool: MixedPool, groups: Groups, position: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _least_increase(pool: MixedPool, groups: Groups, group: int, penalty: float) -> tuple[int, int]:
+def _least_increase(pool: MixedPool, groups: MixedGroups, group: int, penalty: float) -> tuple[int, int]:
     """Return the position of the unassigned record whose joining ``group`` costs least, and how many were measured.
 
     ``pool.sums`` are lower bounds of I with each record, and become tighter ones.
     """
     low, high = groups.low[group], groups.high[group]
-    # Taken out of the tuples once: in the loops that would cost more than what is done there.
+    # Fields are taken out of the tuples once: to do so inside the loops would cost more than the arithmetic there.
     points, records, sums, nominal = pool.points, pool.records, pool.sums, pool.nominal
     tables, domains, classes, extra_of = pool.tables, pool.domains, groups.classes, groups.extra
     times = groups.sizes[group] + 1
@@ -203,13 +203,13 @@ def _least_increase(pool: MixedPool, groups: Groups, group: int, penalty: float)
             least = times * total + extra
             best = position
             if least <= floor:
-                break  # nothing costs less, and all that follows has higher indices
+                break  # no record costs less, and all further ones have higher indices
     return best, measured
 
 
 @njit(cache=True, nogil=True)
-def _form_groups(pool: MixedPool, groups: Groups, k: int, penalty: float, from_seed: bool, most: int) -> bool:
-    """Do step 2 until ``most`` terms or more were added, going on where it stopped; return whether it is done."""
+def _form_groups(pool: MixedPool, groups: MixedGroups, k: int, penalty: float, from_seed: bool, most: int) -> bool:
+    """Do step 2, or go on with it, until about ``most`` shares were added; return whether it is done."""
     d = len(pool.domains)
     spent = 0
     while spent < most:
@@ -256,7 +256,7 @@ def _relate_all(pool: MixedPool, point: FloatArray) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _join_best(pool: MixedPool, groups: Groups, record: int, penalty: float) -> None:
+def _join_best(pool: MixedPool, groups: MixedGroups, record: int, penalty: float) -> None:
     """Let a record join the group that it costs least."""
     position = pool.positions[record]
     point = point_at(pool, position)
@@ -287,7 +287,7 @@ def k_member(records: Records, k: int, classes: IntArray, from_seed: bool, penal
     if k == 1:
         return np.arange(n)
     rng = np.random.default_rng(seed)
-    groups = make_groups(records, k, classes, int(rng.integers(n)))
+    groups = make_mixed_groups(records, k, classes, int(rng.integers(n)))
     pool = make_pool(records)
     while not _form_groups(pool, groups, k, penalty, from_seed, TERMS_AT_A_TIME):
         checkpoint("forming groups", float(1.0 - (pool.counts[ALIVE] / n) ** 2))
@@ -299,20 +299,8 @@ def k_member(records: Records, k: int, classes: IntArray, from_seed: bool, penal
     return groups.labels
 
 
-class KMember(MixedMicroaggregator):
-    """Greedy k-member; see :mod:`microagg.algorithms.k_member`.
-
-    Parameters
-    ----------
-    k : int, default 3
-        The minimum number of records in a group.
-    furthest_from : {"last", "seed"}, default "last"
-        Whether the next group begins far from the record taken in last, or from the one that began the group before.
-    class_penalty : float, default 0.0
-        What a record outside its group's most frequent class costs, in units of information loss.
-    random_state : int, default 0
-        The seed of the first record and of the order of those left over.
-    """
+class KMember(Microaggregator):
+    """Greedy k-member clustering of Byun, Kamra, Bertino & Li."""
 
     info = Info(
         key="k-member",
@@ -323,7 +311,13 @@ class KMember(MixedMicroaggregator):
         reference="Byun, Kamra, Bertino & Li 2007",
         sizes="fixed",
         complexity="O(n²d)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         mixed=True,
+        presets=(
+            Preset("k-member", "Greedy k-member", {}),
+            # benchmarks/adult.py finds that a penalty of 2 keeps classes together at a modest price.
+            Preset("k-member-classes", "Greedy k-member with class penalty", {"class_penalty": 2.0}),
+        ),
         deterministic=False,
         note="The algorithm printed in the paper (Fig. 5) looks for the next group far from the record added last, its "
         "text far from the one that began the group. Without class_penalty, |c| and IL(c) are the same for all records "
@@ -343,8 +337,8 @@ class KMember(MixedMicroaggregator):
             "float",
             (0.0, None),
             0.0,
-            "What a record outside its group's most frequent class costs, in units of information loss; 0 heeds no "
-            "classes.",
+            "What a record outside its group's most frequent class costs, in units of information loss; 0 leaves "
+            "classes out of account.",
             needs_classes=True,
         ),
         Param(
@@ -356,14 +350,15 @@ class KMember(MixedMicroaggregator):
         ),
     )
 
-    def __init__(
-        self, k: int = 3, *, furthest_from: str = "last", class_penalty: float = 0.0, random_state: int = 0
-    ) -> None:
-        super().__init__(k)
-        self.furthest_from = furthest_from
-        self.class_penalty = class_penalty
-        self.random_state = random_state
-
-    def _partition_records(self, records: Records, k: int, classes: IntArray, **parameters: Any) -> IntArray:
-        from_seed = parameters["furthest_from"] == "seed"
-        return k_member(records, k, classes, from_seed, parameters["class_penalty"], parameters["random_state"])
+    def _partition(
+        self,
+        records: Records,
+        k: int,
+        *,
+        furthest_from: str,
+        class_penalty: float,
+        random_state: int,
+        classes: IntArray,
+    ) -> IntArray:
+        from_seed = furthest_from == "seed"
+        return k_member(records, k, classes, from_seed, class_penalty, random_state)

@@ -18,7 +18,7 @@ Source: Domingo-Ferrer & Mateo-Sanz 2002.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -26,12 +26,15 @@ from numpy.typing import NDArray
 
 from microagg.base import Info, Microaggregator
 from microagg.kernels.grouping.groups import form, make_groups
-from microagg.kernels.neighbors.brute_force import farthest, make_pool, members_around, squared_distances
+from microagg.kernels.neighbors.brute_force import (
+    farthest,
+    make_pool,
+    members_around,
+    passes_at_a_time,
+    squared_distances,
+)
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
-
-# Terms of distances computed between two checkpoints: some tenths of a second.
-TERMS_AT_A_TIME = 200_000_000
 
 
 class Hierarchy(NamedTuple):
@@ -48,13 +51,13 @@ class Hierarchy(NamedTuple):
     columns : array of float, shape (d, n)
         The centroids, one row per attribute.
     costs : array of float, shape (n,)
-        What the cheapest merger with a group at a higher position costs, infinite if there is none; a lower bound of it
-        where ``outdated``.
+        The cost of the cheapest merger with a group at a higher position, infinite if there is none; a lower bound of
+        it where ``outdated``.
     partners : array of int, shape (n,)
-        The group with which it does.
+        The group of that merger.
     outdated : array of bool, shape (n,)
     work : array of float, shape (n,)
-        What a merger of each group with the one asked about last would cost, infinite if it is not allowed.
+        The cost of a merger of each group with the one that was measured last, infinite if it is not allowed.
     small : array of int, shape (1,)
         How many groups have fewer than k records.
     """
@@ -72,7 +75,7 @@ class Hierarchy(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def _farthest_from(X: FloatArray, start: int, stop: int, best: FloatArray) -> None:
-    """Set ``best`` to (distance, r, s) of the farthest pair, if some r in ``start`` to ``stop`` has one farther yet."""
+    """Set ``best`` to (distance, r, s) of a pair farther apart, if there is one with r in ``start`` to ``stop``."""
     for r in range(start, stop):
         for s in range(r + 1, len(X)):
             distance = 0.0
@@ -149,7 +152,7 @@ def _measure(groups: Hierarchy, k: int, start: int, stop: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _merge(groups: Hierarchy, low: int, high: int, k: int) -> None:
-    """Merge the group ``high`` into the group ``low``, and see to whom the result is the cheapest partner."""
+    """Merge the group ``high`` into the group ``low``, and bring the cheapest partners up to date."""
     labels, sizes, costs, partners, work = groups.labels, groups.sizes, groups.costs, groups.partners, groups.work
     groups.small[0] -= (sizes[low] < k) + (sizes[high] < k)
     sizes[low] += sizes[high]
@@ -174,7 +177,7 @@ def _merge(groups: Hierarchy, low: int, high: int, k: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _merge_some(groups: Hierarchy, k: int, steps: int) -> None:
-    """Merge the cheapest pairs until no group is small, but stop after so many passes over the groups."""
+    """Merge the cheapest pairs until no group is small, but stop after ``steps`` passes over the groups."""
     for _ in range(steps):
         if groups.small[0] == 0:
             return
@@ -186,9 +189,12 @@ def _merge_some(groups: Hierarchy, k: int, steps: int) -> None:
 
 
 def _split(X: FloatArray, k: int, begin: float, share: float) -> IntArray:
-    """Return labels for ``X``, shape (n, d), n >= 2k, after steps 2 and 3; it tells that a ``share`` is done by it."""
+    """Return labels for ``X``, shape (n, d), n >= 2k, after steps 2 and 3.
+
+    ``begin`` is the share of the whole run that is done before, and ``share`` that of this call.
+    """
     n, d = X.shape
-    step = 1 + TERMS_AT_A_TIME // (n * d)
+    step = passes_at_a_time(n, d)
     pair = np.array([-1.0, 0.0, 0.0])
     for start in range(0, n, step):
         checkpoint("measuring distances", begin + share * start / (4 * n))
@@ -224,7 +230,7 @@ def k_ward(X: FloatArray, k: int) -> IntArray:
 
 
 class KWard(Microaggregator):
-    """k-Ward; see :mod:`microagg.algorithms.k_ward`."""
+    """k-Ward, Ward's hierarchical clustering with groups of at least k records."""
 
     info = Info(
         key="k-ward",
@@ -235,9 +241,10 @@ class KWard(Microaggregator):
         reference="Domingo-Ferrer & Mateo-Sanz 2002",
         sizes="variable",
         complexity="O(n²d) to O(n³d)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Which of the two records farthest apart gets its group first is open; here it is the one with the lower "
         "index. No figures for the benchmarks are at hand.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return k_ward(X, k)

@@ -7,10 +7,10 @@
 4. For each group, these are tried: it and a group near to it are cut anew along a line; it is dissolved. If any of them
    lowers the SSE, step 3 is next.
 
-See :mod:`microagg.kernels.local_search.descent` for the moves, and for which groups are tried. The SSE is never above
-that of the start, and no algorithm here proves that it is the least.
+See :mod:`microagg.kernels.local_search.moves` for the moves, and for which groups are tried. The SSE is never above
+that of the start, but need not be the least.
 
-Time: that of the start; then O(kd) for each record and group that is tried, in some tens of passes.
+Time: that of the start; then O(kd) for each record and group that is tried, in several dozen passes.
 
 Source: chosen here. The moves are those of Lemmas 1 and 2 of Mortazavi, Jalili & Gohargazi 2013, and exchanges as in
 other local searches for groups of least SSE.
@@ -18,15 +18,13 @@ other local searches for groups of least SSE.
 
 from __future__ import annotations
 
-from typing import Any
-
 from microagg.base import Info, Microaggregator, Param, start_labels
-from microagg.kernels.local_search.regions import locally_best
+from microagg.kernels.local_search.iterated import improve
 from microagg.validation import FloatArray, IntArray
 
 
 class LocalSearch(Microaggregator):
-    """Local search; see :mod:`microagg.algorithms.local_search`."""
+    """Local search for the least SSE."""
 
     info = Info(
         key="local-search",
@@ -37,6 +35,8 @@ class LocalSearch(Microaggregator):
         reference="microagg",
         sizes="variable",
         complexity="O(start + nkd) a pass",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
+        checked_by="properties",
         note="Not from the literature: which moves are made, and in which order, was chosen here. The result is never "
         "worse than the start.",
     )
@@ -50,9 +50,5 @@ class LocalSearch(Microaggregator):
         ),
     )
 
-    def __init__(self, k: int = 3, *, start: str = "mdav-star") -> None:
-        super().__init__(k)
-        self.start = start
-
-    def _partition(self, X: FloatArray, k: int, **parameters: Any) -> IntArray:
-        return locally_best(X, start_labels(parameters["start"], X, k), k)
+    def _partition(self, X: FloatArray, k: int, *, start: str) -> IntArray:
+        return improve(X, start_labels(start, X, k), k)

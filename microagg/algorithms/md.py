@@ -9,16 +9,14 @@ The paper does not say which of the two comes first. With r the lower record ind
 and 10 need s first, at k = 5 and 10 r first; ``first`` chooses. If the second seed went into the first group, the
 record left that is farthest from the first seed takes its place. Ties go to the lowest record index.
 
-The farthest pair is found lazily: each record keeps the distance to the farthest record it knew. Records only leave, so
-that is an upper bound, and only the records whose bound is largest are measured again. Time O(n²d) for the first
-distances and O(nd) for each one measured again, instead of the plain O(n³d/k).
+Of the distances only those that may be the largest are measured again in each round (see
+:mod:`microagg.kernels.neighbors.farthest_pair`): time O(n²d) for the first ones and O(nd) for each record measured
+again, instead of O(n³d/k). The kernel, from which MD-MHM starts, too, is in :mod:`microagg.kernels.bases.md`.
 
 Source: Domingo-Ferrer & Mateo-Sanz 2002; Domingo-Ferrer, Solanas & Martínez-Ballesté 2006.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 from microagg.base import Info, Microaggregator, Param
 from microagg.kernels.bases.md import md
@@ -26,15 +24,7 @@ from microagg.validation import FloatArray, IntArray
 
 
 class MD(Microaggregator):
-    """MD; see :mod:`microagg.algorithms.md`.
-
-    Parameters
-    ----------
-    k : int, default 3
-        The minimum number of records in a group.
-    first : {"s", "r"}, default "s"
-        Which of the two records farthest apart gets its group first; r is the one with the lower index.
-    """
+    """MD, Maximum Distance."""
 
     info = Info(
         key="md",
@@ -45,6 +35,7 @@ class MD(Microaggregator):
         reference="Domingo-Ferrer & Mateo-Sanz 2002; Domingo-Ferrer, Solanas & Martínez-Ballesté 2006",
         sizes="fixed",
         complexity="O(n²d) to O(n³d/k)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="Which of the two records comes first is open. Printed figures for Census: k = 3, 4, 10 need s first, "
         "k = 5 and 10 r first. Left-over records join the nearest group one by one.",
     )
@@ -58,9 +49,5 @@ class MD(Microaggregator):
         ),
     )
 
-    def __init__(self, k: int = 3, *, first: str = "s") -> None:
-        super().__init__(k)
-        self.first = first
-
-    def _partition(self, X: FloatArray, k: int, **parameters: Any) -> IntArray:
-        return md(X, k, parameters["first"] == "r")
+    def _partition(self, X: FloatArray, k: int, *, first: str) -> IntArray:
+        return md(X, k, first == "r")

@@ -14,7 +14,9 @@ the group with the nearest centroid, centroids frozen.
 ``mdav-generic``: rounds stop at fewer than 3k records. If 2k..3k-1 are left, the one farthest from their centroid
 forms a group of k and the others another; if k..2k-1 are left, they form one group.
 
-Ties go to the lowest record index. Time O(n²d/k).
+Ties go to the lowest record index. Time O(n²d/k). The kernels of ``mdav`` and ``mdav-1``, from which other algorithms
+start, are in :mod:`microagg.kernels.bases.mdav`; the rounds of all three in
+:mod:`microagg.kernels.grouping.moving_mean`.
 
 Sources: Domingo-Ferrer, Solanas & Martínez-Ballesté 2006; Mortazavi, Jalili & Gohargazi 2013 (``mdav``);
 Kabir, Wang & Zhang 2010 (``mdav-1`` and ``mdav-generic``).
@@ -22,47 +24,33 @@ Kabir, Wang & Zhang 2010 (``mdav-1`` and ``mdav-generic``).
 
 from __future__ import annotations
 
-from typing import Any
-
 from numba import njit
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.bases.mdav import form_group_at_edge, form_groups_in_pairs, mdav, mdav_1
-from microagg.kernels.grouping.groups import Groups, form_from_rest, make_groups
-from microagg.kernels.grouping.moving_mean import form_groups_at_edge
-from microagg.kernels.neighbors import crossover as choice
-from microagg.kernels.neighbors.brute_force import ALIVE, Pool, make_pool
+from microagg.kernels.bases.mdav import mdav, mdav_1
+from microagg.kernels.grouping.groups import Groups, form_from_rest
+from microagg.kernels.grouping.moving_mean import form_group, form_pairs, group_while_many
+from microagg.kernels.neighbors.brute_force import ALIVE, Pool
 from microagg.validation import FloatArray, IntArray
 
 
 @njit(cache=True, nogil=True)
 def _finish_mdav_generic(groups: Groups, pool: Pool, k: int) -> None:
-    form_groups_in_pairs(groups, pool, k, 3 * k)
+    form_pairs(groups, pool, k, 3 * k)
     if pool.counts[ALIVE] >= 2 * k:
-        form_group_at_edge(groups, pool, k)
+        form_group(groups, pool, k)
     form_from_rest(groups, pool)
-
-
-@njit(cache=True, nogil=True)
-def mdav_generic_by_passes(X: FloatArray, k: int) -> IntArray:
-    """Return what :func:`mdav_generic` does, for few records."""
-    pool = make_pool(X)
-    groups = make_groups(len(X), X.shape[1], k)
-    _finish_mdav_generic(groups, pool, k)
-    return groups.labels
 
 
 def mdav_generic(X: FloatArray, k: int) -> IntArray:
     """Return the labels of MDAV-generic for ``X``, shape (n, d), n >= k."""
-    if not choice.prefers_tree(*X.shape):
-        return mdav_generic_by_passes(X, k)
-    groups, pool = form_groups_at_edge(X, k, 3 * k, True)
+    groups, pool = group_while_many(X, k, 3 * k, True)
     _finish_mdav_generic(groups, pool, k)
     return groups.labels
 
 
 class MDAV(Microaggregator):
-    """MDAV as Mortazavi et al. define it; see :mod:`microagg.algorithms.mdav`."""
+    """MDAV, Maximum Distance to Average Vector, as Mortazavi et al. define it."""
 
     info = Info(
         key="mdav",
@@ -73,17 +61,18 @@ class MDAV(Microaggregator):
         reference="Domingo-Ferrer, Solanas & Martínez-Ballesté 2006; Mortazavi, Jalili & Gohargazi 2013",
         sizes="fixed",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="Sources differ in the last step. Here rounds stop at fewer than 2k records; k to 2k-1 left over form one "
         "group; fewer join the group with the nearest centroid one by one, and that centroid moves at once, "
         "without which the figures of Mortazavi et al. for k = 50 and 100 are missed.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mdav(X, k)
 
 
 class MDAV1(Microaggregator):
-    """MDAV-1 as Kabir et al. define it; see :mod:`microagg.algorithms.mdav`."""
+    """MDAV-1 as Kabir et al. define it."""
 
     info = Info(
         key="mdav-1",
@@ -94,15 +83,16 @@ class MDAV1(Microaggregator):
         reference="Kabir, Wang & Zhang 2010",
         sizes="fixed",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="Left-over records join the group with the nearest centroid, centroids frozen.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mdav_1(X, k)
 
 
 class MDAVGeneric(Microaggregator):
-    """MDAV-generic as Kabir et al. define it; see :mod:`microagg.algorithms.mdav`."""
+    """MDAV-generic as Kabir et al. define it."""
 
     info = Info(
         key="mdav-generic",
@@ -113,7 +103,8 @@ class MDAVGeneric(Microaggregator):
         reference="Domingo-Ferrer & Torra 2005, as given in Kabir, Wang & Zhang 2010",
         sizes="fixed",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mdav_generic(X, k)

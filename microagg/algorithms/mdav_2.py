@@ -1,9 +1,8 @@
 """MDAV-2: MDAV-1, whose groups are then dissolved wherever that lowers the SSE.
 
-1. MDAV-1 (see :mod:`microagg.algorithms.mdav`).
+1. MDAV-1 makes the groups (see :mod:`microagg.algorithms.mdav`).
 2. Each group, the one with the largest SSE after step 1 first, is dissolved if that lowers the SSE: its records go to
-   the nearest centroids of other groups, however large (see
-   :mod:`microagg.kernels.grouping.dissolve`).
+   the nearest centroids of other groups, however large (see :mod:`microagg.kernels.grouping.dissolve`).
 3. Each group of 2k or more records is partitioned by MDAV-1.
 
 Ties go to the lowest record index or group number. Time O(n²d/k).
@@ -13,21 +12,19 @@ Source: Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010.
 
 from __future__ import annotations
 
-from typing import Any
-
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.mdav import mdav_1
-from microagg.kernels.grouping.dissolve import decompose, split_large
+from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
 from microagg.validation import FloatArray, IntArray
 
 
 def mdav_2(X: FloatArray, k: int) -> IntArray:
     """Return the labels of MDAV-2 for ``X``, shape (n, d), n >= k."""
-    return split_large(X, decompose(X, mdav_1(X, k), "sse", len(X)), k, mdav_1)
+    return split_large(X, dissolve_groups(X, mdav_1(X, k), "sse", len(X)), k, mdav_1)
 
 
 class MDAV2(Microaggregator):
-    """MDAV-2; see :mod:`microagg.algorithms.mdav_2`."""
+    """MDAV-2, MDAV-1 with a second phase."""
 
     info = Info(
         key="mdav-2",
@@ -38,10 +35,11 @@ class MDAV2(Microaggregator):
         reference="Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010",
         sizes="variable",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="Groups are tried by falling SSE before the second phase, and may take in any number of records; those of "
         "2k or more are split by MDAV-1. The figure printed for Tarragona at k = 3, 16.38261429, is a misprint of "
         "16.68261429.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mdav_2(X, k)

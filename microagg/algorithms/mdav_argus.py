@@ -1,6 +1,6 @@
 """MDAV in the order of µ-ARGUS, the program behind the tables of Domingo-Ferrer et al. 2006.
 
-The records stand in an array whose contents are swapped about, so ties go to the lowest *position* at that moment.
+The records stand in an array in which they are swapped about, so ties go to the lowest *position* at that moment.
 While at least 3k records are unassigned:
 
 1. r is the unassigned record farthest from the centroid of the unassigned records, s the one farthest from r.
@@ -10,7 +10,8 @@ While at least 3k records are unassigned:
 4. Whatever stands k places behind the front then is the seed of the second group, filled the same way.
 
 If 2k..3k-1 are left, r or s, whichever stands at the lower position, forms a group of k and the others another; if
-fewer are left, they form one group. Time O(n²d/k).
+fewer are left, they form one group. Time O(n²d/k). The kernel, from which MDAV-MHM starts, too, is in
+:mod:`microagg.kernels.bases.mdav_argus`.
 
 Sources: the procedure as read in sdcMicro's src/microAggregation.cpp; it reproduces Table I of Domingo-Ferrer, Solanas
 & Martínez-Ballesté 2006. Where all distances left are equal, that program goes on with a stale variable; here the
@@ -19,15 +20,13 @@ lowest position is taken.
 
 from __future__ import annotations
 
-from typing import Any
-
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.mdav_argus import mdav_argus
 from microagg.validation import FloatArray, IntArray
 
 
 class MDAVArgus(Microaggregator):
-    """MDAV in the order of µ-ARGUS; see :mod:`microagg.algorithms.mdav_argus`."""
+    """MDAV in the order of µ-ARGUS."""
 
     info = Info(
         key="mdav-argus",
@@ -38,9 +37,10 @@ class MDAVArgus(Microaggregator):
         reference="Domingo-Ferrer, Solanas & Martínez-Ballesté 2006, Table I; µ-ARGUS, as kept in sdcMicro",
         sizes="fixed",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="Records are swapped about in an array, so ties and the order of the two groups depend on positions; the "
         "second seed may be drawn into the first group.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mdav_argus(X, k)

@@ -1,6 +1,6 @@
 """MDAV-generic for numeric, ordinal and nominal attributes together.
 
-The distance of two records is the sum over the attributes of the share that the two have in common (see
+The distance of two records is the sum over the attributes of the shares of the domains that lie between them (see
 :mod:`microagg.kernels.neighbors.mixed_pool`), not squared. The central record of a set has the mean of each numeric
 attribute, the lower median of each ordinal one and the most frequent category of each nominal one, of equally frequent
 ones the first in the taxonomy.
@@ -18,12 +18,12 @@ Source: Domingo-Ferrer & Torra 2005.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from microagg.base import Info, MixedMicroaggregator
+from microagg.base import Info, Microaggregator
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, add_exactly, nearest
 from microagg.kernels.neighbors.mixed_pool import (
     TERMS_AT_A_TIME,
@@ -44,7 +44,7 @@ ORDINAL = KINDS.index("ordinal")
 
 
 class Unassigned(NamedTuple):
-    """What is to be known of the unassigned records to find their central one; made by :func:`make_unassigned`.
+    """The statistics of the unassigned records that give their central one; made by :func:`make_unassigned`.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ def _count_all(unassigned: Unassigned, points: FloatArray) -> None:
 
 @njit(cache=True, nogil=True)
 def _lower_median(frequencies: IntArray, count: int) -> int:
-    """Return the lower median of ``count`` ranks, of which there are so many each."""
+    """Return the lower median of ``count`` ranks, given how often each occurs."""
     rank = 0
     up_to = frequencies[0]
     while up_to <= (count - 1) // 2:
@@ -146,7 +146,7 @@ def _leave(pool: MixedPool, unassigned: Unassigned, position: int, group: int) -
 
 
 @njit(cache=True, nogil=True)
-def _go_to_the_edge(pool: MixedPool, unassigned: Unassigned) -> int:
+def _farthest_from_center(pool: MixedPool, unassigned: Unassigned) -> int:
     """Return the position r farthest from the central record, and set ``pool.sums`` to the distances from r."""
     tidy(pool)
     measure_from(pool, central_record(unassigned, pool.counts[ALIVE]))
@@ -157,10 +157,10 @@ def _go_to_the_edge(pool: MixedPool, unassigned: Unassigned) -> int:
 
 @njit(cache=True, nogil=True)
 def _form_in_pairs(pool: MixedPool, unassigned: Unassigned, k: int, most: int) -> None:
-    """Do step 1 until ``most`` terms or more were added."""
+    """Do step 1, until about ``most`` shares were added."""
     spent = 0
     while spent < most and pool.counts[ALIVE] >= 3 * k:
-        r = _go_to_the_edge(pool, unassigned)
+        r = _farthest_from_center(pool, unassigned)
         s = farthest(pool, r)
         _form(pool, unassigned, r, k)
         if np.isnan(pool.sums[s]):
@@ -174,7 +174,7 @@ def _form_in_pairs(pool: MixedPool, unassigned: Unassigned, k: int, most: int) -
 def _finish(pool: MixedPool, unassigned: Unassigned, k: int) -> None:
     """Do steps 2 and 3."""
     if pool.counts[ALIVE] >= 2 * k:
-        _form(pool, unassigned, _go_to_the_edge(pool, unassigned), k)
+        _form(pool, unassigned, _farthest_from_center(pool, unassigned), k)
     for record in range(len(unassigned.labels)):
         if unassigned.labels[record] < 0:
             unassigned.labels[record] = unassigned.number[0]
@@ -191,8 +191,8 @@ def mdav_generic_mixed(records: Records, k: int) -> IntArray:
     return unassigned.labels
 
 
-class MDAVGenericMixed(MixedMicroaggregator):
-    """MDAV-generic for mixed attributes; see :mod:`microagg.algorithms.mdav_generic_mixed`."""
+class MDAVGenericMixed(Microaggregator):
+    """MDAV-generic for mixed attributes."""
 
     info = Info(
         key="mdav-generic-mixed",
@@ -204,10 +204,11 @@ class MDAVGenericMixed(MixedMicroaggregator):
         reference="Domingo-Ferrer & Torra 2005",
         sizes="fixed",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         mixed=True,
         note="The distance is the sum of the shares of Byun, Kamra, Bertino & Li 2007, not squared, so that taxonomies "
-        "are heeded and nothing has to be scaled.",
+        "count and nothing has to be scaled.",
     )
 
-    def _partition_records(self, records: Records, k: int, classes: IntArray, **_: Any) -> IntArray:
+    def _partition(self, records: Records, k: int) -> IntArray:
         return mdav_generic_mixed(records, k)

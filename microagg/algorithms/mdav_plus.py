@@ -5,14 +5,13 @@
    unassigned records form a group.
 3. Fewer than k records left: each joins the group with the nearest centroid, centroids frozen.
 
-Ties go to the lowest record index. Time O(n²d/k).
+Ties go to the lowest record index. Time O(n²d/k). The kernel, which V-MDAV uses, too, is in
+:mod:`microagg.kernels.bases.mdav_plus`.
 
 Source: Thaeter & Reischuk, Improving Anonymization Clustering.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.mdav_plus import mdav_plus
@@ -20,7 +19,7 @@ from microagg.validation import FloatArray, IntArray
 
 
 class MDAVPlus(Microaggregator):
-    """MDAV+; see :mod:`microagg.algorithms.mdav_plus`."""
+    """MDAV+ of Thaeter & Reischuk."""
 
     info = Info(
         key="mdav-plus",
@@ -31,7 +30,8 @@ class MDAVPlus(Microaggregator):
         reference="Thaeter & Reischuk 2018",
         sizes="fixed",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mdav_plus(X, k)

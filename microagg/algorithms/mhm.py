@@ -15,8 +15,6 @@ Gohargazi 2013 (the SSE of a growing piece).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from microagg.base import Info, Microaggregator, Param
@@ -31,15 +29,7 @@ def mhm(X: FloatArray, k: int, order: str) -> IntArray:
 
 
 class MHM(Microaggregator):
-    """MHM; see :mod:`microagg.algorithms.mhm`.
-
-    Parameters
-    ----------
-    k : int, default 3
-        The minimum number of records in a group.
-    order : {"sum", "given"}, default "sum"
-        By the sum of the attributes, for one attribute by itself, or as the records stand.
-    """
+    """MHM of Hansen & Mukherjee."""
 
     info = Info(
         key="mhm",
@@ -50,6 +40,7 @@ class MHM(Microaggregator):
         reference="Hansen & Mukherjee 2003; Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006",
         sizes="variable",
         complexity="O(n log n + nkd)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The optimum for one attribute. For several the method leaves the order open: the sum of them is our "
         "choice, and like every single direction it loses much.",
     )
@@ -64,9 +55,5 @@ class MHM(Microaggregator):
         ),
     )
 
-    def __init__(self, k: int = 3, *, order: str = "sum") -> None:
-        super().__init__(k)
-        self.order = order
-
-    def _partition(self, X: FloatArray, k: int, **parameters: Any) -> IntArray:
-        return mhm(X, k, parameters["order"])
+    def _partition(self, X: FloatArray, k: int, *, order: str) -> IntArray:
+        return mhm(X, k, order)

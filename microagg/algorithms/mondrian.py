@@ -22,12 +22,12 @@ Sources: LeFevre, DeWitt & Ramakrishnan 2006; the comparison in Byun, Kamra, Ber
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from microagg.base import Info, MixedMicroaggregator, Param
+from microagg.base import Info, Microaggregator, Param, Preset
 from microagg.kernels.neighbors.mixed_pool import TERMS_AT_A_TIME
 from microagg.progress import checkpoint
 from microagg.records import Records
@@ -144,14 +144,14 @@ def _cut_at_widest(cuts: Cuts, members: IntArray, k: int, relaxed: bool) -> int:
 
 @njit(cache=True, nogil=True)
 def _cut_sets(cuts: Cuts, k: int, relaxed: bool, most: int) -> bool:
-    """Cut open sets until ``most`` values or more were looked at; return whether none is left."""
+    """Cut open sets until about ``most`` values were read; return whether none is left."""
     spent = 0
     while spent < most and cuts.counts[OPEN] > 0:
         cuts.counts[OPEN] -= 1
         start, stop = cuts.stack[cuts.counts[OPEN]]
         members = cuts.order[start:stop]
         left = _cut_at_widest(cuts, members, k, relaxed)
-        spent += 16 * len(cuts.domains) * len(members)  # as often does sorting look at a value, more or less
+        spent += 16 * len(cuts.domains) * len(members)  # sorting reads each value about that often
         if left == 0:
             cuts.labels[members] = cuts.counts[GROUPS]
             cuts.counts[GROUPS] += 1
@@ -173,16 +173,8 @@ def mondrian(records: Records, k: int, relaxed: bool) -> IntArray:
     return cuts.labels
 
 
-class Mondrian(MixedMicroaggregator):
-    """Mondrian; see :mod:`microagg.algorithms.mondrian`.
-
-    Parameters
-    ----------
-    k : int, default 3
-        The minimum number of records in a group.
-    cut : {"strict", "relaxed"}, default "strict"
-        Whether records with equal values stay together.
-    """
+class Mondrian(Microaggregator):
+    """Mondrian of LeFevre, DeWitt & Ramakrishnan."""
 
     info = Info(
         key="mondrian",
@@ -193,7 +185,13 @@ class Mondrian(MixedMicroaggregator):
         reference="LeFevre, DeWitt & Ramakrishnan 2006; the comparison in Byun, Kamra, Bertino & Li 2007",
         sizes="variable",
         complexity="O(nd log² n)",
+        example=(0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2),
         mixed=True,
+        presets=(
+            Preset("mondrian", "Mondrian, strict", {"cut": "strict"}),
+            Preset("mondrian-relaxed", "Mondrian, relaxed", {"cut": "relaxed"}),
+        ),
+        order_of_attributes_matters=True,
         note="The paper cuts ordered values; categories are ordered here as the leaves of their taxonomy are. At the "
         "start all numeric attributes are equally wide, so their order matters: the first is cut. A strict cut keeps "
         "equal values together, the median's with the smaller side, so groups may have 2k records or more; groups of "
@@ -210,9 +208,5 @@ class Mondrian(MixedMicroaggregator):
         ),
     )
 
-    def __init__(self, k: int = 3, *, cut: str = "strict") -> None:
-        super().__init__(k)
-        self.cut = cut
-
-    def _partition_records(self, records: Records, k: int, classes: IntArray, **parameters: Any) -> IntArray:
-        return mondrian(records, k, parameters["cut"] == "relaxed")
+    def _partition(self, records: Records, k: int, *, cut: str) -> IntArray:
+        return mondrian(records, k, cut == "relaxed")

@@ -20,29 +20,24 @@ Feder, Kenthapadi, Motwani, Panigrahy, Thomas & Zhu 2005, whom it builds upon.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.bases.mdav import form_group_at_edge
 from microagg.kernels.grouping.dissolve import split_large
 from microagg.kernels.grouping.groups import form_from_rest, make_groups
+from microagg.kernels.grouping.moving_mean import form_group
 from microagg.kernels.grouping.spanning_tree import cut_longest_edges, divide_at_hubs, roots
-from microagg.kernels.neighbors.brute_force import make_pool, squared_distances
+from microagg.kernels.neighbors.brute_force import make_pool, passes_at_a_time, squared_distances
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
-
-# Terms of distances computed between two checkpoints: some tenths of a second.
-TERMS_AT_A_TIME = 200_000_000
 
 
 @njit(cache=True, nogil=True)
 def _connect(
     columns: FloatArray, parents: IntArray, lengths: FloatArray, trees: IntArray, k: int, start: int, edges: int
 ) -> int:
-    """Add at most so many edges for the trees of the records from ``start`` on; return the first still to be seen to.
+    """Add at most ``edges`` edges to the trees of the records from ``start`` on; return the record to go on with.
 
     ``columns``, shape (d, n), are the attributes; ``trees`` are the numbers of the records' trees.
     """
@@ -80,7 +75,7 @@ def _two_groups(X: FloatArray, k: int) -> IntArray:
     """Return the labels of the record farthest from the centroid with its k-1 nearest, and of the others."""
     pool = make_pool(X)
     groups = make_groups(len(X), X.shape[1], k)
-    form_group_at_edge(groups, pool, k)
+    form_group(groups, pool, k)
     form_from_rest(groups, pool)
     return groups.labels
 
@@ -95,7 +90,7 @@ def grow_forest(X: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
     record = 0
     while record < n:
         checkpoint("growing the forest", record / n)
-        record = _connect(columns, parents, lengths, trees, k, record, 1 + TERMS_AT_A_TIME // X.size)
+        record = _connect(columns, parents, lengths, trees, k, record, passes_at_a_time(*X.shape))
     return parents, lengths
 
 
@@ -109,7 +104,7 @@ def mu_approx(X: FloatArray, k: int) -> IntArray:
 
 
 class MuApprox(Microaggregator):
-    """µ-Approx; see :mod:`microagg.algorithms.mu_approx`."""
+    """µ-Approx of Domingo-Ferrer, Sebé & Solanas."""
 
     info = Info(
         key="mu-approx",
@@ -120,10 +115,11 @@ class MuApprox(Microaggregator):
         reference="Domingo-Ferrer, Sebé & Solanas 2008",
         sizes="variable",
         complexity="O(n²d)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Open are the order in which trees are linked (here the one of the lowest record first), at which edge a "
         "tree is cut (the longest), and how one without such an edge is divided and stays connected. The printed "
         "figures are missed by 0.3 to 10 % (relative), half of them from below.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return mu_approx(X, k)

@@ -18,25 +18,20 @@ Source: Kabir, Wang & Zhang 2010.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator
 from microagg.kernels.grouping.groups import Groups, form, form_from_rest, make_groups
 from microagg.kernels.grouping.growing import grow
-from microagg.kernels.neighbors.brute_force import ALIVE, Pool, make_pool, tidy
+from microagg.kernels.neighbors.brute_force import ALIVE, Pool, make_pool, passes_at_a_time, tidy
+from microagg.kernels.paths.orders import by_value, sums
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
-# Terms of distances computed between two checkpoints: some tenths of a second.
-TERMS_AT_A_TIME = 200_000_000
-
 
 @njit(cache=True, nogil=True)
-def _seed(groups: Groups, pool: Pool, order: IntArray, step: int) -> int:
-    """Return a new group of the first unassigned record of ``order``, or with ``step`` -1 of the last one."""
+def _begin_group(groups: Groups, pool: Pool, order: IntArray, step: int) -> int:
+    """Make a group of the first unassigned record of ``order``, or with ``step`` -1 of the last; return its number."""
     place = 0 if step > 0 else len(order) - 1
     while pool.positions[order[place]] < 0:
         place += step
@@ -45,14 +40,14 @@ def _seed(groups: Groups, pool: Pool, order: IntArray, step: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _form_pairs(groups: Groups, pool: Pool, order: IntArray, k: int, rounds: int) -> None:
-    """Form two groups a round, for at most so many rounds, while 3k records or more are unassigned."""
+    """Form two groups a round, for at most ``rounds`` rounds, while 3k records or more are unassigned."""
     for _ in range(rounds):
         if pool.counts[ALIVE] < 3 * k:
             return
         tidy(pool)
-        # Both seeds are taken before the first group grows: the last record is not for it.
-        low = _seed(groups, pool, order, 1)
-        high = _seed(groups, pool, order, -1)
+        # The last record seeds its group before the first one's group grows, so that it cannot be taken in by that.
+        low = _begin_group(groups, pool, order, 1)
+        high = _begin_group(groups, pool, order, -1)
         grow(groups, pool, low, k)
         grow(groups, pool, high, k)
 
@@ -60,7 +55,7 @@ def _form_pairs(groups: Groups, pool: Pool, order: IntArray, k: int, rounds: int
 @njit(cache=True, nogil=True)
 def _form_rest(groups: Groups, pool: Pool, order: IntArray, k: int) -> None:
     if pool.counts[ALIVE] >= 2 * k:
-        grow(groups, pool, _seed(groups, pool, order, 1), k)
+        grow(groups, pool, _begin_group(groups, pool, order, 1), k)
     form_from_rest(groups, pool)
 
 
@@ -69,11 +64,8 @@ def p_s(X: FloatArray, k: int) -> IntArray:
     n, d = X.shape
     pool = make_pool(X)
     groups = make_groups(n, d, k)
-    sums = np.zeros(n)
-    for column in X.T:  # one attribute after the other, so that identical records have identical sums
-        sums += column
-    order = np.argsort(sums, kind="stable")
-    rounds = 1 + TERMS_AT_A_TIME // (2 * k * X.size)
+    order = by_value(sums(X))
+    rounds = max(1, passes_at_a_time(n, d) // (2 * k))
     while pool.counts[ALIVE] >= 3 * k:
         checkpoint("forming groups", 1.0 - pool.counts[ALIVE] / n)
         _form_pairs(groups, pool, order, k, rounds)
@@ -82,7 +74,7 @@ def p_s(X: FloatArray, k: int) -> IntArray:
 
 
 class PS(Microaggregator):
-    """P-S; see :mod:`microagg.algorithms.p_s`."""
+    """P-S, Pairwise-Systematic microaggregation."""
 
     info = Info(
         key="p-s",
@@ -93,10 +85,11 @@ class PS(Microaggregator):
         reference="Kabir, Wang & Zhang 2010",
         sizes="fixed",
         complexity="O(n²d)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="The printed figures belong to raw, unscaled data, where they are met within 0.15 % (relative) for "
         "Tarragona, but not for Census and EIA, so some detail remains unknown. Whether the two groups of a round grow "
         "in turn or one after the other is open; here the first grows first, and the other seed is reserved.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return p_s(X, k)

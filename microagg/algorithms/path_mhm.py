@@ -26,8 +26,6 @@ to the digit by any reading that was tried.
 
 from __future__ import annotations
 
-from typing import Any
-
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.cbfs import cbfs
 from microagg.kernels.bases.md import md
@@ -45,7 +43,7 @@ _PATH_NOTE = (
 
 
 class MDAVMHM(Microaggregator):
-    """MDAV-MHM; see :mod:`microagg.algorithms.path_mhm`."""
+    """MDAV-MHM, an optimal cut of a path through the groups of MDAV."""
 
     info = Info(
         key="mdav-mhm",
@@ -56,16 +54,17 @@ class MDAVMHM(Microaggregator):
         reference=_REFERENCE,
         sizes="variable",
         complexity="O(n²d/k + nkd)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The groups are those of MDAV in the order of µ-ARGUS, as one printed figure (Census, k = 10) suggests. "
         + _PATH_NOTE,
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return split_path(X, through_groups(X, mdav_argus(X, k)), k)
 
 
 class MDMHM(Microaggregator):
-    """MD-MHM; see :mod:`microagg.algorithms.path_mhm`."""
+    """MD-MHM, an optimal cut of a path through the groups of MD."""
 
     info = Info(
         key="md-mhm",
@@ -76,15 +75,16 @@ class MDMHM(Microaggregator):
         reference=_REFERENCE,
         sizes="variable",
         complexity="O(n²d) to O(n³d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The groups are those of MD with s first. " + _PATH_NOTE,
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return split_path(X, through_groups(X, md(X, k, False)), k)
 
 
 class CBFSMHM(Microaggregator):
-    """CBFS-MHM; see :mod:`microagg.algorithms.path_mhm`."""
+    """CBFS-MHM, an optimal cut of a path through the groups of CBFS."""
 
     info = Info(
         key="cbfs-mhm",
@@ -95,15 +95,16 @@ class CBFSMHM(Microaggregator):
         reference=_REFERENCE,
         sizes="variable",
         complexity="O(n²d/k + nkd)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note=_PATH_NOTE + " Some of them lie above the loss of CBFS itself, so their base partition was another one.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return split_path(X, through_groups(X, cbfs(X, k)), k)
 
 
 class NPNMHM(Microaggregator):
-    """NPN-MHM; see :mod:`microagg.algorithms.path_mhm`."""
+    """NPN-MHM, an optimal cut of the path that visits the nearest point next."""
 
     info = Info(
         key="npn-mhm",
@@ -114,9 +115,10 @@ class NPNMHM(Microaggregator):
         reference=_REFERENCE,
         sizes="variable",
         complexity="O(n²d + nkd)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Where the path begins is open. One end of the diameter comes nearest to the printed figures, which no "
         "record as the beginning gives to the digit.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return split_path(X, nearest_point_next(X), k)

@@ -5,8 +5,8 @@
    those at which every cell gets at least k records at the least sum of squared distances.
 3. Centroids are computed again, and so on while the SSE falls by more than 1e-10 of the SST.
 
-The paper tunes the costs numerically, until cells have given probabilities, which for finitely many records they only
-nearly get. Here costs and sizes are exact: the records are assigned by linear programming
+The paper tunes the costs numerically, until the cells have given probabilities, which finitely many records can only
+approximate. Here costs and sizes are exact: the records are assigned by linear programming
 (:mod:`microagg.kernels.grouping.assignment`), whose prices of the cells are the costs, with their signs reversed. A
 cell with more than k records costs nothing, all others at most nothing; records between two cells at equal cost go
 where sizes need them. The number of cells is that of MDAV and there is no upper bound on sizes.
@@ -18,8 +18,6 @@ Source: Rebollo-Monedero, Forné, Pallarès & Parra-Arnau 2013.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from microagg.base import Info, Microaggregator
@@ -29,7 +27,7 @@ from microagg.partition import canonical_labels, group_means
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
-#: The SSE falls if it does by more than this share of the SST.
+#: The SSE counts as fallen if it has by more than this share of the SST.
 LEAST_GAIN = 1e-10
 
 
@@ -52,7 +50,7 @@ def pcl(X: FloatArray, k: int) -> IntArray:
 
 
 class PCL(Microaggregator):
-    """PCL; see :mod:`microagg.algorithms.pcl`."""
+    """PCL, the probability-constrained Lloyd algorithm."""
 
     info = Info(
         key="pcl",
@@ -63,10 +61,11 @@ class PCL(Microaggregator):
         reference="Rebollo-Monedero, Forné, Pallarès & Parra-Arnau 2013",
         sizes="variable",
         complexity="O(n²d/k) a round, and a sparse linear program",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The paper tunes the costs numerically and leaves open how cells are rounded to whole records. Here both "
         "are exact: linear programming assigns the records, and its prices are the costs. Cells start as the groups "
         "of MDAV; of several optimal assignments the one with the lowest group numbers is taken.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return pcl(X, k)

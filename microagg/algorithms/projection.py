@@ -15,8 +15,6 @@ component, sum of z-scores, particular variable; variable sizes); the optimal cu
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from microagg.base import Info, Microaggregator, Param
@@ -52,17 +50,7 @@ def projection(X: FloatArray, k: int, onto: str, attribute: int) -> IntArray:
 
 
 class Projection(Microaggregator):
-    """Groups of k along a projection; see :mod:`microagg.algorithms.projection`.
-
-    Parameters
-    ----------
-    k : int, default 3
-        The minimum number of records in a group.
-    onto : {"first-component", "sum", "attribute"}, default "first-component"
-        What the records are sorted by.
-    attribute : int, default 0
-        Which attribute, counted from 0, if ``onto`` is "attribute".
-    """
+    """Groups of k along a projection."""
 
     info = Info(
         key="projection",
@@ -73,6 +61,7 @@ class Projection(Microaggregator):
         reference="Mateo-Sanz & Domingo-Ferrer 1998; Domingo-Ferrer & Mateo-Sanz 2002",
         sizes="fixed",
         complexity="O(n log n + nd²)",
+        example=(0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2),
         note="The papers take the sum of z-scores: standardize first. The last group takes the rest; which end is the "
         "last follows from the sign of the component, whose largest score of either sign counts as positive.",
     )
@@ -87,27 +76,12 @@ class Projection(Microaggregator):
         _ATTRIBUTE,
     )
 
-    def __init__(self, k: int = 3, *, onto: str = "first-component", attribute: int = 0) -> None:
-        super().__init__(k)
-        self.onto = onto
-        self.attribute = attribute
-
-    def _partition(self, X: FloatArray, k: int, **parameters: Any) -> IntArray:
-        return projection(X, k, parameters["onto"], parameters["attribute"])
+    def _partition(self, X: FloatArray, k: int, *, onto: str, attribute: int) -> IntArray:
+        return projection(X, k, onto, attribute)
 
 
 class ProjectionMHM(Microaggregator):
-    """Optimal groups along a projection; see :mod:`microagg.algorithms.projection`.
-
-    Parameters
-    ----------
-    k : int, default 3
-        The minimum number of records in a group.
-    onto : {"first-component", "attribute"}, default "first-component"
-        What the records are sorted by.
-    attribute : int, default 0
-        Which attribute, counted from 0, if ``onto`` is "attribute".
-    """
+    """Optimal groups along a projection."""
 
     info = Info(
         key="projection-mhm",
@@ -118,6 +92,7 @@ class ProjectionMHM(Microaggregator):
         reference="Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006; Domingo-Ferrer & Mateo-Sanz 2002",
         sizes="variable",
         complexity="O(n log n + nd² + nkd)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The two papers put together: the directions of 2002 and the multivariate cut of 2006. By the sum of "
         "attributes it would be MHM, so that is found there.",
     )
@@ -132,10 +107,5 @@ class ProjectionMHM(Microaggregator):
         _ATTRIBUTE,
     )
 
-    def __init__(self, k: int = 3, *, onto: str = "first-component", attribute: int = 0) -> None:
-        super().__init__(k)
-        self.onto = onto
-        self.attribute = attribute
-
-    def _partition(self, X: FloatArray, k: int, **parameters: Any) -> IntArray:
-        return split_path(X, sorted_records(X, parameters["onto"], parameters["attribute"]), k)
+    def _partition(self, X: FloatArray, k: int, *, onto: str, attribute: int) -> IntArray:
+        return split_path(X, sorted_records(X, onto, attribute), k)

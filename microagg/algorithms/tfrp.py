@@ -10,32 +10,31 @@
 ``tfrp-2`` goes on from there:
 
 4. Each group, the one with the largest SSE after step 3 first, is dissolved if that lowers the SSE: its records go to
-   the nearest centroids of other groups, which may have up to 4k-1 records (see
+   the nearest centroids of other groups, which may grow to 4k-1 records (see
    :mod:`microagg.kernels.grouping.dissolve`).
 5. Each group of 2k or more records is partitioned by steps 1 to 3, with its own R₁ and R₂.
 
-Ties go to the lowest record index or group number. Time O(n²d/k).
+Ties go to the lowest record index or group number. Time O(n²d/k). The kernel of ``tfrp-1``, by which GSMS-T2 splits
+groups, too, is in :mod:`microagg.kernels.bases.tfrp`.
 
 Source: Chang, Li & Huang 2007, as given in Kabir, Wang & Zhang 2010.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.tfrp import tfrp_1
-from microagg.kernels.grouping.dissolve import decompose, split_large
+from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
 from microagg.validation import FloatArray, IntArray
 
 
 def tfrp_2(X: FloatArray, k: int) -> IntArray:
     """Return the labels of TFRP-2 for ``X``, shape (n, d), n >= k."""
-    return split_large(X, decompose(X, tfrp_1(X, k), "sse", 4 * k - 1), k, tfrp_1)
+    return split_large(X, dissolve_groups(X, tfrp_1(X, k), "sse", 4 * k - 1), k, tfrp_1)
 
 
 class TFRP1(Microaggregator):
-    """TFRP-1; see :mod:`microagg.algorithms.tfrp`."""
+    """TFRP-1, the first phase of Two Fixed Reference Points."""
 
     info = Info(
         key="tfrp-1",
@@ -46,16 +45,17 @@ class TFRP1(Microaggregator):
         reference="Chang, Li & Huang 2007, as given in Kabir, Wang & Zhang 2010",
         sizes="fixed",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The two reference points have the smallest and the largest of all values in every attribute; each "
         "attribute's own extremes miss the printed figures. The printed figures for EIA leave UTILITYID out.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return tfrp_1(X, k)
 
 
 class TFRP2(Microaggregator):
-    """TFRP-2; see :mod:`microagg.algorithms.tfrp`."""
+    """TFRP-2, both phases of Two Fixed Reference Points."""
 
     info = Info(
         key="tfrp-2",
@@ -66,10 +66,11 @@ class TFRP2(Microaggregator):
         reference="Chang, Li & Huang 2007, as given in Kabir, Wang & Zhang 2010",
         sizes="variable",
         complexity="O(n²d/k)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Groups are tried by falling SSE before the second phase, and grow to at most 4k-1 records; those of 2k "
         "or more are split by TFRP-1 with reference points of their own. The printed figures for EIA leave UTILITYID "
         "out.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return tfrp_2(X, k)

@@ -1,15 +1,15 @@
 """TSP-MHM: a short tour through all records, cut open and then cut into groups optimally.
 
-1. Tour: nearest point next from one end of the diameter, back to its beginning. It is then shortened. Again and again,
-   for each record a by index, the first of these that makes the tour shorter is done, until none does; the distances
-   here are not squared, and c is one of a's ten nearest records, the nearest first:
+1. Tour: nearest point next from one end of the diameter, back to its beginning. It is then shortened. For
+   each record a by index, the first of these moves that makes the tour shorter is made, again and again. Distances are
+   not squared here, and c is one of a's ten nearest records, the nearest first:
 
    a. 2-opt: the edges from a and from c to what follows them (then: to what precedes them) are replaced by the edge
       from a to c and the one between those two.
    b. Or-opt: the one, two or three records that begin (then: end) with a move to c's side, a next to c, behind c (then:
       before it). Records around the place where the array begins stay.
 
-   Once no record finds anything, the tour stays.
+   The tour is done once there is no such move at any record.
 2. Its longest edge is cut, the first of them among equals.
 3. The path is cut by :func:`microagg.kernels.paths.split.split_path`, in time O(nkd).
 
@@ -21,14 +21,13 @@ Source: Heaton & Mukherjee 2011. Which tour is built, how it is improved and whe
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator
+from microagg.kernels.neighbors.brute_force import passes_at_a_time
 from microagg.kernels.neighbors.knn_graph import neighbors_by_passes
-from microagg.kernels.paths.orders import TERMS_AT_A_TIME, nearest_point_next
+from microagg.kernels.paths.orders import nearest_point_next
 from microagg.kernels.paths.split import split_path
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
@@ -160,7 +159,7 @@ def tour_path(X: FloatArray) -> IntArray:
     tour = nearest_point_next(X)
     neighbors = np.empty((n, min(NEIGHBORS, n - 1)), dtype=np.int64)
     columns = X.T.copy()
-    at_a_time = max(1, TERMS_AT_A_TIME // (n * d))
+    at_a_time = passes_at_a_time(n, d)
     for start in range(0, n, at_a_time):
         checkpoint("finding neighbors", start / n)
         neighbors_by_passes(columns, neighbors, start, min(n, start + at_a_time))
@@ -174,7 +173,7 @@ def tour_path(X: FloatArray) -> IntArray:
 
 
 class TSPMHM(Microaggregator):
-    """TSP-MHM; see :mod:`microagg.algorithms.tsp_mhm`."""
+    """TSP-MHM of Heaton & Mukherjee."""
 
     info = Info(
         key="tsp-mhm",
@@ -185,9 +184,10 @@ class TSPMHM(Microaggregator):
         reference="Heaton & Mukherjee 2011",
         sizes="variable",
         complexity="O(n²d + nkd)",
+        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="How the tour is made and where it is opened was settled here: nearest point next from one end of the "
         "diameter, shortened by 2-opt and Or-opt among the ten nearest records, cut at its longest edge.",
     )
 
-    def _partition(self, X: FloatArray, k: int, **_: Any) -> IntArray:
+    def _partition(self, X: FloatArray, k: int) -> IntArray:
         return split_path(X, tour_path(X), k)

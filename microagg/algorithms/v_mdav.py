@@ -13,9 +13,9 @@
 γ = 0 never extends and gives MDAV+. Distances in the test are squared, which is what the published tables were made
 with, so γ acts as the square of a ratio of distances. Ties go to the lowest record index. Time O(n²d).
 
-With many records, the k-1 nearest are found by a tree. e itself is hardly ever needed: it only joins if no other record
-is near it, and of almost every record one is known that is. Only what may be isolated enough is looked for, see
-:mod:`microagg.kernels.grouping.isolation`; that is far less than what is as near as e.
+With many records, the k-1 nearest are found in a tree. e itself need hardly ever be found: it only joins if no other
+record is near it, and of almost every record some near one is known. Instead, the nearest of the few records that may
+be isolated enough is looked for (see :mod:`microagg.kernels.grouping.isolation`), which visits far less of the tree.
 
 Sources: Solanas & Martínez-Ballesté 2006; Domingo-Ferrer, Solanas & Martínez-Ballesté 2006; Thaeter & Reischuk.
 """
@@ -23,32 +23,26 @@ Sources: Solanas & Martínez-Ballesté 2006; Domingo-Ferrer, Solanas & Martínez
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator, Param
-from microagg.kernels.bases.mdav_plus import mdav_plus, records_from_the_outside
-from microagg.kernels.grouping.fixed_mean import Step, form_inward
-from microagg.kernels.grouping.groups import Groups, form, join, make_groups, rest_to_nearest_centroid
-from microagg.kernels.grouping.isolation import Witnesses, make_witnesses, nearest_isolated, take_witness
-from microagg.kernels.neighbors import crossover as choice
-from microagg.kernels.neighbors.brute_force import (
-    ALIVE,
-    EXTENT,
-    Pool,
-    make_pool,
-    measure_from,
-    members_around,
-    nearest,
-    tidy,
+from microagg.kernels.bases.mdav_plus import mdav_plus
+from microagg.kernels.grouping.fixed_mean import Step, group_while_many
+from microagg.kernels.grouping.groups import Groups, form, join, rest_to_nearest_centroid
+from microagg.kernels.grouping.isolation import (
+    IsolationBounds,
+    make_isolation_bounds,
+    nearest_isolated,
+    take_and_renew,
 )
-from microagg.kernels.neighbors.kd_tree import NOBODY, Search, make_search, nearest_to_any
-from microagg.kernels.neighbors.kd_tree import nearest as nearest_left
-from microagg.kernels.neighbors.lookahead import Memo, nearest_to
-from microagg.kernels.neighbors.tree_pool import ALIVE as LEFT
-from microagg.kernels.neighbors.tree_pool import Index
+from microagg.kernels.neighbors import tree_queries
+from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool, measure_from, members_around, nearest, tidy
+from microagg.kernels.neighbors.kd_tree import NO_INDEX
+from microagg.kernels.neighbors.lookahead import NeighborCache, nearest_to
+from microagg.kernels.neighbors.tree_pool import TreePool, number_left
+from microagg.kernels.neighbors.tree_queries import NeighborQuery, make_query
 from microagg.validation import FloatArray, IntArray
 
 
@@ -61,7 +55,7 @@ def _keep_nearer(distances: FloatArray, to_group: FloatArray) -> None:
 
 @njit(cache=True, nogil=True)
 def _extend(groups: Groups, pool: Pool, group: int, members: FloatArray, gamma: float, most: int) -> None:
-    """Let unassigned records join ``group`` while they are closer to it, by the factor ``gamma``, than to the rest.
+    """Let the nearest unassigned record join ``group`` while it is isolated enough and the group smaller than ``most``.
 
     ``members`` are the attributes of the group's records, shape (size, d).
     """
@@ -100,57 +94,58 @@ def _finish(X: FloatArray, groups: Groups, pool: Pool, order: IntArray, k: int, 
 
 
 @njit(cache=True, nogil=True)
-def _by_passes(X: FloatArray, k: int, gamma: float) -> IntArray:
-    pool = make_pool(X)
-    groups = make_groups(len(X), X.shape[1], k)
-    _finish(X, groups, pool, records_from_the_outside(pool), k, gamma)
-    return groups.labels
-
-
-@njit(cache=True, nogil=True)
-def _next_to_join(index: Index, witnesses: Witnesses, points: FloatArray, gamma: float, search: Search) -> int:
+def _next_to_join(
+    pool: TreePool, isolation: IsolationBounds, points: FloatArray, gamma: float, query: NeighborQuery
+) -> int:
     """Return the record that joins the group with members ``points``, shape (m, d); -1 if none does.
 
-    If the record nearest to the group joins, it is the nearest of those that may be isolated enough.
+    If the record nearest to the group joins, it is also the nearest of those that may be isolated enough.
     """
-    e, d_in, passed = nearest_isolated(index.tree, witnesses, points, gamma, search)
-    if e == NOBODY:
+    e, d_in, passed = nearest_isolated(pool.tree, isolation, points, gamma, query)
+    if e == NO_INDEX:
         return -1
-    count = nearest_left(index.tree, index.X[e], 1, e, search)
-    if not d_in < gamma * (search.values[0] if count > 0 else np.inf):
+    count = tree_queries.nearest(pool.tree, pool.X[e], 1, e, query)
+    if not d_in < gamma * (query.values[0] if count > 0 else np.inf):
         return -1
     if not d_in < passed:
-        nearest_to_any(index.tree, points, 1, search.found[:0], search)
-        if search.found[0] != e:
+        tree_queries.nearest_to_any(pool.tree, points, 1, query.found[:0], query)
+        if query.found[0] != e:
             return -1
     return e
 
 
 @njit(cache=True, nogil=True)
 def _form(
-    groups: Groups, index: Index, near: Memo, witnesses: Witnesses, seeds: IntArray, k: int, gamma: float, until: int
+    groups: Groups,
+    pool: TreePool,
+    cache: NeighborCache,
+    isolation: IsolationBounds,
+    seeds: IntArray,
+    k: int,
+    gamma: float,
+    until: int,
 ) -> None:
-    """Form and extend a group around each of ``seeds`` that is unassigned, while ``until`` records are."""
-    search = make_search(max(k + 1, witnesses.near.shape[1]))
-    points = np.empty((2 * k, index.X.shape[1]))
+    """Form and extend a group around each of ``seeds`` that is unassigned, while at least ``until`` records are."""
+    query = make_query(max(k + 1, isolation.neighbors.shape[1]))
+    points = np.empty((2 * k, pool.X.shape[1]))
     for seed in seeds:
-        if index.counts[LEFT] < until:
+        if number_left(pool) < until:
             break
-        if index.tree.slots[seed] < 0:
+        if pool.tree.slots[seed] < 0:
             continue
-        count = nearest_to(index, near, seed, k - 1, -1, search)
-        members = search.found[:count].copy()
+        count = nearest_to(pool, cache, seed, k - 1, -1, query)
+        members = query.found[:count].copy()
         group = groups.number[0]
         groups.number[0] += 1
         joining, size = seed, 0
         while joining >= 0:
-            points[size] = index.X[joining]
-            take_witness(groups, index, witnesses, group, joining, search)
+            points[size] = pool.X[joining]
+            take_and_renew(groups, pool, isolation, group, joining, query)
             size += 1
             if size < k:
                 joining = members[size - 1]
-            elif size < 2 * k - 1 and index.counts[LEFT] > 0:
-                joining = _next_to_join(index, witnesses, points[:size], gamma, search)
+            elif size < 2 * k - 1 and number_left(pool) > 0:
+                joining = _next_to_join(pool, isolation, points[:size], gamma, query)
             else:
                 joining = -1
 
@@ -159,35 +154,23 @@ def v_mdav(X: FloatArray, k: int, gamma: float) -> IntArray:
     """Return the labels of V-MDAV for ``X``, shape (n, d), n >= k."""
     if gamma <= 0.0:
         return mdav_plus(X, k)
-    if not choice.prefers_tree(*X.shape):
-        return _by_passes(X, k, gamma)
 
-    def make_step(index: Index, groups: Groups) -> Step:
-        witnesses = make_witnesses(index)
+    def make_step(groups: Groups, pool: TreePool) -> Step:
+        isolation = make_isolation_bounds(pool)
 
-        def step(
-            groups: Groups, index: Index, near: Memo, seeds: IntArray, until: int, threads: ThreadPoolExecutor
-        ) -> Memo:
-            _form(groups, index, near, witnesses, seeds, k, gamma, until)
-            return near
+        def step(cache: NeighborCache, seeds: IntArray, until: int, _: ThreadPoolExecutor) -> NeighborCache:
+            _form(groups, pool, cache, isolation, seeds, k, gamma, until)
+            return cache
 
         return step
 
-    groups, pool, order = form_inward(X, k, make_step)
+    groups, pool, order = group_while_many(X, k, make_step)
     _finish(X, groups, pool, order, k, gamma)
     return groups.labels
 
 
 class VMDAV(Microaggregator):
-    """V-MDAV; see :mod:`microagg.algorithms.v_mdav`.
-
-    Parameters
-    ----------
-    k : int, default 3
-        The minimum number of records in a group.
-    gamma : float, default 0.2
-        How readily a group takes in a further record; 0 never does.
-    """
+    """V-MDAV of Solanas & Martínez-Ballesté."""
 
     info = Info(
         key="v-mdav",
@@ -198,6 +181,7 @@ class VMDAV(Microaggregator):
         reference="Solanas & Martínez-Ballesté 2006; Thaeter & Reischuk 2018",
         sizes="variable",
         complexity="O(n²d)",
+        example=(0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2),
         note="The papers do not say whether γ compares distances or their squares; squared distances reproduce all "
         "printed figures. The tables of Thaeter & Reischuk report the best γ of 0, 0.1, …, 2.",
     )
@@ -214,9 +198,5 @@ class VMDAV(Microaggregator):
         ),
     )
 
-    def __init__(self, k: int = 3, *, gamma: float = 0.2) -> None:
-        super().__init__(k)
-        self.gamma = gamma
-
-    def _partition(self, X: FloatArray, k: int, **parameters: Any) -> IntArray:
-        return v_mdav(X, k, parameters["gamma"])
+    def _partition(self, X: FloatArray, k: int, *, gamma: float) -> IntArray:
+        return v_mdav(X, k, gamma)

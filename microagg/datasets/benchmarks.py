@@ -106,7 +106,7 @@ def locate(file: RemoteFile, *, download: bool = True, progress: Progress | None
     path = _find(file)
     if path is None and not download:
         _give_up(file, "and downloading is switched off")
-    # A damaged file in our own cache is simply fetched again; what lies in the user's folder is the user's to mend.
+    # A damaged file in our own cache is fetched again; one in the user's folder is reported, and left to the user.
     if path is None or (download and path.parent == cache_folder() and _sha256(path) != file.sha256):
         return _download(file, progress)
     if _sha256(path) != file.sha256:
@@ -190,7 +190,7 @@ def _download(file: RemoteFile, progress: Progress | None) -> Path:
 
 
 def _give_up(file: RemoteFile, why: str) -> NoReturn:
-    """Raise the one error for a file that is nowhere to be had."""
+    """Raise the error for a file that is neither here nor can be fetched."""
     raise DatasetUnavailableError(
         f"the file {file.name} is not on this machine {why}: download it from {file.url} and put it into "
         f"{str(cache_folder())!r}, or into a folder that the environment variable {DATA_DIR_VARIABLE} names."
@@ -198,7 +198,7 @@ def _give_up(file: RemoteFile, why: str) -> NoReturn:
 
 
 class _Meter:
-    """Tell a plain callable what pooch tells a progress bar."""
+    """A progress bar, as pooch wants it, that calls a function instead."""
 
     def __init__(self, total: int, report: Progress) -> None:
         self._total = total

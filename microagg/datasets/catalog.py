@@ -1,4 +1,4 @@
-"""What there is to load, told without loading anything: the dashboard and the command line list it."""
+"""The list of all data sets, with what is known of them before they are loaded."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from microagg.validation import FloatArray, numeric_matrix
 if TYPE_CHECKING:
     import pandas as pd
 
-    from microagg.preprocessing import Schema
+    from microagg.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +71,8 @@ class Dataset:
 
         All are numeric but those of ``adult``: there ``age`` is numeric and ``education`` ordinal, by
         ``education-num``; the other six are nominal with the taxonomies in ``sample_data/taxonomies/adult`` (flat ones
-        where microagg is installed without a checkout), and ``income`` is confidential. Missing values are none of its
-        business: ``data.schema.records(data.frame, missing="drop")`` leaves out the records that have any.
+        where microagg is installed without a checkout), and ``income`` is the class. Missing values play no part in it:
+        ``data.schema.records(data.frame, missing="drop")`` leaves out the records that have any.
         """
         from microagg.datasets import kinds
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from microagg.preprocessing import Schema
+from microagg.schema import Schema
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,7 @@ def schema(name: str, frame: pd.DataFrame, quasi_identifiers: Sequence[str]) -> 
     return Schema.infer(
         frame,
         quasi_identifiers,
-        confidential="income",
+        classes="income",
         # Without a checkout around it, the package has no taxonomies: then categories stand side by side.
         taxonomies={column: file if file.is_file() else None for column, file in files.items()},
         ordinal={"education": education.tolist()},

@@ -1,4 +1,4 @@
-"""One door to every data set: :func:`load`, and :func:`is_available` to ask before one opens it."""
+"""Loading a data set by its name: :func:`load`, and :func:`is_available` to ask whether that needs a network."""
 
 from __future__ import annotations
 

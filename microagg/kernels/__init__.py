@@ -1,7 +1,15 @@
 """Compiled building blocks that several algorithms share.
 
-Everything here is a pure function of its arguments, compiled on first use and cached on disk, and releases the
-interpreter lock, so that threads run kernels side by side and a page stays alive meanwhile.
+Kernels are compiled on first use and cached on disk, and release the interpreter lock, so that threads run them side by
+side and a page stays alive meanwhile. They stand in rooms:
+
+- ``neighbors``: which records are near, and which are far.
+- ``grouping``: how groups are formed and changed.
+- ``paths``: records laid on a path, and the path cut into groups.
+- ``bases``: whole algorithms that several others start from.
+- ``local_search``: partitions improved by moving records.
+- ``bounds``: lower bounds of the SSE.
+- ``threads``: the threads on which kernels run.
 """
 
 from contextlib import suppress

@@ -1,4 +1,11 @@
-"""Lower bounds on the SSE: no partition into groups of at least k, by whatever method, can lose less."""
+"""Lower bounds on the SSE: no partition into groups of at least k, by whatever method, can lose less.
+
+- :func:`nearest_neighbor`: from nearest neighbors; at once, for any number of records.
+- :class:`LinearProgram`, or :func:`linear_program` in one call: from two linear programs; better the more time it gets.
+- :func:`exact`: the least SSE itself, for very few records or one attribute.
+
+:func:`gap` says how far above the optimum a partition can be at most.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +21,7 @@ from microagg.kernels.bounds.exact import optimal_partition
 from microagg.kernels.paths.split import split_path
 from microagg.metrics.clique_partitioning import CliquePartitioning
 from microagg.metrics.loss import percent, sse, sst
+from microagg.metrics.program import ALLOWANCE, Program
 from microagg.metrics.set_partitioning import SetPartitioning
 from microagg.partition import canonical_labels
 from microagg.validation import FloatArray, IntArray, check_enough_records, check_finite, check_k, check_matrix
@@ -21,13 +29,13 @@ from microagg.validation import FloatArray, IntArray, check_enough_records, chec
 #: With more records than this and more than one attribute, :func:`exact` would take too long.
 MOST_RECORDS = 15
 
-#: For groups of at least this many clique partitioning comes first, as set partitioning is slow to begin with.
+#: From this k on :class:`LinearProgram` begins with clique partitioning, as set partitioning is slow to begin with.
 CLIQUES_FIRST = 4
 
-#: For groups of at least this many, set partitioning begins only when clique partitioning has come to its end.
+#: From this k on set partitioning begins only when clique partitioning has converged, not when it has become slow.
 CLIQUES_TO_THE_END = 7
 
-#: With more records times k than this, the program of clique partitioning is too large to be solved in a while.
+#: With more records times k than this, clique partitioning is left out: a round of it would take too long.
 MOST_FOR_CLIQUES = 200_000
 
 
@@ -98,34 +106,40 @@ def nearest_neighbor_curve(X: ArrayLike, ks: Iterable[int]) -> list[Bound]:
     # dropping the first of the sorted distances is right in either case.
     distances, _ = KDTree(data).query(data, k=np.arange(1, largest + 1), workers=-1)
     totals = np.cumsum(np.square(distances[:, 1:]).sum(axis=0))
-    whole = sst(data)
+    total = sst(data)
     seconds = time.perf_counter() - started
     bounds = []
     for k in wanted:
-        floor = float(totals[k - 2]) / (2 * k) * (1 - 1e-9) if k > 1 else 0.0
-        bounds.append(Bound(k, floor, percent(floor, whole), seconds))
+        least = float(totals[k - 2]) / (2 * k) * (1 - ALLOWANCE) if k > 1 else 0.0
+        bounds.append(Bound(k, least, percent(least, total), seconds))
     return bounds
 
 
 def linear_program(
     X: ArrayLike, k: int, time_limit: float = 60.0, watch: Callable[[Bound], bool] | None = None
 ) -> Bound:
-    """Return the best bound that a linear program gives within ``time_limit`` seconds.
+    """Return the best bound that :class:`LinearProgram` gives within ``time_limit`` seconds.
 
-    It is never below :func:`nearest_neighbor`, and valid whenever it is stopped; see :class:`LinearProgram`, also for
-    ``watch`` and what is raised.
+    It is never below :func:`nearest_neighbor`, and valid whenever it is stopped. For ``watch`` and what is raised see
+    there.
     """
     return LinearProgram(X, k).improve(time_limit, watch)
 
 
 class LinearProgram:
-    """A lower bound that rises the more time is spent on it, from two linear programs.
+    """A lower bound that rises the more time is spent on it: the best of several, two of them from linear programs.
 
-    What they are and why their bounds are valid is said in :mod:`microagg.metrics.set_partitioning` (set partitioning:
-    better in the end, but slow where groups are large) and :mod:`microagg.metrics.clique_partitioning` (clique
-    partitioning). The best of their bounds and of the nearest-neighbor bound counts. Where the optimum itself is known
-    (fewer than 2k records, one attribute, k = 1, all records equal), that is the bound, lowered by a relative 1e-9 for
-    rounding.
+    - The nearest-neighbor bound is there from the start.
+    - Where the optimum itself is known (fewer than 2k records, one attribute, k = 1, all records equal), that is the
+      bound, lowered by a relative 1e-9 for rounding, and nothing more is done.
+    - Clique partitioning (:mod:`microagg.metrics.clique_partitioning`) has pairs of records as columns. It gains much
+      soon, also where groups are large, but ends further from the optimum.
+    - Set partitioning (:mod:`microagg.metrics.set_partitioning`) has groups as columns. It comes closer in the end, but
+      is slow where groups are large.
+
+    The programs take turns so: for k < 4, or with n · k > 200,000, there is set partitioning alone. From k = 4 on
+    clique partitioning comes first: up to k = 6 until a round gains little, and once more when set partitioning has
+    converged; from k = 7 on until it has converged.
 
     Parameters
     ----------
@@ -151,34 +165,33 @@ class LinearProgram:
         check_finite(data)
         k = check_k(k)
         check_enough_records(len(data), k, "X")
-        self._k, self._whole = k, sst(data)
+        self._data, self._k, self._sst = data, k, sst(data)
         self._sets: SetPartitioning | None = None
         self._cliques: CliquePartitioning | None = None
-        self._floor = nearest_neighbor(data, k).sse
+        self._at_once = nearest_neighbor(data, k).sse
         if len(data) < 2 * k:
-            self._floor = max(self._floor, self._whole * (1 - 1e-9))
+            self._at_once = max(self._at_once, self._sst * (1 - ALLOWANCE))
         elif data.shape[1] == 1:
-            self._floor = max(self._floor, exact(data, k)[0] * (1 - 1e-9))
-        self._data = data
-        self._known = k == 1 or self._whole == 0.0 or len(data) < 2 * k or data.shape[1] == 1
+            self._at_once = max(self._at_once, exact(data, k)[0] * (1 - ALLOWANCE))
+        self._known = k == 1 or self._sst == 0.0 or len(data) < 2 * k or data.shape[1] == 1
         self._seconds = time.perf_counter() - started
 
     @property
     def bound(self) -> Bound:
         """The best bound so far."""
         programs = [program for program in (self._cliques, self._sets) if program is not None]
-        floor = max([self._floor, *(program.sse for program in programs)])
+        best = max([self._at_once, *(program.sse for program in programs)])
         return Bound(
             self._k,
-            floor,
-            percent(floor, self._whole),
+            best,
+            percent(best, self._sst),
             self._seconds,
             self._known or (self._sets is not None and self._next() is None),
             sum(program.iterations for program in programs),
         )
 
-    def _next(self) -> SetPartitioning | CliquePartitioning | None:
-        """Return the program to go on with, or None if none of them can gain any more."""
+    def _next(self) -> Program | None:
+        """Return the program to go on with, begun if need be, or None if none of them can gain any more."""
         if self._known:
             return None
         k, cliques = self._k, self._cliques
@@ -262,10 +275,10 @@ def gap(information_loss: float, bound: Bound | float) -> float:
     Both are information losses in percent, or both SSEs; of a :class:`Bound` its information loss is taken. The
     result is 0 where nothing is lost, infinity where the bound says nothing, and never below 0.
     """
-    floor = bound.information_loss if isinstance(bound, Bound) else float(bound)
-    if information_loss <= floor:
+    least = bound.information_loss if isinstance(bound, Bound) else float(bound)
+    if information_loss <= least:
         return 0.0
-    return (information_loss - floor) / floor if floor > 0.0 else float("inf")
+    return (information_loss - least) / least if least > 0.0 else float("inf")
 
 
 def _check_seconds(seconds: object) -> None:
@@ -274,5 +287,5 @@ def _check_seconds(seconds: object) -> None:
 
 
 def _own(data: FloatArray) -> FloatArray:
-    """Return ``data`` C-ordered and writeable: to a kernel anything else is another type, to be compiled once more."""
+    """Return ``data`` C-ordered and writeable: for an array of any other kind the kernels would be compiled anew."""
     return np.array(data, dtype=np.float64, order="C")

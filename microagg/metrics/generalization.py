@@ -1,8 +1,8 @@
 """What it costs to generalize mixed records: the measures of Byun, Kamra, Bertino & Li, Sections 3 and 5.
 
 A released group shows, of each attribute, a range of numbers or ordered categories, or the lowest common ancestor of
-its categories in their taxonomy. What that gives away is measured attribute by attribute as a share of all there is, so
-it has no unit and attributes need no scaling.
+its categories in their taxonomy. What is lost by that is measured attribute by attribute as a share of the attribute's
+domain, or of the height of its taxonomy, so it has no unit and attributes need no scaling.
 
 Functions take a DataFrame with its :class:`microagg.Schema`, or :class:`microagg.records.Records` without one; labels
 have shape (n,), under any numbering. They raise :class:`~microagg.errors.DataError` for labels that are not whole
@@ -12,7 +12,7 @@ numbers or not one for each record.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,15 +20,9 @@ from numpy.typing import ArrayLike
 from microagg.errors import DataError
 from microagg.partition import canonical_labels
 from microagg.records import Records
+from microagg.schema import Schema
 from microagg.taxonomy import Taxonomy
 from microagg.validation import FloatArray, IntArray, check_k
-
-
-class Encoder(Protocol):
-    """What encodes a DataFrame: :class:`microagg.Schema`."""
-
-    def records(self, frame: Any) -> Records:
-        """Return the records of ``frame``."""
 
 
 def numeric_distance(one: float, other: float, domain: float) -> float:
@@ -41,7 +35,7 @@ def categorical_distance(one: Any, other: Any, taxonomy: Taxonomy) -> float:
     return taxonomy.distance(one, other)
 
 
-def record_distance(data: Any, one: int, other: int, schema: Encoder | None = None) -> float:
+def record_distance(data: Any, one: int, other: int, schema: Schema | None = None) -> float:
     """Return the distance of the records at two positions: the sum over the attributes, 0 to d (Definition 4)."""
     records = as_records(data, schema)
     total = 0.0
@@ -54,7 +48,7 @@ def record_distance(data: Any, one: int, other: int, schema: Encoder | None = No
     return total
 
 
-def as_records(data: Any, schema: Encoder | None = None) -> Records:
+def as_records(data: Any, schema: Schema | None = None) -> Records:
     """Return ``data`` as records: as it is, or encoded by ``schema``."""
     if isinstance(data, Records):
         return data
@@ -103,14 +97,14 @@ def extents(records: Records, labels: ArrayLike) -> Extents:
     shares = np.zeros_like(low)
     for j, attribute in enumerate(records.attributes):
         if attribute.taxonomy is not None:
-            low[:, j] = high[:, j] = _common(attribute.taxonomy, values[:, j].astype(np.int64), starts)
+            low[:, j] = high[:, j] = _common_ancestors(attribute.taxonomy, values[:, j].astype(np.int64), starts)
             shares[:, j] = attribute.taxonomy.heights[low[:, j].astype(np.int64)]
         elif records.domains[j] > 0.0:
             shares[:, j] = (high[:, j] - low[:, j]) / records.domains[j]
     return Extents(sizes, low, high, shares)
 
 
-def _common(taxonomy: Taxonomy, nodes: IntArray, starts: IntArray) -> IntArray:
+def _common_ancestors(taxonomy: Taxonomy, nodes: IntArray, starts: IntArray) -> IntArray:
     """Return the lowest common ancestor of the nodes from each of ``starts`` to the next."""
     common = np.zeros(len(starts), dtype=np.int64)
     for lineage in taxonomy.lineages:
@@ -120,19 +114,19 @@ def _common(taxonomy: Taxonomy, nodes: IntArray, starts: IntArray) -> IntArray:
     return common
 
 
-def group_information_loss(data: Any, labels: ArrayLike, schema: Encoder | None = None) -> FloatArray:
+def group_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> FloatArray:
     """Return the information loss of each group: its size times the sum of its shares, shape (g,) (Definition 5)."""
     found = extents(as_records(data, schema), labels)
     return np.asarray(found.sizes * found.shares.sum(axis=1))
 
 
-def attribute_information_loss(data: Any, labels: ArrayLike, schema: Encoder | None = None) -> FloatArray:
+def attribute_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> FloatArray:
     """Return what each attribute contributes to the total, as a share of the most it could, shape (d,), 0 to 1."""
     found = extents(as_records(data, schema), labels)
     return np.asarray(found.sizes @ found.shares / found.sizes.sum())
 
 
-def total_information_loss(data: Any, labels: ArrayLike, schema: Encoder | None = None) -> float:
+def total_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> float:
     """Return the total information loss, 0 to n·d: the sum over the groups (Definition 6)."""
     return float(group_information_loss(data, labels, schema).sum())
 

@@ -1,4 +1,4 @@
-"""Information loss: how much of the spread of the data lies within groups, and so is lost by microaggregation.
+"""Information loss: which share of the variance of the data lies within groups, and so is lost by microaggregation.
 
 SSE is the sum of squared distances of the records to their group's centroid, SST that to the centroid of all data, and
 IL = 100 · SSE / SST, in percent (Domingo-Ferrer & Mateo-Sanz 2002). SSE and SST are in squared units of X; IL has
@@ -40,7 +40,7 @@ def sst(X: ArrayLike) -> float:
     """Return the sum of squared distances of the records to the centroid of all data."""
     data = check_matrix(X)
     check_finite(data)
-    # The mean of deviations from the mean takes up what rounding left of it.
+    # Rounding leaves a mean slightly off; the mean of the deviations from it corrects that.
     centered = data - data.mean(axis=0)
     centered -= centered.mean(axis=0)
     return float(np.square(centered).sum())

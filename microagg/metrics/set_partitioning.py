@@ -1,35 +1,39 @@
-"""A proven lower bound on the SSE from the linear program of set partitioning.
+"""A proven lower bound on the SSE from the linear program of set partitioning, whose columns are groups.
 
 **The program.** Let G run through all groups of k to 2k-1 records. A group of 2k or more can be split into two of at
 least k without raising the SSE, because two centroids fit no worse than one. So the least SSE of all partitions is
 
-    min Σ SSE(G) x_G   such that   Σ_{G ∋ i} x_G = 1 for each record i,   x_G in {0, 1}.
+    min Σ SSE(G) x_G   such that   Σ_{G ∋ i} x_G = 1 for each record i,   x_G in {0, 1},
 
-To this come *tolls*: of the groups that hold at least two records of a triple T, a partition has at most one, since
-two of them would share a record. So Σ_{|G ∩ T| ≥ 2} x_G ≤ 1 for any triples (subset-row inequalities: Jepsen,
-Petersen, Spoorendonk & Pisinger 2008), which fractions that add up half groups violate.
+and without the demand that x_G be 0 or 1 no more than that. To tighten it come *subset-row cuts* (Jepsen, Petersen,
+Spoorendonk & Pisinger 2008): of the groups that hold at least two records of a triple T a partition has at most one, as
+two of them would share a record, so
 
-**The bound.** Take any numbers pi_i, one for each record, and any sigma_T ≥ 0, one for each triple. For a partition P
+    Σ_{|G ∩ T| ≥ 2} x_G ≤ 1   for any triples T.
+
+**The bound.** Take any numbers pi_i, one for each record, and any sigma_T ≥ 0, one for each triple: dual values. For a
+partition P each record is in one group, and at most one group G has |G ∩ T| ≥ 2, so
 
     SSE(P) = Σ_{G in P} SSE(G)
-           ≥ Σ_{G in P} SSE(G) + Σ_i pi_i (1 - [groups of P that hold i]) - Σ_T sigma_T (1 - [groups that pay T])
-           = Σ_i pi_i - Σ_T sigma_T + Σ_{G in P} rc(G),   rc(G) = SSE(G) - pi(G) + Σ_{|G ∩ T| ≥ 2} sigma_T.
+           ≥ Σ_{G in P} SSE(G) + Σ_i pi_i (1 - [groups of P with i]) - Σ_T sigma_T (1 - [groups of P with |G ∩ T| ≥ 2])
+           = Σ_i pi_i - Σ_T sigma_T + Σ_{G in P} rc(G),   rc(G) = SSE(G) - Σ_{i in G} pi_i + Σ_{|G ∩ T| ≥ 2} sigma_T,
 
-If every group is assigned to one of its members, its root, in whatever way, and r_i ≤ 0 is below the rc of all groups
-of root i, then P has at most n / k groups, all with different roots, so
+where [groups …] is their number. Let every group be assigned to one of its members, its root, in whatever way, and let
+r_i ≤ 0 be a lower bound on the rc of all groups of root i. P has at most n / k groups, all with different roots, so
 
     SSE(P) ≥ Σ_i pi_i - Σ_T sigma_T + the sum of the n / k least r_i.
 
 That holds whatever pi and sigma are. The solver only proposes them: neither its tolerances nor stopping it early can
 make the bound wrong. The r_i come from a branch and bound of our own, :mod:`microagg.kernels.bounds.pricing`, over all
-records that can be in a group with a negative rc; where its effort is limited it returns a smaller r_i. Sums in
-floating point are off by some 1e-16 of their terms, times the number of terms; 1e-9 of the sum of all terms' sizes is
-taken off. Records are told apart by index, so that identical ones do no harm.
+records that can be in a group with a negative rc; where its effort is limited it returns a smaller r_i. For rounding,
+:data:`~microagg.metrics.program.ALLOWANCE` of the sum of the sizes of all terms is taken off. Records are told apart by
+index, so that identical ones do no harm.
 
-**How pi and sigma are found.** By column generation: HiGHS solves the program over the groups found so far, pi and
-sigma are its dual solution, and groups with a negative rc enter. pi is confined to a box around the best one so far,
-without which it swings widely (du Merle, Villeneuve, Desrosiers & Hansen 1999). It starts where the nearest-neighbor
-bound, which is a feasible dual solution, has it. Once no group is missing, violated triples enter.
+**How pi and sigma are found.** By column generation: HiGHS solves the program over the groups found so far, the
+restricted master problem; pi and sigma are its dual solution, and groups with a negative rc enter. pi is confined to a
+box around the best one so far, without which it swings widely (du Merle, Villeneuve, Desrosiers & Hansen 1999). It
+starts where the nearest-neighbor bound, which is a feasible dual solution, has it. Once no group is missing, violated
+subset-row cuts enter.
 """
 
 from __future__ import annotations
@@ -44,145 +48,113 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from microagg.kernels.bounds import pricing
-from microagg.kernels.bounds.boxes import make_blocks
+from microagg.kernels.bounds.separation import violated_triples
+from microagg.metrics.program import ALLOWANCE, Program
 from microagg.validation import FloatArray, IntArray
 
 #: How many groups a root may contribute at a time.
 KEEP = 3
 
-#: How many candidates are weighed for a root and a size before the search is cut short, to begin with.
+#: Only groups with a reduced cost below this are looked for; squared units of the scaled records.
+LIMIT = -1e-7
+
+#: How many candidates are ranked for a root and a size before the search is cut short, to begin with.
 EFFORT = 20_000
 
-#: More effort than anybody has time for.
+#: What the effort may grow to: without end in practice, yet within 64 bits.
 MOST_EFFORT = 10**15
 
-#: How far a record's price may go at first in one step, as a share of it.
-STEP = 0.05
+#: How far the box around pi reaches at first, as a share of pi.
+BOX = 0.05
 
-#: Relative slack for rounding.
-SLACK = 1e-9
+#: By how much a subset-row cut must be violated to enter.
+LEAST_VIOLATION = 0.02
 
-#: The longest that the solver runs before somebody may stop it, in seconds.
+#: For how many seconds at most the solver runs before it is asked whether to go on.
 SLICE = 0.5
 
 
-class Prices(NamedTuple):
+class Duals(NamedTuple):
     """A dual solution: ``pi``, shape (n,), of any sign, and ``sigma``, shape (number of triples,), not negative."""
 
     pi: FloatArray
     sigma: FloatArray
 
 
-class Errand(NamedTuple):
-    """A search for groups that is under way: for which prices, what was found, and the ranges of roots left."""
+class GroupSearch(NamedTuple):
+    """A search for groups with a negative reduced cost: at which duals, what is found, and the ranges of roots left."""
 
-    prices: Prices
+    duals: Duals
+    cuts: pricing.Cuts
     found: pricing.Found
     left: deque[tuple[int, int]]
-    tolls: pricing.Tolls
 
 
-class SetPartitioning:
-    """The program over the groups found so far, and the best bound so far.
+class SetPartitioning(Program):
+    """The program over the groups found so far. An iteration solves it and searches for groups once.
 
-    Parameters
-    ----------
-    X : array of float, shape (n, d)
-        Finite numbers; at least 2k records, not all equal.
-    k : int
-        At least 2.
-
-    Attributes
-    ----------
-    iterations : int
-        How many times groups were searched for.
-    converged : bool
-        Whether no group and no triple that could raise it is missing.
+    It has converged when no group and no cut that could raise the bound is missing.
     """
 
     def __init__(self, X: FloatArray, k: int) -> None:
-        from scipy.spatial import KDTree
-
-        self.k = k
+        super().__init__(X, k)
         n = len(X)
-        X = np.ascontiguousarray(X[KDTree(X).indices])
-        near = np.square(KDTree(X).query(X, k=np.arange(1, min(n, 2 * k - 2) + 1), workers=-1)[0])
+        near = np.square(self._tree.query(self._X, k=np.arange(1, min(n, 2 * k - 2) + 1), workers=-1)[0])
         near = np.pad(near, ((0, 0), (0, 2 * k - 2 - near.shape[1])), mode="edge")
-        unit = near[:, :k].sum() / (2 * k * n) or np.square(X - X.mean(axis=0)).sum() / n
-        # A power of two, so that nothing is rounded; the solver's tolerances are absolute.
-        self._scale = 2.0 ** -round(np.log2(unit) / 2)
-        self._blocks = make_blocks(X * self._scale)
-        self._halves = np.cumsum(near * self._scale**2, axis=1) / 2
-        pi = self._halves[:, k - 1] / k
-        self._center = pi
-        self._worth = float(pi.sum())
-        self._best = self._worth * (1 - SLACK)
-        self._box = STEP * np.maximum(pi, 0.1)
-        self._limit = -1e-7
+        self._rescale(near[:, :k])
+        self._halves = np.cumsum(near / self._unit, axis=1) / 2
+        # pi of the best bound so far, what that bound would be had no search been cut short, and the reach of the box.
+        self._center = self._halves[:, k - 1] / k
+        self._center_value = float(self._center.sum())
+        self._best = self._center_value * (1 - ALLOWANCE)
+        self._box = BOX * np.maximum(self._center, 0.1)
         self._effort = EFFORT
-        self._errand: Errand | None = None
-        self._master = Master(self._blocks.X, k)
+        self._begun: GroupSearch | None = None
+        self._master = Master(self._X, k)
         self._master.confine(self._center, self._box)
-        self.iterations = 0
-        self.converged = False
-
-    @property
-    def sse(self) -> float:
-        """The best bound, in squared units of X."""
-        return self._best / self._scale**2
 
     def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
-        """Do one iteration, or less if the clock (``time.perf_counter``) comes to ``until`` or ``go_on`` says no.
-
-        What is begun goes on in the next call. Returns whether the iteration was finished.
-        """
-        if self._errand is None:
+        """See :meth:`Program.advance`."""
+        if self._begun is None:
             if not self._master.solve(until, go_on):
                 return False
-            self._errand = self._start(self._master.prices)
-        if not self._search(self._errand, until, go_on):
+            self._begun = self._start(self._master.duals)
+        if not self._search(self._begun, until, go_on):
             return False
-        self._learn(self._errand)
-        self._errand = None
+        self._update(self._begun)
+        self._begun = None
         return True
 
-    def lower_bound(self, prices: Prices, found: pricing.Found) -> float:
-        """Return the bound that ``prices`` give, from a finished search for groups at these prices (scaled units)."""
-        n = len(prices.pi)
+    def lower_bound(self, duals: Duals, found: pricing.Found) -> float:
+        """Return the bound that ``duals`` give, from a finished search for groups with them (scaled units)."""
+        n = len(duals.pi)
         least = _sum_of_least(found.least, n // self.k)
-        sizes = np.abs(prices.pi).sum() + prices.sigma.sum() - least
-        return float(prices.pi.sum() - prices.sigma.sum() + least - SLACK * sizes)
+        sizes = np.abs(duals.pi).sum() + duals.sigma.sum() - least
+        return float(duals.pi.sum() - duals.sigma.sum() + least - ALLOWANCE * sizes)
 
-    def _start(self, prices: Prices) -> Errand:
-        n = len(prices.pi)
+    def _start(self, duals: Duals) -> GroupSearch:
+        n = len(duals.pi)
         step = max(1, min(64, n // 32))
         left = deque((first, min(n, first + step)) for first in range(0, n, step))
-        tolls = pricing.make_tolls(n, self._master.triples, prices.sigma)
-        return Errand(prices, pricing.make_found(n, self.k, KEEP), left, tolls)
+        cuts = pricing.make_cuts(n, self._master.triples, duals.sigma)
+        return GroupSearch(duals, cuts, pricing.make_found(n, self.k, KEEP), left)
 
-    def _search(self, errand: Errand, until: float, go_on: Callable[[], bool]) -> bool:
+    def _search(self, search: GroupSearch, until: float, go_on: Callable[[], bool]) -> bool:
+        """Search on all cores, as long as :meth:`advance` may; return whether all roots are done."""
+        duals, cuts, found, left = search
         stop = False
 
         def work() -> None:
             while not stop and time.perf_counter() < until:
                 try:
-                    first, last = errand.left.popleft()
+                    first, last = left.popleft()
                 except IndexError:
                     return
                 pricing.price(
-                    self._blocks,
-                    errand.prices.pi,
-                    errand.tolls,
-                    self._halves,
-                    self.k,
-                    first,
-                    last,
-                    self._limit,
-                    self._effort,
-                    errand.found,
+                    self._blocks, duals.pi, cuts, self._halves, self.k, first, last, LIMIT, self._effort, found
                 )
 
-        threads = min(os.cpu_count() or 1, len(errand.left))
+        threads = min(os.cpu_count() or 1, len(left))
         with ThreadPoolExecutor(max(threads, 1), thread_name_prefix="microagg-bound") as pool:
             try:
                 workers = [pool.submit(work) for _ in range(threads)]
@@ -192,37 +164,38 @@ class SetPartitioning:
                 stop = True
         for worker in workers:
             worker.result()
-        return not errand.left
+        return not left
 
-    def _learn(self, errand: Errand) -> None:
-        """Take in what a search has found: a bound, groups, and how far to trust the next prices."""
+    def _update(self, search: GroupSearch) -> None:
+        """Take in what a finished search has found: a bound, groups, and how far the next pi may be from the center."""
         self.iterations += 1
-        prices, found, master = errand.prices, errand.found, self._master
-        self._best = max(self._best, self.lower_bound(prices, found))
+        duals, found, master = search.duals, search.found, self._master
+        self._best = max(self._best, self.lower_bound(duals, found))
         cut_short = bool(found.cut_short.any())
         new = master.add_groups(found.groups[np.arange(KEEP) < found.counts[:, np.newaxis]])
-        confined = master.slack > 1e-6
-        # The center is chosen by what the prices would be worth if no group had escaped a search that was cut short.
+        confined = master.box_activity > 1e-6
+        # What the bound would be if the cheapest groups found were the cheapest there are.
         cheapest = np.where(found.counts > 0, found.costs[:, 0], 0.0)
-        worth = float(prices.pi.sum() - prices.sigma.sum() + _sum_of_least(cheapest, len(cheapest) // self.k))
-        self._worth = min(self._worth, master.value)
-        hoped = master.value - self._worth
-        if worth > self._worth:
-            if confined and worth > self._worth + 0.1 * hoped:
+        value = float(duals.pi.sum() - duals.sigma.sum() + _sum_of_least(cheapest, len(cheapest) // self.k))
+        # Within the box no dual solution gives a better bound than the master problem's value.
+        self._center_value = min(self._center_value, master.value)
+        gap = master.value - self._center_value
+        if value > self._center_value:
+            if confined and value > self._center_value + 0.1 * gap:
                 self._box *= 1.5
-            self._center, self._worth = prices.pi, worth
-        elif worth < self._worth - hoped:
+            self._center, self._center_value = duals.pi, value
+        elif value < self._center_value - gap:
             self._box *= 0.7
         if new == 0 and cut_short:
             self._effort = min(3 * self._effort, MOST_EFFORT)
         elif new == 0 and confined:
             self._box *= 2.0
         self._box = np.clip(self._box, 1e-3, 5.0 * max(1.0, float(self._center.mean())))
-        if not cut_short and not confined and hoped <= 1e-3 * abs(master.value) + 1e-6:
+        if not cut_short and not confined and gap <= 1e-3 * abs(master.value) + 1e-6:
             added = master.add_triples()
             self.converged = new == 0 and added == 0
             if added:
-                self._box = STEP * np.maximum(self._center, 0.1)
+                self._box = BOX * np.maximum(self._center, 0.1)
         master.confine(self._center, self._box)
 
 
@@ -232,22 +205,22 @@ def _sum_of_least(values: FloatArray, count: int) -> float:
 
 
 class Master:
-    """The linear program over some of the groups and triples, in HiGHS.
+    """The restricted master problem: the program over some of the groups and triples, in HiGHS.
 
-    Columns are, for each record, one for a price above the box and one for a price below it, and then the groups; rows
-    are the records and then the triples.
+    Columns are two for each record, which keep its pi at most at the upper and at least at the lower end of the box,
+    and then the groups; rows are the records and then the triples.
 
     Attributes
     ----------
     groups : array of int, shape (m, 2k - 1)
         Members in ascending order; filled up with -1, which come first.
     triples : array of int, shape (t, 3)
-    prices : Prices
+    duals : Duals
         The dual solution.
     value : float
-        Its value: within the box no prices give a better bound.
-    slack : float
-        How far the box keeps the prices from being better still; 0 if it does not matter.
+        Its value: no pi within the box gives a better bound.
+    box_activity : float
+        The sum of the primal values of the columns of the box; 0 if the box does not keep pi from anything better.
     """
 
     def __init__(self, X: FloatArray, k: int) -> None:
@@ -257,9 +230,9 @@ class Master:
         self._X = X
         self.groups = np.empty((0, 2 * k - 1), dtype=np.int64)
         self.triples = np.empty((0, 3), dtype=np.int64)
-        self.prices = Prices(np.zeros(n), np.empty(0))
-        self.value = self.slack = 0.0
-        self._shares = np.empty(0)
+        self.duals = Duals(np.zeros(n), np.empty(0))
+        self.value = self.box_activity = 0.0
+        self._values = np.empty(0)
         self._known: set[bytes] = set()
         self._infinity = highspy.kHighsInf
         self._optimal = highspy.HighsModelStatus.kOptimal
@@ -273,12 +246,12 @@ class Master:
             self._highs.addCols(n, np.zeros(n), np.zeros(n), open_end, n, each, each, np.full(n, sign))
 
     def confine(self, center: FloatArray, box: FloatArray) -> None:
-        """Let each record's price be no further than ``box`` from ``center``, both of shape (n,)."""
+        """Let each record's pi be no further than ``box`` from ``center``, both of shape (n,)."""
         costs = np.concatenate([center + box, box - center])
         self._highs.changeColsCost(len(costs), np.arange(len(costs), dtype=np.int32), costs)
 
     def solve(self, until: float, go_on: Callable[[], bool]) -> bool:
-        """Solve the program, and return whether that was finished in time; see :meth:`SetPartitioning.advance`."""
+        """Solve the program, and return whether that was finished in time; see :meth:`Program.advance`."""
         n, highs = len(self._X), self._highs
         while True:
             now = time.perf_counter()
@@ -291,9 +264,9 @@ class Master:
                 break
         solution = highs.getSolution()
         dual, primal = np.array(solution.row_dual), np.array(solution.col_value)
-        self.prices = Prices(dual[:n], np.maximum(-dual[n:], 0.0))
-        self._shares = primal[2 * n :]
-        self.slack = float(primal[: 2 * n].sum())
+        self.duals = Duals(dual[:n], np.maximum(-dual[n:], 0.0))
+        self._values = primal[2 * n :]
+        self.box_activity = float(primal[: 2 * n].sum())
         self.value = highs.getObjectiveValue()
         return True
 
@@ -329,20 +302,20 @@ class Master:
         return m
 
     def add_triples(self) -> int:
-        """Add triples that the solution violates; return how many."""
-        used = np.flatnonzero(self._shares > 1e-6)
+        """Add triples whose cuts the solution violates, no record in more than two of them; return how many."""
+        used = np.flatnonzero(self._values > 1e-6)
         groups = self.groups[used]
         members = self._members(groups).T.tocsr()
         starts, rows = members.indptr.astype(np.int64), members.indices.astype(np.int64)
-        triples, violations = pricing.violated_triples(groups, self._shares[used], starts, rows, 0.02)
+        triples, violations = violated_triples(groups, self._values[used], starts, rows, LEAST_VIOLATION)
         if len(triples) == 0:
             return 0
         triples, first = np.unique(triples, axis=0, return_index=True)
         chosen = []
-        times = np.zeros(len(self._X), dtype=np.int64)
+        uses = np.zeros(len(self._X), dtype=np.int64)
         for at in np.argsort(-violations[first], kind="stable"):
-            if (times[triples[at]] < 2).all():
-                times[triples[at]] += 1
+            if (uses[triples[at]] < 2).all():
+                uses[triples[at]] += 1
                 chosen.append(at)
         triples = triples[chosen]
         t = len(triples)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
-from plotly.graph_objects import Figure
 from streamlit.navigation.page import StreamlitPage
 
 from microagg import MicroaggError
-from pages.ui import charts, state
+from pages.ui import state
 from pages.ui.text import escape_markdown, listing, sentence
 
 ASSETS = Path(__file__).parent / "assets"
@@ -62,12 +60,6 @@ def show(body: Callable[[], None]) -> None:
         body()
     except MicroaggError as error:
         st.error(sentence(error))
-
-
-def chart(figure: Figure, *, title: str, key: str, alt: str, **options: Any) -> None:
-    """Draw a figure under its title, which says what to conclude; ``alt`` is for those who cannot see it."""
-    st.markdown(f"**{escape_markdown(title)}**")
-    st.plotly_chart(figure, key=key, alt=alt, **({"config": charts.STILL} | options))
 
 
 def link(name: str, label: str) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from microagg import MicroaggError, datasets
-from pages.ui import data, shell, state, widgets
+from microagg import MicroaggError
+from pages.ui import shell, state, widgets
+from pages.ui.data.sources import pick_data
+from pages.ui.data.workspace import chosen_workspace
 from pages.ui.text import count, escape_markdown
 
 _SCALES = {"zscore": "z\u2011scores", "minmax": "min\u2011max scaled", "none": "unscaled"}
@@ -34,26 +36,9 @@ def show() -> None:
         )
 
 
-def pick_data(label: str, key: str) -> None:
-    """Draw the picker of data sets; another choice forgets the columns of the one before."""
-    st.session_state[key] = state.current().data
-
-    def commit() -> None:
-        state.update(data=st.session_state[key])
-        state.reset_columns()
-
-    st.selectbox(label, (*data.PICKABLE, state.UPLOAD), format_func=_label, key=key, on_change=commit)
-
-
-def _label(name: str) -> str:
-    if name == state.UPLOAD or datasets.is_available(name):
-        return data.title(name)
-    return f"{data.title(name)} (to be downloaded)"
-
-
 def _about_data() -> str:
     try:
-        workspace = data.workspace()
+        workspace = chosen_workspace()
     except MicroaggError:
         return "Not ready: see the page Data."
     about = f"{count(workspace.n, 'record')} × {count(workspace.d, 'quasi-identifier')}"

@@ -13,10 +13,10 @@ from typing import Any
 
 import streamlit as st
 
-from microagg import ALGORITHMS, MicroaggError, datasets, literature
+from microagg import ALGORITHMS, datasets, literature
 from microagg.base import check_params
 from microagg.experiment import Method
-from microagg.preprocessing import SCALES
+from microagg.scaling import SCALES
 from pages.ui.variants import PENALTY, VARIANTS
 
 UPLOAD = "upload"
@@ -32,7 +32,7 @@ STATISTICS = ("ancestor", "set", "mean", "median")
 #: The experiments among the stored results.
 AGAINST = ("k", "records", "class_penalty")
 
-#: All records, or a sample of a file with very many.
+#: How many records are compared depends on the file: all, or a sample of a large one.
 AS_USUAL = -1
 
 
@@ -88,10 +88,12 @@ class Choices:
     def method_of(self, key: str) -> Method:
         """Return the algorithm with its chosen parameters, as the pages for numbers run it: they know no classes."""
         params = ALGORITHMS[key].params
-        heeding = {param.name for param in params if param.needs_classes}
-        # What starts from another algorithm's partition is a search already.
+        for_classes = {param.name for param in params if param.needs_classes}
+        # An algorithm that starts from another's partition is a local search itself: polishing would repeat it.
         polish = self.polish and not any(param.kind == "algorithm" for param in params)
-        return Method(key, {name: value for name, value in self.params_of(key).items() if name not in heeding}, polish)
+        return Method(
+            key, {name: value for name, value in self.params_of(key).items() if name not in for_classes}, polish
+        )
 
     def method_of_variant(self, name: str) -> Method:
         """Return a variant with its algorithm's chosen parameters."""
@@ -181,6 +183,13 @@ _READ: dict[str, Callable[[str], Any]] = {
     "statistic": _one_of(STATISTICS),
     "against": _one_of(AGAINST),
 }
+_READ_PARAM: dict[str, Callable[[str], Any]] = {
+    "float": float,
+    "int": int,
+    "bool": lambda text: bool(int(text)),
+    "choice": str,
+    "algorithm": str,
+}
 _SEVERAL = {"columns", "methods", "variants"}
 
 
@@ -209,10 +218,7 @@ def _read_param(name: str, text: str) -> Any:
     key, param_name = name.split(".", 1)
     for param in ALGORITHMS[key].params:
         if param.name == param_name:
-            read = {"float": float, "int": int, "bool": lambda t: bool(int(t)), "choice": str, "algorithm": str}[
-                param.kind
-            ]
-            return param.check(read(text))
+            return param.check(_READ_PARAM[param.kind](text))
     raise ValueError
 
 
@@ -290,23 +296,3 @@ def say_problems() -> None:
     problems = address_problems()
     if problems:
         st.warning(f"The address holds {', '.join(problems)}, which cannot be used: the usual value is shown instead.")
-
-
-__all__ = [
-    "DEFAULT_METHODS",
-    "MEASURES",
-    "STATISTICS",
-    "STEPS",
-    "UPLOAD",
-    "Choices",
-    "MicroaggError",
-    "bound",
-    "current",
-    "load",
-    "publish",
-    "reset_columns",
-    "say_problems",
-    "set_params",
-    "to_query",
-    "update",
-]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from microagg import ALGORITHMS
+from microagg.base import Preset
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,9 @@ class Variant:
     fixed : mapping
         The parameters that make it this variant.
     penalty : str
-        The parameter by which it heeds classes; empty if it does not.
+        The parameter by which it uses classes; empty if it does not.
+    usual_penalty : float
+        What that parameter is where nothing else is chosen.
     """
 
     name: str
@@ -32,6 +35,7 @@ class Variant:
     title: str
     fixed: Mapping[str, Any] = field(default_factory=dict)
     penalty: str = ""
+    usual_penalty: float = 0.0
 
     @property
     def needs_classes(self) -> bool:
@@ -39,36 +43,25 @@ class Variant:
         return bool(self.penalty)
 
 
-# Settings that the literature compares as if they were algorithms: (parameter, value) and what to call them.
-_SETTINGS = {
-    "mondrian": ((("cut", "strict"), "", "Mondrian, strict"), (("cut", "relaxed"), "-relaxed", "Mondrian, relaxed")),
-}
-
-
 def _variants() -> dict[str, Variant]:
     found = []
     # The latest first: that is what the others are compared with.
     able = sorted((-cls.info.year, key) for key, cls in ALGORITHMS.items() if cls.info.mixed)
     for cls in (ALGORITHMS[key] for _, key in able):
+        needing_classes = {param.name for param in cls.params if param.needs_classes}
         key = cls.info.key
-        if key in _SETTINGS:
-            found += [Variant(key + ending, key, title, dict([pair])) for pair, ending, title in _SETTINGS[key]]
-        else:
-            found.append(Variant(key, key, cls.info.title))
-        found += [
-            Variant(f"{key}-classes", key, f"{cls.info.title} with class penalty", {}, param.name)
-            for param in cls.params
-            if param.needs_classes
-        ]
+        for preset in cls.info.presets or (Preset(key, cls.info.title, {}),):
+            fixed = {name: value for name, value in preset.params.items() if name not in needing_classes}
+            penalty = next((name for name in preset.params if name in needing_classes), "")
+            found.append(Variant(preset.name, key, preset.title, fixed, penalty, preset.params.get(penalty, 0.0)))
     return {variant.name: variant for variant in found}
 
 
-#: What a record outside its group's majority class costs where no other penalty is chosen; benchmarks/adult.py finds
-#: that it keeps classes together at a modest price.
-PENALTY = 2.0
-
 #: The variants by name.
 VARIANTS = _variants()
+
+#: What a record outside its group's majority class costs where no other penalty is chosen.
+PENALTY = max(variant.usual_penalty for variant in VARIANTS.values())
 
 
 def recognize(key: str, params: Mapping[str, str]) -> str | None:
@@ -78,8 +71,8 @@ def recognize(key: str, params: Mapping[str, str]) -> str | None:
         wanted = usual | {name: str(value) for name, value in variant.fixed.items()}
         given = usual | dict(params)
         if variant.penalty:
-            heeded = float(given[variant.penalty]) > 0 if variant.penalty in given else False
-            wanted = wanted | {variant.penalty: given[variant.penalty]} if heeded else {}
+            penalized = float(given[variant.penalty]) > 0 if variant.penalty in given else False
+            wanted = wanted | {variant.penalty: given[variant.penalty]} if penalized else {}
         if variant.key == key and given == wanted:
             return variant.name
     return None

@@ -83,7 +83,7 @@ def _param(key: str, param: Param) -> None:
     def commit() -> None:
         state.set_params(key, state.current().params_of(key) | {param.name: st.session_state[widget_key]})
 
-    common = {"key": widget_key, "help": param.help.replace("*", r"\*"), "on_change": commit}
+    common: dict[str, Any] = {"key": widget_key, "help": param.help.replace("*", r"\*"), "on_change": commit}
     if param.kind == "algorithm":
         st.selectbox(label, options=list(param.choices), format_func=title_of, **common)
     elif param.kind == "choice":
@@ -93,7 +93,7 @@ def _param(key: str, param: Param) -> None:
     else:
         low, high = param.bounds
         step = 1 if param.kind == "int" else 0.1
-        form = {} if param.kind == "int" else {"format": "%g"}
+        form: dict[str, Any] = {} if param.kind == "int" else {"format": "%g"}
         st.number_input(label, min_value=low, max_value=high, step=step, **form, **common)
 
 

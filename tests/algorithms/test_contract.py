@@ -1,11 +1,13 @@
-"""What every registered algorithm must do, whatever it is; run over the registry."""
+"""What every algorithm must do, whatever it is; run over the registry, and over the template for new ones."""
 
 from __future__ import annotations
 
+import doctest
+import importlib.util
 import inspect
 import pickle
+import sys
 import warnings
-from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -15,17 +17,26 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from microagg import ALGORITHMS, DataError, ParameterError, Partition, make, metrics
-
-KEYS = list(ALGORITHMS)
+from microagg import ALGORITHMS, DataError, Microaggregator, ParameterError, Partition, make, metrics, registry
+from tests import naive
+from tests.conftest import ROOT
 
 # Groups have k records whatever the data, so no algorithm can find three clusters of fifty records.
 EXPECTED_FAILURES = {"check_clustering": "groups of k records are not the clusters that the check looks for"}
 
 
-@pytest.fixture(params=KEYS)
-def key(request):
-    return request.param
+def load_template():
+    spec = importlib.util.spec_from_file_location("algorithm_template", ROOT / ".github" / "algorithm_template.py")
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # pickle looks for it there
+    spec.loader.exec_module(module)
+    return module.Shells
+
+
+TEMPLATE = load_template()
+every_algorithm = pytest.mark.parametrize("cls", [*ALGORITHMS.values(), TEMPLATE], ids=lambda cls: cls.info.key)
+#: Fitting is the same code for all, as test_all_share_one_fit makes sure, so one for each reader of X stands for all.
+REPRESENTATIVES = [ALGORITHMS["v-mdav"], ALGORITHMS["k-member"]]
+each_reader = pytest.mark.parametrize("cls", REPRESENTATIVES, ids=lambda cls: cls.info.key)
 
 
 @pytest.fixture
@@ -33,7 +44,128 @@ def X():
     return np.random.default_rng(4).normal(size=(60, 3))
 
 
-@parametrize_with_checks([cls() for cls in ALGORITHMS.values()], expected_failed_checks=lambda _: EXPECTED_FAILURES)
+# ---- Every algorithm: what it declares -------------------------------------------------------------------------------
+
+
+@every_algorithm
+def test_all_share_one_fit(cls):
+    overridden = {name for name in vars(cls).keys() & set(dir(Microaggregator)) if not name.startswith("__")}
+    assert overridden - {"info", "params"} == {"_partition"}
+    assert cls.__init__.__code__ is REPRESENTATIVES[0].__init__.__code__
+    assert cls.__mro__[1] is Microaggregator
+
+
+@every_algorithm
+def test_info_is_complete(cls):
+    info = cls.info
+    assert ALGORITHMS.get(info.key, TEMPLATE) is cls
+    assert info.title
+    assert info.family
+    assert info.summary.endswith(".")
+    assert info.reference
+    assert 1990 < info.year < 2100
+    assert info.sizes in {"fixed", "variable"}
+    assert info.complexity.startswith("O(")
+    assert info.checked_by in {"oracle", "properties"}
+    for preset in info.presets:
+        cls(**preset.params)
+    for param in cls.params:
+        assert param.check(param.default) == param.default
+        assert param.help.endswith(".")
+        for value in param.grid:
+            assert param.check(value) == value
+
+
+@every_algorithm
+def test_a_parameter_has_the_same_name_everywhere(cls):
+    declared = {param.name: param.default for param in cls.params}
+    first, *others = inspect.signature(cls).parameters.values()
+    assert (first.name, first.default) == ("k", 3)
+    assert {parameter.name: parameter.default for parameter in others} == declared
+    assert all(parameter.kind is inspect.Parameter.KEYWORD_ONLY for parameter in others)
+    assert cls().get_params() == {"k": 3} | declared
+    hook = inspect.signature(cls._partition).parameters.values()
+    taken = [parameter.name for parameter in hook if parameter.kind is inspect.Parameter.KEYWORD_ONLY]
+    assert taken == [*declared, *(["classes"] if any(param.needs_classes for param in cls.params) else [])]
+
+
+@every_algorithm
+def test_docstring_says_it_all_and_its_example_is_true(cls, monkeypatch):
+    labels = tuple(cls(3).fit_predict([[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]).tolist())
+    assert cls.info.example == labels, f"write into the info: example={labels}"
+    text = inspect.getdoc(cls)
+    sections = ["Parameters\n---", "Attributes\n---", "Notes\n---", "References\n---", "Examples\n---"]
+    assert sorted(sections, key=text.index) == sections
+    for word in ["k", *(param.name for param in cls.params), "labels_", "partition_", "n_features_in_"]:
+        assert f"\n{word} : " in text
+    words = " ".join(text.split())
+    for said in (cls.info.summary, cls.info.note, cls.info.reference, cls.info.complexity):
+        assert said in words
+    monkeypatch.setattr(registry, "ALGORITHMS", {**ALGORITHMS, cls.info.key: cls})
+    example = doctest.DocTestParser().get_doctest(text, {}, cls.info.key, None, None)
+    assert doctest.DocTestRunner().run(example) == (0, 3)
+
+
+# ---- Every algorithm: what it does -----------------------------------------------------------------------------------
+
+
+@every_algorithm
+def test_groups_have_at_least_k_records(cls, X):
+    for k in (1, 2, 3, 7, 30, 31, 60):
+        estimator = cls(k).fit(X)
+        partition = estimator.partition_
+        assert isinstance(partition, Partition)
+        assert partition.sizes.min() >= k
+        assert partition.sizes.sum() == len(X)
+        if cls.info.sizes == "fixed":
+            assert partition.sizes.max() <= 2 * k - 1 + (k - 1)
+        assert estimator.labels_ is partition.labels
+        if k == 1:
+            assert metrics.information_loss(X, estimator.labels_) == pytest.approx(0)
+
+
+@every_algorithm
+def test_same_data_same_labels_and_data_are_left_alone(cls, X):
+    before = X.copy()
+    labels = cls(4).fit_predict(X)
+    X.setflags(write=False)
+    for same in (X, np.asfortranarray(before), pd.DataFrame(X, columns=["a", "b", "c"])):
+        np.testing.assert_array_equal(labels, cls(4).fit_predict(same))
+    np.testing.assert_array_equal(X, before)
+
+
+@every_algorithm
+def test_moving_and_uniform_scaling_change_nothing(cls, X):
+    labels = cls(3).fit_predict(X)
+    np.testing.assert_array_equal(labels, cls(3).fit_predict(4.0 * X))
+    np.testing.assert_array_equal(labels, cls(3).fit_predict(X + 1e8))
+
+
+@every_algorithm
+def test_order_of_attributes_changes_something_only_if_declared(cls, X):
+    same = np.array_equal(cls(3).fit_predict(X), cls(3).fit_predict(X[:, ::-1]))
+    assert same is not cls.info.order_of_attributes_matters
+
+
+@every_algorithm
+def test_survives_cloning_and_pickling(cls, X):
+    estimator = cls(3).fit(X)
+    again = pickle.loads(pickle.dumps(estimator))
+    assert again.partition_ == estimator.partition_
+    assert not again.partition_.labels.flags.writeable
+    assert clone(estimator).get_params() == estimator.get_params()
+
+
+@every_algorithm
+def test_no_partition_loses_less_than_the_bound(cls, X):
+    for k in (2, 3, 5, 10):
+        assert metrics.sse(X, cls(k).fit_predict(X)) >= metrics.bounds.nearest_neighbor(X, k).sse
+
+
+# ---- One for each reader of X ----------------------------------------------------------------------------------------
+
+
+@parametrize_with_checks([cls() for cls in REPRESENTATIVES], expected_failed_checks=lambda _: EXPECTED_FAILURES)
 def test_scikit_learn_estimator(estimator, check):
     with warnings.catch_warnings():
         # The checks feed integers, lists and frames on purpose, and scikit-learn remarks on some of them.
@@ -53,80 +185,9 @@ def test_check_clustering_fails_for_the_stated_reason_only():
     assert adjusted_rand_score(y, labels) < 0.4
 
 
-def test_info_is_complete(key):
-    info = ALGORITHMS[key].info
-    assert info.key == key
-    assert info.title
-    assert info.family
-    assert info.summary.endswith(".")
-    assert info.reference
-    assert 1990 < info.year < 2100
-    assert info.sizes in {"fixed", "variable"}
-    assert info.complexity.startswith("O(")
-
-
-def test_constructor_takes_k_and_the_declared_parameters(key):
-    cls = ALGORITHMS[key]
-    signature = inspect.signature(cls)
-    names = list(signature.parameters)
-    assert names[0] == "k"
-    assert sorted(names[1:]) == sorted(param.name for param in cls.params)
-    for param in cls.params:
-        assert signature.parameters[param.name].kind is inspect.Parameter.KEYWORD_ONLY
-        assert signature.parameters[param.name].default == param.default
-        assert param.check(param.default) == param.default
-        assert param.help.endswith(".")
-        for value in param.grid:
-            assert param.check(value) == value
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 7, 30, 31, 60])
-def test_groups_have_at_least_k_records(key, X, k):
-    estimator = make(key, k=k).fit(X)
-    partition = estimator.partition_
-    assert isinstance(partition, Partition)
-    assert partition.sizes.min() >= k
-    assert partition.sizes.sum() == len(X)
-    if ALGORITHMS[key].info.sizes == "fixed":
-        assert partition.sizes.max() <= 2 * k - 1 + (k - 1)
-    assert estimator.labels_ is partition.labels
-
-
-def test_k_of_one_loses_nothing(key, X):
-    assert metrics.information_loss(X, make(key, k=1).fit_predict(X)) == pytest.approx(0)
-
-
-def test_same_data_same_labels(key, X):
-    assert np.array_equal(make(key, k=4).fit_predict(X), make(key, k=4).fit_predict(X.copy()))
-
-
-def test_moving_and_uniform_scaling_change_nothing(key, X):
-    labels = make(key, k=3).fit_predict(X)
-    assert np.array_equal(labels, make(key, k=3).fit_predict(4.0 * X))
-    assert np.array_equal(labels, make(key, k=3).fit_predict(X + 1e8))
-
-
-def test_order_of_attributes_changes_nothing(key, X):
-    if key == "mondrian":
-        pytest.skip("at the start all numeric attributes are equally wide, and Mondrian takes the first")
-    assert np.array_equal(make(key, k=3).fit_predict(X), make(key, k=3).fit_predict(X[:, ::-1]))
-
-
-def test_input_is_left_alone(key, X):
-    before = X.copy()
-    X.setflags(write=False)
-    make(key, k=3).fit(X)
-    assert np.array_equal(X, before)
-
-
-def test_layout_and_container_change_nothing(key, X):
-    labels = make(key, k=3).fit_predict(X)
-    assert np.array_equal(labels, make(key, k=3).fit_predict(np.asfortranarray(X)))
-    assert np.array_equal(labels, make(key, k=3).fit_predict(pd.DataFrame(X, columns=["a", "b", "c"])))
-
-
-def test_fit_transform_replaces_each_record_by_its_centroid(key, X):
-    estimator = make(key, k=3)
+@each_reader
+def test_fit_transform_replaces_each_record_by_its_centroid(cls, X):
+    estimator = cls(3)
     released = estimator.fit_transform(X)
     for group in range(estimator.partition_.n_groups):
         members = estimator.labels_ == group
@@ -135,35 +196,16 @@ def test_fit_transform_replaces_each_record_by_its_centroid(key, X):
     assert np.square(X - released).sum() == pytest.approx(metrics.sse(X, estimator.labels_))
 
 
-def test_works_in_a_pipeline_after_scaling(key, X):
-    pipeline = make_pipeline(StandardScaler(), make(key, k=5))
+@each_reader
+def test_works_in_a_pipeline_after_scaling(cls, X):
+    pipeline = make_pipeline(StandardScaler(), cls(5))
     released = pipeline.fit_transform(X * [1, 10, 100])
     assert released.shape == X.shape
-    assert np.array_equal(
-        pipeline[-1].labels_, make(key, k=5).fit_predict(StandardScaler().fit_transform(X * [1, 10, 100]))
-    )
+    expected = cls(5).fit_predict(StandardScaler().fit_transform(X * [1, 10, 100]))
+    np.testing.assert_array_equal(pipeline[-1].labels_, expected)
 
 
-def test_survives_cloning_and_pickling(key, X):
-    estimator = make(key, k=3).fit(X)
-    again = pickle.loads(pickle.dumps(estimator))
-    assert again.partition_ == estimator.partition_
-    assert not again.partition_.labels.flags.writeable
-    assert clone(estimator).get_params() == estimator.get_params()
-
-
-@cache
-def best_bound(data, shape, k):
-    return metrics.bounds.linear_program(np.frombuffer(data).reshape(shape), k, 2.0).sse
-
-
-def test_no_partition_loses_less_than_the_bounds(key, X):
-    for k in (2, 3, 5, 10):
-        sse = metrics.sse(X, make(key, k=k).fit_predict(X))
-        bound = best_bound(X.tobytes(), X.shape, k)
-        assert sse >= bound >= metrics.bounds.nearest_neighbor(X, k).sse
-
-
+@each_reader
 @pytest.mark.parametrize(
     ("bad", "says"),
     [
@@ -172,45 +214,56 @@ def test_no_partition_loses_less_than_the_bounds(key, X):
         (1e200, "too large"),
     ],
 )
-def test_bad_numbers_are_named(key, X, bad, says):
+def test_bad_numbers_are_named(cls, X, bad, says):
     X[2, 1] = bad
     with pytest.raises(DataError) as error:
-        make(key, k=3).fit(X)
+        cls(3).fit(X)
     assert says in str(error.value)
 
 
-def test_bad_columns_are_named(key, X):
+@each_reader
+def test_bad_columns_are_named(cls, X):
     frame = pd.DataFrame(X, columns=["age", "income", "rent"])
     frame.loc[7, "rent"] = np.nan
     frame.loc[9, "rent"] = np.nan
     with pytest.raises(DataError, match=r"column 'rent' has NaN .* record 7 .* one of 2"):
-        make(key, k=3).fit(frame)
+        cls(3).fit(frame)
     frame["rent"] = frame["rent"].astype(object)
     frame.loc[5, "rent"] = "n/a"
     with pytest.raises(DataError, match=r"column 'rent' is not numeric \(record 5 holds 'n/a'\)"):
-        make(key, k=3).fit(frame)
+        cls(3).fit(frame)
 
 
+@each_reader
 @pytest.mark.parametrize("k", [0, -3, 2.5, "3", None, True])
-def test_bad_k_is_refused(key, X, k):
+def test_bad_k_is_refused(cls, X, k):
     with pytest.raises(ParameterError, match="k must be"):
-        ALGORITHMS[key](k=k).fit(X)
+        cls(k=k).fit(X)
 
 
-def test_fewer_records_than_k_are_refused(key, X):
+@each_reader
+def test_fewer_records_than_k_are_refused(cls, X):
     with pytest.raises(DataError, match=r"only 4 records .* fewer than k=5"):
-        make(key, k=5).fit(X[:4])
+        cls(5).fit(X[:4])
 
 
-def test_unknown_parameter_is_refused(key):
+# ---- Parameters and the registry -------------------------------------------------------------------------------------
+
+
+@every_algorithm
+def test_unknown_parameter_is_refused(cls):
+    with pytest.raises(TypeError, match="'sigma'"):
+        cls(sigma=1)
     with pytest.raises(ParameterError, match="has no parameter 'sigma'"):
-        make(key, sigma=1)
+        make("mdav", sigma=1)
 
 
 @pytest.mark.parametrize(("gamma", "says"), [(-0.1, "at least 0"), ("0.2", "finite number"), (np.nan, "finite number")])
-def test_parameter_out_of_bounds_is_refused(gamma, says):
+def test_parameter_out_of_bounds_is_refused(X, gamma, says):
     with pytest.raises(ParameterError, match=f"gamma must be .*{says}"):
         make("v-mdav", gamma=gamma)
+    with pytest.raises(ParameterError, match=f"gamma must be .*{says}"):
+        ALGORITHMS["v-mdav"](gamma=gamma).fit(X)
     with pytest.raises(ParameterError, match="first must be one of 's', 'r'"):
         make("md", first="t")
 
@@ -228,10 +281,28 @@ def test_registry_is_ordered_and_read_only():
 
 
 def test_read_only_data_do_not_compile_a_kernel_again(X):
-    from microagg.kernels.bases.mdav import mdav_by_passes
+    from microagg.kernels.neighbors.brute_force import make_pool
 
     make("mdav", k=3).fit(X)
-    before = len(mdav_by_passes.signatures)
+    before = len(make_pool.signatures)
     X.setflags(write=False)
     make("mdav", k=3).fit(X)
-    assert len(mdav_by_passes.signatures) == before
+    assert len(make_pool.signatures) == before
+
+
+def shells(X, k, first):
+    """Return what the template gives, in the plain words of naive.py."""
+    X = naive.rows(X)
+    center = naive.centroid(X, range(len(X)))
+    sign = -1 if first == "farthest" else 1
+    order = sorted(range(len(X)), key=lambda i: (sign * naive.d2(X[i], center), i))
+    last = len(X) // k * k - k
+    return naive.labels_of([order[i : i + k] for i in range(0, last, k)] + [order[last:]])
+
+
+@pytest.mark.parametrize("first", ["farthest", "nearest"])
+def test_template_agrees_with_its_oracle(first):
+    rng = np.random.default_rng(1)
+    for X in (rng.normal(size=(23, 3)), rng.integers(0, 3, size=(40, 2)), np.ones((9, 1))):
+        for k in (1, 2, 3, 7):
+            assert TEMPLATE(k, first=first).fit_predict(X).tolist() == shells(X, k, first)

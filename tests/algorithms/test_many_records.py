@@ -17,15 +17,13 @@ from hypothesis.extra.numpy import arrays
 from numba.core.dispatcher import Dispatcher
 
 from microagg import make
-from microagg.kernels.grouping import isolation as witnessed
-from microagg.kernels.grouping import moving_mean as edge
-from microagg.kernels.neighbors import crossover as choice
-from microagg.kernels.neighbors import lookahead as ahead
-from microagg.kernels.neighbors import tree_pool as index
+from microagg.kernels import threads as kernel_threads
+from microagg.kernels.grouping import isolation, moving_mean
+from microagg.kernels.neighbors import crossover, lookahead, tree_pool
 from microagg.progress import Cancelled, watched
 from tests import naive
 from tests.conftest import standardized
-from tests.kernels.neighbors.test_kd_tree import FAMILIES, generate
+from tests.kernels.families import FAMILIES, generate
 
 # A gamma above 1 extends groups nearly always, 0 never.
 VARIANTS = [
@@ -51,20 +49,20 @@ def always_by_tree(until):
         trees.append(make_tree(*args))
         return trees[-1]
 
-    make_tree = index.make_tree
+    make_tree = tree_pool.make_tree
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choice, "prefers_tree", lambda n, d: True)
-        patch.setattr(choice, "FEWEST", until)
-        patch.setattr(edge, "GIVEN_UP_FROM", 2**62)
-        patch.setattr(index, "make_tree", made)
+        patch.setattr(crossover, "prefers_tree", lambda n, d: True)
+        patch.setattr(crossover, "FEWEST", until)
+        patch.setattr(moving_mean, "GIVEN_UP_FROM", 2**62)
+        patch.setattr(tree_pool, "make_tree", made)
         yield trees
 
 
 @contextmanager
 def never_by_tree():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(choice, "prefers_tree", lambda n, d: False)
-        patch.setattr(index, "make_tree", None)
+        patch.setattr(crossover, "prefers_tree", lambda n, d: False)
+        patch.setattr(tree_pool, "make_tree", None)
         yield
 
 
@@ -183,8 +181,8 @@ def test_oracles(variant, family):
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("spare", [0, 1, 20])
 def test_labels_do_not_depend_on_what_was_looked_up(monkeypatch, variant, threads, spare):
-    monkeypatch.setattr(ahead, "THREADS", threads)
-    monkeypatch.setattr(ahead, "SPARE", spare)
+    monkeypatch.setattr(kernel_threads, "THREADS", threads)
+    monkeypatch.setattr(lookahead, "SPARE", spare)
     for family in ("uniform", "grid"):
         X, _ = generate(family, 400, 2)
         assert_same(variant, X, 3, 10)
@@ -194,10 +192,17 @@ def test_labels_do_not_depend_on_what_was_looked_up(monkeypatch, variant, thread
 @every_variant
 @pytest.mark.parametrize(
     ("constant", "value"),
-    [("WORTH_A_TREE", 8), ("FORESEEN", 2), ("FORESEEN", 7), ("FORESEEN_AT_FIRST", 1), ("OPPOSITE", 1), ("OPPOSITE", 9)],
+    [
+        ("WORTH_A_TREE", 8),
+        ("PREDICTED_AT_MOST", 2),
+        ("PREDICTED_AT_MOST", 7),
+        ("PREDICTED_AT_FIRST", 1),
+        ("FARTHEST_LISTED", 1),
+        ("FARTHEST_LISTED", 9),
+    ],
 )
-def test_labels_do_not_depend_on_how_far_is_foreseen(monkeypatch, variant, constant, value):
-    monkeypatch.setattr(edge, constant, value)
+def test_labels_do_not_depend_on_how_many_are_predicted(monkeypatch, variant, constant, value):
+    monkeypatch.setattr(moving_mean, constant, value)
     for family in ("uniform", "grid", "mostly-one", "on-a-sphere"):
         X, _ = generate(family, 600, 3)
         assert_same(variant, X, 4, 30)
@@ -209,9 +214,9 @@ def test_a_tree_is_given_up_where_passes_are_faster(family):
     for variant in VARIANTS[:4]:
         expected = by_passes(variant, X, 3)
         with always_by_tree(10) as trees, pytest.MonkeyPatch.context() as patch:
-            patch.setattr(edge, "GIVEN_UP_FROM", 200)
+            patch.setattr(moving_mean, "GIVEN_UP_FROM", 200)
             for cost in (0.001, 1, 1e9):
-                patch.setattr(edge, "COST_OF_LEAF", cost)
+                patch.setattr(moving_mean, "COST_OF_LEAF", cost)
                 assert np.array_equal(labels_of(variant, X, 3), expected)
         never, _, at_once = (tree.left[1] for tree in trees)
         assert never < 10
@@ -220,9 +225,9 @@ def test_a_tree_is_given_up_where_passes_are_faster(family):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("witnesses", [1, 4])
-def test_groups_are_extended_alike_whatever_gamma(monkeypatch, family, witnesses):
-    monkeypatch.setattr(witnessed, "WITNESSES", witnesses)
+@pytest.mark.parametrize("near_records", [1, 4])
+def test_groups_are_extended_alike_whatever_gamma(monkeypatch, family, near_records):
+    monkeypatch.setattr(isolation, "NEAR_RECORDS", near_records)
     X, _ = generate(family, 400, 2)
     for gamma in (0.01, 0.1, 0.4, 0.7, 1.0, 1.5, 1e3):
         for k in (1, 2, 6):
@@ -230,7 +235,7 @@ def test_groups_are_extended_alike_whatever_gamma(monkeypatch, family, witnesses
 
 
 def test_what_is_left_of_many_records_gets_a_new_tree(monkeypatch):
-    monkeypatch.setattr(edge, "WORTH_A_TREE", 60)
+    monkeypatch.setattr(moving_mean, "WORTH_A_TREE", 60)
     X, _ = generate("uniform", 1000, 3)
     for variant in (("mdav", {}), ("cbfs", {})):
         with always_by_tree(10) as trees:
@@ -340,17 +345,17 @@ def test_data_are_left_as_they_were(variant):
 
 def least_for_a_tree(d):
     """Return how many records it takes, in thousands, for a tree to be preferred."""
-    return next(n for n in range(1000, 10**9, 1000) if choice.prefers_tree(n, d))
+    return next(n for n in range(1000, 10**9, 1000) if crossover.prefers_tree(n, d))
 
 
 def test_a_tree_is_preferred_for_many_records_with_few_attributes():
     few, some, more = least_for_a_tree(2), least_for_a_tree(10), least_for_a_tree(20)
     # What a tree hands over at once is not worth one; the benchmarks are small.
-    assert choice.FEWEST < few <= some < more
+    assert crossover.FEWEST < few <= some < more
     assert few > 4092
     # A million records are what the tree is for; where there are hundreds of attributes it is of no use.
     assert some < 1_000_000
-    assert not choice.prefers_tree(10**9, 10**6)
+    assert not crossover.prefers_tree(10**9, 10**6)
 
 
 @pytest.mark.slow
@@ -359,14 +364,14 @@ def test_many_records_go_by_tree_and_few_do_not(variant):
     n = least_for_a_tree(2)
     X, _ = generate("uniform", n, 2)
     made = []
-    make_tree = index.make_tree
+    make_tree = tree_pool.make_tree
 
     def making(*args):
         made.append(make_tree(*args))
         return made[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(index, "make_tree", making)
+        patch.setattr(tree_pool, "make_tree", making)
         labels_of(variant, X[: n - 1000], 25)
         assert not made
         labels = labels_of(variant, X, 25)

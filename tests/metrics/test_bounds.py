@@ -6,49 +6,19 @@ from math import inf
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from microagg import DataError, ParameterError, make, metrics
 from microagg.metrics import bounds
-from microagg.metrics.set_partitioning import Prices, SetPartitioning
 from tests.conftest import standardized
-from tests.metrics.test_loss import partitions
-
-ROUNDING = 1 + 1e-9
+from tests.instances import ROUNDING, partitions, tiny
 
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled():
-    """Compile everything beforehand: it takes longer than the time limits below."""
-    bounds.linear_program(np.random.default_rng(0).normal(size=(12, 2)), 3, 300.0)
-
-
-def tiny(seed):
-    """Return a few records and a k: some with ties, some with identical records, some spread over magnitudes."""
-    rng = np.random.default_rng(seed)
-    k = int(rng.integers(2, 5))
-    n = int(rng.integers(k, 11))
-    d = int(rng.integers(1, 5))
-    kind = seed % 4
-    if kind == 0:
-        X = rng.normal(size=(n, d))
-    elif kind == 1:
-        X = rng.integers(0, 3, size=(n, d)).astype(float)
-    elif kind == 2:
-        X = rng.normal(size=(max(n // 2, 1), d))[rng.integers(0, max(n // 2, 1), size=n)] + 1e3
-    else:
-        X = np.exp(4 * rng.normal(size=(n, d)))
-    return X, k
-
-
-def all_groups(n, k):
-    """Return the members of every group of k to 2k-1 of n records, filled up with -1."""
-    subsets = [[i for i in range(n) if subset >> i & 1] for subset in range(1 << n)]
-    return np.array([[*s, *[-1] * (2 * k - 1 - len(s))] for s in subsets if k <= len(s) < 2 * k])
-
-
-def some_triples(rng, n, count):
-    triples = [np.sort(rng.permutation(n)[:3]) for _ in range(count)]
-    return np.array(triples, dtype=np.int64).reshape(-1, 3)
+    """Compile both programs beforehand: it takes longer than the time limits below."""
+    bounds.linear_program(np.random.default_rng(0).normal(size=(14, 2)), 5, 300.0)
 
 
 # --- the optimum -----------------------------------------------------------------------------------------------------
@@ -83,6 +53,47 @@ def test_exact_at_the_edges():
         bounds.exact(np.zeros((16, 2)), 3)
     with pytest.raises(DataError, match="fewer than k=4"):
         bounds.exact(np.zeros((3, 2)), 4)
+
+
+# --- the nearest-neighbor bound ---------------------------------------------------------------------------------------
+
+
+@given(
+    st.integers(2, 3),
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=6, max_size=8),
+)
+def test_no_partition_beats_the_bound(k, records):
+    X = np.array(records, dtype=float)
+    optimum = min(metrics.sse(X, labels) for labels in partitions(len(X), k))
+    assert bounds.nearest_neighbor(X, k).sse <= optimum
+
+
+def test_bound_counts_a_record_out_by_index_not_by_distance():
+    """Identical records are neighbors at distance 0; the record itself is not one of them."""
+    X = np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [5.0]])
+    # With k = 3: nearest two squared distances are 0+0 thrice, 0+1 twice, 16+16 once.
+    assert bounds.nearest_neighbor(X, 3).sse == pytest.approx((2 * 1 + 32) / 6)
+
+
+def test_bound_is_its_definition():
+    X = np.random.default_rng(1).normal(size=(40, 4))
+    d2 = np.square(X[:, None] - X[None]).sum(axis=2)
+    np.fill_diagonal(d2, np.inf)
+    smallest = np.sort(d2, axis=1)
+    for bound in bounds.nearest_neighbor_curve(X, [5, 2, 1, 40]):
+        expected = smallest[:, : bound.k - 1].sum() / (2 * bound.k)
+        assert bound.sse == pytest.approx(expected)
+        assert bound.sse <= expected
+        assert bound.information_loss == pytest.approx(100 * expected / metrics.sst(X))
+
+
+def test_bound_refuses_what_cannot_be():
+    with pytest.raises(DataError, match=r"only 3 records .* fewer than k=4"):
+        bounds.nearest_neighbor(np.zeros((3, 1)), 4)
+    with pytest.raises(ParameterError, match="k must be at least 1"):
+        bounds.nearest_neighbor(np.zeros((3, 1)), 0)
+    with pytest.raises(DataError, match="NaN"):
+        bounds.nearest_neighbor([[np.nan], [1.0]], 1)
 
 
 # --- the linear program ----------------------------------------------------------------------------------------------
@@ -134,66 +145,6 @@ def test_bound_is_the_optimum_where_that_is_known(X, k):
     assert bound.sse == pytest.approx(bounds.exact(X, k)[0] if X.min() < X.max() else 0.0)
 
 
-def test_triples_close_the_gap_that_fractions_leave():
-    """Of two far triangles, k = 2, half of each of the sides is cheaper than two groups of three."""
-    triangle = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
-    X = np.vstack([triangle, triangle + 9])
-    program = SetPartitioning(X, 2)
-    while not program.converged:
-        program.advance(inf, lambda: True)
-    assert len(program._master.triples)
-    assert bounds.exact(X, 2)[0] == pytest.approx(2.0)  # and 1.5 with fractions
-    assert program.sse == pytest.approx(2.0, rel=1e-6)
-
-
-def test_any_prices_give_a_bound():
-    """Not those of the solver only: so neither its tolerances nor its state can matter."""
-    for seed in range(150):
-        rng = np.random.default_rng(seed)
-        X, k = tiny(seed)
-        if len(X) < 2 * k or metrics.sst(X) == 0.0:
-            continue
-        n = len(X)
-        program = SetPartitioning(X, k)
-        optimum = bounds.exact(program._blocks.X, k)[0]
-        program._effort = int(rng.choice([0, 5, 10**9]))
-        program._master.triples = some_triples(rng, n, seed % 7)
-        mean = optimum / n
-        sigma = rng.exponential(mean, size=len(program._master.triples))
-        errand = program._start(Prices(rng.normal(mean, mean, size=n), sigma))
-        assert program._search(errand, inf, lambda: True)
-        assert program.lower_bound(errand.prices, errand.found) <= optimum * ROUNDING + 1e-12
-
-
-def test_no_group_is_cheaper_than_what_the_search_returns():
-    for seed in range(150):
-        rng = np.random.default_rng(seed)
-        X, k = tiny(seed)
-        n = len(X)
-        if n < 2 * k or metrics.sst(X) == 0.0:
-            continue
-        program = SetPartitioning(X, k)
-        X = program._blocks.X
-        triples = some_triples(rng, n, seed % 5)
-        program._master.triples = triples
-        pi = rng.normal(1.5, 1, size=n) * bounds.exact(X, k)[0] / n
-        sigma = rng.exponential(pi.std(), size=len(triples))
-        costs = []
-        for group in all_groups(n, k):
-            members = group[group >= 0]
-            toll = sigma[np.isin(triples, members).sum(axis=1) >= 2].sum()
-            costs.append(metrics.sst(X[members]) - pi[members].sum() + toll)
-        errand = program._start(Prices(pi, sigma))
-        program._search(errand, inf, lambda: True)
-        least = min(*costs, 0.0)
-        assert errand.found.least.min() == pytest.approx(least, abs=2e-7 if least > -2e-7 else 1e-9)
-        # With hardly any effort it is no more than that.
-        program._effort = 0
-        hasty = program._start(Prices(pi, sigma))
-        program._search(hasty, inf, lambda: True)
-        assert (hasty.found.least <= errand.found.least + 1e-9).all()
-
-
 def test_more_time_never_makes_it_worse_and_goes_on_where_it_was():
     X = np.random.default_rng(3).normal(size=(60, 3))
     program = bounds.LinearProgram(X, 3)
@@ -233,7 +184,7 @@ def test_who_watches_may_raise():
 @pytest.mark.parametrize("dataset", ["tarragona", "census"])
 def test_no_algorithm_goes_below(dataset):
     X = standardized(dataset)
-    bound = bounds.linear_program(X, 3, 2.0)
+    bound = bounds.linear_program(X, 3, 60.0, lambda bound: bound.iterations < 3)
     assert bound.sse > bounds.nearest_neighbor(X, 3).sse
     for key in ("mdav", "mdav-star"):
         assert metrics.sse(X, make(key, k=3).fit_predict(X)) >= bound.sse
@@ -249,6 +200,29 @@ def test_refuses_what_cannot_be():
     for seconds in (-1, "10", None, True, np.nan):
         with pytest.raises(ParameterError, match="at least 0, not"):
             bounds.linear_program(np.zeros((3, 1)), 1, seconds)
+
+
+@pytest.mark.parametrize("k", [5, 7])
+def test_both_programs_take_their_turn(k):
+    X = np.random.default_rng(6).normal(size=(14, 2))
+    program = bounds.LinearProgram(X, k)
+    bound = program.improve(60.0)
+    assert bound.converged
+    assert program._cliques.iterations > 0
+    assert program._sets.iterations > 0
+    assert bound.iterations == program._cliques.iterations + program._sets.iterations
+    assert bound.sse == max(program._cliques.sse, program._sets.sse)
+    assert bounds.nearest_neighbor(X, k).sse < bound.sse <= bounds.exact(X, k)[0] * ROUNDING
+    assert bound.sse > 0.99 * bounds.exact(X, k)[0]
+
+
+def test_large_groups_of_real_data():
+    X = standardized("tarragona")
+    program = bounds.LinearProgram(X, 10)
+    bound = program.improve(300.0, lambda bound: bound.iterations < 5)
+    assert bound.sse > 1.5 * bounds.nearest_neighbor(X, 10).sse
+    for key in ("mdav", "mdav-star"):
+        assert metrics.sse(X, make(key, k=10).fit_predict(X)) >= bound.sse
 
 
 # --- the gap ---------------------------------------------------------------------------------------------------------

@@ -1,15 +1,11 @@
-"""Loss and bounds against plain definitions and brute force, and their invariances."""
+"""Loss against plain definitions, and its invariances."""
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from microagg import DataError, ParameterError, metrics
+from microagg import DataError, metrics
 from tests import naive
 
 
@@ -70,58 +66,3 @@ def test_one_attribute_may_be_one_dimensional():
 def test_bad_input_is_named(X, labels, says):
     with pytest.raises(DataError, match=says):
         metrics.information_loss(X, labels)
-
-
-def partitions(n, k):
-    """Yield the labels of every partition of n records into groups of k..2k-1; larger ones are never needed."""
-
-    def extend(labels, free):
-        if not free:
-            yield labels.copy()
-            return
-        first, rest = free[0], free[1:]
-        for size in range(k, min(2 * k - 1, len(free)) + 1):
-            for others in itertools.combinations(rest, size - 1):
-                group = labels.max() + 1
-                labels[[first, *others]] = group
-                yield from extend(labels, [record for record in rest if record not in others])
-                labels[[first, *others]] = -1
-
-    yield from extend(np.full(n, -1), list(range(n)))
-
-
-@given(
-    st.integers(2, 3),
-    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=6, max_size=8),
-)
-def test_no_partition_beats_the_bound(k, records):
-    X = np.array(records, dtype=float)
-    optimum = min(metrics.sse(X, labels) for labels in partitions(len(X), k))
-    assert metrics.bounds.nearest_neighbor(X, k).sse <= optimum
-
-
-def test_bound_counts_a_record_out_by_index_not_by_distance():
-    """Identical records are neighbors at distance 0; the record itself is not one of them."""
-    X = np.array([[0.0], [0.0], [0.0], [1.0], [1.0], [5.0]])
-    # With k = 3: nearest two squared distances are 0+0 thrice, 0+1 twice, 16+16 once.
-    assert metrics.bounds.nearest_neighbor(X, 3).sse == pytest.approx((2 * 1 + 32) / 6)
-
-
-def test_bound_is_its_definition(X):
-    d2 = np.square(X[:, None] - X[None]).sum(axis=2)
-    np.fill_diagonal(d2, np.inf)
-    smallest = np.sort(d2, axis=1)
-    for bound in metrics.bounds.nearest_neighbor_curve(X, [5, 2, 1, 40]):
-        expected = smallest[:, : bound.k - 1].sum() / (2 * bound.k)
-        assert bound.sse == pytest.approx(expected)
-        assert bound.sse <= expected
-        assert bound.information_loss == pytest.approx(100 * expected / metrics.sst(X))
-
-
-def test_bound_refuses_what_cannot_be():
-    with pytest.raises(DataError, match=r"only 3 records .* fewer than k=4"):
-        metrics.bounds.nearest_neighbor(np.zeros((3, 1)), 4)
-    with pytest.raises(ParameterError, match="k must be at least 1"):
-        metrics.bounds.nearest_neighbor(np.zeros((3, 1)), 0)
-    with pytest.raises(DataError, match="NaN"):
-        metrics.bounds.nearest_neighbor([[np.nan], [1.0]], 1)

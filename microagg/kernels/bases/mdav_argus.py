@@ -1,4 +1,4 @@
-"""MDAV in the order of µ-ARGUS, which MDAV-MHM starts from too; the steps are in the algorithm's file."""
+"""MDAV in the order of µ-ARGUS, from which MDAV-MHM starts, too; see :mod:`microagg.algorithms.mdav_argus`."""
 
 from __future__ import annotations
 

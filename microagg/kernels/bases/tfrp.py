@@ -1,4 +1,4 @@
-"""The fixed-size first phase of TFRP, by which TFRP-2 and GSMS-T2 also split groups."""
+"""TFRP-1, by which TFRP-2 and GSMS-T2 split groups; its steps are described in :mod:`microagg.algorithms.tfrp`."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from microagg.validation import FloatArray, IntArray
 
 @njit(cache=True, nogil=True)
 def tfrp_1(X: FloatArray, k: int) -> IntArray:
-    """Return the labels of TFRP-1 for ``X``, shape (n, d), n >= k, groups numbered as they are formed.
-
-    It is described in :mod:`microagg.algorithms.tfrp`.
-    """
+    """Return the labels of TFRP-1 for ``X``, shape (n, d), n >= k, groups numbered as they are formed."""
     d = X.shape[1]
     pool = make_pool(X)
     groups = make_groups(len(X), d, k)

@@ -1,14 +1,15 @@
-"""Blocks of neighboring records with their bounding boxes, by which most records are passed over."""
+"""Blocks of neighboring records with their bounding boxes, by which most pairs of records are ruled out unseen."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from microagg.validation import FloatArray
 
-#: Records are looked through in blocks of this many, which are passed over by their bounding boxes.
+#: How many records a block has; the last one may have fewer.
 BLOCK = 32
 
 
@@ -29,6 +30,35 @@ class Blocks(NamedTuple):
 
 
 def make_blocks(X: FloatArray) -> Blocks:
-    """Return ``X``, shape (n, d), in blocks; its records must already be in an order of neighborhood."""
+    """Return ``X``, shape (n, d), in blocks; neighbors must already stand close together in its order of records."""
     starts = np.arange(0, len(X), BLOCK)
     return Blocks(X, np.minimum.reduceat(X, starts), np.maximum.reduceat(X, starts))
+
+
+@njit(cache=True, nogil=True)
+def greatest_of_blocks(values: FloatArray) -> FloatArray:
+    """Return the greatest of ``values``, shape (n,), in each block of records."""
+    greatest = np.empty((len(values) + BLOCK - 1) // BLOCK)
+    for block in range(len(greatest)):
+        greatest[block] = values[block * BLOCK : (block + 1) * BLOCK].max()
+    return greatest
+
+
+@njit(cache=True, nogil=True)
+def squared_distance(X: FloatArray, i: int, j: int) -> float:
+    """Return the squared distance of two records."""
+    total = 0.0
+    for a in range(X.shape[1]):
+        difference = X[i, a] - X[j, a]
+        total += difference * difference
+    return total
+
+
+@njit(cache=True, nogil=True)
+def squared_distance_to_box(blocks: Blocks, block: int, i: int) -> float:
+    """Return the squared distance of a record to a block's bounding box: no record of the block is nearer."""
+    total = 0.0
+    for a in range(blocks.X.shape[1]):
+        outside = max(max(blocks.low[block, a] - blocks.X[i, a], blocks.X[i, a] - blocks.high[block, a]), 0.0)
+        total += outside * outside
+    return total

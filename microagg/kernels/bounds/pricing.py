@@ -1,25 +1,30 @@
-"""Which groups cost less than the prices of their records: branch and bound over sets of nearby records.
+"""Pricing for set partitioning: the groups with the least reduced costs, by branch and bound.
 
-The dual of the set-partitioning linear program (see :mod:`microagg.metrics.set_partitioning`) gives each record a price
-pi, and each of some triples of records a toll that a group with two or three of them pays. The reduced cost of a group
-G of s records is
+The dual of that linear program (see :mod:`microagg.metrics.set_partitioning`) gives each record a dual value pi of any
+sign, and each subset-row cut, which stands for a triple T of records, a dual value sigma ≥ 0 that every group with two
+or three records of T pays. The reduced cost of a group G of s records is
 
-    rc(G) = SSE(G) - Σ_{x in G} pi_x + Σ tolls,   SSE(G) = 1/s · Σ over pairs in G of d(x, y),
+    rc(G) = SSE(G) - Σ_{x in G} pi_x + Σ_{|G ∩ T| ≥ 2} sigma_T,   SSE(G) = 1/s · Σ over pairs in G of d(x, y),
 
-d squared distances. Sought is, for each root record, the least rc of the groups that belong to it.
+with d the squared distance. Each group is assigned to one of its members, its root; sought are, for each root, the
+least rc of its groups and the groups that have it.
 
-**Whose group is it.** Without tolls rc(G) is half the sum over the members x of their stars
-Σ_{y in G, y ≠ x} w(x, y), w(x, y) = d(x, y) / s - (pi_x + pi_y) / (s - 1), up to a factor: Σ_x star(x) = 2 · rc(G). So
-a group with a negative rc, tolls being nonnegative, has a member with a negative star; the member with the least star
-is its root. A record is a candidate for a root's groups of s only if its w and the s-2 least others make less than 0.
+**Whose group it is.** Give each pair of a group of s the weight w(x, y) = d(x, y) / s - (pi_x + pi_y) / (s - 1). As
+each record is in s - 1 pairs, the weights of all pairs add up to rc(G) less the duals of the cuts; the weighted degrees
+Σ_{y in G, y ≠ x} w(x, y) of the members add up to twice that. So where rc(G) < 0, sigma being nonnegative, some member
+has a negative weighted degree, and the one with the least is the root. For each root it is enough to search the groups
+in which its own weighted degree is negative; :mod:`.candidates` finds which records can be in them. Groups with rc ≥ 0
+need no search, as the bound for a root is at most 0.
 
-**Bound.** For a part P of a group of s, q = s - |P| more members y from a set of candidates add at least
+**The bound.** Let a part P of a group of s be chosen, so that q = s - |P| members are still to come from a set of
+candidates. Each member y to come adds to rc at least
 
-    A(y) + 1/s · h(y),  A(y) = 1/s · Σ_{p in P} d(y, p) - pi_y + shares of tolls,
+    A(y) + 1/s · h(y),   A(y) = 1/s · Σ_{p in P} d(y, p) - pi_y + ½ · Σ sigma_T over T with y and one record of P,
 
-each, h(y) being half the sum of the q-1 least squared distances from y to any records. A toll that is due as soon as
-one of two more records of its triple comes is shared half and half between them: if both come it is right, if one
-comes it is too little. So the cost of P and the q least of these sums together bound rc from below.
+where h(y) is half the sum of the q - 1 least squared distances from y to any records: of the distances among the
+members to come, each of a pair is charged half. Likewise a cut with one record in P has two more records, each charged
+half of sigma_T: if both join, that is right; if one joins, it is too little. A cut with two records in P is paid by P.
+So the cost of P and the q least of these sums together are a lower bound on rc.
 """
 
 from __future__ import annotations
@@ -28,74 +33,100 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from microagg.kernels.bounds.boxes import BLOCK, Blocks
+from microagg.kernels.bounds.boxes import Blocks, greatest_of_blocks
+from microagg.kernels.bounds.candidates import (
+    Local,
+    greatest_reduction,
+    insert,
+    least_degree,
+    localize,
+    records_around,
+    shortlist,
+)
 from microagg.validation import FloatArray, IntArray
 
-#: Of more candidates for one root and size than this, only some are searched through, which counts as cut short.
+#: Of more candidates for one root and size than this, only some are searched; the root then counts as cut short.
 MOST_CANDIDATES = 1500
 
 
-class Tolls(NamedTuple):
-    """What groups with at least two records of a triple pay; made by :func:`make_tolls`.
+class Cuts(NamedTuple):
+    """Subset-row cuts with their dual values; made by :func:`make_cuts`.
 
     Attributes
     ----------
     triples : array of int, shape (m, 3)
-    prices : array of float, shape (m,)
-        Nonnegative.
+    duals : array of float, shape (m,)
+        sigma, nonnegative.
     starts, rows : arrays of int, shape (n + 1,) and (3m,)
         The triples of record x are rows[starts[x] : starts[x + 1]].
     """
 
     triples: IntArray
-    prices: FloatArray
+    duals: FloatArray
     starts: IntArray
     rows: IntArray
 
 
 class Found(NamedTuple):
-    """The cheapest groups found for each root.
+    """The groups with the least reduced costs found for each root; made by :func:`make_found`.
 
     Attributes
     ----------
     least : array of float, shape (n,)
-        A number that the rc of no group of the root lies below; at most 0.
+        A lower bound on the reduced cost of every group of the root; at most 0.
     groups : array of int, shape (n, keep, 2k - 1)
-        Cheapest first, filled up with -1.
+        By ascending reduced cost, each filled up with -1.
     costs : array of float, shape (n, keep)
+        Their reduced costs.
     counts : array of int, shape (n,)
+        How many groups there are.
     cut_short : array of bool, shape (n,)
-        Whether the effort did not suffice, so that ``least`` may be too low.
+        Whether the search ended before all groups were seen or ruled out, so that ``least`` may be too low.
     """
 
     least: FloatArray
     groups: IntArray
     costs: FloatArray
     counts: IntArray
-    cut_short: IntArray
-
-
-class Local(NamedTuple):
-    """The candidates of one root for groups of any size, numbered from 0, the root last.
-
-    Attributes
-    ----------
-    ids : array of int, shape (m + 1,)
-    D : array of float, shape (m + 1, m + 1)
-        Their squared distances.
-    pi : array of float, shape (m + 1,)
-    halves : array of float, shape (m + 1, 2k - 2)
-    """
-
-    ids: IntArray
-    D: FloatArray
-    pi: FloatArray
-    halves: FloatArray
+    cut_short: NDArray[np.bool_]
 
 
 class Stack(NamedTuple):
-    """The search for one root and one size: for each depth the candidates left, in the order of their bounds."""
+    """A depth-first search for one root and one size: at each depth one more record is in the part.
+
+    There are m candidates, t cuts, and s depths, s being the largest size. Records have their local numbers.
+
+    Attributes
+    ----------
+    candidates : array of int, shape (s, m)
+        Those that may still join, in ascending order of ``bounds``.
+    counts : array of int, shape (s,)
+        How many these are.
+    next : array of int, shape (s,)
+        The position of the one to join next.
+    A : array of float, shape (s, m)
+        A of each record.
+    bounds : array of float, shape (s, m)
+        A + h / s of each of ``candidates``, in their order.
+    base : array of float, shape (s,)
+        The cost of the part.
+    degrees : array of float, shape (s,)
+        The root's weighted degree in the part.
+    chosen : array of int, shape (s,)
+        Which record joined at each depth.
+    least : array of float, shape (s,)
+        Scratch.
+    weights : array of float, shape (m,)
+        w of the root and each candidate.
+    in_part : array of int, shape (t,)
+        How many records of each triple are in the part; not kept up for cuts with sigma = 0.
+    place : array of int, shape (n,)
+        The local number of each record, -1 for none.
+    taken : array of int, shape (m + 1,)
+        1 for those in the part, otherwise 0.
+    """
 
     candidates: IntArray
     counts: IntArray
@@ -103,21 +134,21 @@ class Stack(NamedTuple):
     A: FloatArray
     bounds: FloatArray
     base: FloatArray
-    stars: FloatArray
+    degrees: FloatArray
     chosen: IntArray
     least: FloatArray
-    star: FloatArray  # w of the root and each candidate
-    due: IntArray  # how many records of each triple are chosen
-    place: IntArray  # the local number of a record, -1 for none
-    taken: IntArray  # whether a local record is chosen
+    weights: FloatArray
+    in_part: IntArray
+    place: IntArray
+    taken: IntArray
 
 
-def make_tolls(n: int, triples: IntArray, prices: FloatArray) -> Tolls:
-    """Return the tolls of ``triples``, shape (m, 3), of n records."""
+def make_cuts(n: int, triples: IntArray, duals: FloatArray) -> Cuts:
+    """Return the cuts of ``triples``, shape (m, 3), of n records; of negative ``duals`` 0 is made."""
     members = triples.ravel()
     order = np.argsort(members, kind="stable")
     starts = np.searchsorted(members[order], np.arange(n + 1))
-    return Tolls(np.ascontiguousarray(triples), np.maximum(prices, 0.0), starts, order // 3)
+    return Cuts(np.ascontiguousarray(triples), np.maximum(duals, 0.0), starts, order // 3)
 
 
 def make_found(n: int, k: int, keep: int) -> Found:
@@ -127,186 +158,64 @@ def make_found(n: int, k: int, keep: int) -> Found:
         np.full((n, keep, 2 * k - 1), -1, dtype=np.int64),
         np.zeros((n, keep)),
         np.zeros(n, dtype=np.int64),
-        np.zeros(n, dtype=np.int64),
+        np.zeros(n, dtype=np.bool_),
     )
 
 
 @njit(cache=True, nogil=True)
-def _distance(X: FloatArray, i: int, j: int) -> float:
-    total = 0.0
-    for a in range(X.shape[1]):
-        difference = X[i, a] - X[j, a]
-        total += difference * difference
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _put(least: FloatArray, q: int, value: float) -> None:
-    """Put ``value`` among the q least, ascending."""
-    if value >= least[q - 1]:
-        return
-    at = q - 1
-    while at > 0 and least[at - 1] > value:
-        least[at] = least[at - 1]
-        at -= 1
-    least[at] = value
-
-
-@njit(cache=True, nogil=True)
-def _shared(prices: float, share: float) -> float:
-    return share * prices if prices > 0.0 else prices
-
-
-@njit(cache=True, nogil=True)
-def _gather(
-    blocks: Blocks, pi: FloatArray, highest: FloatArray, root: int, more: float, share: float, ids: IntArray,
-    distances: FloatArray,
-) -> int:  # fmt: skip
-    """Find the records with a squared distance from the root below more + share · (pi of root + pi of it).
-
-    Where that sum is negative it is counted once: s / (s - 1) of it is less for every s.
-    """
-    X = blocks.X
-    n, d = X.shape
-    count = 0
-    for block in range(len(blocks.low)):
-        limit = more + _shared(pi[root] + highest[block], share)
-        gap = 0.0
-        for a in range(d):
-            beside = max(max(blocks.low[block, a] - X[root, a], X[root, a] - blocks.high[block, a]), 0.0)
-            gap += beside * beside
-        if gap >= limit:
-            continue
-        for y in range(block * BLOCK, min(n, (block + 1) * BLOCK)):
-            distance = _distance(X, root, y)
-            if distance < more + _shared(pi[root] + pi[y], share) and y != root:
-                ids[count] = y
-                distances[count] = distance
-                count += 1
-    return count
-
-
-@njit(cache=True, nogil=True)
-def _most_others_take_off(distances: FloatArray, prices: FloatArray, own: float, s: int, least: FloatArray) -> float:
-    """Return how much s - 2 records can lower a star at most, from those with a negative w."""
-    if s == 2:
-        return 0.0
-    least[: s - 2] = 0.0
-    for at in range(len(distances)):
-        _put(least, s - 2, distances[at] / s - (own + prices[at]) / (s - 1))
-    total = 0.0
-    for at in range(s - 2):
-        total -= least[at]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _least_star(
-    distances: FloatArray, prices: FloatArray, own: float, s: int, least: FloatArray
-) -> tuple[float, float]:
-    """Return the least star of a group of s, and what w of a candidate must be below for the star to be negative."""
-    least[: s - 1] = np.inf
-    for at in range(len(distances)):
-        _put(least, s - 1, distances[at] / s - (own + prices[at]) / (s - 1))
-    others = 0.0
-    for at in range(s - 2):
-        others += least[at]
-    return others + least[s - 2], -others
-
-
-@njit(cache=True, nogil=True)
-def _shortlist(
-    near: IntArray, distances: FloatArray, pi: FloatArray, halves: FloatArray, root: int, s: int, below: float,
-    limit: float, least: FloatArray, places: IntArray,
-) -> tuple[int, float]:  # fmt: skip
-    """Find which of ``near`` are candidates of a root for groups of s whose bound is below ``limit``.
-
-    Their places in ``near`` are written into ``places``; returns how many there are and the bound for all.
-    """
-    least[: s - 1] = np.inf
-    count = 0
-    for at in range(len(near)):
-        y = near[at]
-        if distances[at] / s - (pi[root] + pi[y]) / (s - 1) < below:
-            places[count] = at
-            count += 1
-            _put(least, s - 1, (distances[at] + halves[y, s - 2]) / s - pi[y])
-    rest = -pi[root]
-    for at in range(s - 2):
-        rest += least[at]
-    kept = 0
-    for t in range(count):
-        at = places[t]
-        y = near[at]
-        if rest + max((distances[at] + halves[y, s - 2]) / s - pi[y], least[s - 2]) < limit:
-            places[kept] = at
-            kept += 1
-    return (kept, rest + least[s - 2]) if kept >= s - 1 else (0, 0.0)
-
-
-@njit(cache=True, nogil=True)
-def _localize(X: FloatArray, pi: FloatArray, halves: FloatArray, root: int, candidates: IntArray) -> Local:
-    """Return the candidates with their distances."""
-    m = len(candidates)
-    ids = np.empty(m + 1, dtype=np.int64)
-    ids[:m] = candidates
-    ids[m] = root
-    D = np.zeros((m + 1, m + 1))
-    for x in range(m + 1):
-        for y in range(x):
-            D[x, y] = _distance(X, ids[x], ids[y])
-            D[y, x] = D[x, y]
-    return Local(ids, D, pi[ids], halves[ids])
-
-
-@njit(cache=True, nogil=True)
-def _enter(local: Local, stack: Stack, tolls: Tolls, depth: int, y: int) -> None:
-    """Make local record y one of the chosen: update what others then cost at ``depth``, and the cost of the part."""
+def _join(local: Local, stack: Stack, cuts: Cuts, depth: int, y: int) -> None:
+    """Let local record y join the part: bring A at ``depth`` and the cost of the part up to date with the cuts."""
     record = local.ids[y]
-    for at in range(tolls.starts[record], tolls.starts[record + 1]):
-        row = tolls.rows[at]
-        price = tolls.prices[row]
-        if price == 0.0:
+    for at in range(cuts.starts[record], cuts.starts[record + 1]):
+        row = cuts.rows[at]
+        sigma = cuts.duals[row]
+        if sigma == 0.0:
             continue
-        stack.due[row] += 1
-        if stack.due[row] == 3:
+        stack.in_part[row] += 1
+        if stack.in_part[row] == 3:
             continue
-        if stack.due[row] == 2:
-            stack.base[depth] += 0.5 * price
-        for member in tolls.triples[row]:
+        # After a triple's first record, each of the others costs half of sigma; the second also pays the other half,
+        # and the third joins free.
+        if stack.in_part[row] == 2:
+            stack.base[depth] += 0.5 * sigma
+        for member in cuts.triples[row]:
             z = stack.place[member]
             if z >= 0 and z != y and stack.taken[z] == 0:
-                stack.A[depth, z] += 0.5 * price if stack.due[row] == 1 else -0.5 * price
+                stack.A[depth, z] += 0.5 * sigma if stack.in_part[row] == 1 else -0.5 * sigma
     stack.taken[y] = 1
 
 
 @njit(cache=True, nogil=True)
-def _leave(local: Local, stack: Stack, tolls: Tolls, y: int) -> None:
+def _leave(local: Local, stack: Stack, cuts: Cuts, y: int) -> None:
+    """Let local record y leave the part; A and the cost are kept per depth, so nothing else is to be undone."""
     record = local.ids[y]
-    for at in range(tolls.starts[record], tolls.starts[record + 1]):
-        row = tolls.rows[at]
-        if tolls.prices[row] > 0.0:
-            stack.due[row] -= 1
+    for at in range(cuts.starts[record], cuts.starts[record + 1]):
+        row = cuts.rows[at]
+        if cuts.duals[row] > 0.0:
+            stack.in_part[row] -= 1
     stack.taken[y] = 0
 
 
 @njit(cache=True, nogil=True)
-def _rank(local: Local, stack: Stack, depth: int, s: int, q: int, worst: float) -> None:
-    """Sort the candidates at a depth by their bounds, without those that cannot be in a group below ``worst``."""
+def _rank(local: Local, stack: Stack, depth: int, s: int, q: int, threshold: float) -> None:
+    """Sort the candidates at a depth by their bounds, without those that cannot be in a group below ``threshold``.
+
+    ``q`` is how many members are still to come.
+    """
     least = stack.least
     least[:q] = np.inf
     for t in range(stack.counts[depth]):
         y = stack.candidates[depth, t]
         bound = stack.A[depth, y] + local.halves[y, q - 1] / s
         stack.bounds[depth, t] = bound
-        _put(least, q, bound)
+        insert(least, q, bound)
     rest = stack.base[depth]
     for at in range(q - 1):
         rest += least[at]
     kept = 0
     for t in range(stack.counts[depth]):
         y, bound = stack.candidates[depth, t], stack.bounds[depth, t]
-        if rest + max(bound, least[q - 1]) >= worst:
+        if rest + max(bound, least[q - 1]) >= threshold:
             continue
         at = kept
         while at > 0 and stack.bounds[depth, at - 1] > bound:
@@ -322,7 +231,7 @@ def _rank(local: Local, stack: Stack, depth: int, s: int, q: int, worst: float) 
 
 @njit(cache=True, nogil=True)
 def _keep(local: Local, stack: Stack, depth: int, last: int, cost: float, root: int, found: Found) -> None:
-    """Put the group of the root, the chosen and a last one among the cheapest of the root."""
+    """Insert the group of the root, the chosen and a last one among those kept for the root."""
     keep = found.costs.shape[1]
     at = found.counts[root]
     if at == keep:
@@ -343,37 +252,37 @@ def _keep(local: Local, stack: Stack, depth: int, last: int, cost: float, root: 
 
 
 @njit(cache=True, nogil=True)
-def _complete(local: Local, stack: Stack, tolls: Tolls, depth: int, root: int, limit: float, found: Found) -> None:
-    """Add each candidate that is left as the last one."""
+def _complete(local: Local, stack: Stack, cuts: Cuts, depth: int, root: int, limit: float, found: Found) -> None:
+    """Complete the part with each candidate in turn, where one member is still to come."""
     for t in range(stack.counts[depth]):
         y = stack.candidates[depth, t]
         cost = stack.base[depth] + stack.A[depth, y]
-        if cost >= _worst(found, root, limit):
+        if cost >= _threshold(found, root, limit):
             continue
         record = local.ids[y]
-        for at in range(tolls.starts[record], tolls.starts[record + 1]):
-            if stack.due[tolls.rows[at]] == 1:
-                cost += 0.5 * tolls.prices[tolls.rows[at]]
-        if cost < _worst(found, root, limit):
+        for at in range(cuts.starts[record], cuts.starts[record + 1]):
+            if stack.in_part[cuts.rows[at]] == 1:
+                cost += 0.5 * cuts.duals[cuts.rows[at]]
+        if cost < _threshold(found, root, limit):
             _keep(local, stack, depth, y, cost, root, found)
 
 
 @njit(cache=True, nogil=True)
-def _worst(found: Found, root: int, limit: float) -> float:
-    """Return what a group must be below to be wanted."""
+def _threshold(found: Found, root: int, limit: float) -> float:
+    """Return what the reduced cost of a group must be below for it to be kept."""
     keep = found.costs.shape[1]
     return min(limit, found.costs[root, keep - 1]) if found.counts[root] == keep else limit
 
 
 @njit(cache=True, nogil=True)
-def _star_is_negative(stack: Stack, depth: int, t: int, q: int) -> bool:
-    """Tell whether the root's star can be negative with the chosen, candidate t and q - 1 of those after it."""
+def _degree_can_be_negative(stack: Stack, depth: int, t: int, q: int) -> bool:
+    """Tell whether the root's weighted degree can be negative with the part, candidate t and q - 1 after it."""
     least = stack.least
-    total = stack.stars[depth] + stack.star[stack.candidates[depth, t]]
+    total = stack.degrees[depth] + stack.weights[stack.candidates[depth, t]]
     if q > 1:
         least[: q - 1] = np.inf
         for z in range(t + 1, stack.counts[depth]):
-            _put(least, q - 1, stack.star[stack.candidates[depth, z]])
+            insert(least, q - 1, stack.weights[stack.candidates[depth, z]])
         for at in range(q - 1):
             total += least[at]
     return total < 0.0
@@ -381,55 +290,55 @@ def _star_is_negative(stack: Stack, depth: int, t: int, q: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def _search(
-    local: Local, stack: Stack, tolls: Tolls, candidates: IntArray, s: int, root: int, limit: float, effort: int,
+    local: Local, stack: Stack, cuts: Cuts, candidates: IntArray, s: int, root: int, limit: float, effort: int,
     found: Found,
 ) -> int:  # fmt: skip
-    """Go through the groups of s of a root with ``candidates``, local numbers; return the effort spent."""
+    """Search the groups of s of a root among ``candidates``, local numbers; return the effort spent."""
     m = len(local.ids) - 1
     stack.counts[0] = len(candidates)
     for t in range(len(candidates)):
         y = candidates[t]
         stack.candidates[0, t] = y
         stack.A[0, y] = local.D[m, y] / s - local.pi[y]
-        stack.star[y] = local.D[m, y] / s - (local.pi[m] + local.pi[y]) / (s - 1)
+        stack.weights[y] = local.D[m, y] / s - (local.pi[m] + local.pi[y]) / (s - 1)
     stack.base[0] = -local.pi[m]
-    stack.stars[0] = 0.0
-    _enter(local, stack, tolls, 0, m)
+    stack.degrees[0] = 0.0
+    _join(local, stack, cuts, 0, m)
     depth = work = 0
-    fresh = True
+    entered = True
     while depth >= 0:
         q = s - 1 - depth
-        worst = _worst(found, root, limit)
-        if fresh:
-            fresh = False
+        threshold = _threshold(found, root, limit)
+        if entered:
+            entered = False
             work += stack.counts[depth]
             if q == 1:
-                _complete(local, stack, tolls, depth, root, limit, found)
+                _complete(local, stack, cuts, depth, root, limit, found)
                 stack.counts[depth] = 0
             else:
-                _rank(local, stack, depth, s, q, worst)
+                _rank(local, stack, depth, s, q, threshold)
         t = stack.next[depth] if q > 1 else 0
         bound = np.inf
         if t + q <= stack.counts[depth]:
             bound = stack.base[depth]
             for at in range(t, t + q):
                 bound += stack.bounds[depth, at]
-        if bound < worst and work > effort:
+        if bound < threshold and work > effort:
             found.least[root] = min(found.least[root], bound)
-            found.cut_short[root] = 1
+            found.cut_short[root] = True
             bound = np.inf
-        if bound >= worst:
+        if bound >= threshold:
             depth -= 1
             if depth >= 0:
-                _leave(local, stack, tolls, stack.chosen[depth])
+                _leave(local, stack, cuts, stack.chosen[depth])
             continue
         stack.next[depth] = t + 1
         y = stack.candidates[depth, t]
-        if not _star_is_negative(stack, depth, t, q):
+        if not _degree_can_be_negative(stack, depth, t, q):
             continue
         stack.chosen[depth] = y
         stack.base[depth + 1] = stack.base[depth] + stack.A[depth, y]
-        stack.stars[depth + 1] = stack.stars[depth] + stack.star[y]
+        stack.degrees[depth + 1] = stack.degrees[depth] + stack.weights[y]
         count = 0
         for z in range(t + 1, stack.counts[depth]):
             other = stack.candidates[depth, z]
@@ -438,14 +347,14 @@ def _search(
             count += 1
         depth += 1
         stack.counts[depth] = count
-        _enter(local, stack, tolls, depth, y)
-        fresh = True
-    _leave(local, stack, tolls, m)
+        _join(local, stack, cuts, depth, y)
+        entered = True
+    _leave(local, stack, cuts, m)
     return work
 
 
 @njit(cache=True, nogil=True)
-def _make_stack(s: int, m: int, due: IntArray, place: IntArray) -> Stack:
+def _make_stack(s: int, m: int, in_part: IntArray, place: IntArray) -> Stack:
     return Stack(
         np.empty((s, m), dtype=np.int64),
         np.zeros(s, dtype=np.int64),
@@ -457,7 +366,7 @@ def _make_stack(s: int, m: int, due: IntArray, place: IntArray) -> Stack:
         np.empty(s, dtype=np.int64),
         np.empty(s),
         np.empty(m),
-        due,
+        in_part,
         place,
         np.zeros(m + 1, dtype=np.int64),
     )
@@ -465,30 +374,31 @@ def _make_stack(s: int, m: int, due: IntArray, place: IntArray) -> Stack:
 
 @njit(cache=True, nogil=True)
 def _search_all_sizes(
-    X: FloatArray, near: IntArray, distances: FloatArray, pi: FloatArray, halves: FloatArray, tolls: Tolls, k: int,
-    root: int, limit: float, effort: int, least: FloatArray, due: IntArray, place: IntArray, found: Found,
+    X: FloatArray, near: IntArray, distances: FloatArray, pi: FloatArray, halves: FloatArray, cuts: Cuts, k: int,
+    root: int, limit: float, effort: int, least: FloatArray, in_part: IntArray, place: IntArray, found: Found,
 ) -> int:  # fmt: skip
-    """Find the cheapest groups of a root among the records ``near``; return the effort spent."""
+    """Find the groups with the least rc of a root among the records ``near``; return the effort spent."""
     largest = min(2 * k - 1, len(near) + 1)
     if largest < k:
         return 0
     places = np.empty((largest - k + 1, len(near)), dtype=np.int64)
     counts = np.zeros(largest - k + 1, dtype=np.int64)
-    prices = pi[near]
+    duals = pi[near]
     for s in range(k, largest + 1):
-        star, below = _least_star(distances, prices, pi[root], s, least)
-        if star >= 0.0:
+        degree, below = least_degree(distances, duals, pi[root], s, least)
+        if degree >= 0.0:
             continue
         found.least[root] = min(found.least[root], limit)
-        count, bound = _shortlist(near, distances, pi, halves, root, s, below, limit, least, places[s - k])
+        count, bound = shortlist(near, distances, pi, halves, root, s, below, limit, least, places[s - k])
         if count > MOST_CANDIDATES:
             chosen = places[s - k, :count].copy()
-            order = np.argsort(distances[chosen] / s - prices[chosen])
+            order = np.argsort(distances[chosen] / s - duals[chosen])
             found.least[root] = min(found.least[root], bound)
-            found.cut_short[root] = 1
+            found.cut_short[root] = True
             count = MOST_CANDIDATES
             places[s - k, :count] = chosen[order[:count]]
         counts[s - k] = count
+    # Candidates for any size are numbered from 0, so that their distances are computed once.
     number = np.full(len(near), -1, dtype=np.int64)
     candidates = np.empty(len(near), dtype=np.int64)
     m = 0
@@ -500,15 +410,15 @@ def _search_all_sizes(
                 m += 1
     if m == 0:
         return 0
-    local = _localize(X, pi, halves, root, candidates[:m])
-    stack = _make_stack(largest, m, due, place)
+    local = localize(X, pi, halves, root, candidates[:m])
+    stack = _make_stack(largest, m, in_part, place)
     for y in range(m + 1):
         place[local.ids[y]] = y
     total = 0
     for row in range(len(counts)):
         if counts[row] > 0:
             mine = number[places[row, : counts[row]]]
-            total += _search(local, stack, tolls, mine, k + row, root, limit, effort, found)
+            total += _search(local, stack, cuts, mine, k + row, root, limit, effort, found)
     for y in range(m + 1):
         place[local.ids[y]] = -1
     return total
@@ -516,10 +426,10 @@ def _search_all_sizes(
 
 @njit(cache=True, nogil=True)
 def price(
-    blocks: Blocks, pi: FloatArray, tolls: Tolls, halves: FloatArray, k: int, first: int, last: int, limit: float,
+    blocks: Blocks, pi: FloatArray, cuts: Cuts, halves: FloatArray, k: int, first: int, last: int, limit: float,
     effort: int, found: Found,
 ) -> int:  # fmt: skip
-    """Find the cheapest groups of the roots first <= x < last, of k to 2k-1 records; return the effort spent.
+    """Find the groups with the least rc of the roots first <= x < last, of k to 2k-1 records; return the effort spent.
 
     Parameters
     ----------
@@ -528,88 +438,35 @@ def price(
     limit : float
         Negative: only groups with an rc below it are looked for.
     effort : int
-        How many candidates to weigh, at most, for a root and a size before the search is cut short.
+        How many candidates are ranked, at most, for a root and a size before the search is cut short.
     found : Found
         Receives the result; ``least`` is valid whatever the effort.
+
+    Returns
+    -------
+    spent : int
+        How many candidates were ranked.
     """
     n = len(pi)
-    highest = np.empty(len(blocks.low))
-    for block in range(len(highest)):
-        highest[block] = pi[block * BLOCK : (block + 1) * BLOCK].max()
+    highest = greatest_of_blocks(pi)
     ids, distances, least = np.empty(n, dtype=np.int64), np.empty(n), np.empty(2 * k)
-    due, place = np.zeros(len(tolls.prices), dtype=np.int64), np.full(n, -1, dtype=np.int64)
-    share = k / (k - 1)
+    in_part, place = np.zeros(len(cuts.duals), dtype=np.int64), np.full(n, -1, dtype=np.int64)
+    factor = k / (k - 1)
     total = 0
     for root in range(first, last):
         found.least[root] = 0.0
         found.counts[root] = 0
-        found.cut_short[root] = 0
-        near = _gather(blocks, pi, highest, root, 0.0, share, ids, distances)
-        more = 0.0
+        found.cut_short[root] = False
+        near = records_around(blocks, pi, highest, root, 0.0, factor, ids, distances)
+        reduction = 0.0
         for s in range(k, min(2 * k, n + 1)):
-            more = max(more, s * _most_others_take_off(distances[:near], pi[ids[:near]], pi[root], s, least))
-        if more > 0.0:
-            near = _gather(blocks, pi, highest, root, more, share, ids, distances)
+            reduction = max(reduction, s * greatest_reduction(distances[:near], pi[ids[:near]], pi[root], s, least))
+        if reduction > 0.0:
+            near = records_around(blocks, pi, highest, root, reduction, factor, ids, distances)
+        near_ids, near_distances = ids[:near], distances[:near]
         total += _search_all_sizes(
-            blocks.X, ids[:near], distances[:near], pi, halves, tolls, k, root, limit, effort, least, due, place, found
+            blocks.X, near_ids, near_distances, pi, halves, cuts, k, root, limit, effort, least, in_part, place, found
         )
         if found.counts[root] > 0:
             found.least[root] = min(found.least[root], found.costs[root, 0])
     return total
-
-
-@njit(cache=True, nogil=True)
-def violated_triples(
-    groups: IntArray, values: FloatArray, starts: IntArray, rows: IntArray, least: float
-) -> tuple[IntArray, FloatArray]:
-    """Return triples of records of which groups worth more than 1 in all have at least two.
-
-    Parameters
-    ----------
-    groups : array of int, shape (m, 2k - 1)
-        Filled up with -1.
-    values : array of float, shape (m,)
-        The share with which each group is in the solution; those of the groups of a record add up to 1.
-    starts, rows : arrays of int, shape (n + 1,) and (sum of the sizes,)
-        The groups of record x are rows[starts[x] : starts[x + 1]].
-    least : float
-        The violation from which on a triple is returned.
-
-    Returns
-    -------
-    triples : array of int, shape (t, 3)
-        Ascending within a triple; the same triple may occur up to three times.
-    violations : array of float, shape (t,)
-    """
-    n = len(starts) - 1
-    triples, violations = [(0, 0, 0)], [0.0]
-    seen = np.full(n, -1, dtype=np.int64)
-    partners = np.empty(n, dtype=np.int64)
-    worth = np.zeros(len(values))
-    for a in range(n):
-        count = 0
-        for at in range(starts[a], starts[a + 1]):
-            for b in groups[rows[at]]:
-                if b >= 0 and b != a and seen[b] != a:
-                    seen[b] = a
-                    partners[count] = b
-                    count += 1
-        for first in range(count):
-            b = partners[first]
-            for second in range(first):
-                c = partners[second]
-                total = -1.0
-                for x in (a, b, c):
-                    for at in range(starts[x], starts[x + 1]):
-                        row = rows[at]
-                        # Counted once a second record of the triple is met, and then no more.
-                        if worth[row] == 1.0:
-                            total += values[row]
-                        worth[row] += 1.0
-                for x in (a, b, c):
-                    for at in range(starts[x], starts[x + 1]):
-                        worth[rows[at]] = 0.0
-                if total > least:
-                    triples.append((min(a, b, c), a + b + c - min(a, b, c) - max(a, b, c), max(a, b, c)))
-                    violations.append(total)
-    return np.array(triples)[1:], np.array(violations)[1:]

@@ -1,7 +1,12 @@
-"""Steps of a first-order method for the linear program of clique partitioning, and which rows it still lacks.
+"""The linear program of clique partitioning: its matrix, steps of a primal-dual hybrid gradient method, and pricing.
 
-What the program is, is said in :mod:`microagg.metrics.clique_partitioning`. Its columns are the n records and then
-pairs of records, its rows the n records, one for the number of groups, and then stars; all its entries are 1, -1 or 0.
+What the program is, is said in :mod:`microagg.metrics.clique_partitioning`:
+
+    min c'x   such that   A x = b in the rows of records, A x ≤ b in all others,   low ≤ x ≤ 1.
+
+Its columns are the n records and then pairs of records, its rows the n records, one for the number of groups, and then
+2-partition inequalities; all entries of A are 1, -1 or 0. A dual vector y has a value for each row, of any sign for
+records, otherwise at most 0.
 """
 
 from __future__ import annotations
@@ -11,21 +16,22 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from microagg.kernels.bounds.boxes import BLOCK, Blocks
+from microagg.kernels.bounds.boxes import BLOCK, Blocks, greatest_of_blocks, squared_distance, squared_distance_to_box
 from microagg.validation import FloatArray, IntArray
 
 #: How far a reduced cost may be off, relative to the sum of the sizes of its terms: far more than rounding amounts to.
 ROUNDING = 1e-12
 
 
-class Lines(NamedTuple):
-    """The rows or the columns of a matrix: line i has 1 at indices[starts[i] : middles[i]], and -1 from there on.
+class SignMatrix(NamedTuple):
+    """A sparse matrix of entries 1 and -1, row by row: row i has 1 at indices[starts[i] : middles[i]], then -1.
 
     Attributes
     ----------
     starts : array of int, shape (m + 1,)
     middles : array of int, shape (m,)
     indices : array of int32, shape (starts[m],)
+        The columns of the entries.
     """
 
     starts: IntArray
@@ -85,9 +91,17 @@ def _column_of(graph: Graph, i: int, j: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def make_rows(graph: Graph, stars: IntArray) -> Lines:
-    """Return the rows of the program; all pairs of the ``stars``, see :func:`violated_stars`, must be in the graph."""
-    n, m = len(graph.starts) - 1, len(stars)
+def make_matrix(graph: Graph, inequalities: IntArray) -> SignMatrix:
+    """Return the matrix A of the program, shape (n + 1 + m, n + p).
+
+    Parameters
+    ----------
+    graph : Graph
+        The p pairs; those of a center and a leaf, or of two leaves, of any inequality must be among them.
+    inequalities : array of int, shape (m, 1 + width)
+        As :func:`microagg.kernels.bounds.separation.violated_inequalities` returns them.
+    """
+    n, m = len(graph.starts) - 1, len(inequalities)
     starts, middles = np.zeros(n + 2 + m, dtype=np.int64), np.empty(n + 1 + m, dtype=np.int64)
     for i in range(n):
         middles[i] = starts[i] + 1 + graph.starts[i + 1] - graph.starts[i]
@@ -95,12 +109,12 @@ def make_rows(graph: Graph, stars: IntArray) -> Lines:
     middles[n] = starts[n] + n
     starts[n + 1] = middles[n]
     for at in range(m):
-        arms = 0
-        for member in stars[at, 1:]:
-            arms += member >= 0
+        count = 0
+        for leaf in inequalities[at, 1:]:
+            count += leaf >= 0
         row = n + 1 + at
-        middles[row] = starts[row] + arms
-        starts[row + 1] = middles[row] + 1 + arms * (arms - 1) // 2
+        middles[row] = starts[row] + count
+        starts[row + 1] = middles[row] + 1 + count * (count - 1) // 2
     indices = np.empty(starts[n + 1 + m], dtype=np.int32)
     for i in range(n):
         indices[starts[n] + i] = i
@@ -108,133 +122,158 @@ def make_rows(graph: Graph, stars: IntArray) -> Lines:
         indices[starts[i] + 1 : middles[i]] = n + graph.pairs[graph.starts[i] : graph.starts[i + 1]]
     for at in range(m):
         row = n + 1 + at
-        center = stars[at, 0]
-        behind = middles[row]
-        indices[behind] = center
+        center, leaves = inequalities[at, 0], inequalities[at, 1:]
+        negative = middles[row]
+        indices[negative] = center
         for a in range(middles[row] - starts[row]):
-            indices[starts[row] + a] = _column_of(graph, center, stars[at, a + 1])
+            indices[starts[row] + a] = _column_of(graph, center, leaves[a])
             for b in range(a):
-                behind += 1
-                indices[behind] = _column_of(graph, stars[at, b + 1], stars[at, a + 1])
-    return Lines(starts, middles, indices)
+                negative += 1
+                indices[negative] = _column_of(graph, leaves[b], leaves[a])
+    return SignMatrix(starts, middles, indices)
 
 
 @njit(cache=True, nogil=True)
-def turn(lines: Lines, count: int) -> Lines:
-    """Return the other lines of the same matrix: its ``count`` columns for its rows."""
-    above, below = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
-    for i in range(len(lines.middles)):
-        for column in lines.indices[lines.starts[i] : lines.middles[i]]:
-            above[column] += 1
-        for column in lines.indices[lines.middles[i] : lines.starts[i + 1]]:
-            below[column] += 1
-    starts = np.zeros(count + 1, dtype=np.int64)
-    starts[1:] = np.cumsum(above + below)
-    middles = starts[:-1] + above
-    indices = np.empty(starts[count], dtype=np.int32)
-    above[:], below[:] = starts[:-1], middles
-    for i in range(len(lines.middles)):
-        for column in lines.indices[lines.starts[i] : lines.middles[i]]:
-            indices[above[column]] = i
-            above[column] += 1
-        for column in lines.indices[lines.middles[i] : lines.starts[i + 1]]:
-            indices[below[column]] = i
-            below[column] += 1
-    return Lines(starts, middles, indices)
+def transpose(matrix: SignMatrix, width: int) -> SignMatrix:
+    """Return the transpose of a matrix with ``width`` columns."""
+    ones, minus_ones = np.zeros(width, dtype=np.int64), np.zeros(width, dtype=np.int64)
+    for i in range(len(matrix.middles)):
+        for column in matrix.indices[matrix.starts[i] : matrix.middles[i]]:
+            ones[column] += 1
+        for column in matrix.indices[matrix.middles[i] : matrix.starts[i + 1]]:
+            minus_ones[column] += 1
+    starts = np.zeros(width + 1, dtype=np.int64)
+    starts[1:] = np.cumsum(ones + minus_ones)
+    middles = starts[:-1] + ones
+    indices = np.empty(starts[width], dtype=np.int32)
+    # From here on, where the next entry of each column goes.
+    ones[:], minus_ones[:] = starts[:-1], middles
+    for i in range(len(matrix.middles)):
+        for column in matrix.indices[matrix.starts[i] : matrix.middles[i]]:
+            indices[ones[column]] = i
+            ones[column] += 1
+        for column in matrix.indices[matrix.middles[i] : matrix.starts[i + 1]]:
+            indices[minus_ones[column]] = i
+            minus_ones[column] += 1
+    return SignMatrix(starts, middles, indices)
 
 
 @njit(cache=True, nogil=True)
-def _times(lines: Lines, line: int, values: FloatArray) -> float:
-    """Return the product of a line and a vector."""
+def _row_times(matrix: SignMatrix, i: int, vector: FloatArray) -> float:
+    """Return the product of row i and a vector."""
     total = 0.0
-    for at in range(lines.starts[line], lines.middles[line]):
-        total += values[lines.indices[at]]
-    for at in range(lines.middles[line], lines.starts[line + 1]):
-        total -= values[lines.indices[at]]
+    for at in range(matrix.starts[i], matrix.middles[i]):
+        total += vector[matrix.indices[at]]
+    for at in range(matrix.middles[i], matrix.starts[i + 1]):
+        total -= vector[matrix.indices[at]]
     return total
 
 
 @njit(cache=True, nogil=True)
-def stretch(rows: Lines, columns: Lines, vector: FloatArray) -> float:
-    """Do a step of power iteration on ``vector``; return how far the matrix, scaled as the steps are, stretches it."""
-    image = np.empty(len(rows.middles))
+def power_iteration(matrix: SignMatrix, transposed: SignMatrix, vector: FloatArray) -> float:
+    """Apply one step of power iteration to ``vector``, in place; return an estimate of the norm of the matrix.
+
+    Meant is the matrix that the step sizes belong to: each entry over the root of the numbers of entries of its row and
+    of its column.
+    """
+    image = np.empty(len(matrix.middles))
     for i in range(len(image)):
-        image[i] = _times(rows, i, vector) / (rows.starts[i + 1] - rows.starts[i])
+        image[i] = _row_times(matrix, i, vector) / (matrix.starts[i + 1] - matrix.starts[i])
     before, after = 0.0, 0.0
     for j in range(len(vector)):
-        degree = columns.starts[j + 1] - columns.starts[j]
+        degree = transposed.starts[j + 1] - transposed.starts[j]
         before += vector[j] * vector[j] * degree
-        vector[j] = _times(columns, j, image) / degree
+        vector[j] = _row_times(transposed, j, image) / degree
         after += vector[j] * vector[j] * degree
     vector /= np.sqrt(after)
     return (after / before) ** 0.25
 
 
 @njit(cache=True, nogil=True)
-def step_columns(
-    columns: Lines, costs: FloatArray, low: FloatArray, step: float, share: float, prices: FloatArray,
-    beyond: FloatArray, x: FloatArray, anchor: FloatArray, moved: FloatArray, first: int, last: int,
+def step_primal(
+    transposed: SignMatrix, costs: FloatArray, low: FloatArray, step: float, weight: float, y: FloatArray,
+    reflected: FloatArray, x: FloatArray, anchor: FloatArray, stepped: FloatArray, first: int, last: int,
 ) -> float:  # fmt: skip
-    """Move the columns first <= j < last against their reduced costs; return the square of the way gone.
+    """Step in the columns first <= j < last of x; return the square of the step, each entry over its step size.
 
-    ``moved`` receives where that leads, ``beyond`` what lies as far again behind it, and ``x`` what lies between that
-    and the ``anchor``, at ``share``.
+    Parameters
+    ----------
+    costs, low : arrays of float, shape (n + p,)
+        c and low.
+    step : float
+        The step size of a column is this over the number of its entries.
+    weight : float
+        Halpern's: how far x moves from the anchor to the reflected iterate.
+    y : array of float
+        The dual vector.
+    reflected : array of float, shape (n + p,)
+        Receives 2 · ``stepped`` - x: the reflected iterate, as far beyond ``stepped`` as x was before it.
+    x : array of float, shape (n + p,)
+        Where the step begins; receives weight · reflected + (1 - weight) · anchor.
+    anchor : array of float, shape (n + p,)
+        The point of the last restart.
+    stepped : array of float, shape (n + p,)
+        Receives where the step, projected to low ≤ x ≤ 1, leads.
     """
-    way = 0.0
+    total = 0.0
     for j in range(first, last):
-        degree = columns.starts[j + 1] - columns.starts[j]
-        reduced = costs[j] - _times(columns, j, prices)
+        degree = transposed.starts[j + 1] - transposed.starts[j]
+        reduced = costs[j] - _row_times(transposed, j, y)
         there = min(max(x[j] - step / degree * reduced, low[j]), 1.0)
         difference = there - x[j]
-        way += difference * difference * degree
-        moved[j] = there
-        beyond[j] = there + difference
-        x[j] = share * beyond[j] + (1.0 - share) * anchor[j]
-    return way / step
+        total += difference * difference * degree
+        stepped[j] = there
+        reflected[j] = there + difference
+        x[j] = weight * reflected[j] + (1.0 - weight) * anchor[j]
+    return total / step
 
 
 @njit(cache=True, nogil=True)
-def step_rows(
-    rows: Lines, sides: FloatArray, equations: int, step: float, share: float, beyond: FloatArray, y: FloatArray,
-    anchor: FloatArray, moved: FloatArray, first: int, last: int,
+def step_dual(
+    matrix: SignMatrix, sides: FloatArray, equations: int, step: float, weight: float, reflected: FloatArray,
+    y: FloatArray, anchor: FloatArray, stepped: FloatArray, first: int, last: int,
 ) -> float:  # fmt: skip
-    """Move the prices of the rows first <= i < last likewise; only those of the first ``equations`` may be positive."""
-    way = 0.0
+    """Step in the rows first <= i < last of y, as :func:`step_primal` does in x.
+
+    ``sides``, shape (m,), are the right sides b, ``equations`` the number of rows, the first ones, whose dual value may
+    be positive, and ``reflected`` is what :func:`step_primal` has made.
+    """
+    total = 0.0
     for i in range(first, last):
-        length = rows.starts[i + 1] - rows.starts[i]
-        there = y[i] + step / length * (sides[i] - _times(rows, i, beyond))
+        length = matrix.starts[i + 1] - matrix.starts[i]
+        there = y[i] + step / length * (sides[i] - _row_times(matrix, i, reflected))
         if i >= equations:
             there = min(there, 0.0)
         difference = there - y[i]
-        way += difference * difference * length
-        moved[i] = there
-        y[i] = share * (there + difference) + (1.0 - share) * anchor[i]
-    return way / step
+        total += difference * difference * length
+        stepped[i] = there
+        y[i] = weight * (there + difference) + (1.0 - weight) * anchor[i]
+    return total / step
 
 
 @njit(cache=True, nogil=True)
-def way_from(lines: Lines, there: FloatArray, anchor: FloatArray) -> float:
-    """Return the distance of two points, in the scale of the steps."""
+def weighted_distance(matrix: SignMatrix, one: FloatArray, other: FloatArray) -> float:
+    """Return the distance of two points, each difference weighted by the root of the number of entries in its row."""
     total = 0.0
-    for i in range(len(there)):
-        total += (there[i] - anchor[i]) ** 2 * (lines.starts[i + 1] - lines.starts[i])
+    for i in range(len(one)):
+        total += (one[i] - other[i]) ** 2 * (matrix.starts[i + 1] - matrix.starts[i])
     return np.sqrt(total)
 
 
 @njit(cache=True, nogil=True)
-def least_of_columns(
-    columns: Lines, costs: FloatArray, low: FloatArray, prices: FloatArray, first: int, last: int
+def least_over_bounds(
+    transposed: SignMatrix, costs: FloatArray, low: FloatArray, y: FloatArray, first: int, last: int
 ) -> tuple[float, float]:
-    """Return what the columns first <= j < last contribute to the bound of ``prices``, and the sum of the sizes.
+    """Return what the columns first <= j < last contribute to the bound of the dual vector y, and the sum of the sizes.
 
-    That is the least of reduced cost · x over low <= x <= 1, the reduced cost rounded down.
+    A column contributes the least of reduced cost · x over low ≤ x ≤ 1, the reduced cost rounded down.
     """
     total, sizes = 0.0, 0.0
     for j in range(first, last):
-        reduced = costs[j] - _times(columns, j, prices)
+        reduced = costs[j] - _row_times(transposed, j, y)
         size = costs[j]
-        for at in range(columns.starts[j], columns.starts[j + 1]):
-            size += abs(prices[columns.indices[at]])
+        for at in range(transposed.starts[j], transposed.starts[j + 1]):
+            size += abs(y[transposed.indices[at]])
         reduced -= ROUNDING * size
         least = reduced if reduced < 0.0 else reduced * low[j]
         total += least
@@ -243,35 +282,38 @@ def least_of_columns(
 
 
 @njit(cache=True, nogil=True)
-def reduced_costs(columns: Lines, costs: FloatArray, prices: FloatArray) -> FloatArray:
+def reduced_costs(transposed: SignMatrix, costs: FloatArray, y: FloatArray) -> FloatArray:
     """Return the reduced cost of each column."""
     reduced = np.empty(len(costs))
     for j in range(len(costs)):
-        reduced[j] = costs[j] - _times(columns, j, prices)
+        reduced[j] = costs[j] - _row_times(transposed, j, y)
     return reduced
 
 
 @njit(cache=True, nogil=True)
-def cheap_pairs(
-    blocks: Blocks, graph: Graph, prices: FloatArray, k: int, first: int, last: int, most: int
+def price_pairs(
+    blocks: Blocks, graph: Graph, u: FloatArray, k: int, first: int, last: int, most: int
 ) -> tuple[IntArray, FloatArray, float]:
-    """Find pairs outside the graph with a negative reduced cost d / k - price - price, rounded down.
+    """Find pairs i < j outside the graph whose reduced cost d_ij / k - u_i - u_j, rounded down, is negative.
 
-    Those of which the record with the lower number is in first <= i < last, and of these the most negative ``most`` of
-    each record are returned.
+    Those with first <= i < last are looked at, and of these the ``most`` most negative of each i returned.
+
+    Parameters
+    ----------
+    u : array of float, shape (n,)
+        The dual values of the records.
 
     Returns
     -------
     keys : array of int, shape (m,)
+        i · n + j of each pair.
     reduced : array of float, shape (m,)
     total : float
         The sum of all negative reduced costs, also those of pairs that are not returned.
     """
     X = blocks.X
-    n, d = X.shape
-    highest = np.empty(len(blocks.low))
-    for block in range(len(highest)):
-        highest[block] = prices[block * BLOCK : min(n, (block + 1) * BLOCK)].max()
+    n = len(X)
+    highest = greatest_of_blocks(u)
     keys, values = np.empty(1024, dtype=np.int64), np.empty(1024)
     count = 0
     total = 0.0
@@ -281,25 +323,17 @@ def cheap_pairs(
         for at in range(graph.starts[i], graph.starts[i + 1]):
             known[graph.partners[at]] = i
         for block in range(i // BLOCK, len(blocks.low)):
-            # A little more than the limit, so that rounding can pass over nothing.
-            limit = k * (prices[i] + highest[block] + ROUNDING * (abs(prices[i]) + abs(highest[block])))
+            # A little more than the limit, so that rounding never rules out a block that counts.
+            limit = k * (u[i] + highest[block] + ROUNDING * (abs(u[i]) + abs(highest[block])))
             limit += ROUNDING * abs(limit)
-            gap = 0.0
-            for a in range(d):
-                beside = max(max(blocks.low[block, a] - X[i, a], X[i, a] - blocks.high[block, a]), 0.0)
-                gap += beside * beside
-            if gap > limit:
+            if squared_distance_to_box(blocks, block, i) > limit:
                 continue
             for j in range(max(block * BLOCK, i + 1), min(n, (block + 1) * BLOCK)):
                 if known[j] == i:
                     continue
-                distance = 0.0
-                for a in range(d):
-                    difference = X[i, a] - X[j, a]
-                    distance += difference * difference
-                distance /= k
-                reduced = distance - prices[i] - prices[j]
-                reduced -= ROUNDING * (distance + abs(prices[i]) + abs(prices[j]))
+                cost = squared_distance(X, i, j) / k
+                reduced = cost - u[i] - u[j]
+                reduced -= ROUNDING * (cost + abs(u[i]) + abs(u[j]))
                 if reduced >= 0.0:
                     continue
                 total += reduced
@@ -318,136 +352,3 @@ def cheap_pairs(
                     at -= 1
                 keys[at], values[at] = i * n + j, reduced
     return keys[:count].copy(), values[:count].copy(), total
-
-
-@njit(cache=True, nogil=True)
-def violated_stars(
-    graph: Graph, x: FloatArray, least: float, most: int, tries: int, width: int, first: int, last: int
-) -> tuple[IntArray, FloatArray]:
-    """Find stars around the records first <= i < last that x violates.
-
-    A star is grown from each pair that x holds, greedily; and so that there are others, from the ``tries`` best
-    first continuations.
-
-    Parameters
-    ----------
-    graph : Graph
-    x : array of float, shape (n + p,)
-        The value of each record and each pair.
-    least : float
-        The violation from which on a star is returned.
-    most : int
-        How many arms a star may have.
-    tries : int
-    width : int
-        How many arms there is room for.
-
-    Returns
-    -------
-    stars : array of int, shape (m, 1 + width)
-        The center and the other records, these ascending and filled up with -1; the same star may occur repeatedly.
-    violations : array of float, shape (m,)
-    """
-    n = len(graph.starts) - 1
-    stars, violations = np.empty((1024, 1 + width), dtype=np.int64), np.empty(1024)
-    count = 0
-    place = np.full(n, -1, dtype=np.int64)
-    arms = np.empty(width, dtype=np.int64)
-    best, gains = np.empty(tries, dtype=np.int64), np.empty(tries)
-    for center in range(first, last):
-        ids, values, between = _around(graph, x, center, place)
-        m = len(ids)
-        rest = np.empty(m)
-        for a in range(m):
-            found = _best_partners(values, between, a, best, gains) if most > 1 else 0
-            for start in range(max(found, 1)):
-                arms[0] = a
-                size = 1
-                violation = values[a] - x[center]
-                if found > 0:
-                    arms[1] = best[start]
-                    size = 2
-                    violation += gains[start]
-                    if most > 2:
-                        size, violation = _grow(values, between, rest, arms, size, most, violation)
-                if violation <= least:
-                    continue
-                if count == len(violations):
-                    stars = np.concatenate((stars, np.empty_like(stars)))
-                    violations = np.concatenate((violations, np.empty_like(violations)))
-                stars[count] = -1
-                stars[count, 0] = center
-                stars[count, 1 : size + 1] = np.sort(ids[arms[:size]])
-                violations[count] = violation
-                count += 1
-    return stars[:count].copy(), violations[:count].copy()
-
-
-@njit(cache=True, nogil=True)
-def _around(graph: Graph, x: FloatArray, center: int, place: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Return the partners that x gives a record, with the values of their pairs and of those between them."""
-    n = len(graph.starts) - 1
-    m = 0
-    for at in range(graph.starts[center], graph.starts[center + 1]):
-        m += x[n + graph.pairs[at]] > 1e-3
-    ids, values, between = np.empty(m, dtype=np.int64), np.empty(m), np.zeros((m, m))
-    m = 0
-    for at in range(graph.starts[center], graph.starts[center + 1]):
-        value = x[n + graph.pairs[at]]
-        if value > 1e-3:
-            ids[m], values[m] = graph.partners[at], value
-            place[graph.partners[at]] = m
-            m += 1
-    for a in range(m):
-        for at in range(graph.starts[ids[a]], graph.starts[ids[a] + 1]):
-            b = place[graph.partners[at]]
-            if b >= 0:
-                between[a, b] = x[n + graph.pairs[at]]
-    for a in range(m):
-        place[ids[a]] = -1
-    return ids, values, between
-
-
-@njit(cache=True, nogil=True)
-def _best_partners(values: FloatArray, between: FloatArray, a: int, best: IntArray, gains: FloatArray) -> int:
-    """Find the second arms that add most to the violation of a star with arm a; return how many add anything."""
-    found = 0
-    for b in range(len(values)):
-        gain = values[b] - between[a, b]
-        if b == a or gain <= 0.0:
-            continue
-        at = found
-        if found == len(best):
-            at -= 1
-            if gain <= gains[at]:
-                continue
-        else:
-            found += 1
-        while at > 0 and gains[at - 1] < gain:
-            best[at], gains[at] = best[at - 1], gains[at - 1]
-            at -= 1
-        best[at], gains[at] = b, gain
-    return found
-
-
-@njit(cache=True, nogil=True)
-def _grow(
-    values: FloatArray, between: FloatArray, rest: FloatArray, arms: IntArray, size: int, most: int, violation: float
-) -> tuple[int, float]:
-    """Add the arms that add most to the violation, as long as any do; return the size and violation of the star."""
-    m = len(values)
-    for b in range(m):
-        rest[b] = values[b]
-        for at in range(size):
-            rest[b] -= between[arms[at], b] if arms[at] != b else np.inf
-    while size < most:
-        b = int(np.argmax(rest))
-        if rest[b] <= 1e-9:
-            break
-        arms[size] = b
-        size += 1
-        violation += rest[b]
-        for c in range(m):
-            rest[c] -= between[b, c]
-        rest[b] = -np.inf
-    return size, violation

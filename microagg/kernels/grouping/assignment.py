@@ -2,18 +2,18 @@
 
 Record i in group g weighs w(i, g), its distance to the centroid or the square of that. Least total weight, each record
 in one group, each group with ``low`` to ``high`` records: a transportation problem, whose vertices are whole numbers,
-so that linear programming solves it. HiGHS is given only few edges:
+which linear programming therefore solves. The solver HiGHS is given only a few of the edges from records to groups:
 
-1. Each record to its nearest centroids, each centroid to its nearest records, and the assignment that there is, which
-   makes the problem feasible.
-2. The prices u of the records and v of the groups that come with the solution tell the reduced cost w - u - v of every
-   edge that was left out. Those below zero are added, and the problem is solved again. Without any, the solution is
-   optimal among all edges.
+1. Each record to its nearest centroids, each centroid to its nearest records, and the initial assignment, which makes
+   the problem feasible.
+2. The solution comes with dual prices u of the records and v of the groups, which give the reduced cost w - u - v of
+   every edge that was left out. Edges with a reduced cost below zero are added, and the problem is solved again. If
+   there are none, the solution is optimal among all edges.
 3. Where several assignments are optimal, the simplex method ends at any of them. All move along edges and group sizes
    whose reduced cost is zero: record by record, the group with the lowest number that an optimum allows is taken, so
    that the result depends neither on the solver's version nor on the edges it was given.
 
-Zero is 1e-9 of the mean weight of a record in the assignment that there was.
+A reduced cost counts as zero within 1e-9 of the mean weight of a record in the initial assignment.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from microagg.validation import FloatArray, IntArray
 CENTROIDS_PER_RECORD = 20
 RECORDS_PER_PLACE = 5
 
-# Reduced costs closer to zero, in mean weights, are zero. The solver is told to be ten times as exact.
+# Reduced costs within this of zero, in mean weights, count as zero. The solver is told to be ten times as exact.
 ZERO = 1e-9
 
 
@@ -113,8 +113,9 @@ def _lowest_numbers(labels: IntArray, edges: IntArray, free: IntArray, low: int,
     """Give each record in turn the lowest group number that it can have in an optimal assignment; ``labels`` change.
 
     ``edges`` are those whose reduced cost is zero, and ``free`` tells of which groups the size may change at no cost.
-    A record can change its group if the surplus that it makes there can be handed on, by moving records after it along
-    such edges, to the group that it leaves. Node m stands for all groups that keep a surplus or give up a record.
+    A record can go to another group if that can pass on a surplus record, along such edges of later records and from
+    group to group, to the group that it leaves. Node m stands for the groups that may keep the surplus or give up a
+    record because their sizes may change.
     """
     n, m = len(labels), len(free)
     firsts = np.searchsorted(edges, np.arange(n + 1) * m)
@@ -170,13 +171,13 @@ def _lowest_numbers(labels: IntArray, edges: IntArray, free: IntArray, low: int,
 def _solve(
     weights: FloatArray, records: IntArray, groups: IntArray, n: int, m: int, low: int, high: int
 ) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Return the labels of an optimal assignment along the given edges, the prices of the records and of the groups."""
+    """Return the labels of an optimal assignment along the given edges, and the dual prices of records and groups."""
     number = np.arange(len(weights))
     ones = np.ones(len(weights))
     per_record = csr_array((ones, (records, number)), shape=(n, len(weights)))
     per_group = csr_array((ones, (groups, number)), shape=(m, len(weights)))
     bounded = high < n
-    # As tight as the solver allows; should rounding keep it from that, its own tolerances will do.
+    # First with that tolerance; if the solver fails by rounding, with its own.
     for options in ({"dual_feasibility_tolerance": 0.1 * ZERO}, {}):
         result = linprog(
             weights,
@@ -213,14 +214,14 @@ def assign(X: FloatArray, centers: FloatArray, labels: IntArray, low: int, high:
         Whether a weight is the square of a distance.
     """
     n, m = len(X), len(centers)
-    everyone = np.arange(n)
-    unit = _weights(X, centers, everyone, labels, squared).mean()
+    rows = np.arange(n)
+    unit = _weights(X, centers, rows, labels, squared).mean()
     if unit == 0.0 or m == 1:
         return labels
     columns = np.ascontiguousarray(centers.T)
     near = _nearest_of(X, columns, min(m, CENTROIDS_PER_RECORD))
     around = _nearest_of(centers, np.ascontiguousarray(X.T), min(n, RECORDS_PER_PLACE * low))
-    candidates = [everyone[:, np.newaxis] * m + near, around * m + np.arange(m)[:, np.newaxis], everyone * m + labels]
+    candidates = [rows[:, np.newaxis] * m + near, around * m + np.arange(m)[:, np.newaxis], rows * m + labels]
     edges = np.unique(np.concatenate([part.ravel() for part in candidates]))
     while True:
         records, groups = np.divmod(edges, m)

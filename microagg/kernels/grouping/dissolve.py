@@ -1,13 +1,13 @@
-"""The second phase of TFRP-2, MDAV-2, DBA-2 and GSMS-T2: dissolve groups where that pays, then split those too large.
+"""The second phase of TFRP-2, MDAV-2, DBA-2 and GSMS-T2: groups are dissolved where that lowers the SSE, then split.
 
-The decompose pass looks once at each group, in a given order. Each of its records is sent to the nearest centroid among
-the other groups that still exist and have room; centroids stay as they are during the trial. If the SSE of all
-groups concerned strictly falls, the group is dissolved and the centroids of those that took in its records move;
-otherwise nothing happens. Groups only grow, so none ends below k; those that reach 2k are split in the end.
+Each group is tried once, in a given order. Each of its records would go to the nearest centroid among the other groups
+that still exist and have room; centroids stay as they are during the trial. If that lowers the SSE of all groups
+concerned, the group is dissolved, and the centroids of the groups that take in its records move; otherwise nothing
+changes. Groups only grow, so none ends below k; in the end those of 2k or more are split.
 
-Records stand in each group by index, those that were sent there after them as they came, and sums are added in
-that order. Ties go to the lowest group number. "Strictly" means by more than a billionth, so that equal sums which only
-rounding tells apart count as equal. Time O(n²d/k).
+The records of a group stand by index, followed by those that it has taken in, as they came; sums are added in that
+order. Ties go to the lowest group number. The SSE counts as lower if it is so by more than a billionth, so that sums
+which only rounding tells apart count as equal. Time O(n²d/k).
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numba import njit
 
-from microagg.kernels.neighbors.brute_force import squared_distances
+from microagg.kernels.neighbors.brute_force import squared_distance, squared_distances
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
-# After a decomposition, the groups concerned must have less than this share of the SSE they had before.
-FALLEN = 1.0 - 1e-9
+# The groups concerned must have less than this share of the SSE that they had before.
+LOWER = 1.0 - 1e-9
 
 # Groups tried between two checkpoints.
-STEP = 256
+GROUPS_AT_A_TIME = 256
 
 
-class Chains(NamedTuple):
-    """A partition whose groups can be walked along and appended to; made by :func:`make_chains`.
+class LinkedGroups(NamedTuple):
+    """A partition whose groups are linked lists of records; made by :func:`link_groups`.
 
     Attributes
     ----------
@@ -59,49 +59,45 @@ class Chains(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _append(X: FloatArray, chains: Chains, group: int, record: int) -> None:
+def _append(X: FloatArray, groups: LinkedGroups, group: int, record: int) -> None:
     """Make ``record`` the last of ``group``, whose centroid and SSE are then out of date."""
-    if chains.sizes[group] == 0:
-        chains.first[group] = record
+    if groups.sizes[group] == 0:
+        groups.first[group] = record
     else:
-        chains.following[chains.last[group]] = record
-    chains.last[group] = record
-    chains.following[record] = -1
-    chains.sizes[group] += 1
-    chains.labels[record] = group
+        groups.following[groups.last[group]] = record
+    groups.last[group] = record
+    groups.following[record] = -1
+    groups.sizes[group] += 1
+    groups.labels[record] = group
     for j in range(X.shape[1]):
-        chains.sums[group, j] += X[record, j]
+        groups.sums[group, j] += X[record, j]
 
 
 @njit(cache=True, nogil=True)
-def _sse_along(X: FloatArray, chains: Chains, group: int, center: FloatArray) -> float:
+def _sse_around(X: FloatArray, groups: LinkedGroups, group: int, center: FloatArray) -> float:
     """Return the sum of squared distances of the records of ``group`` to ``center``."""
     sse = 0.0
-    record = chains.first[group]
+    record = groups.first[group]
     while record >= 0:
-        distance = 0.0
-        for j in range(len(center)):
-            difference = X[record, j] - center[j]
-            distance += difference * difference
-        sse += distance
-        record = chains.following[record]
+        sse += squared_distance(X[record], center)
+        record = groups.following[record]
     return sse
 
 
 @njit(cache=True, nogil=True)
-def _measure(X: FloatArray, chains: Chains, group: int) -> None:
+def _measure(X: FloatArray, groups: LinkedGroups, group: int) -> None:
     """Bring the centroid and the SSE of ``group`` up to date."""
-    center = chains.sums[group] / chains.sizes[group]
-    chains.centroids[:, group] = center
-    chains.sse[group] = _sse_along(X, chains, group, center)
+    center = groups.sums[group] / groups.sizes[group]
+    groups.centroids[:, group] = center
+    groups.sse[group] = _sse_around(X, groups, group, center)
 
 
 @njit(cache=True, nogil=True)
-def make_chains(X: FloatArray, labels: IntArray) -> Chains:
-    """Return the partition ``labels`` (numbers 0, 1, 2, … without a gap) of ``X``, shape (n, d), as chains."""
+def link_groups(X: FloatArray, labels: IntArray) -> LinkedGroups:
+    """Return the partition ``labels`` (numbers 0, 1, 2, … without a gap) of ``X``, shape (n, d), as linked lists."""
     n, d = X.shape
     number = labels.max() + 1
-    chains = Chains(
+    groups = LinkedGroups(
         np.empty(n, dtype=np.int64),
         np.empty(number, dtype=np.int64),
         np.empty(number, dtype=np.int64),
@@ -112,86 +108,82 @@ def make_chains(X: FloatArray, labels: IntArray) -> Chains:
         np.empty(number),
     )
     for record in range(n):
-        _append(X, chains, labels[record], record)
+        _append(X, groups, labels[record], record)
     for group in range(number):
-        _measure(X, chains, group)
-    return chains
+        _measure(X, groups, group)
+    return groups
 
 
 @njit(cache=True, nogil=True)
 def _nearest_with_room(
-    X: FloatArray, chains: Chains, record: int, coming: IntArray, most: int, work: FloatArray
+    X: FloatArray, groups: LinkedGroups, record: int, coming: IntArray, most: int, distances: FloatArray
 ) -> int:
     """Return the group with the nearest centroid that can take one more, ``coming`` counted in; -1 if there is none."""
-    number = len(work)
-    squared_distances(chains.centroids, 0, number, X[record], work)
+    number = len(distances)
+    squared_distances(groups.centroids, 0, number, X[record], distances)
     best = -1
     least = np.inf
     for group in range(number):
-        if work[group] < least and chains.sizes[group] + coming[group] < most:
-            least = work[group]
+        if distances[group] < least and groups.sizes[group] + coming[group] < most:
+            least = distances[group]
             best = group
     return best
 
 
 @njit(cache=True, nogil=True)
-def decompose_some(X: FloatArray, chains: Chains, order: IntArray, most: int) -> None:
+def _dissolve_some(X: FloatArray, groups: LinkedGroups, order: IntArray, most: int) -> None:
     """Try to dissolve the groups ``order``, one after the other, into groups of at most ``most`` records."""
-    number = len(chains.sizes)
-    work = np.empty(number)
+    number = len(groups.sizes)
+    distances = np.empty(number)
     coming = np.zeros(number, dtype=np.int64)
     for group in order:
-        size = chains.sizes[group]
+        size = groups.sizes[group]
         members = np.empty(size, dtype=np.int64)
         targets = np.empty(size, dtype=np.int64)
-        own = chains.centroids[0, group]
-        chains.centroids[0, group] = np.nan  # its own centroid is nobody's nearest
+        own = groups.centroids[0, group]
+        groups.centroids[0, group] = np.nan  # so that it is not its own nearest
         coming[:] = 0
-        record = chains.first[group]
+        record = groups.first[group]
         for m in range(size):
             members[m] = record
-            targets[m] = _nearest_with_room(X, chains, record, coming, most, work)
+            targets[m] = _nearest_with_room(X, groups, record, coming, most, distances)
             if targets[m] < 0:
                 break
             coming[targets[m]] += 1
-            record = chains.following[record]
+            record = groups.following[record]
         if coming.sum() < size:
-            chains.centroids[0, group] = own
+            groups.centroids[0, group] = own
             continue
-        before = chains.sse[group]
+        before = groups.sse[group]
         after = 0.0
         for target in range(number):
             if coming[target] == 0:
                 continue
-            center = chains.sums[target].copy()
+            center = groups.sums[target].copy()
             for m in range(size):
                 if targets[m] == target:
                     center += X[members[m]]
-            center /= chains.sizes[target] + coming[target]
-            sse = _sse_along(X, chains, target, center)
+            center /= groups.sizes[target] + coming[target]
+            sse = _sse_around(X, groups, target, center)
             for m in range(size):
                 if targets[m] == target:
-                    distance = 0.0
-                    for j in range(len(center)):
-                        difference = X[members[m], j] - center[j]
-                        distance += difference * difference
-                    sse += distance
-            before += chains.sse[target]
+                    sse += squared_distance(X[members[m]], center)
+            before += groups.sse[target]
             after += sse
-        if not after < FALLEN * before:
-            chains.centroids[0, group] = own
+        if not after < LOWER * before:
+            groups.centroids[0, group] = own
             continue
         for m in range(size):
-            _append(X, chains, targets[m], members[m])
-        chains.sizes[group] = 0
-        chains.sse[group] = 0.0
+            _append(X, groups, targets[m], members[m])
+        groups.sizes[group] = 0
+        groups.sse[group] = 0.0
         for target in range(number):
             if coming[target] > 0:
-                _measure(X, chains, target)
+                _measure(X, groups, target)
 
 
-def decompose(X: FloatArray, labels: IntArray, order: Literal["sse", "reverse"], most: int) -> IntArray:
-    """Return ``labels`` after one decompose pass over the groups, the numbers of dissolved groups left out.
+def dissolve_groups(X: FloatArray, labels: IntArray, order: Literal["sse", "reverse"], most: int) -> IntArray:
+    """Return ``labels`` after each group has been tried once, the numbers of dissolved groups left out.
 
     Parameters
     ----------
@@ -203,13 +195,13 @@ def decompose(X: FloatArray, labels: IntArray, order: Literal["sse", "reverse"],
     most : int
         The size up to which groups may grow.
     """
-    chains = make_chains(X, labels)
-    number = len(chains.sizes)
-    groups = np.argsort(-chains.sse, kind="stable") if order == "sse" else np.arange(number - 1, -1, -1)
-    for start in range(0, number, STEP):
+    groups = link_groups(X, labels)
+    number = len(groups.sizes)
+    tried = np.argsort(-groups.sse, kind="stable") if order == "sse" else np.arange(number - 1, -1, -1)
+    for start in range(0, number, GROUPS_AT_A_TIME):
         checkpoint("dissolving groups", start / number)
-        decompose_some(X, chains, groups[start : start + STEP], most)
-    return chains.labels
+        _dissolve_some(X, groups, tried[start : start + GROUPS_AT_A_TIME], most)
+    return groups.labels
 
 
 def split_large(X: FloatArray, labels: IntArray, k: int, base: Callable[[FloatArray, int], IntArray]) -> IntArray:

@@ -1,8 +1,9 @@
-"""Groups from the outside in, of many records: the main loop of MDAV+, V-MDAV and MDAV*, by a tree.
+"""The main loop of MDAV+, V-MDAV and MDAV* for many records: seeds in the order of their distance from the fixed mean.
 
-Their seeds come in a fixed order, by the distance from the centroid of all data. What is nearest to the next seeds is
-looked up on all cores, many seeds at a time (see :mod:`.ahead`); a compiled step of the algorithm then takes the seeds
-one after the other.
+The mean of all data is computed once, so the order in which records are to be seeds is known from the beginning. The
+nearest records of the next seeds are looked up on all cores, many seeds at a time (see
+:mod:`microagg.kernels.neighbors.lookahead`); a compiled step of the algorithm then takes the seeds into groups, one
+after the other.
 """
 
 from __future__ import annotations
@@ -12,47 +13,55 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from microagg.kernels import threads
 from microagg.kernels.grouping.groups import Groups, make_groups
-from microagg.kernels.neighbors import crossover as choice
-from microagg.kernels.neighbors import lookahead as ahead
-from microagg.kernels.neighbors.brute_force import Pool, pool_of
-from microagg.kernels.neighbors.lookahead import Memo, ask_nearest, look_up, no_memo
-from microagg.kernels.neighbors.tree_pool import ALIVE, Index, from_the_outside, make_index, next_of
+from microagg.kernels.neighbors import brute_force, crossover, lookahead, tree_pool
+from microagg.kernels.neighbors.brute_force import Pool, make_pool, pool_of
+from microagg.kernels.neighbors.lookahead import NeighborCache, empty_cache, fill_cache, list_nearest
+from microagg.kernels.neighbors.tree_pool import TreePool, make_tree_pool, next_unassigned, number_left
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
-#: Of the unassigned records, one in so many is looked up as a seed at a time; with more, more lists are outdated.
-SHARE = 128
-_FEWEST_SEEDS = 64
+#: The share of the unassigned records that are looked up as seeds at a time, and how many they are at least. With more,
+#: more of what is looked up is outdated before it is used.
+SHARE_OF_SEEDS = 1 / 128
+FEWEST_SEEDS = 64
 
-#: Called with groups, index, lists of the nearest records, seeds, how many records are to be left unassigned at least,
-#: and threads; returns the lists, if it has looked up more.
-Step = Callable[[Groups, Index, Memo, IntArray, int, ThreadPoolExecutor], Memo]
+#: Called with a cache of the nearest records, seeds, the number of unassigned records at which to stop, and threads;
+#: returns the cache, renewed if the step has looked up more.
+Step = Callable[[NeighborCache, IntArray, int, ThreadPoolExecutor], NeighborCache]
 
 
-def form_inward(X: FloatArray, k: int, make_step: Callable[[Index, Groups], Step]) -> tuple[Groups, Pool, IntArray]:
-    """Take the records of ``X``, shape (n, d), n >= k, into groups by a step, as long as many are unassigned.
+def group_while_many(
+    X: FloatArray, k: int, make_step: Callable[[Groups, TreePool], Step]
+) -> tuple[Groups, Pool, IntArray]:
+    """Take the records of ``X``, shape (n, d), n >= k, into groups as long as many are unassigned.
+
+    If there are few from the beginning, nothing is formed: passes over them are faster than a tree.
 
     Returns
     -------
     groups : Groups
         As far as they are formed.
     rest : Pool
-        The unassigned records; as there are few, passes over them are faster.
+        The unassigned records.
     order : array of int
-        The records still to be seeds, in their order.
+        The records that may still be seeds, in their order.
     """
     n, d = X.shape
-    until = max(k, choice.FEWEST)
-    index, groups = make_index(X, ahead.THREADS), make_groups(n, d, k)
-    step = make_step(index, groups)
-    order, start, near = from_the_outside(index), 0, no_memo(n)
-    with ThreadPoolExecutor(ahead.THREADS) as threads:
-        while index.counts[ALIVE] >= until:
-            left = int(index.counts[ALIVE])
+    groups = make_groups(n, d, k)
+    if not crossover.prefers_tree(n, d):
+        all_records = make_pool(X)
+        return groups, all_records, brute_force.farthest_from_mean_first(all_records)
+    until = max(k, crossover.FEWEST)
+    pool = make_tree_pool(X)
+    step = make_step(groups, pool)
+    order, start, cache = tree_pool.farthest_from_mean_first(pool), 0, empty_cache(n)
+    with ThreadPoolExecutor(threads.THREADS) as executor:
+        while (left := number_left(pool)) >= until:
             checkpoint("forming groups", 1.0 - left / n)
-            seeds, start = next_of(index, order, start, max(_FEWEST_SEEDS, left // SHARE))
-            near = look_up(ask_nearest, near, index, seeds, k - 1 + ahead.SPARE, threads)
-            near = step(groups, index, near, seeds, until, threads)
+            seeds, start = next_unassigned(pool, order, start, max(FEWEST_SEEDS, int(left * SHARE_OF_SEEDS)))
+            cache, _ = fill_cache(list_nearest, cache, pool, seeds, k - 1 + lookahead.SPARE, executor)
+            cache = step(cache, seeds, until, executor)
     unassigned = groups.labels < 0
     return groups, pool_of(X, np.flatnonzero(unassigned)), order[unassigned[order]]

@@ -1,4 +1,4 @@
-"""The groups formed so far: labels, sizes and coordinate sums, and the ways in which left-over records join them."""
+"""Groups under construction: how records form and join them, out of a pool or a tree pool, and what they then lose."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool, add_exactly, remove
+from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool, add_exactly, remove, squared_distance
 from microagg.kernels.neighbors.kd_tree import remove as remove_from_tree
-from microagg.kernels.neighbors.tree_pool import ALIVE as LEFT
-from microagg.kernels.neighbors.tree_pool import Index
+from microagg.kernels.neighbors.tree_pool import TreePool
 from microagg.validation import FloatArray, IntArray
 
 
@@ -109,63 +108,72 @@ def rest_to_nearest_centroid(groups: Groups, pool: Pool, moving: bool) -> None:
 
 
 @njit(cache=True, nogil=True)
-def least_growth(groups: Groups, point: FloatArray) -> tuple[int, float]:
-    """Return the group whose SSE grows least if the record ``point`` (shape (d,)) joins it, and that growth.
+def assign_rest(groups: Groups, pool: Pool, k: int, moving: bool) -> None:
+    """Make one new group of the records left if there are k or more; let fewer join the nearest centroid."""
+    if pool.counts[ALIVE] >= k:
+        form_from_rest(groups, pool)
+    rest_to_nearest_centroid(groups, pool, moving)
+
+
+@njit(cache=True, nogil=True)
+def growth(groups: Groups, group: int, point: FloatArray) -> float:
+    """Return by how much the SSE of ``group`` grows if the record ``point``, shape (d,), joins it.
 
     A group of N records with centroid c grows by N / (N + 1) · ‖point - c‖².
     """
+    size = groups.sizes[group]
+    distance = 0.0
+    for j in range(len(point)):
+        difference = point[j] - groups.sums[group, j] / size
+        distance += difference * difference
+    return size / (size + 1) * distance
+
+
+@njit(cache=True, nogil=True)
+def least_growth(groups: Groups, point: FloatArray) -> tuple[int, float]:
+    """Return the group whose SSE grows least if the record ``point``, shape (d,), joins it, and that growth."""
     best = -1
     least = np.inf
     for group in range(groups.number[0]):
-        size = groups.sizes[group]
-        distance = 0.0
-        for j in range(len(point)):
-            difference = point[j] - groups.sums[group, j] / size
-            distance += difference * difference
-        growth = size / (size + 1) * distance
-        if growth < least:
-            least = growth
+        grows = growth(groups, group, point)
+        if grows < least:
+            least = grows
             best = group
     return best, least
 
 
 @njit(cache=True, nogil=True)
-def sse_of(pool: Pool, members: IntArray) -> float:
-    """Return the SSE that the records at the positions ``members`` would have as a group."""
-    d = len(pool.columns)
+def sse_of(X: FloatArray, members: IntArray) -> float:
+    """Return the SSE that the records ``members`` of ``X``, shape (n, d), would have as a group."""
+    d = X.shape[1]
     center = np.zeros(d)
-    for position in members:
+    for record in members:
         for j in range(d):
-            center[j] += pool.columns[j, position]
+            center[j] += X[record, j]
     center /= len(members)
     sse = 0.0
-    for position in members:
-        distance = 0.0
-        for j in range(d):
-            difference = pool.columns[j, position] - center[j]
-            distance += difference * difference
-        sse += distance
+    for record in members:
+        sse += squared_distance(X[record], center)
     return sse
 
 
 @njit(cache=True, nogil=True)
-def take(groups: Groups, index: Index, group: int, record: int) -> None:
-    """Move ``record`` into ``group``."""
-    for j in range(index.X.shape[1]):
-        groups.sums[group, j] += index.X[record, j]
-        add_exactly(index.totals, j, -index.X[record, j])
+def take(groups: Groups, pool: TreePool, group: int, record: int) -> None:
+    """Move ``record`` of a tree pool into ``group``."""
+    for j in range(pool.X.shape[1]):
+        groups.sums[group, j] += pool.X[record, j]
+        add_exactly(pool.totals, j, -pool.X[record, j])
     groups.sizes[group] += 1
     groups.labels[record] = group
-    index.counts[LEFT] -= 1
-    remove_from_tree(index.tree, record)
+    remove_from_tree(pool.tree, record)
 
 
 @njit(cache=True, nogil=True)
-def found_group(groups: Groups, index: Index, seed: int, others: IntArray) -> int:
-    """Move ``seed`` and then ``others`` into a new group; return its number."""
+def found_group(groups: Groups, pool: TreePool, seed: int, others: IntArray) -> int:
+    """Move ``seed`` and then ``others`` of a tree pool into a new group; return its number."""
     group = groups.number[0]
     groups.number[0] += 1
-    take(groups, index, group, seed)
+    take(groups, pool, group, seed)
     for record in others:
-        take(groups, index, group, record)
+        take(groups, pool, group, record)
     return group

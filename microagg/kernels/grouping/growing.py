@@ -1,4 +1,4 @@
-"""Groups that take in what is nearest to their moving centroid, for P-S and M-d."""
+"""Groups that take in the record nearest to their moving centroid, one after the other, for P-S and M-d."""
 
 from __future__ import annotations
 

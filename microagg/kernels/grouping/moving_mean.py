@@ -1,10 +1,13 @@
-"""Groups at the edge of many records: the main loop of MDAV and of CBFS, by a tree.
+"""The main loop of MDAV and of CBFS: groups around the records farthest from the mean of those still unassigned.
 
-r is the unassigned record farthest from the centroid of the unassigned, and forms a group with its k-1 nearest; in
-MDAV so does s, the one then farthest from r. Which records come next is foreseen from the outskirts: as the centroid
-hardly moves, they are those farthest from it now. What is nearest to them and farthest from them is looked up on all
-cores (see :mod:`.ahead`), and what is nearest to those farthest from them. Then groups are formed one after the other
-until an r comes up that was not foreseen.
+r is the unassigned record farthest from the centroid of the unassigned, and forms a group with its k-1 nearest; in MDAV
+so does s, the one then farthest from r. Few records are grouped by passes over them all.
+
+Many records are grouped in a k-d tree. As the centroid hardly moves from one group to the next, the next r are most
+likely the records farthest from where it is now. These are predicted, and their nearest and farthest records are looked
+up on all cores (see :mod:`microagg.kernels.neighbors.lookahead`), and so are the nearest of the farthest ones, the next
+s. Then groups are formed one after the other until an r comes up that was not predicted. Predictions only save time:
+what was not looked up is found in the tree.
 """
 
 from __future__ import annotations
@@ -14,141 +17,210 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numba import njit
 
-from microagg.kernels.grouping.groups import Groups, found_group, make_groups
-from microagg.kernels.neighbors import crossover as choice
-from microagg.kernels.neighbors import lookahead as ahead
-from microagg.kernels.neighbors.brute_force import Pool, pool_of
+from microagg.kernels import threads
+from microagg.kernels.grouping.groups import Groups, form, found_group, make_groups
+from microagg.kernels.neighbors import crossover, lookahead
+from microagg.kernels.neighbors.brute_force import (
+    ALIVE,
+    Pool,
+    centroid,
+    farthest,
+    make_pool,
+    measure_from,
+    members_around,
+    nearest_to_seed,
+    pool_of,
+    tidy,
+)
 from microagg.kernels.neighbors.farthest_from_mean import (
-    Outskirts,
-    farthest_out,
-    front,
+    FarthestList,
+    farthest_from_mean,
+    farthest_of_list,
     is_used_up,
-    make_outskirts,
+    make_farthest_list,
     without_assigned,
 )
-from microagg.kernels.neighbors.kd_tree import LEAF, make_search
-from microagg.kernels.neighbors.lookahead import Memo, farthest_from, look_up_missing, nearest_to, no_memo
-from microagg.kernels.neighbors.tree_pool import ALIVE, Index, index_of_rest, make_index
+from microagg.kernels.neighbors.kd_tree import LEAF
+from microagg.kernels.neighbors.lookahead import (
+    NeighborCache,
+    empty_cache,
+    farthest_from,
+    list_farthest,
+    list_nearest,
+    nearest_to,
+    renew_cache,
+)
+from microagg.kernels.neighbors.tree_pool import TreePool, make_tree_pool, number_left, pool_of_rest
+from microagg.kernels.neighbors.tree_queries import make_query
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
-#: How many r are foreseen, at first and at most. With more, what was looked up for the last ones is often outdated.
-FORESEEN_AT_FIRST = 8
-FORESEEN = 64
+#: How many r are predicted, at first and at most. With more, what was looked up for the last ones is often outdated.
+PREDICTED_AT_FIRST = 8
+PREDICTED_AT_MOST = 64
 
-#: How many records farthest from an r are looked up: s, and another one should s be gone.
-OPPOSITE = 2
+#: How many records farthest from an r are looked up: s, and another one in case s is taken before.
+FARTHEST_LISTED = 2
 
-#: A search takes as long for a leaf as a pass over all records for so many times the records in it, roughly. The tree
-#: is given up where passes are faster, as may be with many attributes; but hardly ever for fewer records than these.
+#: How much longer it takes to visit a leaf than to pass over as many records, roughly. By this the tree is given up
+#: where passes are faster, as may be with many attributes; but not for fewer unassigned records than these, for which
+#: it makes little difference.
 COST_OF_LEAF = 3
 GIVEN_UP_FROM = 4_096
 
-#: Once half the records of a tree have left, the rest get a new one if there are as many as this.
+#: Once half the records of a tree have left, the rest get a new tree if there are at least this many of them.
 WORTH_A_TREE = 16_384
 
 
-def form_groups_at_edge(X: FloatArray, k: int, until: int, in_pairs: bool) -> tuple[Groups, Pool]:
-    """Form groups of k records of ``X``, shape (n, d), n >= k, and return them and the records left.
+# ---- By passes -------------------------------------------------------------------------------------------------------
 
-    They are those of :func:`microagg.kernels.bases.mdav.form_groups_in_pairs` or, if not ``in_pairs``, of
-    :func:`microagg.kernels.bases.mdav.form_group_at_edge`, while at least ``until`` records are unassigned; so many as
-    each needs, 2k or k. What is left may be more: where there are few, passes over them are faster.
+
+@njit(cache=True, nogil=True)
+def form_group(groups: Groups, pool: Pool, k: int) -> None:
+    """Form one group: the unassigned record farthest from the centroid of the unassigned, and its k-1 nearest."""
+    tidy(pool)
+    measure_from(pool, centroid(pool))
+    form(groups, pool, members_around(pool, farthest(pool), k))
+
+
+@njit(cache=True, nogil=True)
+def form_pairs(groups: Groups, pool: Pool, k: int, until: int) -> None:
+    """Form two groups of k a round while at least ``until`` (2k or more) records are unassigned.
+
+    r is the unassigned record farthest from the centroid of the unassigned, s the one farthest from r. r and its k-1
+    nearest form a group, then s and its k-1 nearest among those left; if s went with r, the record left that is
+    farthest from r takes its place.
+    """
+    while pool.counts[ALIVE] >= until:
+        tidy(pool)
+        measure_from(pool, centroid(pool))
+        r = farthest(pool)
+        measure_from(pool, pool.columns[:, r].copy())
+        s = farthest(pool, r)
+        s_record = pool.records[s]
+        form(groups, pool, nearest_to_seed(pool, r, k))
+        if pool.positions[s_record] < 0:
+            s = farthest(pool)  # the distances are still those from r
+        form(groups, pool, members_around(pool, s, k))
+
+
+# ---- By a tree -------------------------------------------------------------------------------------------------------
+
+
+def group_while_many(X: FloatArray, k: int, until: int, in_pairs: bool) -> tuple[Groups, Pool]:
+    """Form groups of k records of ``X``, shape (n, d), n >= k, as long as many are unassigned.
+
+    They are those of :func:`form_pairs` or, if not ``in_pairs``, of :func:`form_group`, while at least ``until``
+    records are unassigned: no fewer than each needs, 2k or k. If there are few records from the beginning, none are
+    formed: passes over them are faster than a tree.
+
+    Returns
+    -------
+    groups : Groups
+        As far as they are formed.
+    rest : Pool
+        The unassigned records, which may be ``until`` or more.
     """
     n, d = X.shape
-    until = max(until, choice.FEWEST)
     groups = make_groups(n, d, k)
+    if not crossover.prefers_tree(n, d):
+        return groups, make_pool(X)
+    until = max(until, crossover.FEWEST)
     # The records of the tree, and their groups.
     records, current = np.arange(n), groups
-    index = make_index(X, ahead.THREADS)
-    with ThreadPoolExecutor(ahead.THREADS) as threads:
+    pool = make_tree_pool(X)
+    with ThreadPoolExecutor(threads.THREADS) as executor:
         while True:
             half = len(records) // 2
             stop = max(until, half) if half >= WORTH_A_TREE else until
-            pays = _form_until(current, index, k, stop, in_pairs, n, threads)
+            pays = _form_until(current, pool, k, stop, in_pairs, n, executor)
             groups.labels[records] = current.labels
-            left = np.flatnonzero(index.tree.slots >= 0)
+            left = np.flatnonzero(pool.tree.slots >= 0)
             records = records[left]
             if len(records) < until or not pays:
                 break
-            index = index_of_rest(index, left, ahead.THREADS)
+            pool = pool_of_rest(pool, left)
             current = groups._replace(labels=np.full(len(records), -1))
     rest = pool_of(X, records)
-    # Bitwise, sums depend on what was in them before.
-    rest.totals[:] = index.totals
+    # The sums of the rest alone might differ in the last bit from those that the removals have left.
+    rest.totals[:] = pool.totals
     return groups, rest
 
 
 def _form_until(
-    groups: Groups, index: Index, k: int, until: int, in_pairs: bool, n: int, threads: ThreadPoolExecutor
+    groups: Groups, pool: TreePool, k: int, until: int, in_pairs: bool, n: int, executor: ThreadPoolExecutor
 ) -> bool:
     """Form groups while at least ``until`` records are unassigned, and return whether the tree still pays.
 
     ``n`` records were unassigned at the beginning of the whole run.
     """
-    near, far = no_memo(len(index.X)), no_memo(len(index.X))
-    outskirts = make_outskirts(index)
-    most = FORESEEN_AT_FIRST
-    looked = rounds = 0.0
-    while index.counts[ALIVE] >= until:
-        checkpoint("forming groups", 1.0 - index.counts[ALIVE] / n)
-        outskirts = make_outskirts(index) if is_used_up(index, outskirts) else without_assigned(index, outskirts)
-        seeds = front(index, outskirts, min(most, index.counts[ALIVE] // k))
-        near, far, looked_ahead = _look_ahead(index, near, far, seeds, k, in_pairs, threads)
-        known, strangers = far.rows if in_pairs else near.rows, FORESEEN // most - 1
-        foreseen, formed, looked_now = _form(groups, index, outskirts, near, far, known, k, until, in_pairs, strangers)
-        # Where hardly anything comes as it was foreseen, little is looked up, and more is left to the tree.
-        if 8 * foreseen < len(seeds) or foreseen == 0:
+    near, far = empty_cache(len(pool.X)), empty_cache(len(pool.X))
+    listed = make_farthest_list(pool)
+    most = PREDICTED_AT_FIRST
+    visited = rounds = 0.0
+    while (left := number_left(pool)) >= until:
+        checkpoint("forming groups", 1.0 - left / n)
+        listed = make_farthest_list(pool) if is_used_up(pool, listed) else without_assigned(pool, listed)
+        seeds = farthest_of_list(pool, listed, min(most, left // k))
+        near, far, visited_ahead = _look_ahead(pool, near, far, seeds, k, in_pairs, executor)
+        looked_up = far.rows if in_pairs else near.rows
+        # The fewer are predicted at a time, the more that were not are let pass.
+        unpredicted = PREDICTED_AT_MOST // most - 1
+        predicted, formed, visited_now = _form(
+            groups, pool, listed, near, far, looked_up, k, until, in_pairs, unpredicted
+        )
+        # Where predictions fail, fewer are made, and more is left to the tree.
+        if 8 * predicted < len(seeds) or predicted == 0:
             most = max(most // 2, 1)
-        elif 2 * foreseen >= most:
-            most = min(2 * most, FORESEEN)
-        looked += looked_ahead / ahead.THREADS + looked_now
+        elif 2 * predicted >= most:
+            most = min(2 * most, PREDICTED_AT_MOST)
+        visited += visited_ahead / threads.THREADS + visited_now
         rounds += formed
-        if rounds >= FORESEEN_AT_FIRST:
-            left, passes = index.counts[ALIVE], 3 if in_pairs else 2
-            if left >= GIVEN_UP_FROM and looked * COST_OF_LEAF * LEAF > rounds * passes * left:
+        if rounds >= PREDICTED_AT_FIRST:
+            left, passes = number_left(pool), 3 if in_pairs else 2
+            if left >= GIVEN_UP_FROM and visited * COST_OF_LEAF * LEAF > rounds * passes * left:
                 return False
-            # What is past counts less and less.
-            looked, rounds = looked / 2, rounds / 2
+            # Earlier rounds count less and less.
+            visited, rounds = visited / 2, rounds / 2
     return True
 
 
 def _look_ahead(
-    index: Index, near: Memo, far: Memo, seeds: IntArray, k: int, in_pairs: bool, threads: ThreadPoolExecutor
-) -> tuple[Memo, Memo, int]:
+    pool: TreePool,
+    near: NeighborCache,
+    far: NeighborCache,
+    seeds: IntArray,
+    k: int,
+    in_pairs: bool,
+    executor: ThreadPoolExecutor,
+) -> tuple[NeighborCache, NeighborCache, int]:
     """Look up what ``seeds`` as r, in this order, will need.
 
     Returns
     -------
-    near, far : Memo
+    near, far : NeighborCache
         The lists of the nearest and of the farthest records.
-    looked : int
-        How many leaves were looked into.
+    visited : int
+        How many leaves were visited.
     """
-    looked: list[int] = []
-
-    def ask_nearest(index: Index, records: IntArray, lists: IntArray) -> None:
-        looked.append(ahead.ask_nearest(index, records, lists))
-
-    def ask_farthest(index: Index, records: IntArray, lists: IntArray) -> None:
-        looked.append(ahead.ask_farthest(index, records, lists))
-
-    width = k - 1 + ahead.SPARE
-    near = look_up_missing(ask_nearest, near, index, seeds, width, k - 1, threads)
+    width = k - 1 + lookahead.SPARE
+    near, visited = renew_cache(list_nearest, near, pool, seeds, width, k - 1, executor)
     if in_pairs:
-        survivors, _ = _foresee(index, near, far, seeds, k)
-        far = look_up_missing(ask_farthest, far, index, survivors, OPPOSITE, 1, threads)
-        survivors, opposite = _foresee(index, near, far, survivors, k)
-        both = np.union1d(survivors, opposite)
-        near = look_up_missing(ask_nearest, near, index, both, width, k - 1, threads)
-    return near, far, sum(looked)
+        seeds, _ = _predict(pool, near, far, seeds, k)
+        far, for_far = renew_cache(list_farthest, far, pool, seeds, FARTHEST_LISTED, 1, executor)
+        seeds, opposite = _predict(pool, near, far, seeds, k)
+        near, for_both = renew_cache(list_nearest, near, pool, np.union1d(seeds, opposite), width, k - 1, executor)
+        visited += for_far + for_both
+    return near, far, visited
 
 
 @njit(cache=True, nogil=True)
-def _foresee(index: Index, near: Memo, far: Memo, seeds: IntArray, k: int) -> tuple[IntArray, IntArray]:
-    """Return which of ``seeds`` will be an r, as no earlier group will have taken them, and the records s of these.
+def _predict(
+    pool: TreePool, near: NeighborCache, far: NeighborCache, seeds: IntArray, k: int
+) -> tuple[IntArray, IntArray]:
+    """Return which of ``seeds`` will be an r, as no earlier group will have taken them, and the s of these.
 
-    So far as the lists tell: where one is missing, nothing is taken.
+    Where a list is missing, it is predicted that nothing is taken.
     """
     gone = set(seeds[:0])  # empty, but of a type known to the compiler
     survivors, opposite = np.empty_like(seeds), np.empty_like(seeds)
@@ -158,33 +230,33 @@ def _foresee(index: Index, near: Memo, far: Memo, seeds: IntArray, k: int) -> tu
             continue
         survivors[surviving] = r
         surviving += 1
-        _take_group(index, near, r, k, gone)
-        s = _first_left(index, far, r, gone)
+        _take_group(pool, near, r, k, gone)
+        s = _first_left(pool, far, r, gone)
         if s >= 0:
             opposite[opposing] = s
             opposing += 1
-            _take_group(index, near, s, k, gone)
+            _take_group(pool, near, s, k, gone)
     return survivors[:surviving], opposite[:opposing]
 
 
 @njit(cache=True, nogil=True)
-def _take_group(index: Index, near: Memo, seed: int, k: int, gone: set[int]) -> None:
+def _take_group(pool: TreePool, near: NeighborCache, seed: int, k: int, gone: set[int]) -> None:
     """Add ``seed`` and its k-1 nearest, where they are listed, to those ``gone``."""
     gone.add(seed)
     for _ in range(k - 1):
-        record = _first_left(index, near, seed, gone)
+        record = _first_left(pool, near, seed, gone)
         if record < 0:
             return
         gone.add(record)
 
 
 @njit(cache=True, nogil=True)
-def _first_left(index: Index, memo: Memo, record: int, gone: set[int]) -> int:
+def _first_left(pool: TreePool, cache: NeighborCache, record: int, gone: set[int]) -> int:
     """Return the first in the list of ``record`` that is unassigned and not ``gone``; -1 if there is none."""
-    row = memo.rows[record]
+    row = cache.rows[record]
     if row >= 0:
-        for candidate in memo.lists[row]:
-            if candidate >= 0 and index.tree.slots[candidate] >= 0 and candidate not in gone:
+        for candidate in cache.lists[row]:
+            if candidate >= 0 and pool.tree.slots[candidate] >= 0 and candidate not in gone:
                 return candidate
     return -1
 
@@ -192,49 +264,49 @@ def _first_left(index: Index, memo: Memo, record: int, gone: set[int]) -> int:
 @njit(cache=True, nogil=True)
 def _form(
     groups: Groups,
-    index: Index,
-    outskirts: Outskirts,
-    near: Memo,
-    far: Memo,
-    known: IntArray,
+    pool: TreePool,
+    listed: FarthestList,
+    near: NeighborCache,
+    far: NeighborCache,
+    looked_up: IntArray,
     k: int,
     until: int,
     in_pairs: bool,
-    strangers: int,
+    unpredicted: int,
 ) -> tuple[int, int, int]:
-    """Form groups, or pairs, until the next r is a stranger.
+    """Form groups, or pairs of them, until the next r was not predicted.
 
-    Strangers are -1 in ``known``, shape (n,); so many ``strangers`` are let pass first. It also ends when fewer than
-    ``until`` records are unassigned or the outskirts are used up.
+    Predicted are the records that are not -1 in ``looked_up``, shape (n,). The first ``unpredicted`` others are let
+    pass. It also ends when fewer than ``until`` records are unassigned or the list of the farthest is used up.
 
     Returns
     -------
-    foreseen : int
-        Around how many r that were no strangers groups were formed.
+    predicted : int
+        Around how many predicted r groups were formed.
     formed : int
-        Around how many in all.
-    looked : int
-        How many leaves were looked into for what no list told.
+        Around how many r in all.
+    visited : int
+        How many leaves were visited for what no list contains.
     """
-    search = make_search(k + 1)
-    foreseen = formed = 0
-    while index.counts[ALIVE] >= until:
-        r = farthest_out(index, outskirts, search)
+    query = make_query(k + 1)
+    predicted = formed = 0
+    while number_left(pool) >= until:
+        r = farthest_from_mean(pool, listed, query)
         if r < 0:
             break
-        if known[r] >= 0:
-            foreseen += 1
-        elif strangers > 0:
-            strangers -= 1
+        if looked_up[r] >= 0:
+            predicted += 1
+        elif unpredicted > 0:
+            unpredicted -= 1
         else:
             break
         formed += 1
-        count = nearest_to(index, near, r, k - 1, -1, search)
-        found_group(groups, index, r, search.found[:count])
+        count = nearest_to(pool, near, r, k - 1, -1, query)
+        found_group(groups, pool, r, query.found[:count])
         if in_pairs:
-            # Had s been chosen before r's group was formed, and gone with it, the record now farthest would take its
-            # place; otherwise s is still the farthest.
-            s = farthest_from(index, far, r, search)
-            count = nearest_to(index, near, s, k - 1, -1, search)
-            found_group(groups, index, s, search.found[:count])
-    return foreseen, formed, search.looked[0]
+            # s is looked for after r's group has been formed. Had it been chosen before, it would be the same record
+            # or, if that went with r, the record now farthest from r would take its place.
+            s = farthest_from(pool, far, r, query)
+            count = nearest_to(pool, near, s, k - 1, -1, query)
+            found_group(groups, pool, s, query.found[:count])
+    return predicted, formed, query.visited[0]

@@ -1,10 +1,10 @@
-"""Trees over the records: the minimum spanning tree, and how a forest is cut to trees of the right size.
+"""Trees over the records: the minimum spanning tree, and how a forest is cut into trees of the right size.
 
 A forest is two arrays: ``parents``, the record at the other end of the edge that leads from each record towards the
 root of its tree, -1 for a root, and ``lengths``, the squared length of that edge, infinite for a root.
 
 Edges are ranked by length, equal ones by their lower and then their higher record index. That makes the minimum
-spanning tree of records with equal distances, too, a matter of the records alone, not of how it was found.
+spanning tree unique, even where distances are equal.
 """
 
 from __future__ import annotations
@@ -12,11 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from microagg.kernels.neighbors.brute_force import passes_at_a_time
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
-
-# Terms of distances computed between two checkpoints: some tenths of a second.
-TERMS_AT_A_TIME = 200_000_000
 
 
 @njit(cache=True, nogil=True)
@@ -66,7 +64,7 @@ def minimum_spanning_tree(X: FloatArray) -> tuple[IntArray, FloatArray]:
     left = n - 1
     while left > 0:
         checkpoint("growing the tree", 1.0 - left / n)
-        count = min(left, 1 + TERMS_AT_A_TIME // (left * d))
+        count = min(left, passes_at_a_time(left, d))
         newest = _add_records(X, parents, lengths, outside, newest, left, count)
         left -= count
     return parents, lengths
@@ -74,7 +72,7 @@ def minimum_spanning_tree(X: FloatArray) -> tuple[IntArray, FloatArray]:
 
 @njit(cache=True, nogil=True)
 def subtree_sizes(parents: IntArray) -> IntArray:
-    """Return for each record how many records its edge to the parent holds, itself included; time O(n)."""
+    """Return for each record the number of records in the subtree below it, itself included; time O(n)."""
     n = len(parents)
     sizes = np.ones(n, dtype=np.int64)
     children = np.zeros(n, dtype=np.int64)
@@ -82,15 +80,14 @@ def subtree_sizes(parents: IntArray) -> IntArray:
         if parent >= 0:
             children[parent] += 1
     for start in range(n):
-        # Up from each leaf, as far as no other child is waited for.
+        # Go up from each leaf, as long as the sizes of all children are known.
         record = start
         while record >= 0 and children[record] == 0:
-            children[record] = -1
+            children[record] = -1  # done, so that it is not begun with again
             parent = parents[record]
             if parent >= 0:
                 sizes[parent] += sizes[record]
                 children[parent] -= 1
-            # A parent with a higher index would be met again as a start, were it not marked above.
             record = parent
     return sizes
 
@@ -99,9 +96,9 @@ def subtree_sizes(parents: IntArray) -> IntArray:
 def cut_longest_edges(parents: IntArray, lengths: FloatArray, k: int, most: int) -> None:
     """Cut each tree of more than ``most`` records at its longest edge that leaves k records on both sides, if any.
 
-    So again for its parts: one pass over the edges, the longest first, is enough, as an edge with too few records on a
-    side never gets more. Among equally long edges the one of the lowest records comes first. Time O(n log n) and the
-    way up to the root for each edge.
+    The parts are cut likewise. One pass over the edges, the longest first, is enough, as the sides of an edge never get
+    more records. Among equally long edges the one of the lowest records comes first. Time O(n log n), and
+    the path up to the root for each edge.
     """
     n = len(parents)
     sizes = subtree_sizes(parents)

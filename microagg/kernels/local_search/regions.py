@@ -1,9 +1,8 @@
-"""Local search of any number of records: of many, region by region, on all cores.
+"""Dividing many records into regions of neighboring groups, each of which is searched by itself.
 
-Few records are one region. Many are divided into regions of neighboring groups by random planes, each of which is
-searched by itself, on a thread of its own; then once more with other planes, so that what was a border lies within. The
-records of a region know their nearest within it only, so the time grows no faster than the number of records. What is
-found does not depend on the number of threads.
+Groups are divided by random planes. The records of a region know their nearest within it only, so the time of a search
+grows no faster than the number of records. It is done once more with other planes, so that what was a border lies
+within. Regions are searched on all cores; what is found does not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -13,25 +12,20 @@ from collections.abc import Generator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 
 import numpy as np
+from numba import njit
 
-from microagg.kernels.local_search.descent import about_mean, budget_for, improving, make_state
+from microagg.kernels.local_search.descent import CHECKPOINT_SECONDS, budget_for, descend
+from microagg.kernels.local_search.state import centered, make_state
 from microagg.kernels.neighbors.knn_graph import find_neighbors
-from microagg.kernels.neighbors.lookahead import THREADS
+from microagg.kernels.threads import THREADS
 from microagg.partition import canonical_labels, group_means
-from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
-
-#: More records than this are searched region by region.
-MOST_AT_ONCE = 20_000
 
 #: How many records a region has, at most.
 MOST_IN_REGION = 25_000
 
-#: How often many records are divided.
+#: How often the records are divided.
 ROUNDS = 2
-
-# Seconds after which somebody who waits may stop it.
-_BREATH = 0.3
 
 
 def divide(
@@ -83,30 +77,32 @@ def records_of(regions: list[IntArray], labels: IntArray, k: int) -> tuple[list[
     return parts, firsts
 
 
-def improving_labels(X: FloatArray, labels: IntArray, k: int) -> Generator[tuple[str, float | None]]:
-    """Improve a partition by local search in place, and yield every few tenths of a second what is being done.
+@njit(cache=True, nogil=True)
+def neighbors_within(neighbors: IntArray, records: IntArray) -> IntArray:
+    """Return the ``neighbors`` of ``records``, numbered as these; the record itself for one that is not among them."""
+    place = np.full(len(neighbors), -1)
+    for i in range(len(records)):
+        place[records[i]] = i
+    within = np.empty((len(records), neighbors.shape[1]), dtype=np.int64)
+    for i in range(len(records)):
+        for j in range(neighbors.shape[1]):
+            other = place[neighbors[records[i], j]]
+            within[i, j] = other if other >= 0 else i
+    return within
 
-    What is yielded is a message and, where it is known, the share done; ``labels`` are those of a partition then.
 
-    Parameters
-    ----------
-    X : array of float, shape (n, d)
-        The records about their mean.
-    labels : array of int, shape (n,)
-        Canonical; of groups of at least ``k``.
+def descend_by_regions(X: FloatArray, labels: IntArray, k: int) -> Generator[tuple[str, float]]:
+    """Improve a partition of ``X``, shape (n, d), in place, region by region; arguments as for ``make_state``.
+
+    Yield every few tenths of a second, where ``labels`` are those of a partition, what is being done and which share of
+    it is done.
     """
-    if len(X) > MOST_AT_ONCE:
-        for number in range(ROUNDS):
-            for share in _improving_regions(X, labels, k, np.random.default_rng(number)):
-                yield "moving records", (number + share) / ROUNDS
-        return
-    state = make_state(X, labels, k, find_neighbors(X, k))
-    for said in improving(state, k, budget_for(len(X), k)):
-        labels[:] = state.labels
-        yield said
+    for number in range(ROUNDS):
+        for share in _descend_once(X, labels, k, np.random.default_rng(number)):
+            yield "moving records", (number + share) / ROUNDS
 
 
-def _improving_regions(X: FloatArray, labels: IntArray, k: int, draw: np.random.Generator) -> Generator[float]:
+def _descend_once(X: FloatArray, labels: IntArray, k: int, draw: np.random.Generator) -> Generator[float]:
     """Divide the records into regions, improve each, and yield the share of the regions that are done."""
     labels[:] = canonical_labels(labels)
     regions = divide(group_means(X, labels), np.bincount(labels), draw, most=MOST_IN_REGION)
@@ -115,9 +111,9 @@ def _improving_regions(X: FloatArray, labels: IntArray, k: int, draw: np.random.
     stop = threading.Event()
 
     def improve(part: IntArray) -> IntArray:
-        own = about_mean(X[part])
+        own = centered(X[part])
         state = make_state(own, canonical_labels(labels[part]), k, find_neighbors(own, k))
-        for _ in improving(state, k, max(1, budget * len(part) // len(X))):
+        for _ in descend(state, k, max(1, budget * len(part) // len(X))):
             if stop.is_set():
                 break
         return canonical_labels(state.labels)
@@ -126,7 +122,7 @@ def _improving_regions(X: FloatArray, labels: IntArray, k: int, draw: np.random.
         try:
             running: dict[Future[IntArray], int] = {pool.submit(improve, part): i for i, part in enumerate(parts)}
             while running:
-                done, _ = wait(running, _BREATH, FIRST_COMPLETED)
+                done, _ = wait(running, CHECKPOINT_SECONDS, FIRST_COMPLETED)
                 for future in done:
                     i = running.pop(future)
                     labels[parts[i]] = firsts[i] + future.result()
@@ -134,14 +130,3 @@ def _improving_regions(X: FloatArray, labels: IntArray, k: int, draw: np.random.
         finally:
             stop.set()
             pool.shutdown(cancel_futures=True)
-
-
-def locally_best(X: FloatArray, labels: IntArray, k: int) -> IntArray:
-    """Return the labels of a partition of ``X``, shape (n, d), improved by local search.
-
-    The SSE is never above that of ``labels``, any numbering of groups of at least ``k`` records each.
-    """
-    better = canonical_labels(labels)
-    for message, share in improving_labels(about_mean(X), better, k):
-        checkpoint(message, share)
-    return canonical_labels(better)

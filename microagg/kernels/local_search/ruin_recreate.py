@@ -1,77 +1,59 @@
-"""Taking a few neighboring groups apart, putting them together otherwise, and keeping what is better.
+"""Iterations of ruin and recreate: a few neighboring groups are taken apart and put together otherwise.
 
-One iteration: a random record's group and some groups near to it are chosen, and their records are given new groups in
-one of two ways:
+In one iteration a random record's group and some groups near to it are chosen, and their records are given new groups
+in one of two ways:
 
-- path: they are put in the order of a walk, to the nearest record each time, from a random one of them, and cut
+- path: they are put in the order of a path, to the nearest record each time, from a random one of them, which is cut
   optimally;
-- regrow: a random one of them forms a group with its k-1 nearest, again and again; what is left joins the group that
+- growing: a random one of them forms a group with its k-1 nearest, again and again; what is left joins the group that
   grows least.
 
-Then the local search of :mod:`.local_search` is run from these records. If the SSE has not fallen in the end, nor risen
-by a little (see :func:`iterate`), the partition stays; otherwise all is undone. An iteration takes time in proportion
-to what it changes, whatever the number of records.
+Then local search repairs these groups and those around them, see :func:`~.descent.repair`. If the SSE has not fallen in
+the end, nor risen by a little, all is undone. By how much it may rise is drawn as in simulated annealing. An iteration
+takes time in proportion to what it changes, whatever the number of records.
 
 Random numbers come from SplitMix64 (Steele, Lea & Flood 2014), so a seed gives the same partition everywhere.
 
-Sources: ruin and recreate, Schrimpf et al. 2000; iterated local search, Lourenço, Martin & Stützle 2003; the
-path is that of NPN-MHM, Domingo-Ferrer et al. 2006.
+Sources: ruin and recreate, Schrimpf et al. 2000; simulated annealing, Kirkpatrick, Gelatt & Vecchi 1983; the path is
+that of NPN-MHM, Domingo-Ferrer et al. 2006.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from microagg.kernels.local_search.descent import (
-    Pace,
+from microagg.kernels.local_search.descent import repair, rows_of
+from microagg.kernels.local_search.moves import has_few_groups
+from microagg.kernels.local_search.state import (
     State,
-    about_mean,
     begin,
-    forget_queue,
+    clear_queue,
     gain_of,
-    is_few,
     make_state,
     members_of,
-    order_of,
     regroup,
-    repair,
-    rows_of,
+    squared_distance,
     undo,
 )
-from microagg.kernels.local_search.regions import divide, improving_labels, records_of
-from microagg.kernels.neighbors.knn_graph import find_neighbors
-from microagg.kernels.neighbors.lookahead import THREADS
+from microagg.kernels.paths.orders import order_of
 from microagg.kernels.paths.split import split_path
-from microagg.partition import canonical_labels, group_means
-from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
-#: At most so many groups are taken apart in one iteration.
+#: How many groups are taken apart in one iteration, at most.
 _MOST_GROUPS = 5
 
-#: What an SSE may rise in one iteration, on average, at the beginning of a round, as a share of a group's mean SSE.
-_HEAT = 0.02
+#: An iteration is undone if it takes more than this many examined records to repair.
+_MOST_EXAMINED = 5_000
 
-#: Iterations for each group in the first round; twice as many in the next, and so on up to the most.
-_FIRST_ROUND = 2
-_LAST_ROUND = 64
-
-#: A region has this many groups at least, and not many more records than these.
-_LEAST_GROUPS = 24
-_MOST_RECORDS = 4_000
-
-#: The local search of one iteration ends after looking at so many records, whatever comes of it.
-_LOOKS = 5_000
-
+#: The generator of random numbers: one number, in an array because it changes.
 Seed = NDArray[np.uint64]
+
+
+# ---- Random numbers --------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -96,6 +78,9 @@ def draw_share(seed: Seed) -> float:
     return _draw(seed) / 9007199254740992.0
 
 
+# ---- Ruin ------------------------------------------------------------------------------------------------------------
+
+
 @njit(cache=True, nogil=True)
 def _groups_around(state: State, record: int, most: int, seed: Seed) -> IntArray:
     """Return up to ``most`` groups: that of a record, and those of random ones of the records nearest to it."""
@@ -107,7 +92,7 @@ def _groups_around(state: State, record: int, most: int, seed: Seed) -> IntArray
     for _ in range(4 * most):
         if count == most or neighbors.shape[1] == 0:
             break
-        if is_few(state):
+        if has_few_groups(state):
             other = draw_below(seed, len(state.labels))
         else:
             other = neighbors[center, draw_below(seed, neighbors.shape[1])]
@@ -118,7 +103,7 @@ def _groups_around(state: State, record: int, most: int, seed: Seed) -> IntArray
         else:
             groups[count] = group
             count += 1
-        # Groups of many records hold all the neighbors of their inner ones: go on from another of them.
+        # All neighbors of a record deep inside a large group are in this group: go on from one of them.
         center = other
     return groups[:count]
 
@@ -138,19 +123,19 @@ def _records_of(state: State, groups: IntArray) -> IntArray:
     return records[order_of(records)]
 
 
+# ---- Recreate --------------------------------------------------------------------------------------------------------
+
+
 @njit(cache=True, nogil=True)
-def _walk(rows: FloatArray, start: int) -> IntArray:
-    """Return the records of ``rows`` in the order of a walk from ``start`` to the nearest one not yet visited."""
-    m, d = rows.shape
+def _nearest_next(rows: FloatArray, start: int) -> IntArray:
+    """Return the records of ``rows`` as a path from ``start``, each time to the nearest one not yet on it."""
+    m = len(rows)
     order = np.arange(m)
     order[0], order[start] = start, 0
     for i in range(m - 1):
         best, least = i + 1, np.inf
         for other in range(i + 1, m):
-            distance = 0.0
-            for j in range(d):
-                difference = rows[order[other], j] - rows[order[i], j]
-                distance += difference * difference
+            distance = squared_distance(rows, order[other], rows, order[i])
             if distance < least:
                 best, least = other, distance
         order[i + 1], order[best] = order[best], order[i + 1]
@@ -158,7 +143,7 @@ def _walk(rows: FloatArray, start: int) -> IntArray:
 
 
 @njit(cache=True, nogil=True)
-def _regrown(rows: FloatArray, k: int, number: int, seed: Seed) -> IntArray:
+def _grown(rows: FloatArray, k: int, number: int, seed: Seed) -> IntArray:
     """Return labels of ``number`` groups of ``rows``, each of k records around a random one, and the others added."""
     m, d = rows.shape
     labels = np.full(m, -1)
@@ -169,11 +154,7 @@ def _regrown(rows: FloatArray, k: int, number: int, seed: Seed) -> IntArray:
     for group in range(number):
         chosen = left[draw_below(seed, len(left))]
         for i in range(len(left)):
-            distance = 0.0
-            for j in range(d):
-                difference = rows[left[i], j] - rows[chosen, j]
-                distance += difference * difference
-            distances[i] = distance
+            distances[i] = squared_distance(rows, left[i], rows, chosen)
         order = order_of(distances[: len(left)])
         for i in order[:k]:
             labels[left[i]] = group
@@ -184,11 +165,7 @@ def _regrown(rows: FloatArray, k: int, number: int, seed: Seed) -> IntArray:
     for record in left:
         best, least = 0, np.inf
         for group in range(number):
-            distance = 0.0
-            for j in range(d):
-                difference = rows[record, j] - centers[group, j]
-                distance += difference * difference
-            growth = sizes[group] / (sizes[group] + 1.0) * distance
+            growth = sizes[group] / (sizes[group] + 1.0) * squared_distance(rows, record, centers, group)
             if growth < least:
                 best, least = group, growth
         labels[record] = best
@@ -199,20 +176,6 @@ def _regrown(rows: FloatArray, k: int, number: int, seed: Seed) -> IntArray:
 
 
 @njit(cache=True, nogil=True)
-def _shake(state: State, k: int, seed: Seed) -> None:
-    """Give the records of a few neighboring groups new groups at random."""
-    record = draw_below(seed, len(state.labels))
-    groups = _groups_around(state, record, 2 + draw_below(seed, _MOST_GROUPS - 1), seed)
-    records = _records_of(state, groups)
-    rows = rows_of(state.X, records)
-    if draw_below(seed, 2) == 0:
-        labels = split_path(rows, _walk(rows, draw_below(seed, len(rows))), k)
-    else:
-        labels = _regrown(rows, k, _number_of_groups(len(records), len(groups), k, seed), seed)
-    regroup(state, records, labels)
-
-
-@njit(cache=True, nogil=True)
 def _number_of_groups(records: int, groups: int, k: int, seed: Seed) -> int:
     """Return into how many groups to divide ``records`` records of ``groups`` groups: now and then one fewer."""
     most = records // k
@@ -220,8 +183,25 @@ def _number_of_groups(records: int, groups: int, k: int, seed: Seed) -> int:
     return number - 1 if number > 1 and draw_below(seed, 4) == 0 else number
 
 
-class Walk(NamedTuple):
-    """Where a search is; made by :func:`make_walk`.
+@njit(cache=True, nogil=True)
+def ruin_and_recreate(state: State, k: int, seed: Seed) -> None:
+    """Give the records of a few neighboring groups new groups at random."""
+    record = draw_below(seed, len(state.labels))
+    groups = _groups_around(state, record, 2 + draw_below(seed, _MOST_GROUPS - 1), seed)
+    records = _records_of(state, groups)
+    rows = rows_of(state.X, records)
+    if draw_below(seed, 2) == 0:
+        labels = split_path(rows, _nearest_next(rows, draw_below(seed, len(rows))), k)
+    else:
+        labels = _grown(rows, k, _number_of_groups(len(records), len(groups), k, seed), seed)
+    regroup(state, records, labels)
+
+
+# ---- Iterations ------------------------------------------------------------------------------------------------------
+
+
+class Annealing(NamedTuple):
+    """A partition that iterations change, and the best one so far; made by :func:`make_annealing`.
 
     Attributes
     ----------
@@ -229,7 +209,7 @@ class Walk(NamedTuple):
         The partition that is being changed.
     best : array of int, shape (n,)
         The labels of the best partition so far.
-    fallen : array of float, shape (2,)
+    gains : array of float, shape (2,)
         By how much the SSE of the partition, and of the best one, is below that at the beginning.
     seed : array of uint64, shape (1,)
         The generator of random numbers.
@@ -237,183 +217,36 @@ class Walk(NamedTuple):
 
     state: State
     best: IntArray
-    fallen: FloatArray
+    gains: FloatArray
     seed: Seed
 
 
 @njit(cache=True, nogil=True)
-def make_walk(X: FloatArray, labels: IntArray, k: int, neighbors: IntArray, seed: Seed) -> Walk:
-    """Return a search that begins with a partition; arguments as for :func:`~.local_search.make_state`."""
-    return Walk(make_state(X, labels, k, neighbors), labels.copy(), np.zeros(2), seed)
+def make_annealing(X: FloatArray, labels: IntArray, k: int, neighbors: IntArray, seed: Seed) -> Annealing:
+    """Return what :func:`anneal` begins with; arguments as for :func:`~.state.make_state`."""
+    return Annealing(make_state(X, labels, k, neighbors), labels.copy(), np.zeros(2), seed)
 
 
 @njit(cache=True, nogil=True)
-def iterate(walk: Walk, k: int, first: int, last: int, total: int, heat: float) -> None:
+def anneal(annealing: Annealing, k: int, first: int, last: int, total: int, temperature: float) -> None:
     """Do the iterations from ``first`` to ``last`` - 1 of a round of ``total``.
 
-    The SSE may rise in an iteration by a random number from the exponential distribution, whose mean goes from ``heat``
+    In an iteration the SSE may rise by a random number from the exponential distribution: a rise is kept with the
+    probability exp(-rise / mean), as in simulated annealing. The mean goes from ``temperature``, in squared units of X,
     at the beginning of the round down to 0 at its end.
     """
-    state = walk.state
+    state, gains = annealing.state, annealing.gains
     for i in range(first, last):
         begin(state)
-        _shake(state, k, walk.seed)
-        settled = repair(state, k, _LOOKS)
+        ruin_and_recreate(state, k, annealing.seed)
+        settled = repair(state, k, _MOST_EXAMINED)
         gain, least = gain_of(state)
-        allowed = -heat * (1.0 - i / total) * np.log(1.0 - draw_share(walk.seed))
+        allowed = -temperature * (1.0 - i / total) * np.log(1.0 - draw_share(annealing.seed))
         if not settled or gain < least - allowed:
-            forget_queue(state)
+            clear_queue(state)
             undo(state)
             continue
-        walk.fallen[0] += gain
-        if walk.fallen[0] > walk.fallen[1] + least:
-            walk.fallen[1] = walk.fallen[0]
-            walk.best[:] = state.labels
-
-
-# --- the search over rounds ------------------------------------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def _neighbors_within(neighbors: IntArray, records: IntArray) -> IntArray:
-    """Return the ``neighbors`` of ``records``, numbered as these; a record itself for one that is not among them."""
-    place = np.full(len(neighbors), -1)
-    for i in range(len(records)):
-        place[records[i]] = i
-    within = np.empty((len(records), neighbors.shape[1]), dtype=np.int64)
-    for i in range(len(records)):
-        for j in range(neighbors.shape[1]):
-            other = place[neighbors[records[i], j]]
-            within[i, j] = other if other >= 0 else i
-    return within
-
-
-def _at_most(end: int | None, done: int, totals: list[int]) -> list[int]:
-    """Return ``totals``, reduced in proportion if they would lead from ``done`` beyond ``end``."""
-    planned = sum(totals)
-    if end is None or done + planned <= end:
-        return totals
-    return [stop - start for start, stop in pairwise([0, *(t * (end - done) // planned for t in accumulate(totals))])]
-
-
-class Recombination:
-    """An endless search for better partitions, round by round.
-
-    In each round the groups are divided into regions by random planes, and each region is searched by itself, on a
-    thread of its own. Where there are few groups, all are searched twice instead, and the better result is kept. What
-    is found depends on the seed and on the number of iterations, not on the number of threads.
-
-    Attributes
-    ----------
-    labels : array of int, shape (n,)
-        The best partition so far.
-    fallen : float
-        By how much its SSE is below that at the beginning.
-    iterations : int
-        How many have been done.
-    """
-
-    def __init__(self, X: FloatArray, labels: IntArray, k: int, neighbors: IntArray, random_state: int) -> None:
-        self.labels = canonical_labels(labels)
-        self.fallen = 0.0
-        self.iterations = 0
-        self._X, self._k, self._neighbors = X, k, neighbors
-        self._random_state = random_state
-        self._rounds = 0
-
-    def search(self, iterations: int | None = None) -> Generator[None]:
-        """Search, for so many iterations or endlessly, and yield every few tenths of a second.
-
-        Then ``labels`` are the best partition so far, and the search may be given up.
-        """
-        end = None if iterations is None else self.iterations + iterations
-        with ThreadPoolExecutor(THREADS) as pool:
-            while (end is None or self.iterations < end) and self._k > 1 and self.labels.max() > 0:
-                yield from self._round(pool, end)
-
-    def _round(self, pool: ThreadPoolExecutor, end: int | None) -> Iterator[None]:
-        """Do one round, of fewer iterations if ``end`` is near."""
-        self.labels = canonical_labels(self.labels)
-        n_groups = int(self.labels.max()) + 1
-        centers = group_means(self._X, self.labels)
-        heat = _HEAT * float(np.square(self._X - centers[self.labels]).sum()) / n_groups
-        draw = np.random.default_rng([self._random_state, self._rounds])
-        per_group = min(_FIRST_ROUND * 2**self._rounds, _LAST_ROUND)
-        self._rounds += 1
-        if n_groups < 2 * _LEAST_GROUPS:
-            totals = _at_most(end, self.iterations, [per_group * n_groups] * 2)
-            everything = np.arange(len(self._X))
-            walks = [self._walk(everything, draw) for _ in range(2)]
-            yield from self._run(pool, [everything] * 2, walks, totals, [0, 0], heat)
-            return
-        sizes = np.bincount(self.labels)
-        regions = divide(centers, sizes, draw, most=_MOST_RECORDS, fewest=_LEAST_GROUPS)
-        totals = _at_most(end, self.iterations, [per_group * len(groups) for groups in regions])
-        parts, firsts = records_of(regions, self.labels, self._k)
-        for start in range(0, len(parts), THREADS):
-            batch = slice(start, start + THREADS)
-            walks = [self._walk(part, draw) for part in parts[batch]]
-            yield from self._run(pool, parts[batch], walks, totals[batch], firsts[batch], heat)
-
-    def _walk(self, records: IntArray, draw: np.random.Generator) -> Walk:
-        """Return a search among ``records``, those of whole groups."""
-        seed = draw.integers(0, 2**63, 1, dtype=np.uint64)
-        labels = canonical_labels(self.labels[records])
-        return make_walk(self._X[records], labels, self._k, _neighbors_within(self._neighbors, records), seed)
-
-    def _run(
-        self,
-        pool: ThreadPoolExecutor,
-        parts: list[IntArray],
-        walks: list[Walk],
-        totals: list[int],
-        firsts: list[int],
-        heat: float,
-    ) -> Iterator[None]:
-        """Run ``walks`` side by side, each through a round of ``totals`` iterations, and take over what they find.
-
-        ``parts`` are their records, ``firsts`` the lowest labels of theirs.
-        """
-        before = self.fallen
-        twins = parts[0] is parts[-1] and len(parts) > 1
-        done = 0
-        pace = Pace(100)
-        while done < max(totals):
-            stops = [min(done + pace.work, total) for total in totals]
-
-            def go_on(walk: Walk, stop: int, total: int, done: int = done) -> None:
-                iterate(walk, self._k, done, stop, total, heat)
-
-            list(pool.map(go_on, walks, stops, totals))
-            self.iterations += sum(max(0, stop - done) for stop in stops)
-            done += pace.work
-            fallen = [float(walk.fallen[1]) for walk in walks]
-            if twins:
-                best = int(np.argmax(fallen))
-                self.labels[:] = walks[best].best
-                self.fallen = before + fallen[best]
-            else:
-                for part, walk, first in zip(parts, walks, firsts, strict=True):
-                    self.labels[part] = first + walk.best
-                self.fallen = before + sum(fallen)
-            pace.adapt()
-            yield
-
-
-def iterated(X: FloatArray, labels: IntArray, k: int, effort: int, seconds: float, random_state: int) -> IntArray:
-    """Return the labels of a partition of ``X``, shape (n, d), improved by local search and then by iterations.
-
-    There are ``effort`` iterations for each group, fewer if that takes more than ``seconds``, unless these are 0.
-    """
-    centered = about_mean(X)
-    better = canonical_labels(labels)
-    for message, share in improving_labels(centered, better, k):
-        checkpoint(message, share)
-    search = Recombination(centered, better, k, find_neighbors(centered, k), random_state)
-    iterations = effort * (int(search.labels.max()) + 1)
-    end = time.perf_counter() + seconds if seconds > 0.0 else np.inf
-    for _ in search.search(iterations):
-        checkpoint("taking groups apart", min(1.0, search.iterations / iterations))
-        if time.perf_counter() > end:
-            break
-    return canonical_labels(search.labels)
+        gains[0] += gain
+        if gains[0] > gains[1] + least:
+            gains[1] = gains[0]
+            annealing.best[:] = state.labels

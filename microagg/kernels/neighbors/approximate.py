@@ -1,68 +1,76 @@
-"""Records about as near as any to a point, from the k-d tree: found in a tenth of the time that the nearest take."""
+"""Records about as near to a point as any, from the k-d tree: found in a tenth of the time that the nearest take."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from microagg.kernels.neighbors.kd_tree import Search, Tree, distance_to_box, is_better, make_search, measure_leaf, rank
-from microagg.kernels.neighbors.tree_pool import Index
+from microagg.kernels.neighbors.kd_tree import Tree
+from microagg.kernels.neighbors.tree_pool import TreePool
+from microagg.kernels.neighbors.tree_queries import (
+    NeighborQuery,
+    distance_to_box,
+    insert,
+    is_better,
+    make_query,
+    measure_leaf,
+)
 from microagg.validation import FloatArray, IntArray
 
 
 @njit(cache=True, nogil=True)
-def roughly_nearest(tree: Tree, point: FloatArray, most: int, excluded: int, share: float, search: Search) -> int:
+def roughly_nearest(tree: Tree, point: FloatArray, most: int, excluded: int, share: float, query: NeighborQuery) -> int:
     """Find ``most`` records about as near to ``point``, shape (d,), as any, except ``excluded``; return how many.
 
-    A node is passed over unless the squared distance to its box is less than that of the last record found so far times
-    ``share``, at most 1. Fewer are found only if there are no more. They are as
-    :func:`microagg.kernels.neighbors.kd_tree.nearest` gives them.
+    Once ``most`` are found, a node is visited only if the squared distance to its box is less than ``share`` (at most
+    1) times that of the last of them. Fewer are found only if there are no more. The answer is where
+    :func:`microagg.kernels.neighbors.tree_queries.nearest` leaves it.
     """
     filled, top = 0, 1
     enough = np.inf
-    search.nodes[0], search.bounds[0] = 1, 0.0
+    query.nodes[0], query.bounds[0] = 1, 0.0
     while top > 0:
         top -= 1
-        node, bound = search.nodes[top], search.bounds[top]
+        node, bound = query.nodes[top], query.bounds[top]
         if not bound < enough:
             continue
         while 2 * node < len(tree.ends):
             near, far = 2 * node, 2 * node + 1
-            bound, other = distance_to_box(tree, near, point), distance_to_box(tree, far, point)
+            bound, other = distance_to_box(tree.boxes, near, point), distance_to_box(tree.boxes, far, point)
             if other < bound:
                 near, far = far, near
                 bound, other = other, bound
             if other < enough:
-                search.nodes[top], search.bounds[top] = far, other
+                query.nodes[top], query.bounds[top] = far, other
                 top += 1
             node = near
         if not bound < enough:
             continue
-        search.looked[0] += 1
-        measure_leaf(tree, node, point, search.distances)
+        query.visited[0] += 1
+        measure_leaf(tree, node, point, query.distances)
         start = tree.ends[node, 0]
         for i in range(tree.left[node]):
-            value, record = search.distances[i], tree.records[start + i]
+            value, record = query.distances[i], tree.records[start + i]
             if record != excluded and (
-                filled < most or is_better(value, record, search.values[most - 1], search.found[most - 1])
+                filled < most or is_better(value, record, query.values[most - 1], query.found[most - 1])
             ):
-                filled = rank(search, filled, most, value, record)
+                filled = insert(query, filled, most, value, record)
         if filled == most:
-            enough = share * search.values[most - 1]
+            enough = share * query.values[most - 1]
     return filled
 
 
 @njit(cache=True, nogil=True)
-def look_up_roughly(index: Index, near: IntArray, record: int, share: float, search: Search) -> None:
-    """Fill the row of ``record`` in ``near``."""
-    count = roughly_nearest(index.tree, index.X[record], near.shape[1], record, share, search)
-    near[record, :count] = search.found[:count]
-    near[record, count:] = -1
+def fill_row(pool: TreePool, neighbors: IntArray, record: int, share: float, query: NeighborQuery) -> None:
+    """Fill the row of ``record`` in ``neighbors``, shape (n, most), with near records; -1 where there are fewer."""
+    count = roughly_nearest(pool.tree, pool.X[record], neighbors.shape[1], record, share, query)
+    neighbors[record, :count] = query.found[:count]
+    neighbors[record, count:] = -1
 
 
 @njit(cache=True, nogil=True)
-def ask_roughly(index: Index, near: IntArray, share: float, start: int, stop: int) -> None:
-    """Fill the rows of ``near`` of the records in the slots from ``start`` to ``stop``; see :func:`roughly_nearest`."""
-    search = make_search(near.shape[1])
-    for record in index.tree.records[start:stop]:
-        look_up_roughly(index, near, record, share, search)
+def fill_rows(pool: TreePool, neighbors: IntArray, share: float, start: int, stop: int) -> None:
+    """Do as :func:`fill_row` for the records in the slots of the tree from ``start`` to ``stop``."""
+    query = make_query(neighbors.shape[1])
+    for record in pool.tree.records[start:stop]:
+        fill_row(pool, neighbors, record, share, query)

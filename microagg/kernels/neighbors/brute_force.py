@@ -1,9 +1,9 @@
-"""The unassigned records, and the questions that the MDAV family asks of them.
+"""The unassigned records, and what is nearest and farthest among them, by a pass over them all.
 
-A pool holds its records column by column, so that one pass over an attribute is contiguous. A record that leaves is
-only blanked: its first attribute becomes NaN, so every distance to it is NaN and loses each comparison. Now and then
+A pool holds its records column by column, so that a pass over one attribute is contiguous. A record that leaves is only
+blanked: its first attribute becomes NaN, so every distance to it is NaN and loses each comparison. Now and then
 :func:`tidy` closes the gaps. Records keep their order throughout, so the lowest position is the lowest record index,
-which is how all ties are broken.
+which is how all ties are broken. A pass takes time O(nd); for many records see :mod:`.tree_pool`.
 
 Distances are squared Euclidean, their terms added attribute by attribute in order: the same two records have bitwise
 the same distance in every kernel.
@@ -25,6 +25,9 @@ ALIVE = 1  # records still unassigned
 # Records handled at a time, so that their partial distances stay in the first-level cache.
 BLOCK = 1024
 
+# Terms of squared distances added between two checkpoints: some tenths of a second.
+TERMS_AT_A_TIME = 200_000_000
+
 
 class Pool(NamedTuple):
     """Unassigned records; made by :func:`make_pool`.
@@ -38,10 +41,10 @@ class Pool(NamedTuple):
     positions : array of int, shape (n,)
         The position of each record index, -1 once it has left.
     distances : array of float, shape (n,)
-        Squared distances from whatever was asked last, by position.
+        Squared distances from the point that was measured from last, by position.
     totals : array of float, shape (2, d)
-        The coordinate sums of the unassigned records, and below each what rounding has left of it: together they are
-        so exact that they do not depend on the order in which records left.
+        The coordinate sums of the unassigned records, and below each the error that rounding has left in it. Together
+        they are so exact that they do not depend on the order in which records left.
     counts : array of int, shape (2,)
         See EXTENT and ALIVE.
     """
@@ -56,7 +59,7 @@ class Pool(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def add_exactly(totals: FloatArray, j: int, value: float) -> None:
-    """Add ``value`` to sum j, keeping what rounding loses (Knuth's TwoSum, then renormalized)."""
+    """Add ``value`` to sum j, and what rounding loses to its error (Knuth's TwoSum, then renormalized)."""
     high = totals[0, j]
     rough = high + value
     added = rough - high
@@ -124,6 +127,21 @@ def centroid(pool: Pool) -> FloatArray:
     return (pool.totals[0] + pool.totals[1]) / pool.counts[ALIVE]
 
 
+def passes_at_a_time(n: int, d: int) -> int:
+    """Return how many passes over ``n`` records with ``d`` attributes are made between two checkpoints."""
+    return max(1, TERMS_AT_A_TIME // (n * d))
+
+
+@njit(cache=True, nogil=True)
+def squared_distance(one: FloatArray, other: FloatArray) -> float:
+    """Return the squared distance of two points, shape (d,)."""
+    distance = 0.0
+    for j in range(len(one)):
+        difference = one[j] - other[j]
+        distance += difference * difference
+    return distance
+
+
 @njit(cache=True, nogil=True)
 def squared_distances(columns: FloatArray, start: int, stop: int, point: FloatArray, out: FloatArray) -> None:
     """Write the squared distances of ``columns[:, start:stop]`` (columns: shape (d, n)) to ``point`` into ``out``."""
@@ -148,13 +166,33 @@ def measure_from(pool: Pool, point: FloatArray) -> None:
 @njit(cache=True, nogil=True)
 def farthest(pool: Pool, excluded: int = -1) -> int:
     """Return the position of the largest of ``pool.distances`` except at ``excluded``; -1 if there is no other."""
+    return position_of_largest(pool.distances, pool.counts[EXTENT], excluded)
+
+
+@njit(cache=True, nogil=True)
+def position_of_largest(values: FloatArray, stop: int, excluded: int) -> int:
+    """Return the first position of the largest of ``values[:stop]`` except at ``excluded``, none of them negative.
+
+    NaN is skipped; -1 is returned if there is no other value.
+    """
     best = -1
     largest = -1.0
-    for position in range(pool.counts[EXTENT]):
-        if pool.distances[position] > largest and position != excluded:
-            largest = pool.distances[position]
+    for position in range(stop):
+        if values[position] > largest and position != excluded:
+            largest = values[position]
             best = position
     return best
+
+
+@njit(cache=True, nogil=True)
+def farthest_from_mean_first(pool: Pool) -> IntArray:
+    """Return all record indices, the farthest from the centroid of all data first, ties by record index.
+
+    No record may have left yet. Sets ``pool.distances`` to those from the centroid.
+    """
+    measure_from(pool, centroid(pool))
+    # A stable sort keeps the order of the records among equals.
+    return np.argsort(-pool.distances, kind="mergesort")
 
 
 @njit(cache=True, nogil=True)

@@ -1,12 +1,12 @@
-"""The k-neighborhood of every unassigned record, kept up while records leave, for DBA and GSMS.
+"""The k-neighborhood of every unassigned record, kept up to date while records are assigned, for DBA and GSMS.
 
 The k-neighborhood of a record is the record itself and its k-1 nearest unassigned records, nearest first. It changes
-only when one of them leaves. Each record therefore keeps a list of more of its nearest than it needs: those left of
-them close the gap, and only when too few are left are all distances measured again.
+only when one of them is assigned. So each record has a list of more of its nearest records than the neighborhood needs,
+and only when fewer than k of the list are left are all distances measured again, in time O(nd).
 
-Of identical records only the first needs a neighborhood: theirs hold the same values in the same order, so whatever is
-computed from them ties, and ties go to the first. Identical records are also taken into groups by index, so the first
-one left is the one whose predecessor has gone.
+Of identical records only the first one left needs a neighborhood: all of theirs hold the same values in the same order,
+so whatever is computed from them ties, and ties go to the lowest index. Identical records are assigned by index, so the
+first one left is the one whose predecessor has been assigned.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from numba import njit
 from microagg.kernels.neighbors.brute_force import EXTENT, Pool, measure_from, nearest
 from microagg.validation import FloatArray, IntArray
 
-# How many more of its nearest a record keeps than it needs. More are dearer to find, fewer must be renewed more often.
+# How many more records than the neighborhood needs are listed: longer lists take longer to find, shorter ones have to
+# be found again more often.
 SPARE = 16
 
-# About as many simple operations, a fraction of a second's worth, are done between two checkpoints.
-WORK = 1 << 27
+# Terms of distances added, and steps of ranking them, between two checkpoints: a fraction of a second.
+STEPS_AT_A_TIME = 1 << 27
 
 
 class Neighborhoods(NamedTuple):
@@ -34,7 +35,7 @@ class Neighborhoods(NamedTuple):
     lists : array of int, shape (n, k + SPARE) or less
         Each record, then its nearest unassigned records when they were last measured, nearest first.
     known : array of int, shape (n,)
-        How far each list goes, some of whose records may have left; 0 before it is first measured.
+        The length of each list, some of whose records may have been assigned; 0 before distances are first measured.
     twins : array of int, shape (n,)
         The last identical record before each record, -1 if there is none.
     """
@@ -57,7 +58,7 @@ def make_neighborhoods(X: FloatArray, k: int) -> Neighborhoods:
 def records_per_step(X: FloatArray, k: int) -> int:
     """Return how many neighborhoods are to be measured between two checkpoints."""
     ranking = 2 * (k + SPARE) ** 2
-    return max(1, WORK // (X.size + ranking))
+    return max(1, STEPS_AT_A_TIME // (X.size + ranking))
 
 
 @njit(cache=True, nogil=True)

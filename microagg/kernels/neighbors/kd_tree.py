@@ -1,14 +1,11 @@
-"""A k-d tree whose records can be removed: what is nearest to a record, or farthest from it, among those still there.
+"""A k-d tree from which records can be removed; :mod:`.tree_queries` finds what is near or far in it.
 
-The tree answers exactly as a pass over all records would, ties included (lowest record index), but looks at few of
-them. Its shape is that of a heap: node v has the children 2v and 2v + 1, each with half of the records, and the leaves
-hold a few dozen. Records are cut at the median of the attribute that spreads most, by (value, record index), so
+Its shape is that of a heap: node v has the children 2v and 2v + 1, each with half of the records, and a leaf holds a
+few dozen. Records are divided at the median of the attribute with the widest range, by (value, record index), so that
 identical records do no harm. Every node knows the bounding box, the number and the lowest index of the records left
-below it.
+below it. Building takes time O(nd log n), removing a record O(d log n).
 
-Distances are squared Euclidean, their terms added attribute by attribute in order, bitwise as :mod:`.pool` does.
-Rounding is monotone, so a distance to a box, its terms added in the same order, never exceeds the rounded distance to
-a record in it: pruning needs no tolerance.
+Distances are squared Euclidean, their terms added attribute by attribute in order, bitwise as in :mod:`.brute_force`.
 
 Source: Bentley 1975; Friedman, Bentley & Finkel 1977.
 """
@@ -24,14 +21,11 @@ from numba import njit
 from microagg.kernels.neighbors.brute_force import squared_distances
 from microagg.validation import FloatArray, IntArray
 
-#: Records in a leaf, at most: so many that a pass over them uses the processor's vector units.
+#: Records in a leaf, at most: enough for a pass over them to use the processor's vector units.
 LEAF = 32
 
-# No record has this index.
-NOBODY = np.int64(1) << 62
-
-# The stack of a search holds at most one node a level.
-_DEPTH = 64
+# Stands for no record, or for no group: larger than any index, so that it loses every tie.
+NO_INDEX = np.int64(1) << 62
 
 
 class Tree(NamedTuple):
@@ -42,7 +36,7 @@ class Tree(NamedTuple):
     coordinates : array of float, shape (n * d,)
         Leaf by leaf, within a leaf attribute by attribute: one pass over an attribute is contiguous.
     records : array of int, shape (n,)
-        The record in each slot; within a leaf, those still there come first.
+        The record in each slot; within a leaf, those that have not been removed come first.
     slots : array of int, shape (n,)
         The slot of each record, -1 once it has been removed.
     boxes : array of float, shape (nodes, 2, d)
@@ -73,53 +67,13 @@ class Tree(NamedTuple):
     center: FloatArray
 
 
-class Search(NamedTuple):
-    """What a search writes to, made once and used again; made by :func:`make_search`.
-
-    Attributes
-    ----------
-    nodes : array of int
-        Nodes still to be looked at.
-    bounds : array of float
-        The bound of each.
-    distances : array of float
-        Squared distances of the records of a leaf.
-    values : array of float, shape (most,)
-        The squared distances of the records found, best first.
-    found : array of int, shape (most,)
-        The records found, best first.
-    looked : array of int, shape (1,)
-        How many leaves all searches so far have looked into.
-    """
-
-    nodes: IntArray
-    bounds: FloatArray
-    distances: FloatArray
-    values: FloatArray
-    found: IntArray
-    looked: IntArray
-
-
-@njit(cache=True, nogil=True)
-def make_search(most: int) -> Search:
-    """Return room for searches of up to ``most`` records."""
-    return Search(
-        np.empty(_DEPTH, dtype=np.int64),
-        np.empty(_DEPTH),
-        np.empty(2 * LEAF),
-        np.empty(most),
-        np.empty(most, dtype=np.int64),
-        np.zeros(1, dtype=np.int64),
-    )
-
-
-# --- building --------------------------------------------------------------------------------------------------------
+# ---- Building --------------------------------------------------------------------------------------------------------
 
 
 def make_tree(columns: FloatArray, center: FloatArray, threads: int = 1) -> Tree:
     """Return the tree of the records whose attributes are the rows of ``columns``, shape (d, n), n >= 1.
 
-    ``center``, shape (d,), is where :attr:`Tree.norms` are measured from, best the centroid of the records. Subtrees
+    ``center``, shape (d,), is where :attr:`Tree.norms` are measured from: best the centroid of the records. Subtrees
     are built on ``threads`` threads; the tree does not depend on their number.
     """
     d, n = columns.shape
@@ -134,13 +88,13 @@ def make_tree(columns: FloatArray, center: FloatArray, threads: int = 1) -> Tree
         np.empty(n, dtype=np.int64),
         np.empty((2 * leaves, 2, d)),
         np.zeros(2 * leaves, dtype=np.int64),
-        np.full(2 * leaves, NOBODY),
+        np.full(2 * leaves, NO_INDEX),
         _ends(n, leaves),
         norms,
         np.full(2 * leaves, -1.0),
         center,
     )
-    # The top is divided until there is a subtree for each thread; these share no slots and no nodes.
+    # The top is divided until there is a subtree for each thread. Subtrees share no slots and no nodes.
     first = 1
     while first < min(threads, leaves):
         for node in range(first, 2 * first):
@@ -185,7 +139,7 @@ def _build_below(columns: FloatArray, tree: Tree, root: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _divide(columns: FloatArray, tree: Tree, node: int) -> None:
-    """Divide the records of ``node`` at the median of the attribute that spreads most."""
+    """Divide the records of ``node`` at the median of the attribute with the widest range."""
     start, stop = tree.ends[node]
     order = tree.records
     attribute = 0
@@ -254,7 +208,7 @@ def _fill_leaf(columns: FloatArray, tree: Tree, leaf: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _fit_leaf(tree: Tree, leaf: int) -> bool:
-    """Set what a leaf knows of its records; return whether that was something else."""
+    """Set the box, lowest index and reach of a leaf from its records; return whether any of them has changed."""
     start, stop = tree.ends[leaf]
     count = tree.left[leaf]
     d = tree.boxes.shape[2]
@@ -268,7 +222,7 @@ def _fit_leaf(tree: Tree, leaf: int) -> bool:
         changed |= least != tree.boxes[leaf, 0, j] or greatest != tree.boxes[leaf, 1, j]
         tree.boxes[leaf, 0, j] = least
         tree.boxes[leaf, 1, j] = greatest
-    lowest, reach = NOBODY, -1.0
+    lowest, reach = NO_INDEX, -1.0
     for record in tree.records[start : start + count]:
         lowest = min(lowest, record)
         reach = max(reach, tree.norms[record])
@@ -280,7 +234,7 @@ def _fit_leaf(tree: Tree, leaf: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def _fit_node(tree: Tree, node: int) -> bool:
-    """Set what an inner node knows from its children; return whether its box or lowest index was another."""
+    """Set all that an inner node knows from its children; return whether its box, lowest index or reach has changed."""
     one, other = 2 * node, 2 * node + 1
     tree.left[node] = tree.left[one] + tree.left[other]
     changed = False
@@ -297,7 +251,7 @@ def _fit_node(tree: Tree, node: int) -> bool:
     return changed
 
 
-# --- removing --------------------------------------------------------------------------------------------------------
+# ---- Removing --------------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -339,253 +293,3 @@ def remove(tree: Tree, record: int) -> None:
         else:
             tree.left[node] -= 1
         node >>= 1
-
-
-# --- searching -------------------------------------------------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def distance_to_box(tree: Tree, node: int, point: FloatArray) -> float:
-    """Return the squared distance from ``point``, shape (d,), to the box of ``node``; infinity if it is empty."""
-    total = 0.0
-    for j in range(len(point)):
-        gap = max(max(tree.boxes[node, 0, j] - point[j], point[j] - tree.boxes[node, 1, j]), 0.0)
-        total += gap * gap
-    return total
-
-
-@njit(cache=True, nogil=True)
-def measure_leaf(tree: Tree, leaf: int, point: FloatArray, distances: FloatArray) -> None:
-    """Write the squared distances from ``point``, shape (d,), to the records left in a leaf into ``distances``."""
-    start, stop = tree.ends[leaf]
-    count, d = tree.left[leaf], len(point)
-    out = distances[:count]
-    out[:] = 0.0
-    for j in range(d):
-        at = start * d + j * (stop - start)
-        column = tree.coordinates[at : at + count]
-        value = point[j]
-        for i in range(count):
-            difference = column[i] - value
-            out[i] += difference * difference
-
-
-@njit(cache=True, nogil=True)
-def is_better(bound: float, lowest: int, worst: float, worst_record: int) -> bool:
-    """Return whether (bound, lowest) comes before (worst, worst_record)."""
-    return bound < worst or (bound == worst and lowest < worst_record)
-
-
-@njit(cache=True, nogil=True)
-def rank(search: Search, filled: int, most: int, value: float, record: int) -> int:
-    """Put a record where it belongs among those found, smallest (value, record) first; return how many there are."""
-    if filled < most:
-        filled += 1
-    at = filled - 1
-    while at > 0 and (
-        search.values[at - 1] > value or (search.values[at - 1] == value and search.found[at - 1] > record)
-    ):
-        search.values[at] = search.values[at - 1]
-        search.found[at] = search.found[at - 1]
-        at -= 1
-    search.values[at] = value
-    search.found[at] = record
-    return filled
-
-
-@njit(cache=True, nogil=True)
-def nearest(tree: Tree, point: FloatArray, most: int, excluded: int, search: Search) -> int:
-    """Find the ``most`` records nearest to ``point``, shape (d,), except ``excluded``; return how many there are.
-
-    They are in ``search.found``, nearest first, ties by record index, their squared distances in ``search.values``.
-    """
-    filled, top = 0, 1 if most > 0 else 0
-    worst, worst_record = np.inf, NOBODY
-    search.nodes[0], search.bounds[0] = 1, distance_to_box(tree, 1, point)
-    while top > 0:
-        top -= 1
-        node, bound = search.nodes[top], search.bounds[top]
-        if not is_better(bound, tree.lowest[node], worst, worst_record):
-            continue
-        while 2 * node < len(tree.ends):
-            near, far = 2 * node, 2 * node + 1
-            bound, other = distance_to_box(tree, near, point), distance_to_box(tree, far, point)
-            if is_better(other, tree.lowest[far], bound, tree.lowest[near]):
-                near, far = far, near
-                bound, other = other, bound
-            if is_better(other, tree.lowest[far], worst, worst_record):
-                search.nodes[top], search.bounds[top] = far, other
-                top += 1
-            node = near
-        if not is_better(bound, tree.lowest[node], worst, worst_record):
-            continue
-        search.looked[0] += 1
-        measure_leaf(tree, node, point, search.distances)
-        start = tree.ends[node, 0]
-        for i in range(tree.left[node]):
-            value, record = search.distances[i], tree.records[start + i]
-            if record == excluded or not is_better(value, record, worst, worst_record):
-                continue
-            filled = rank(search, filled, most, value, record)
-            if filled == most:
-                worst, worst_record = search.values[most - 1], search.found[most - 1]
-    return filled
-
-
-@njit(cache=True, nogil=True)
-def _distance_to_hull(tree: Tree, node: int, hull: FloatArray) -> float:
-    """Return the squared distance from the box ``hull``, shape (2, d), to that of ``node``."""
-    total = 0.0
-    for j in range(hull.shape[1]):
-        gap = max(max(tree.boxes[node, 0, j] - hull[1, j], hull[0, j] - tree.boxes[node, 1, j]), 0.0)
-        total += gap * gap
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _nearest_box(tree: Tree, node: int, points: FloatArray, hull: FloatArray, enough: float) -> float:
-    """Return the least squared distance from ``points`` to the box of ``node``; above ``enough``, no more than it."""
-    coarse = _distance_to_hull(tree, node, hull)
-    if coarse > enough:
-        return coarse
-    least = np.inf
-    for point in points:
-        least = min(least, distance_to_box(tree, node, point))
-    return least
-
-
-@njit(cache=True, nogil=True)
-def _measure_leaf_from_any(tree: Tree, leaf: int, points: FloatArray, worst: float, search: Search) -> None:
-    """Write the least squared distance from ``points`` of each record of a leaf into ``search.distances``."""
-    count = tree.left[leaf]
-    least, other = search.distances[:count], search.distances[LEAF : LEAF + count]
-    least[:] = np.inf
-    for point in points:
-        if distance_to_box(tree, leaf, point) <= worst:
-            measure_leaf(tree, leaf, point, other)
-            for i in range(count):
-                least[i] = min(least[i], other[i])
-
-
-@njit(cache=True, nogil=True)
-def nearest_to_any(tree: Tree, points: FloatArray, most: int, excluded: IntArray, search: Search) -> int:
-    """Find the ``most`` records nearest to any of ``points``, shape (m, d), ``excluded`` aside; return how many.
-
-    They are in ``search.found``, nearest first, ties by record index, their least squared distances in
-    ``search.values``.
-    """
-    hull = np.empty((2, points.shape[1]))
-    for j in range(points.shape[1]):
-        hull[0, j], hull[1, j] = points[:, j].min(), points[:, j].max()
-    filled, top = 0, 1
-    worst, worst_record = np.inf, NOBODY
-    search.nodes[0], search.bounds[0] = 1, 0.0
-    while top > 0:
-        top -= 1
-        node, bound = search.nodes[top], search.bounds[top]
-        if not is_better(bound, tree.lowest[node], worst, worst_record):
-            continue
-        while 2 * node < len(tree.ends):
-            near, far = 2 * node, 2 * node + 1
-            bound = _nearest_box(tree, near, points, hull, worst)
-            other = _nearest_box(tree, far, points, hull, worst)
-            if is_better(other, tree.lowest[far], bound, tree.lowest[near]):
-                near, far = far, near
-                bound, other = other, bound
-            if is_better(other, tree.lowest[far], worst, worst_record):
-                search.nodes[top], search.bounds[top] = far, other
-                top += 1
-            node = near
-        if not is_better(bound, tree.lowest[node], worst, worst_record):
-            continue
-        search.looked[0] += 1
-        _measure_leaf_from_any(tree, node, points, worst, search)
-        start = tree.ends[node, 0]
-        for i in range(tree.left[node]):
-            value, record = search.distances[i], tree.records[start + i]
-            if not is_better(value, record, worst, worst_record) or _holds(excluded, record):
-                continue
-            filled = rank(search, filled, most, value, record)
-            if filled == most:
-                worst, worst_record = search.values[most - 1], search.found[most - 1]
-    return filled
-
-
-@njit(cache=True, nogil=True)
-def _holds(records: IntArray, record: int) -> bool:
-    for other in records:  # noqa: SIM110 - compiled code knows no any()
-        if other == record:
-            return True
-    return False
-
-
-@njit(cache=True, nogil=True)
-def distance_within_box(tree: Tree, node: int, point: FloatArray, own: float) -> float:
-    """Return a number that no squared distance from ``point`` to a record below ``node`` exceeds; -1 for no records.
-
-    It is the least of two bounds. One is the farthest corner of the box; its terms are added in the same order as those
-    of a distance, so rounding cannot put it below one. The other is for the shell of a ball, which boxes fit badly and
-    which is what is left of data taken from the outside. Let c be the tree's center, u = c - p, and R the reach of the
-    node. A record x there has y = x - c in a box B and in the ball of radius R, and ‖x - p‖² = ‖y‖² + ‖u‖² + 2 u·y.
-    With the multiplier ‖u‖/R for the ball, Lagrange's bound on u·y is ‖u‖·R less ‖u‖/2R times the squared distance from
-    B to the point R·u/‖u‖ opposite p, so that ‖x - p‖² ≤ (R + ‖u‖)² - ‖u‖/R · that squared distance. The result is
-    raised by far more than rounding can amount to. ``own`` is ‖u‖².
-    """
-    if tree.reach[node] < 0.0:
-        return -1.0
-    radius, away = np.sqrt(tree.reach[node]), np.sqrt(own)
-    ratio = radius / away if away > 0.0 else 0.0
-    corner = beside = 0.0
-    for j in range(len(point)):
-        least, greatest = tree.boxes[node, 0, j], tree.boxes[node, 1, j]
-        gap = max(greatest - point[j], point[j] - least)
-        corner += gap * gap
-        center = tree.center[j]
-        opposite = ratio * (center - point[j])
-        gap = max(max((least - center) - opposite, opposite - (greatest - center)), 0.0)
-        beside += gap * gap
-    ball = (radius + away) * (radius + away) * (1.0 + 1e-12)
-    if ratio > 0.0:
-        ball -= beside / ratio * (1.0 - 1e-12)
-    return min(corner, ball)
-
-
-@njit(cache=True, nogil=True)
-def farthest(tree: Tree, point: FloatArray, own: float, most: int, excluded: int, search: Search) -> int:
-    """Find the ``most`` records farthest from ``point``, shape (d,), except ``excluded``; return how many there are.
-
-    They are in ``search.found``, farthest first, ties by record index, their negated squared distances in
-    ``search.values``. ``own`` is the squared distance of ``point`` from the tree's center.
-    """
-    filled, top = 0, 1
-    worst, worst_record = np.inf, NOBODY
-    search.nodes[0], search.bounds[0] = 1, -distance_within_box(tree, 1, point, own)
-    while top > 0:
-        top -= 1
-        node, bound = search.nodes[top], search.bounds[top]
-        if not is_better(bound, tree.lowest[node], worst, worst_record):
-            continue
-        while 2 * node < len(tree.ends):
-            near, far = 2 * node, 2 * node + 1
-            bound = -distance_within_box(tree, near, point, own)
-            other = -distance_within_box(tree, far, point, own)
-            if is_better(other, tree.lowest[far], bound, tree.lowest[near]):
-                near, far = far, near
-                bound, other = other, bound
-            if is_better(other, tree.lowest[far], worst, worst_record):
-                search.nodes[top], search.bounds[top] = far, other
-                top += 1
-            node = near
-        if not is_better(bound, tree.lowest[node], worst, worst_record):
-            continue
-        search.looked[0] += 1
-        measure_leaf(tree, node, point, search.distances)
-        start = tree.ends[node, 0]
-        for i in range(tree.left[node]):
-            value, record = -search.distances[i], tree.records[start + i]
-            if record == excluded or not is_better(value, record, worst, worst_record):
-                continue
-            filled = rank(search, filled, most, value, record)
-            if filled == most:
-                worst, worst_record = search.values[most - 1], search.found[most - 1]
-    return filled

@@ -1,4 +1,4 @@
-"""The records nearest to each record, found on all cores: by passes, by the tree, or among very many approximately."""
+"""The records nearest to each record, found on all cores: by passes or in a k-d tree, and among many approximately."""
 
 from __future__ import annotations
 
@@ -7,21 +7,25 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numba import njit
 
+from microagg.kernels import threads
 from microagg.kernels.neighbors import crossover
-from microagg.kernels.neighbors.approximate import ask_roughly
+from microagg.kernels.neighbors.approximate import fill_rows
 from microagg.kernels.neighbors.brute_force import nearest, squared_distances
-from microagg.kernels.neighbors.lookahead import THREADS
-from microagg.kernels.neighbors.tree_pool import make_index
+from microagg.kernels.neighbors.tree_pool import make_tree_pool
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
-#: How many nearest records each record knows: twice k, within these limits.
+# How many nearest records are found for each record: twice k, within these limits.
 _NEIGHBORS = (10, 48)
 
-#: Among more records than this neighbors need not be the nearest: they are looked for where the squared distance is
-#: less than this share of that of the last one so far.
+# Among more records than this, those found need not be the nearest: the search goes on only where the squared distance
+# is less than this share of that of the last one found.
 _MOST_EXACT = 20_000
 _NEAR_ENOUGH = 0.3
+
+# Terms of squared distances that a thread adds between two checkpoints, and records for which it asks the tree.
+_TERMS_AT_A_TIME = 20_000_000
+_RECORDS_AT_A_TIME = 4_000
 
 
 @njit(cache=True, nogil=True)
@@ -36,7 +40,7 @@ def neighbors_by_passes(columns: FloatArray, neighbors: IntArray, start: int, st
 
 
 def find_neighbors(X: FloatArray, k: int) -> IntArray:
-    """Return the records nearest to each of ``X``, shape (n, d), itself aside: twice k, but not too many or few.
+    """Return the records nearest to each of ``X``, shape (n, d), itself aside: about 2k for each, nearest first.
 
     Among many records they are about the nearest, see :func:`microagg.kernels.neighbors.approximate.roughly_nearest`.
     """
@@ -46,24 +50,23 @@ def find_neighbors(X: FloatArray, k: int) -> IntArray:
     if neighbors.size == 0:
         return neighbors
     if crossover.prefers_tree(n, d):
-        index = make_index(X, THREADS)
+        pool = make_tree_pool(X)
         share = 1.0 if n <= _MOST_EXACT else _NEAR_ENOUGH
 
         def fill(start: int, stop: int) -> None:
-            ask_roughly(index, neighbors, share, start, stop)
+            fill_rows(pool, neighbors, share, start, stop)
 
-        at_a_time = 4_000
+        at_a_time = _RECORDS_AT_A_TIME
     else:
         columns = X.T.copy()
 
         def fill(start: int, stop: int) -> None:
             neighbors_by_passes(columns, neighbors, start, stop)
 
-        at_a_time = max(1, 20_000_000 // (n * d))
-    with ThreadPoolExecutor(THREADS) as pool:
-        stretch = at_a_time * THREADS
+        at_a_time = max(1, _TERMS_AT_A_TIME // (n * d))
+    with ThreadPoolExecutor(threads.THREADS) as executor:
+        stretch = at_a_time * threads.THREADS
         for start in range(0, n, stretch):
             checkpoint("finding neighbors", start / n)
-            cuts = np.linspace(start, min(start + stretch, n), THREADS + 1).astype(int).tolist()
-            list(pool.map(fill, cuts[:-1], cuts[1:]))
+            threads.in_parts(executor, fill, start, min(start + stretch, n), threads.THREADS)
     return neighbors

@@ -1,12 +1,12 @@
-"""Unassigned records of mixed attributes, and what a set of records has in common with each of them.
+"""Unassigned records of numeric, ordinal and nominal attributes together, and their distances from a record.
 
-What a set has in common is its extents: of each attribute the smallest and the largest number or rank, or the node of
-the lowest common ancestor. An attribute's share is the size of that range over the domain, or the height of that node
-over the taxonomy's. The distance of two records is the sum of the shares of the two as a set (Byun, Kamra, Bertino &
-Li, Definitions 2 to 5), so one kernel serves distances and generalizations.
+The extents of a set of records are, for each attribute, its smallest and its largest number or rank, or the node of
+the lowest common ancestor of its categories. An attribute's share is the size of that range over that of the domain, or
+the height of that node over that of the taxonomy. The distance of two records is the sum of the shares of the two as a
+set (Byun, Kamra, Bertino & Li, Definitions 2 to 5), so one kernel serves distances and the loss of generalized groups.
 
 Shares are differences of raw values over the domain, added attribute by attribute in order: equal records have bitwise
-equal sums in every kernel, and extents that widen never lower a sum. An attribute whose domain is 0 adds nothing.
+equal sums in every kernel, and wider extents never have a smaller sum. An attribute whose domain is 0 adds nothing.
 
 As in :mod:`microagg.kernels.neighbors.brute_force` values are held column by column, a record that leaves is only
 blanked, and records keep their order, so that the lowest position is the lowest record index.
@@ -20,13 +20,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from microagg.kernels.neighbors.brute_force import ALIVE, BLOCK, EXTENT
+from microagg.kernels.neighbors.brute_force import ALIVE, BLOCK, EXTENT, position_of_largest
 from microagg.records import Records
 from microagg.validation import FloatArray, IntArray
 
 NodeArray = NDArray[np.uint32]
 
-# Terms added between two checkpoints: some tenths of a second.
+# Shares added between two checkpoints: some tenths of a second.
 TERMS_AT_A_TIME = 100_000_000
 
 
@@ -40,13 +40,13 @@ class MixedPool(NamedTuple):
     numbers : array of float, shape (d, n)
         One row per attribute, one position per record: its number or rank; 0 for a nominal attribute.
     nodes : array of int, shape (d, n)
-        The node of the taxonomy, without a sign, which indexing would have to heed; 0 for other attributes.
+        The node of the taxonomy; 0 for other attributes. Unsigned, as negative positions would have to be checked for.
     blanks : array of float, shape (n,)
         0 at each position, NaN once its record has left: sums start from it.
     records, positions : arrays of int, shape (n,)
         The record index at each position, ascending; the position of each record index, -1 once it has left.
     sums : array of float, shape (n,)
-        The sums of shares from whatever was asked last, by position; NaN where the record has left.
+        The sums of shares from the point that was measured from last, by position; NaN where the record has left.
     tables : array of float, shape (d, m)
         The share that each node has together with the node that :func:`relate` was asked for last.
     nominal : array of bool, shape (d,)
@@ -195,10 +195,4 @@ def measure_from(pool: MixedPool, point: FloatArray) -> None:
 @njit(cache=True, nogil=True)
 def farthest(pool: MixedPool, excluded: int = -1) -> int:
     """Return the position of the largest of ``pool.sums`` except at ``excluded``; -1 if there is no other."""
-    best = -1
-    largest = -1.0
-    for position in range(pool.counts[EXTENT]):
-        if pool.sums[position] > largest and position != excluded:
-            largest = pool.sums[position]
-            best = position
-    return best
+    return position_of_largest(pool.sums, pool.counts[EXTENT], excluded)

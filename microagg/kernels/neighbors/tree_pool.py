@@ -1,4 +1,4 @@
-"""The unassigned records in a k-d tree, with their centroid: what :mod:`.pool` is to small data, for large."""
+"""The unassigned records in a k-d tree, with their sums: what :mod:`.brute_force` is to few records, for many."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from microagg.kernels import threads
 from microagg.kernels.neighbors.brute_force import add_exactly
 from microagg.kernels.neighbors.kd_tree import Tree, make_tree
 from microagg.validation import FloatArray, IntArray
 
-# Positions of Index.counts.
-ALIVE = 0
 
-
-class Index(NamedTuple):
-    """Unassigned records; made by :func:`make_index`.
+class TreePool(NamedTuple):
+    """Unassigned records; made by :func:`make_tree_pool`.
 
     Attributes
     ----------
@@ -26,22 +24,18 @@ class Index(NamedTuple):
         Those still unassigned.
     totals : array of float, shape (2, d)
         As :attr:`microagg.kernels.neighbors.brute_force.Pool.totals`.
-    counts : array of int, shape (1,)
-        How many are unassigned.
     """
 
     X: FloatArray
     tree: Tree
     totals: FloatArray
-    counts: IntArray
 
 
-def make_index(X: FloatArray, threads: int) -> Index:
-    """Return an index of all records of ``X``, shape (n, d)."""
+def make_tree_pool(X: FloatArray) -> TreePool:
+    """Return a pool of all records of ``X``, shape (n, d)."""
     totals = _totals(X)
     center = (totals[0] + totals[1]) / len(X)
-    tree = make_tree(np.ascontiguousarray(X.T), center, threads)
-    return Index(X, tree, totals, np.array([len(X)]))
+    return TreePool(X, make_tree(np.ascontiguousarray(X.T), center, threads.THREADS), totals)
 
 
 @njit(cache=True, nogil=True)
@@ -53,29 +47,41 @@ def _totals(X: FloatArray) -> FloatArray:
     return totals
 
 
-def index_of_rest(index: Index, left: IntArray, threads: int) -> Index:
-    """Return an index of the records that are left, ``left``, ascending; they are numbered anew in this order.
+def pool_of_rest(pool: TreePool, left: IntArray) -> TreePool:
+    """Return a pool of the unassigned records ``left``, ascending; they are numbered anew in this order.
 
-    Its tree is smaller and its leaves are full again, so searches look at less.
+    Its tree is smaller and its leaves are full again, so queries visit less of it.
     """
-    rest = make_index(index.X[left], threads)
-    # Bitwise, sums depend on what was in them before.
-    rest.totals[:] = index.totals
+    rest = make_tree_pool(pool.X[left])
+    # The sums of the rest alone might differ in the last bit from those that the removals have left.
+    rest.totals[:] = pool.totals
     return rest
 
 
-def from_the_outside(index: Index) -> IntArray:
-    """Return all records, the farthest from the centroid of all data first, ties by record index."""
-    return np.argsort(-index.tree.norms, kind="stable")
+@njit(cache=True, nogil=True)
+def number_left(pool: TreePool) -> int:
+    """Return how many records are unassigned."""
+    return pool.tree.left[1]
 
 
 @njit(cache=True, nogil=True)
-def next_of(index: Index, order: IntArray, start: int, count: int) -> tuple[IntArray, int]:
+def centroid(pool: TreePool) -> FloatArray:
+    """Return the centroid of the unassigned records, shape (d,): their sums, correctly rounded, over their number."""
+    return (pool.totals[0] + pool.totals[1]) / number_left(pool)
+
+
+def farthest_from_mean_first(pool: TreePool) -> IntArray:
+    """Return all records, the farthest from the centroid of all data first, ties by record index."""
+    return np.argsort(-pool.tree.norms, kind="stable")
+
+
+@njit(cache=True, nogil=True)
+def next_unassigned(pool: TreePool, order: IntArray, start: int, count: int) -> tuple[IntArray, int]:
     """Return the next ``count`` unassigned records of ``order`` from position ``start``, and where they end."""
     found = np.empty(count, dtype=np.int64)
     filled = 0
     while filled < count and start < len(order):
-        if index.tree.slots[order[start]] >= 0:
+        if pool.tree.slots[order[start]] >= 0:
             found[filled] = order[start]
             filled += 1
         start += 1

@@ -14,15 +14,13 @@ from microagg.kernels.neighbors.brute_force import (
     make_pool,
     measure_from,
     nearest,
+    passes_at_a_time,
     remove,
+    squared_distance,
     tidy,
 )
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
-
-# Terms of distances computed between two checkpoints: some tenths of a second.
-TERMS_AT_A_TIME = 200_000_000
-
 
 # ---- One number a record ---------------------------------------------------------------------------------------------
 
@@ -65,8 +63,68 @@ def first_component_scores(X: FloatArray) -> FloatArray:
     scores = np.zeros(len(X))
     for j in range(X.shape[1]):
         scores += (X[:, j] - center[j]) * direction[j]
-    # Nothing in the algebra tells a direction from its opposite: the record farthest out decides.
+    # The direction of a component is determined only up to its sign, so the largest score decides.
     return scores if scores[np.argmax(np.abs(scores))] >= 0 else -scores
+
+
+# ---- Along a line ----------------------------------------------------------------------------------------------------
+
+
+@njit(cache=True, nogil=True)
+def order_of(values: FloatArray) -> IntArray:
+    """Return the positions of ``values``, shape (m,), in ascending order of these, ties by position.
+
+    The same as :func:`by_value`, for use in compiled code. It is Shell's sort, because numpy's takes longer to compile
+    than all the rest of its callers.
+    """
+    order = np.arange(len(values))
+    gap = 1
+    while gap < len(order):
+        gap = 3 * gap + 1
+    while gap > 1:
+        gap //= 3
+        for i in range(gap, len(order)):
+            moved = order[i]
+            place = i
+            while place >= gap:
+                other = order[place - gap]
+                if values[other] < values[moved] or (values[other] == values[moved] and other < moved):
+                    break
+                order[place] = other
+                place -= gap
+            order[place] = moved
+    return order
+
+
+@njit(cache=True, nogil=True)
+def along_line(X: FloatArray) -> IntArray:
+    """Return the records of ``X``, shape (m, d), in the order of their projections on a line.
+
+    It runs from the record farthest from the centroid to the one farthest from that. Time O(md).
+    """
+    m, d = X.shape
+    ends = np.zeros((2, d))
+    for i in range(m):
+        for j in range(d):
+            ends[0, j] += X[i, j] / m
+    for _ in range(2):
+        farthest, most = 0, -1.0
+        for i in range(m):
+            distance = 0.0
+            for j in range(d):
+                difference = X[i, j] - ends[0, j]
+                distance += difference * difference
+            # By more than rounding, so that the first of equals wins.
+            if distance > most * (1.0 + 1e-12):
+                most = distance
+                farthest = i
+        ends[1] = ends[0]
+        ends[0] = X[farthest]
+    projections = np.zeros(m)
+    for i in range(m):
+        for j in range(d):
+            projections[i] += (X[i, j] - ends[0, j]) * (ends[1, j] - ends[0, j])
+    return order_of(projections)
 
 
 # ---- Nearest point next ----------------------------------------------------------------------------------------------
@@ -96,7 +154,7 @@ def _end_of_diameter(pool: Pool) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _walk(X: FloatArray, pool: Pool, order: IntArray, start: int, stop: int) -> None:
+def _append_nearest(X: FloatArray, pool: Pool, order: IntArray, start: int, stop: int) -> None:
     """Fill ``order[start:stop]``, each time with the record of the pool nearest to the one before, which leaves it."""
     for place in range(start, stop):
         tidy(pool)
@@ -119,8 +177,8 @@ def nearest_point_next(X: FloatArray) -> IntArray:
     place = 1
     while place < n:
         checkpoint("ordering the records", place / n)
-        stop = min(n, place + max(1, TERMS_AT_A_TIME // (pool.counts[ALIVE] * d)))
-        _walk(X, pool, order, place, stop)
+        stop = min(n, place + passes_at_a_time(pool.counts[ALIVE], d))
+        _append_nearest(X, pool, order, place, stop)
         place = stop
     return order
 
@@ -154,11 +212,9 @@ def _members(labels: IntArray) -> tuple[IntArray, IntArray]:
 
 @njit(cache=True, nogil=True)
 def _distances_to(X: FloatArray, members: IntArray, center: FloatArray) -> FloatArray:
-    distances = np.zeros(len(members))
+    distances = np.empty(len(members))
     for i in range(len(members)):
-        for j in range(len(center)):
-            difference = X[members[i], j] - center[j]
-            distances[i] += difference * difference
+        distances[i] = squared_distance(X[members[i]], center)
     return distances
 
 

@@ -1,4 +1,4 @@
-"""The second phase of TFRP-2, MDAV-2, DBA-2 and GSMS-T2, and the identity on which GSMS relies."""
+"""The second phase of TFRP-2, MDAV-2, DBA-2 and GSMS-T2: groups dissolved, and large ones split."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from microagg import metrics
-from microagg.algorithms.dba import dba_1
-from microagg.algorithms.gsms import gsms
 from microagg.kernels.bases.mdav import mdav_1
 from microagg.kernels.bases.tfrp import tfrp_1
-from microagg.kernels.grouping.dissolve import decompose, split_large
-from microagg.progress import Cancelled, watched
+from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
 from tests import naive
 
 TABLES = {
@@ -47,20 +44,20 @@ def plain(X, labels, order, most):
 
 
 @pytest.mark.parametrize("order", ["sse", "reverse"])
-def test_decompose_agrees_with_the_plain_version(order):
+def test_dissolving_agrees_with_the_plain_version(order):
     dissolved = 0
     for X, _, labels, most in cases():
-        got = decompose(X, labels, order, most)
+        got = dissolve_groups(X, labels, order, most)
         assert naive.canonical(got.tolist()) == plain(X, labels, order, most)
         dissolved += len(np.unique(labels)) - len(np.unique(got))
     assert dissolved > 50  # or nothing has been tested
 
 
 @pytest.mark.parametrize("order", ["sse", "reverse"])
-def test_decompose_never_loses_information_and_keeps_the_sizes_in_bounds(order):
+def test_dissolving_never_loses_information_and_keeps_the_sizes_in_bounds(order):
     for X, k, labels, most in cases():
         before = labels.copy()
-        got = decompose(X, labels, order, most)
+        got = dissolve_groups(X, labels, order, most)
         assert np.array_equal(labels, before)
         assert metrics.sse(X, got) <= metrics.sse(X, labels) * (1 + 1e-12)
         sizes = np.bincount(got)
@@ -68,20 +65,20 @@ def test_decompose_never_loses_information_and_keeps_the_sizes_in_bounds(order):
         assert sizes.max() <= max(most, np.bincount(labels).max())
 
 
-def test_decompose_sends_each_record_to_the_nearest_group_with_room():
+def test_dissolving_sends_each_record_to_the_nearest_group_with_room():
     # Group 1 straddles the others: 2 goes to the zeros, 98 to the hundreds, which are full at 3.
     X = np.array([0, 0, 2, 98, 100, 100, 100], dtype=float)[:, np.newaxis]
     labels = np.array([0, 0, 1, 1, 2, 2, 2])
-    assert decompose(X, labels, "sse", 4).tolist() == [0, 0, 0, 2, 2, 2, 2]
+    assert dissolve_groups(X, labels, "sse", 4).tolist() == [0, 0, 0, 2, 2, 2, 2]
     # With no room for 98 there, both would go to the zeros, at a greater SSE than before: nothing happens.
-    assert decompose(X, labels, "sse", 3).tolist() == labels.tolist()
+    assert dissolve_groups(X, labels, "sse", 3).tolist() == labels.tolist()
 
 
-def test_decompose_leaves_alone_what_would_stay_equal_or_has_nowhere_to_go():
+def test_dissolving_leaves_alone_what_would_stay_equal_or_has_nowhere_to_go():
     X = np.zeros((6, 1))
     labels = np.array([0, 0, 1, 1, 2, 2])
-    assert decompose(X, labels, "sse", 6).tolist() == labels.tolist()
-    assert decompose(np.arange(6.0)[:, np.newaxis], np.zeros(6, dtype=np.int64), "sse", 6).tolist() == [0] * 6
+    assert dissolve_groups(X, labels, "sse", 6).tolist() == labels.tolist()
+    assert dissolve_groups(np.arange(6.0)[:, np.newaxis], np.zeros(6, dtype=np.int64), "sse", 6).tolist() == [0] * 6
 
 
 @pytest.mark.parametrize("base", [tfrp_1, mdav_1])
@@ -101,30 +98,3 @@ def test_split_large_partitions_the_groups_of_2k_and_no_others(base):
             assert not set(parts) & set(got[~members])
         assert np.bincount(got)[np.unique(got)].min() >= k
         assert np.bincount(got).max() < 2 * k
-
-
-def test_the_farthest_centroid_leaves_the_least_sse_behind():
-    # GSMS is defined by SSE(g) + SSE(U without g), and computed by the distance of two centroids.
-    for seed in range(10):
-        X = np.random.default_rng(seed).normal(size=(25, 3)).tolist()
-        U = list(range(25))
-        for k in (1, 2, 4):
-            around = [naive.group_around(X, r, U, k) for r in U]
-            left = [naive.group_sse(X, g) + naive.group_sse(X, naive.without(U, g)) for g in around]
-            chosen = naive.gsms_groups(X, k)[0]
-            assert left[around.index(chosen)] == pytest.approx(min(left), rel=1e-12)
-
-
-@pytest.mark.parametrize("algorithm", [dba_1, gsms])
-def test_long_runs_can_be_cancelled(algorithm):
-    X = np.random.default_rng(0).normal(size=(50, 2))
-    seen = []
-
-    def watcher(message, share):
-        seen.append((message, share))
-        return len(seen) < 2
-
-    with watched(watcher), pytest.raises(Cancelled):
-        algorithm(X, 3)
-    assert [share for _, share in seen] == sorted(share for _, share in seen)
-    assert all(message and 0 <= share <= 1 for message, share in seen)

@@ -9,8 +9,6 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.csgraph import minimum_spanning_tree as scipys_tree
 from scipy.spatial.distance import pdist, squareform
 
-from microagg.kernels.grouping.groups import form, make_groups
-from microagg.kernels.grouping.growing import grow
 from microagg.kernels.grouping.spanning_tree import (
     cut_longest_edges,
     divide_at_hubs,
@@ -18,9 +16,8 @@ from microagg.kernels.grouping.spanning_tree import (
     roots,
     subtree_sizes,
 )
-from microagg.kernels.neighbors.brute_force import make_pool
+from microagg.kernels.neighbors import brute_force
 from microagg.progress import Cancelled, watched
-from microagg.registry import make
 
 
 def edges_of(parents):
@@ -75,7 +72,7 @@ def test_minimum_spanning_tree_with_ties_takes_the_lowest_records(seed):
 def test_minimum_spanning_tree_is_the_same_in_many_small_steps(monkeypatch):
     X = np.random.default_rng(0).normal(size=(200, 3))
     parents, lengths = minimum_spanning_tree(X)
-    monkeypatch.setattr("microagg.kernels.grouping.spanning_tree.TERMS_AT_A_TIME", 1000)
+    monkeypatch.setattr(brute_force, "TERMS_AT_A_TIME", 1000)
     shares = []
     with watched(lambda _, share: shares.append(share) or True):
         again = minimum_spanning_tree(X)
@@ -176,34 +173,3 @@ def test_hub_goes_where_it_is_needed():
     parents = np.array([-1, 0, 1, 1, 0, 4, 4, 0, 7, 7, 0])
     divide_at_hubs(parents, 5, 10)
     assert [tree.tolist() for tree in components(parents)] == [[0, 7, 8, 9, 10], [1, 2, 3, 4, 5, 6]]
-
-
-def test_groups_grow_by_what_is_nearest_to_the_moving_centroid():
-    # From 0 the nearest is 2, from their centroid 1 it is -1 and not 3.5, which is nearer to 2; ties go to the lowest.
-    X = np.array([[3.5], [0.0], [2.0], [-1.0], [9.0]])
-    pool, groups = make_pool(X), make_groups(5, 1, 2)
-    group = form(groups, pool, np.array([1]))
-    grow(groups, pool, group, 3)
-    assert np.flatnonzero(groups.labels == group).tolist() == [1, 2, 3]
-
-
-@pytest.mark.parametrize(
-    ("key", "modules"),
-    [
-        ("p-s", ["algorithms.p_s"]),
-        ("m-d", ["algorithms.m_d", "kernels.trees"]),
-        ("k-ward", ["algorithms.k_ward"]),
-        ("mu-approx", ["algorithms.mu_approx"]),
-    ],
-)
-def test_many_small_steps_give_the_same_and_can_be_cancelled(key, modules, monkeypatch):
-    X = np.random.default_rng(5).normal(size=(150, 2))
-    labels = make(key, k=3).fit_predict(X)
-    for module in modules:
-        monkeypatch.setattr(f"microagg.{module}.TERMS_AT_A_TIME", 300)
-    messages = []
-    with watched(lambda message, _: messages.append(message) or True):
-        assert np.array_equal(make(key, k=3).fit_predict(X), labels)
-    assert len(messages) > 15
-    with pytest.raises(Cancelled), watched(lambda *_: len(messages) == 0):
-        make(key, k=3).fit(X)

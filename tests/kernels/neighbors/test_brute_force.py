@@ -1,12 +1,9 @@
-"""The shared building blocks on their own."""
+"""Passes over all unassigned records, against plain numpy."""
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 
-from microagg.kernels import _drop_outdated_caches
 from microagg.kernels.neighbors.brute_force import (
     ALIVE,
     EXTENT,
@@ -64,17 +61,3 @@ def test_centroid_of_the_rest_is_exact_after_huge_records_have_left():
     remove(pool, 0)
     remove(pool, 2)
     assert centroid(pool)[0] == 4.0
-
-
-def test_compiled_code_older_than_a_building_block_is_dropped(tmp_path):
-    for name in ("kernels", "algorithms"):
-        (tmp_path / name / "__pycache__").mkdir(parents=True)
-    block = tmp_path / "kernels" / "pool.py"
-    block.write_text("")
-    old, new = (tmp_path / "algorithms" / "__pycache__" / f"{name}.nbi" for name in ("old", "new"))
-    for index, age in ((old, -10), (new, 10)):
-        index.write_text("")
-        os.utime(index, (block.stat().st_mtime + age,) * 2)
-    _drop_outdated_caches(tmp_path)
-    assert not old.exists()
-    assert new.exists()

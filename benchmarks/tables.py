@@ -1,0 +1,172 @@
+"""Write the tables of benchmarks/README.md, and the short one of the top README, from the stored results.
+
+And the table of algorithms in microagg/algorithms/README.md, from what they declare.
+
+    python benchmarks/tables.py
+
+Each table stands between two marks, ``<!-- NAME -->`` and ``<!-- end of NAME -->``; the text around them is written by
+hand. The scripts that measure call :func:`write` once they have stored their results; a test holds the tables to them.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from microagg import ALGORITHMS, datasets, literature  # noqa: E402 - the checkout comes first
+
+RESULTS = Path(__file__).parent / "results"
+PAGES = (Path(__file__).parent / "README.md", ROOT / "README.md", ROOT / "microagg" / "algorithms" / "README.md")
+
+Row = dict[str, str]
+
+
+def stored(name: str) -> list[Row]:
+    """Return the rows of a stored table."""
+    with (RESULTS / name).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def table(header: list[str], rows: list[list[str]], text_columns: int = 1) -> str:
+    """Return a Markdown table, whose first columns hold text and the others numbers."""
+    rule = ["---"] * text_columns + ["--:"] * (len(header) - text_columns)
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in [header, rule, *rows])
+
+
+def _two_digits(value: str) -> str:
+    number = float(value)
+    return f"{number:.0f}" if number >= 10 else f"{number:#.2g}"
+
+
+def losses_and_floors() -> str:
+    """Return what the search reaches and the floor, in every cell; see quality.py."""
+    rows = []
+    for row in stored("quality.csv"):
+        losses = [f"{float(row[column]):.4f}" for column in ("local_search", "search_1", "search_10", "search_60")]
+        printed = f"{float(row['printed']):.4f} ({row['printed_by']})"
+        floor, gap = f"{float(row['floor']):.4f}", f"{float(row['gap']):.2f} %"
+        rows.append([datasets.describe(row["data"]).title, row["k"], printed, *losses, floor, gap])
+    header = ["Data set", "k", "Lowest printed", "Local search", "1 s", "10 s", "60 s", "Proven floor", "Gap"]
+    return table(header, rows)
+
+
+def headline() -> str:
+    """Return the same at k = 3, 5 and 10 only, and the other headline figures in a sentence each."""
+    rows = []
+    for row in stored("quality.csv"):
+        if row["k"] in {"3", "5", "10"}:
+            losses = [f"{float(row[column]):#.4g}" for column in ("mdav", "printed", "search_60", "floor")]
+            gap = f"{float(row['gap']):.2f} %"
+            rows.append([datasets.describe(row["data"]).title, row["k"], *losses, gap])
+    losses = table(["Data set", "k", "MDAV", "Lowest printed", "Search, 60 s", "Proven floor", "Gap"], rows)
+    verdicts = list(_verdicts().values())
+    exact = sum(verdict.exact for verdict in verdicts)
+    met = f"{exact} of the {len(verdicts)} printed figures are met to the last digit."
+    largest = {
+        row["method"]: row["seconds"]
+        for row in stored("scaling.csv")
+        if (row["data"], row["d"], row["k"], row["n"]) == ("uniform", "10", "5", "1000000")
+    }
+    seconds = ", ".join(f"{ALGORITHMS[key].info.title} {_two_digits(largest[key])}" for key in ("mdav-plus", "mdav"))
+    return f"{losses}\n{met}\nA million records with ten attributes take {seconds} seconds on two cores.\n"
+
+
+def adult() -> str:
+    """Return Total-IL against k, and CM at one k, on all complete records of Adult; see adult.py."""
+    rows = [row for row in stored("adult.csv") if row["experiment"] == "k"]
+    ks = sorted({int(row["k"]) for row in rows})
+    body = []
+    for label in dict.fromkeys(row["label"] for row in rows):
+        own = {int(row["k"]): row for row in rows if row["label"] == label}
+        losses = [f"{float(own[k]['information_loss']):.2f}" for k in ks]
+        body.append([label, *losses, f"{float(own[10]['classification']):.3f}", _two_digits(own[10]["seconds"])])
+    header = ["Method", *(f"k = {k}" for k in ks), "CM at k = 10", "Seconds at k = 10"]
+    return table(header, body)
+
+
+def many_records() -> str:
+    """Return the seconds against the number of records; see scaling.py."""
+    cells: dict[tuple[str, str, str, str], dict[str, Row]] = {}
+    for row in stored("scaling.csv"):
+        if row["method"] in ALGORITHMS:
+            cells.setdefault((row["data"], row["d"], row["k"], row["n"]), {})[row["method"]] = row
+    methods = list(dict.fromkeys(method for own in cells.values() for method in own))
+    body = []
+    for (data, d, k, n), own in sorted(cells.items(), key=lambda item: [item[0][0], *map(int, item[0][1:])]):
+        seconds = [_two_digits(own[method]["seconds"]) if method in own else "" for method in methods]
+        peaks = [float(row["peak_over_input"]) for row in own.values() if row["peak_over_input"]]
+        body.append([data, f"{int(n):,}", d, k, *seconds, f"{max(peaks):.1f}" if peaks else ""])
+    titles = [ALGORITHMS[method].info.title for method in methods]
+    return table(["Data", "Records", "Attributes", "k", *titles, "Peak memory, × data"], body)
+
+
+def published() -> str:
+    """Return how many printed figures are met how closely, by paper; see published.py."""
+    headings = ("to the last digit", "within 1 %", "beyond 1 %", "means over random data", "not comparable or not run")
+    counts: dict[str, Counter[str]] = {name: Counter() for name in literature.PAPERS.values()}
+    for figure, verdict in _verdicts().items():
+        counts[literature.PAPERS[figure.paper]][_closeness(verdict)] += 1
+    body = [[paper, *(str(own[heading]) for heading in headings)] for paper, own in counts.items()]
+    return table(["Paper", *headings], body)
+
+
+def _verdicts() -> dict[literature.Figure, literature.Verdict]:
+    computed = literature.Stored.read(RESULTS).results
+    return {figure: literature.verdict(figure, computed.get(figure.identity)) for figure in literature.figures()}
+
+
+def _closeness(verdict: literature.Verdict) -> str:
+    if verdict.exact:
+        return "to the last digit"
+    if verdict.standard_errors is not None:
+        return "means over random data"
+    if not verdict.name.startswith("within"):
+        return "not comparable or not run"
+    return "within 1 %" if abs(verdict.difference or 0.0) <= 1 else "beyond 1 %"
+
+
+def algorithms() -> str:
+    """Return every algorithm with what it declares, family by family."""
+    header = ["Key", "Algorithm", "Family", "Parameters", "Group sizes", "Time", "Source"]
+    body = []
+    for key, cls in ALGORITHMS.items():
+        info, params = cls.info, ", ".join(f"`{param.name}`" for param in cls.params)
+        file = cls.__module__.rsplit(".", 1)[1]
+        name = f"[`{key}`]({file}.py)"
+        body.append([name, info.title, info.family, params, info.sizes, info.complexity, info.reference])
+    return table(header, body, len(header))
+
+
+TABLES = {
+    "algorithms": algorithms,
+    "losses and floors": losses_and_floors,
+    "headline": headline,
+    "adult": adult,
+    "many records": many_records,
+    "published": published,
+}
+
+
+def filled(text: str) -> str:
+    """Return the text of a page with each of its tables as the stored results have it."""
+    for name, make in TABLES.items():
+        begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+        if begin in text:
+            before, rest = text.split(begin)
+            text = f"{before}{begin}{make()}{end}{rest.split(end)[1]}"
+    return text
+
+
+def write() -> None:
+    """Write the tables of all pages."""
+    for page in PAGES:
+        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()

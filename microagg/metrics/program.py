@@ -1,0 +1,71 @@
+"""What the two linear programs have in common: the order and the scale of the records, and the best bound so far."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import numpy as np
+
+from microagg.kernels.bounds.boxes import make_blocks
+from microagg.validation import FloatArray
+
+#: What is taken off a bound for rounding, as a share of the sum of the sizes of its terms: far more than rounding
+#: amounts to, which is some 1e-16 times the number of terms.
+ALLOWANCE = 1e-9
+
+
+class Program(ABC):
+    """A linear program, solved step by step, and the best lower bound on the SSE that it has proven so far.
+
+    Parameters
+    ----------
+    X : array of float, shape (n, d)
+        Finite numbers; at least 2k records, not all equal.
+    k : int
+        At least 2.
+
+    Attributes
+    ----------
+    iterations : int
+        How many were finished.
+    converged : bool
+        Whether further iterations are not worth their time.
+    """
+
+    def __init__(self, X: FloatArray, k: int) -> None:
+        from scipy.spatial import KDTree
+
+        self.k = k
+        self.iterations = 0
+        self.converged = False
+        self._tree = KDTree(X)
+        # In the order of the tree's leaves neighbors stand close together, as blocks need them.
+        self._X = np.ascontiguousarray(X[self._tree.indices])
+        self._unit = 1.0
+        self._best = -np.inf
+
+    @property
+    def sse(self) -> float:
+        """The best bound, in squared units of X; 0 before there is any."""
+        return max(self._best, 0.0) * self._unit
+
+    @abstractmethod
+    def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
+        """Do one iteration, or less if the clock (``time.perf_counter``) comes to ``until`` or ``go_on`` says no.
+
+        What is begun goes on in the next call. Returns whether the iteration was finished.
+        """
+
+    def _rescale(self, near: FloatArray) -> None:
+        """Scale X so that the dual values are about 1, as tolerances are absolute.
+
+        ``near``, shape (n, k), are the squared distances from each record to its k nearest, itself among them; so, with
+        a factor of 1 / (2k), they add up to the nearest-neighbor bound.
+        """
+        n = len(self._X)
+        unit = near.sum() / (2 * self.k * n) or np.square(self._X - self._X.mean(axis=0)).sum() / n
+        # A power of four, so that nothing is rounded: lengths are divided by its root, a power of two.
+        self._unit = 4.0 ** round(np.log2(unit) / 2)
+        self._X = self._X / np.sqrt(self._unit)
+        self._blocks = make_blocks(self._X)

@@ -1,0 +1,295 @@
+"""From a file to a protected release, with a report on what it loses and guarantees, and a recipe that reproduces it.
+
+:func:`microaggregate` partitions the records of a DataFrame into groups of at least k and replaces each
+quasi-identifier by one value of its group, such as the mean, or by what its group has in common, such as a range: see
+:mod:`microagg.release.recoding`. All other columns, the order of the records and their index stay as they are. What the
+report says of k is counted on the released frame itself, not concluded from the partition.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from microagg.errors import ConstantColumnWarning, DataError
+from microagg.partition import Partition
+from microagg.release import recipe as recipes
+from microagg.release.prepare import Prepared, prepare
+from microagg.release.recoding import Recoding, recode
+from microagg.release.report import Generalization, Loss, Report, Risk, Utility
+from microagg.validation import check_frame, counted, quoted
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """A protected file and what is to be known about it.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        The protected file.
+    partition : Partition
+        The groups of the released records, in their order.
+    report : Report
+        What the release loses and guarantees.
+    recipe : dict
+        What :func:`replay` needs, besides the original file, to reproduce the release; JSON can hold it. It has
+        digests of the original values, so it belongs with the original, not with the release.
+    """
+
+    frame: pd.DataFrame
+    partition: Partition
+    report: Report
+    recipe: dict[str, Any]
+
+    def __repr__(self) -> str:
+        report = self.report
+        lost = []
+        if report.loss is not None:
+            lost.append(f"IL={report.loss.information_loss:.4g} %")
+        if report.generalization is not None:
+            lost.append(f"Total-IL={report.generalization.information_loss:.4g} %")
+        return (
+            f"Release({counted(report.n_records, 'record')}, {counted(report.risk.n_groups, 'group')} by "
+            f"{self.recipe['method']}, k={report.k}, realized k={report.risk.realized_k}, {', '.join(lost)})"
+        )
+
+
+def microaggregate(
+    frame: pd.DataFrame,
+    *,
+    k: int,
+    method: str = "mdav-star",
+    quasi_identifiers: Any = None,
+    confidential: Any = None,
+    identifiers: Any = None,
+    scale: str = "zscore",
+    by: Any = None,
+    statistic: str = "mean",
+    missing: str = "error",
+    random_state: int | None = None,
+    taxonomies: Mapping[Any, Any] | None = None,
+    ordinal: Mapping[Any, Sequence[Any]] | None = None,
+    classes: Any = None,
+    categories: str = "ancestor",
+    **params: Any,
+) -> Release:
+    """Return a k-anonymous release of ``frame``: its quasi-identifiers replaced by what stands for their group.
+
+    The released frame has the columns of ``frame`` in their order, without the ``identifiers``, and its records in
+    their order under the same index. All columns but the quasi-identifiers are as they were, and so is ``frame``
+    itself. Where the index or the order of the records could identify somebody, reset or shuffle them before
+    publishing.
+
+    Numeric quasi-identifiers become float64, integers and booleans too, for a mean is seldom whole; categories stay
+    values of the file, in their own type. With ``statistic="generalize"`` all quasi-identifiers, the numeric ones too,
+    become text: ``[17, 23]``, or ``17`` where all records of a group have that value.
+
+    Weighted data (survey weights) are not supported: every record counts once, and a column of weights that is not to
+    be microaggregated must be declared confidential.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (n, columns)
+        Unique column names on one level; the index may have duplicates.
+    k : int
+        The minimum number of records in a group.
+    method : str, default "mdav-star"
+        A key of :data:`microagg.ALGORITHMS`. With quasi-identifiers that hold categories it must be one whose ``info``
+        says that it works on ``mixed`` attributes.
+    quasi_identifiers : column name or collection of them, optional
+        What is microaggregated; by default all numeric columns that have no other role, and those with a taxonomy or
+        an order, see :meth:`microagg.Schema.infer`.
+    confidential : column name or collection of them, optional
+        Confidential attributes; released as they are.
+    identifiers : column name or collection of them, optional
+        Columns left out of the release.
+    scale : {"zscore", "minmax", "none"}, default "zscore"
+        The scale for distances and information loss, set by all released records together, whatever their stratum.
+        Methods for mixed attributes compare values by their share of the attribute's domain in the file; to them only
+        the reported information loss has this scale.
+    by : column name or collection of them, optional
+        Strata: groups stay within the records that have the same values here, each stratum of k records or more.
+    statistic : {"mean", "median", "generalize"}, default "mean"
+        What replaces the values of a group, attribute by attribute. With "mean" and "median": of numbers their mean or
+        median, of ordered categories the median (the lower of two), of others the most frequent one (of equals the
+        first in the taxonomy). With "generalize": what they have in common, as text; of numbers and ordered categories
+        the range, of others as ``categories`` says.
+    missing : {"error", "drop"}, default "error"
+        Whether a missing quasi-identifier is an error or its record is left out of the release (and reported).
+    random_state : int, optional
+        Seed for methods that draw at random. Deterministic methods do not use it; it is recorded in the recipe.
+    taxonomies : mapping of column name to taxonomy, optional
+        Quasi-identifiers that hold categories without an order: see :meth:`microagg.Schema.infer` for
+        what a taxonomy may be given as, and which columns have one without being named.
+    ordinal : mapping of column name to sequence, optional
+        Quasi-identifiers that hold ordered categories, and these from the lowest to the highest.
+    classes : column name, optional
+        The class of each record, such as an income bracket, for methods with a parameter that uses it; released as it
+        is. It counts as confidential unless it has another role, and is no quasi-identifier.
+    categories : {"ancestor", "set"}, default "ancestor"
+        What "generalize" makes of categories without an order: their lowest common ancestor in the taxonomy, or the set
+        of them, such as ``{Divorced, Widowed}``.
+    **params
+        Further parameters of the method.
+
+    Returns
+    -------
+    Release
+
+    Warns
+    -----
+    ConstantColumnWarning
+        Naming the quasi-identifiers that hold one value only; these have no part in distances.
+
+    Raises
+    ------
+    DataError
+        If ``frame`` is not a DataFrame, lacks a column, has missing or infinite values, or such as are neither numbers
+        nor categories, where there must be quasi-identifiers, categories that are not in their taxonomy or order,
+        missing strata or classes, or fewer than k records, in all or in a stratum.
+    ParameterError
+        If a parameter is unknown or out of its bounds, a column has two roles, or the method does not work on the
+        categories that quasi-identifiers hold, or needs classes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"age": [31, 33, 35, 60, 62, 64], "illness": list("abcabc")})
+    >>> release = microaggregate(people, k=3, confidential="illness")
+    >>> release.frame["age"].tolist()
+    [33.0, 33.0, 33.0, 62.0, 62.0, 62.0]
+    >>> release = microaggregate(people, k=3, confidential="illness", statistic="generalize")
+    >>> release.frame["age"].tolist()
+    ['[31, 35]', '[31, 35]', '[31, 35]', '[60, 64]', '[60, 64]', '[60, 64]']
+    """
+    prepared = prepare(
+        frame,
+        method=method,
+        k=k,
+        params=params,
+        quasi_identifiers=quasi_identifiers,
+        confidential=confidential,
+        identifiers=identifiers,
+        by=by,
+        taxonomies=taxonomies,
+        ordinal=ordinal,
+        classes=classes,
+        categories=categories,
+        scale=scale,
+        statistic=statistic,
+        missing=missing,
+        random_state=random_state,
+    )
+    return _release(prepared)
+
+
+def replay(frame: pd.DataFrame, recipe: Mapping[str, Any]) -> Release:
+    """Return the release that ``recipe`` describes, made again from ``frame``, and make sure that it is the same.
+
+    The quasi-identifiers, strata and classes of ``frame`` must be those of the original file; the other columns are
+    released as ``frame`` has them.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    recipe : mapping
+        :attr:`Release.recipe`, which may have been through JSON.
+
+    Raises
+    ------
+    ParameterError
+        If ``recipe`` is not complete.
+    DataError
+        If the quasi-identifiers, strata or classes of ``frame`` differ from the original's.
+    MicroaggError
+        If the values released differ, as they may between versions of microagg or numpy.
+    """
+    recipes.check(recipe)
+    check_frame(frame)
+    if len(frame) != recipe["n"]:
+        raise DataError(f"the recipe is for {recipe['n']:,} records, but the data have {len(frame):,}: use its file.")
+    try:
+        prepared = prepare(frame, **recipes.choices(recipe))
+    except DataError as error:
+        raise DataError(f"the data are not those the recipe was made for: {error}") from None
+    recipes.check_same_data(prepared, recipe)
+    release = _release(prepared)
+    recipes.check_same_release(release.recipe, recipe)
+    return release
+
+
+def _release(prepared: Prepared) -> Release:
+    prepared.check_sizes()
+    if prepared.constant:
+        one = len(prepared.constant) == 1
+        warnings.warn(
+            f"{'column' if one else 'columns'} {quoted(prepared.constant)} {'holds' if one else 'hold'} one value "
+            f"only: {'it has' if one else 'they have'} no part in distances.",
+            ConstantColumnWarning,
+            stacklevel=3,
+        )
+    partition = _partition(prepared)
+    released = prepared.copy_without_identifiers()
+    recoding = recode(released, prepared.records, partition, prepared.statistic, prepared.categories)
+    for name, column in zip(prepared.schema.quasi_identifiers, recoding.columns, strict=True):
+        released[name] = column
+    risk = Risk.of(released, prepared.schema, partition, prepared.strata)
+    if risk.realized_k < prepared.k:
+        raise RuntimeError(
+            f"microagg broke its promise: the release has a class of {risk.realized_k} records, fewer than "
+            f"k={prepared.k}; it is withheld. Please report this."
+        )
+    report = _report(prepared, released, partition, recoding, risk)
+    return Release(released, partition, report, recipes.write(prepared, recoding))
+
+
+def _partition(prepared: Prepared) -> Partition:
+    """Return the groups of the records, formed within each stratum."""
+    labels = np.empty(len(prepared.records), dtype=np.int64)
+    n_groups = 0
+    for rows, _ in prepared.strata:
+        X, classes = prepared.part(rows)
+        part = prepared.estimator.fit(X, classes).partition_
+        labels[rows] = part.labels + n_groups
+        n_groups += part.n_groups
+    return Partition(labels, prepared.k)
+
+
+def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, recoding: Recoding, risk: Risk) -> Report:
+    schema, numbers = prepared.schema, prepared.numbers
+    lost = utility = common = None
+    if recoding.values is not None and numbers is not None:
+        replaced = np.ascontiguousarray(recoding.values[:, numbers.columns])
+        strata = [rows for rows, _ in prepared.strata]
+        lost = Loss.of(
+            numbers.Z,
+            numbers.scaling.transform(replaced),
+            partition,
+            statistic=prepared.statistic,
+            names=numbers.names,
+            strata=strata,
+        )
+        utility = Utility.of(numbers.X, replaced, numbers.names)
+    if recoding.values is None or not schema.is_numeric:
+        common = Generalization.of(prepared.records, partition, prepared.classes, recoding.values)
+    declared = (*schema.quasi_identifiers, *schema.confidential, *schema.strata)
+    return Report(
+        k=prepared.k,
+        scale=prepared.scale,
+        statistic=prepared.statistic,
+        n_records=len(released),
+        n_dropped=prepared.n_dropped,
+        dropped=tuple(prepared.frame.index[~prepared.kept]),
+        constant_columns=prepared.constant,
+        undeclared_columns=tuple(name for name in released.columns if name not in declared),
+        loss=lost,
+        risk=risk,
+        utility=utility,
+        generalization=common,
+    )

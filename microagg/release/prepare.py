@@ -1,0 +1,251 @@
+"""What a release and its repetition have in common before records are grouped: checked choices and encoded records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from microagg import registry
+from microagg.base import Microaggregator
+from microagg.errors import DataError, ParameterError
+from microagg.records import Records
+from microagg.release import strata
+from microagg.release.recoding import CATEGORIES, STATISTICS
+from microagg.scaling import SCALES, Scaling
+from microagg.schema import MISSING, ROLES, Schema, complete_records
+from microagg.validation import FloatArray, IntArray, check_choice, check_enough_records, check_k, counted, quoted
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The numeric quasi-identifiers of the records to be released.
+
+    Attributes
+    ----------
+    columns : list of int
+        Their positions among all quasi-identifiers.
+    names : list
+    X, Z : array, shape (n, len(columns))
+        As they are, and scaled.
+    scaling : Scaling
+    """
+
+    columns: list[int]
+    names: list[Any]
+    X: FloatArray
+    Z: FloatArray
+    scaling: Scaling
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A file with all choices for its release, checked.
+
+    What follows from them is computed when it is first asked for, so that replay finds another file out by its values
+    before anything is made of them.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        All records.
+    schema : Schema
+    estimator : Microaggregator
+        The method with its parameters and its seed.
+    k : int
+    categories, scale, statistic, missing : str
+    random_state : int or None
+        The seed that was given or, where the method needs one, drawn.
+    """
+
+    frame: pd.DataFrame
+    schema: Schema
+    estimator: Microaggregator
+    k: int
+    categories: str
+    scale: str
+    statistic: str
+    missing: str
+    random_state: int | None
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """The quasi-identifiers of all records as numbers, ranks and nodes; see :meth:`microagg.Schema.encode`."""
+        return self.schema.encode(self.frame)
+
+    @cached_property
+    def kept(self) -> NDArray[np.bool_]:
+        """Which records are released, shape (n,): those that lack no quasi-identifier."""
+        return complete_records(self.values, self.missing, self.schema.quasi_identifiers)
+
+    @property
+    def n_dropped(self) -> int:
+        """The number of records that are not released."""
+        return int(np.count_nonzero(~self.kept))
+
+    @cached_property
+    def records(self) -> Records:
+        """The quasi-identifiers of the released records."""
+        return Records(self.schema.attributes, self.values[self.kept])
+
+    @cached_property
+    def strata(self) -> list[strata.Part]:
+        """The strata of the released records; all of them where there are no strata."""
+        return strata.find(self.frame, self.schema.strata, self.kept)
+
+    @cached_property
+    def classes(self) -> IntArray | None:
+        """The classes of the released records, numbered from 0; None without classes."""
+        return self.schema.class_codes(self.frame, self.kept)
+
+    @cached_property
+    def constant(self) -> tuple[Any, ...]:
+        """The quasi-identifiers that hold one value only in the released records."""
+        values = self.records.values
+        same = values.min(axis=0) == values.max(axis=0)
+        return tuple(self.schema.quasi_identifiers[j] for j in np.flatnonzero(same))
+
+    @cached_property
+    def numbers(self) -> Numbers | None:
+        """The numeric quasi-identifiers; None where there are none, or where nothing depends on their scale."""
+        columns = [j for j, attribute in enumerate(self.records.attributes) if attribute.kind == "numeric"]
+        if not columns or (self.estimator.info.mixed and self.statistic == "generalize"):
+            return None
+        names = [self.schema.quasi_identifiers[j] for j in columns]
+        X = np.ascontiguousarray(self.records.values[:, columns])
+        scaling = Scaling.fit(X, self.scale, names)
+        return Numbers(columns, names, X, scaling.transform(X), scaling)
+
+    def part(self, rows: IntArray) -> tuple[Any, IntArray | None]:
+        """Return what the method partitions of the released records at ``rows``, and their classes."""
+        classes = None if self.classes is None else self.classes[rows]
+        if self.estimator.info.mixed or self.numbers is None:
+            return self.records.take(rows), classes
+        return self.numbers.Z[rows], classes
+
+    def copy_without_identifiers(self) -> pd.DataFrame:
+        """Return the released records with all columns but the identifiers, nothing replaced yet."""
+        released = self.frame.loc[:, [name not in self.schema.identifiers for name in self.frame.columns]]
+        # A frame of its own also where pandas would share memory, so that assigning to it cannot reach the caller's.
+        return released.copy() if not self.n_dropped else released.iloc[np.flatnonzero(self.kept)].copy()
+
+    def check_sizes(self) -> None:
+        """Raise :class:`DataError` unless all records, and those of each stratum, are at least k."""
+        aside = f" (after leaving out {counted(self.n_dropped, 'incomplete record')})" if self.n_dropped else ""
+        check_enough_records(len(self.records), self.k, f"the data{aside}")
+        for rows, values in self.strata:
+            check_enough_records(len(rows), self.k, f"stratum {strata.name(self.schema.strata, values)}{aside}")
+
+
+def prepare(
+    frame: pd.DataFrame,
+    *,
+    method: str,
+    k: int,
+    params: Mapping[str, Any],
+    quasi_identifiers: Any,
+    confidential: Any,
+    identifiers: Any,
+    by: Any,
+    taxonomies: Any,
+    ordinal: Any,
+    classes: Any,
+    categories: str,
+    scale: str,
+    statistic: str,
+    missing: str,
+    random_state: Any,
+) -> Prepared:
+    """Return ``frame`` with the choices for its release, checked; see :func:`microagg.microaggregate`.
+
+    Raises
+    ------
+    DataError
+        If the columns are not what is said of them, or have names or categories that no recipe or file can hold.
+    ParameterError
+        If a choice is unknown or out of its bounds, or the method does not work on the kinds of the quasi-identifiers.
+    """
+    k = check_k(k)
+    check_choice("scale", scale, SCALES)
+    check_choice("statistic", statistic, STATISTICS)
+    check_choice("missing", missing, MISSING)
+    check_choice("categories", categories, CATEGORIES)
+    estimator, seed = _estimator(method, k, params, random_state)
+    schema = Schema.infer(
+        frame,
+        quasi_identifiers,
+        confidential,
+        identifiers,
+        strata=by,
+        taxonomies=_mapping("taxonomies", taxonomies),
+        ordinal=_mapping("ordinal", ordinal),
+        classes=classes,
+    )
+    if not (estimator.info.mixed or schema.is_numeric):
+        _refuse_categories(method, schema)
+    _check_text(schema)
+    _check_names(schema)
+    return Prepared(frame, schema, estimator, k, categories, scale, statistic, missing, seed)
+
+
+def _estimator(method: str, k: int, params: Mapping[str, Any], random_state: Any) -> tuple[Microaggregator, int | None]:
+    seeded = random_state is not None
+    if seeded and (
+        isinstance(random_state, (bool, np.bool_))
+        or not isinstance(random_state, (int, np.integer))
+        or random_state < 0
+    ):
+        raise ParameterError(f"random_state must be a whole number of at least 0 or None, not {random_state!r}.")
+    seed = int(random_state) if seeded else None
+    estimator = registry.make(method, k, **params)
+    if "random_state" in estimator.get_params():
+        if seed is None:
+            seed = estimator.get_params()["random_state"]
+        if seed is None:
+            # Drawn here and not inside the method, so that the recipe can tell it.
+            seed = int(np.random.SeedSequence().generate_state(1)[0])
+        estimator.set_params(random_state=seed)
+    return estimator, seed
+
+
+def _mapping(name: str, given: Any) -> Mapping[Any, Any] | None:
+    if given is not None and not isinstance(given, Mapping):
+        raise ParameterError(f"{name} must map column names to {name}, not be {given!r}: write {{'column': ...}}.")
+    return given
+
+
+def _refuse_categories(method: str, schema: Schema) -> None:
+    named = [attribute.name for attribute in schema.attributes if attribute.kind != "numeric"]
+    able = [key for key, cls in registry.ALGORITHMS.items() if cls.info.mixed]
+    one = len(named) == 1
+    raise ParameterError(
+        f"{method} works on numbers, but {'column' if one else 'columns'} {quoted(named)} "
+        f"{'holds' if one else 'hold'} categories: choose a method that works on both ({', '.join(able)}), or leave "
+        f"{'the column' if one else 'these columns'} out of the quasi-identifiers."
+    )
+
+
+def _check_text(schema: Schema) -> None:
+    for attribute in schema.attributes:
+        for name in attribute.taxonomy.names if attribute.taxonomy is not None else attribute.levels:
+            try:
+                name.encode()
+            except UnicodeEncodeError:
+                raise DataError(
+                    f"column {attribute.name!r} has the category {name!r}, which holds half a character and can be in "
+                    "no file: read the data again in their own encoding, or rename it."
+                ) from None
+
+
+def _check_names(schema: Schema) -> None:
+    for role in ROLES:
+        for name in schema.columns(role):
+            if not isinstance(name, (str, int, np.integer)):
+                raise DataError(
+                    f"the column name {name!r} is neither text nor a whole number, so no recipe can hold it: rename it."
+                )

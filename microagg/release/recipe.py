@@ -1,0 +1,129 @@
+"""Recipes: all choices behind a release, with digests of the data and of what was released."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from microagg import __version__
+from microagg.errors import DataError, MicroaggError, ParameterError
+from microagg.release import strata
+from microagg.release.prepare import Prepared
+from microagg.release.recoding import Recoding
+from microagg.schema import ROLES
+from microagg.tables import digest_array, digest_bytes
+from microagg.validation import FloatArray, IntArray, plain, quoted
+
+# What was chosen: the arguments of prepare, under the same names.
+_CHOICES = (
+    "method",
+    "k",
+    "params",
+    "quasi_identifiers",
+    "confidential",
+    "identifiers",
+    "by",
+    "taxonomies",
+    "ordinal",
+    "classes",
+    "categories",
+    "scale",
+    "statistic",
+    "missing",
+    "random_state",
+)
+
+# All that a recipe holds, in the order in which it is written.
+_KEYS = ("versions", *_CHOICES, "n", "input_sha256", "strata_sha256", "classes_sha256", "release_sha256")
+
+
+def write(prepared: Prepared, recoding: Recoding) -> dict[str, Any]:
+    """Return the recipe of a release, made of what JSON can hold."""
+    schema, estimator = prepared.schema, prepared.estimator
+    recipe = {
+        "versions": {"microagg": __version__, "numpy": np.__version__},
+        "method": estimator.info.key,
+        "k": prepared.k,
+        "params": {
+            param.name: getattr(estimator, param.name) for param in estimator.params if param.name != "random_state"
+        },
+        **{"by" if role == "strata" else role: plain(getattr(schema, role)) for role in ROLES},
+        # Pairs, for a column may be called by a number, which no key of a JSON object can be.
+        "taxonomies": [[plain(name), taxonomy.to_nested()] for name, taxonomy in schema.taxonomies.items()],
+        "ordinal": [[plain(name), list(levels)] for name, levels in schema.ordinal.items()],
+        "categories": prepared.categories,
+        "scale": prepared.scale,
+        "statistic": prepared.statistic,
+        "missing": prepared.missing,
+        "random_state": prepared.random_state,
+        "n": len(prepared.frame),
+        **dict(_digests(prepared)),
+        "release_sha256": _digest_release(recoding),
+    }
+    return {key: recipe[key] for key in _KEYS}
+
+
+def check(recipe: Any) -> None:
+    """Raise :class:`ParameterError` unless ``recipe`` is a complete one."""
+    if not isinstance(recipe, Mapping):
+        raise ParameterError(f"a recipe must be a dict such as Release.recipe, not {type(recipe).__name__}.")
+    lacking = [key for key in _KEYS if key not in recipe]
+    if lacking:
+        raise ParameterError(f"the recipe has no {quoted(lacking)}: pass Release.recipe as it was written.")
+
+
+def choices(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of :func:`microagg.release.prepare.prepare` that a recipe holds."""
+    return {key: dict(recipe[key]) if key in {"taxonomies", "ordinal"} else recipe[key] for key in _CHOICES}
+
+
+def check_same_data(prepared: Prepared, recipe: Mapping[str, Any]) -> None:
+    """Raise :class:`DataError` if quasi-identifiers, strata or classes are not those the recipe was made for."""
+    says = {
+        "input_sha256": "the quasi-identifiers differ from those the recipe was made for (their SHA-256 is another)",
+        "strata_sha256": f"the strata ({quoted(prepared.schema.strata)}) divide the records otherwise than those the "
+        "recipe was made for",
+        "classes_sha256": f"the classes ({recipe['classes']!r}) divide the records otherwise than those the recipe was "
+        "made for",
+    }
+    for key, digest in _digests(prepared):
+        if digest != recipe[key]:
+            raise DataError(f"{says[key]}: use the same file, with its records in the same order.")
+
+
+def check_same_release(made: Mapping[str, Any], recipe: Mapping[str, Any]) -> None:
+    """Raise :class:`MicroaggError` if the recipe of the release just made tells of other values than ``recipe``."""
+    if made["release_sha256"] != recipe["release_sha256"]:
+        then, now = (" and ".join(f"{name} {v}" for name, v in one["versions"].items()) for one in (recipe, made))
+        raise MicroaggError(
+            f"the release comes out otherwise than recorded: the recipe was made with {then}, this is {now}; "
+            "install the versions of the recipe to reproduce it."
+        )
+
+
+def _digests(prepared: Prepared) -> Iterator[tuple[str, str | None]]:
+    """Yield the digests of what is released from; each is computed only if those before it are the recipe's."""
+    yield "input_sha256", _digest(prepared.values)
+    divided = bool(prepared.schema.strata)
+    yield "strata_sha256", _digest(strata.codes(prepared.strata, len(prepared.records))) if divided else None
+    yield "classes_sha256", None if prepared.classes is None else _digest(prepared.classes)
+
+
+def _digest(array: FloatArray | IntArray) -> str:
+    """Return the SHA-256 of an array's values, one for -0.0 and 0.0 and one for every NaN."""
+    return digest_array(np.where(np.isnan(array), np.nan, array + 0.0))
+
+
+def _digest_release(recoding: Recoding) -> str:
+    """Return the SHA-256 of what is released: numbers, ranks and nodes, or texts; whatever types the columns have."""
+    if recoding.values is not None:
+        return _digest(recoding.values)
+    parts = []
+    for column in recoding.columns:
+        codes, distinct = pd.factorize(column)
+        parts.append(_digest(codes) + json.dumps(list(distinct)))
+    return digest_bytes("\n".join(parts).encode("ascii"))

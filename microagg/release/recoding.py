@@ -1,0 +1,191 @@
+"""What replaces the values of a group: one value, or a text that says what its records have in common.
+
+One value is the mean or median of numbers (Defays & Nanopoulos 1993; Domingo-Ferrer & Mateo-Sanz 2002), the median of
+ordered categories and the most frequent of others (Domingo-Ferrer & Torra 2005). What records have in common is the
+range of their numbers or ordered categories, and the lowest common ancestor of other categories in their taxonomy
+(Sweeney 2002; Byun, Kamra, Bertino & Li, Section 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype, is_integer_dtype, is_unsigned_integer_dtype
+
+from microagg.metrics.generalization import extents
+from microagg.partition import Partition
+from microagg.records import Records
+from microagg.taxonomy import Taxonomy
+from microagg.validation import FloatArray, IntArray
+
+#: What a group's records can be replaced by.
+STATISTICS = ("mean", "median", "generalize")
+
+#: What categories without an order can be generalized to: their lowest common ancestor, or the set of them.
+CATEGORIES = ("ancestor", "set")
+
+
+@dataclass(frozen=True, eq=False)
+class Recoding:
+    """The columns that replace the quasi-identifiers.
+
+    Attributes
+    ----------
+    columns : tuple of Series
+        One for each attribute, under the index of the records: float64 for means and medians, values of the file in
+        their own type for categories, text for what is generalized.
+    values : array, shape (n, d), or None
+        The same as numbers, ranks and nodes; None where the columns are generalized.
+    """
+
+    columns: tuple[pd.Series[Any], ...]
+    values: FloatArray | None
+
+
+def recode(
+    frame: pd.DataFrame, records: Records, partition: Partition, statistic: str, categories: str = "ancestor"
+) -> Recoding:
+    """Return what replaces the quasi-identifiers of ``frame``, the same for all records of a group.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        n records without missing quasi-identifiers.
+    records : Records
+        Its quasi-identifiers, encoded.
+    partition : Partition
+        Their groups.
+    statistic : {"mean", "median", "generalize"}
+        See :func:`group_values` and :func:`group_texts`.
+    categories : {"ancestor", "set"}, default "ancestor"
+        See :func:`group_texts`.
+    """
+    if statistic == "generalize":
+        texts = group_texts(frame, records, partition, categories)
+        columns = (np.array(column, dtype=object)[partition.labels] for column in texts)
+        return Recoding(tuple(pd.Series(column, index=frame.index) for column in columns), None)
+    values = group_values(records, partition, statistic)[partition.labels]
+    return Recoding(
+        tuple(
+            pd.Series(values[:, j], index=frame.index)
+            if attribute.kind == "numeric"
+            else _originals(frame[attribute.name], records.values[:, j], values[:, j])
+            for j, attribute in enumerate(records.attributes)
+        ),
+        values,
+    )
+
+
+def group_values(records: Records, partition: Partition, statistic: str) -> FloatArray:
+    """Return one number, rank or node for each group and attribute, shape (n_groups, d).
+
+    Of numbers it is the mean or median, as ``statistic`` says. With either, it is of ordered categories the median (the
+    lower of two), and of others the most frequent one (among equals the first in the taxonomy).
+    """
+    X, labels = records.values, partition.labels
+    starts = np.cumsum(partition.sizes) - partition.sizes
+    lower, upper = starts + (partition.sizes - 1) // 2, starts + partition.sizes // 2
+    chosen = np.empty((partition.n_groups, records.d))
+    numeric = [j for j, attribute in enumerate(records.attributes) if attribute.kind == "numeric"]
+    if numeric and statistic == "mean":
+        chosen[:, numeric] = partition.centroids(np.ascontiguousarray(X[:, numeric]))
+    for j, attribute in enumerate(records.attributes):
+        if attribute.kind == "nominal":
+            chosen[:, j] = _most_frequent(X[:, j].astype(np.int64), labels)
+        elif attribute.kind == "ordinal" or statistic == "median":
+            ascending = X[np.lexsort((X[:, j], labels)), j]
+            chosen[:, j] = ascending[lower]
+            if attribute.kind == "numeric":
+                chosen[:, j] = 0.5 * ascending[lower] + 0.5 * ascending[upper]
+    return chosen
+
+
+def group_texts(
+    frame: pd.DataFrame, records: Records, partition: Partition, categories: str = "ancestor"
+) -> list[list[str]]:
+    """Return, for each attribute, what the records of each group have in common, as text.
+
+    A range of numbers is written ``[17, 23]``, one of ordered categories ``[9th, HS-grad]``. Of other categories it is
+    the lowest common ancestor in their taxonomy or, with ``categories="set"``, the set of them in the order of the
+    taxonomy: ``{Divorced, Widowed}``. Where the records of a group agree, it is their value alone. Numbers have the
+    fewest digits that read back as the same number in the type of their column; whole ones have no decimal point.
+    """
+    found = extents(records, partition.labels)
+    texts = []
+    for j, attribute in enumerate(records.attributes):
+        if attribute.kind == "numeric":
+            texts.append(_ranges(*_number_ranges(frame[attribute.name], partition)))
+            continue
+        low, high = found.low[:, j].astype(np.int64), found.high[:, j].astype(np.int64)
+        if attribute.taxonomy is None:
+            texts.append(_ranges(*([attribute.levels[rank] for rank in end] for end in (low, high))))
+        elif categories == "set":
+            texts.append(_sets(attribute.taxonomy, records.values[:, j].astype(np.int64), partition.labels))
+        else:
+            texts.append([attribute.taxonomy.names[node] for node in low])
+    return texts
+
+
+def _ranges(low: Sequence[str], high: Sequence[str]) -> list[str]:
+    return [a if a == b else f"[{a}, {b}]" for a, b in zip(low, high, strict=True)]
+
+
+def _most_frequent(codes: IntArray, labels: IntArray) -> IntArray:
+    """Return the most frequent code of each group, the lowest of equally frequent ones."""
+    groups, distinct, counts = _counts(codes, labels)
+    # The order is stable: among equal counts codes stay ascending.
+    order = np.lexsort((-counts, groups))
+    return distinct[order[np.searchsorted(groups, np.arange(groups[-1] + 1))]]
+
+
+def _sets(taxonomy: Taxonomy, nodes: IntArray, labels: IntArray) -> list[str]:
+    groups, distinct, _ = _counts(nodes, labels)
+    members: list[list[str]] = [[] for _ in range(int(groups[-1]) + 1)]
+    for group, node in zip(groups, distinct, strict=True):
+        members[group].append(taxonomy.names[node])
+    return [names[0] if len(names) == 1 else f"{{{', '.join(names)}}}" for names in members]
+
+
+def _counts(codes: IntArray, labels: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return each group with each of its codes, both ascending, and how many of its records have that code."""
+    many = int(codes.max()) + 1
+    pairs, counts = np.unique(labels * many + codes, return_counts=True)
+    return pairs // many, pairs % many, counts
+
+
+def _number_ranges(series: pd.Series[Any], partition: Partition) -> tuple[list[str], list[str]]:
+    """Return the smallest and the largest number of each group as text."""
+    numbers = _own_numbers(series)[np.argsort(partition.labels, kind="stable")]
+    starts = np.cumsum(partition.sizes) - partition.sizes
+    low, high = np.minimum.reduceat(numbers, starts), np.maximum.reduceat(numbers, starts)
+    return _number_texts(low), _number_texts(high)
+
+
+def _own_numbers(series: pd.Series[Any]) -> NDArray[Any]:
+    """Return the numbers of a column in the numpy type that has exactly their digits."""
+    if is_bool_dtype(series):
+        return series.to_numpy(dtype=np.int64)
+    if is_integer_dtype(series):
+        return series.to_numpy(dtype=np.uint64 if is_unsigned_integer_dtype(series) else np.int64)
+    # 0.1 of a 32-bit column is 0.10000000149011612 in 64 bits: digits that are not in the file.
+    narrow = {2: np.float16, 4: np.float32}
+    return series.to_numpy(dtype=narrow.get(getattr(series.dtype, "itemsize", 8), np.float64))
+
+
+def _number_texts(numbers: NDArray[Any]) -> list[str]:
+    # Adding 0 turns -0.0 into 0.0, which is the same number.
+    return [str(number + number.dtype.type(0)).removesuffix(".0") for number in numbers]
+
+
+def _originals(series: pd.Series[Any], codes: FloatArray, chosen: FloatArray) -> pd.Series[Any]:
+    """Return a column of the values that ``chosen`` codes stand for: each the first of the file with that code.
+
+    Where several values have one code, such as 1 and "1", only one of them is released: records must not differ by it.
+    """
+    distinct, first = np.unique(codes, return_index=True)
+    return series.iloc[first[np.searchsorted(distinct, chosen)]].set_axis(series.index)

@@ -1,0 +1,495 @@
+"""What a release loses and guarantees: the figures, how they are measured, and the sentences that say them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from microagg.metrics import bounds, generalization, loss
+from microagg.partition import Partition
+from microagg.records import Records
+from microagg.release.strata import Part, keys
+from microagg.scaling import centered
+from microagg.schema import Schema
+from microagg.validation import FloatArray, IntArray, counted, plain, quoted
+
+# A standard deviation below this fraction of what it was consists of rounding errors, and so do its correlations.
+_VANISHED = 1e-9
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What the release lost, measured on the scaled numeric quasi-identifiers with the values actually released.
+
+    SSE = Σ ‖x − x′‖² over the records, x′ being what replaces x; SST = Σ ‖x − x̄‖²; IL = 100 · SSE / SST, in percent,
+    and 0 where the SST is 0. Group means have the least SSE of all values for the groups of a partition; group medians
+    lose a little more (and in extreme data more than 100 %).
+
+    Attributes
+    ----------
+    sse, sst : float
+        Squared units of the scaled data.
+    information_loss : float
+        IL in percent.
+    lower_bound : float
+        No partition into groups of at least k (within the strata) has a lower IL, in percent, however it was found;
+        the nearest-neighbor bound, see :func:`microagg.metrics.bounds.nearest_neighbor`.
+    attributes : dict
+        IL in percent of each numeric quasi-identifier by itself.
+    """
+
+    sse: float
+    sst: float
+    information_loss: float
+    lower_bound: float
+    attributes: dict[Hashable, float]
+
+    @property
+    def gap(self) -> float:
+        """How far above the optimum the loss is at most, as a share of ``lower_bound``; infinity where that is 0."""
+        return bounds.gap(self.information_loss, self.lower_bound)
+
+    @classmethod
+    def of(
+        cls,
+        Z: FloatArray,
+        replaced: FloatArray,
+        partition: Partition,
+        *,
+        statistic: str,
+        names: Sequence[Hashable],
+        strata: Sequence[IntArray],
+    ) -> Self:
+        """Return the loss of replacing ``Z`` by ``replaced``, both scaled and of shape (n, d).
+
+        ``strata`` are the positions of the records within which groups had to stay.
+        """
+        lost = np.square(Z - replaced).sum(axis=0)
+        spread = np.square(centered(Z)[2]).sum(axis=0)
+        sse, sst = float(lost.sum()), loss.sst(Z)
+        # With means the IL is at most 100 %, which rounding must not exceed; with medians it can be more.
+        percent = loss.percent if statistic == "mean" else _percent
+        least = sum(bounds.nearest_neighbor(Z[rows], partition.k).sse for rows in strata)
+        return cls(
+            sse=sse,
+            sst=sst,
+            information_loss=percent(sse, sst),
+            lower_bound=loss.percent(least, sst),
+            attributes={name: percent(float(lost[j]), float(spread[j])) for j, name in enumerate(names)},
+        )
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """One stratum of a release.
+
+    Attributes
+    ----------
+    values : tuple
+        Its value of each strata column.
+    n_records, n_groups : int
+    realized_k : int
+        The size of its smallest class of records with equal quasi-identifiers.
+    """
+
+    values: tuple[Any, ...]
+    n_records: int
+    n_groups: int
+    realized_k: int
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What the release guarantees. A class is a set of records whose released quasi-identifiers (and strata) are equal.
+
+    Attributes
+    ----------
+    realized_k : int
+        The size of the smallest class, counted on the released frame.
+    max_reidentification_probability : float
+        1 / ``realized_k``: the chance of picking the right record in the smallest class.
+    n_groups : int
+        The groups of the partition.
+    n_classes : int
+        The classes; fewer than groups where two groups have the same centroid.
+    largest_group : int
+    n_shared : int
+        The records whose released quasi-identifiers at least one other record shares.
+    strata : tuple of Stratum
+        In order of first appearance; empty without strata.
+    """
+
+    realized_k: int
+    max_reidentification_probability: float
+    n_groups: int
+    n_classes: int
+    largest_group: int
+    n_shared: int
+    strata: tuple[Stratum, ...]
+
+    @classmethod
+    def of(cls, released: pd.DataFrame, schema: Schema, partition: Partition, parts: Sequence[Part]) -> Self:
+        """Return what ``released`` guarantees, with its groups (``partition``) and its strata (``parts``)."""
+        table = keys(released, (*schema.quasi_identifiers, *schema.strata))
+        classes = table.groupby(list(table.columns), sort=False, dropna=False, observed=True).ngroup().to_numpy()
+        sizes = np.bincount(classes)
+        realized = int(sizes.min())
+        own = sizes[classes]
+        return cls(
+            realized_k=realized,
+            max_reidentification_probability=1.0 / realized,
+            n_groups=partition.n_groups,
+            n_classes=len(sizes),
+            largest_group=int(partition.sizes.max()),
+            n_shared=int(np.count_nonzero(own > 1)),
+            strata=tuple(
+                Stratum(values, len(rows), len(np.unique(partition.labels[rows])), int(own[rows].min()))
+                for rows, values in parts
+                if schema.strata
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class AttributeUtility:
+    """What became of one numeric quasi-identifier, in its own units.
+
+    Attributes
+    ----------
+    name : hashable
+    mean_before, mean_after : float
+    sd_before, sd_after : float
+        Standard deviation of the population (divided by n).
+    correlation_change : float or None
+        The largest absolute change of its correlation with another one; None where there is no other, or no
+        correlation is defined both before and after.
+    """
+
+    name: Hashable
+    mean_before: float
+    mean_after: float
+    sd_before: float
+    sd_after: float
+    correlation_change: float | None
+
+
+@dataclass(frozen=True)
+class Utility:
+    """What analyses of the numeric quasi-identifiers will find changed.
+
+    Attributes
+    ----------
+    attributes : tuple of AttributeUtility
+        In the order of the numeric quasi-identifiers.
+    correlation_change : float or None
+        The largest absolute change of a correlation of two quasi-identifiers.
+    correlation_pair : tuple or None
+        The two that it concerns.
+    """
+
+    attributes: tuple[AttributeUtility, ...]
+    correlation_change: float | None
+    correlation_pair: tuple[Hashable, Hashable] | None
+
+    @classmethod
+    def of(cls, X: FloatArray, replaced: FloatArray, names: Sequence[Hashable]) -> Self:
+        """Return what replacing ``X`` by ``replaced``, both of shape (n, d), changes."""
+        (mean, sd, before), (mean_after, sd_after, after) = _moments(X), _moments(replaced)
+        defined = (sd > 0.0) & (sd_after > _VANISHED * sd)
+        change = np.abs(_correlations(after, sd_after, defined) - _correlations(before, sd, defined))
+        # An attribute's correlation with itself is always 1, and an undefined one cannot be compared.
+        change[~defined] = -1.0
+        change[:, ~defined] = -1.0
+        np.fill_diagonal(change, -1.0)
+        largest = change.max(axis=1)
+        i, j = (int(index) for index in np.unravel_index(change.argmax(), change.shape))
+        compared = change[i, j] >= 0.0
+        return cls(
+            attributes=tuple(
+                AttributeUtility(
+                    name=name,
+                    mean_before=float(mean[j]),
+                    mean_after=float(mean_after[j]),
+                    sd_before=float(sd[j]),
+                    sd_after=float(sd_after[j]),
+                    correlation_change=float(largest[j]) if largest[j] >= 0.0 else None,
+                )
+                for j, name in enumerate(names)
+            ),
+            correlation_change=float(change[i, j]) if compared else None,
+            correlation_pair=(names[i], names[j]) if compared else None,
+        )
+
+
+@dataclass(frozen=True)
+class Generalization:
+    """What the groups have in common, by the measures of Byun, Kamra, Bertino & Li (Sections 3 and 5).
+
+    They concern the groups themselves, so they are the same whether values are generalized or replaced by one value,
+    and whether categories become their lowest common ancestor or a set. See :mod:`microagg.metrics.generalization`.
+
+    Attributes
+    ----------
+    total_information_loss : float
+        Total-IL, 0 to n·d: the sum, over all records and quasi-identifiers, of the range or the lowest common ancestor
+        of the record's group as a share of all there is.
+    information_loss : float
+        The same in percent of n·d.
+    discernibility : int
+        DM, the sum of the squared sizes of the groups.
+    average_class_size : float
+        The mean size of the groups over k.
+    classification : float or None
+        CM, the share (0 to 1) of the records that are not of the class most frequent in their group; None where no
+        classes are named.
+    attributes : dict
+        What is lost of each quasi-identifier, in percent of the most that could be.
+    changed : dict
+        The share of the records, in percent, whose category is not the one they had, for each ordinal and nominal
+        quasi-identifier; empty where values are generalized.
+    """
+
+    total_information_loss: float
+    information_loss: float
+    discernibility: int
+    average_class_size: float
+    classification: float | None
+    attributes: dict[Hashable, float]
+    changed: dict[Hashable, float]
+
+    @classmethod
+    def of(
+        cls, records: Records, partition: Partition, classes: IntArray | None = None, replaced: FloatArray | None = None
+    ) -> Self:
+        """Return what the groups of ``records`` have in common.
+
+        ``classes``, shape (n,), are those of the records; ``replaced``, shape (n, d), is what replaces their values, as
+        numbers, ranks and nodes.
+        """
+        shares = generalization.attribute_information_loss(records, partition.labels)
+        changed: dict[Hashable, float] = {}
+        if replaced is not None:
+            changed = {
+                attribute.name: 100.0 * float(np.mean(records.values[:, j] != replaced[:, j]))
+                for j, attribute in enumerate(records.attributes)
+                if attribute.kind != "numeric"
+            }
+        return cls(
+            **vars(generalization.summary(records, partition.labels, partition.k, classes)),
+            attributes={
+                attribute.name: 100.0 * float(share)
+                for attribute, share in zip(records.attributes, shares, strict=True)
+            },
+            changed=changed,
+        )
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a release loses and guarantees.
+
+    Attributes
+    ----------
+    k : int
+        The minimum group size asked for.
+    scale, statistic : str
+    n_records : int
+        The records released.
+    n_dropped : int
+        The records left out for lack of a quasi-identifier.
+    dropped : tuple
+        Their index labels.
+    constant_columns : tuple
+        The quasi-identifiers that hold one value only.
+    undeclared_columns : tuple
+        The columns released as they are without having been declared confidential or strata.
+    loss : Loss or None
+        None where no quasi-identifier is numeric, or values are generalized.
+    risk : Risk
+    utility : Utility or None
+        Likewise.
+    generalization : Generalization or None
+        None where all quasi-identifiers are numeric and replaced by a mean or median.
+    """
+
+    k: int
+    scale: str
+    statistic: str
+    n_records: int
+    n_dropped: int
+    dropped: tuple[Any, ...]
+    constant_columns: tuple[Hashable, ...]
+    undeclared_columns: tuple[Hashable, ...]
+    loss: Loss | None
+    risk: Risk
+    utility: Utility | None
+    generalization: Generalization | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as nested dicts and lists that JSON can hold."""
+        return plain(asdict(self))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return all figures as a table: a row for each, with columns ``part``, ``measure``, ``attribute``, ``value``.
+
+        ``attribute`` is the quasi-identifier where a figure concerns one, otherwise empty.
+        """
+        rows: list[tuple[str, str, Any, Any]] = [
+            ("records", "k", "", self.k),
+            ("records", "n_records", "", self.n_records),
+            ("records", "n_dropped", "", self.n_dropped),
+        ]
+        for part in ("loss", "risk", "utility", "generalization"):
+            figures = {} if getattr(self, part) is None else vars(getattr(self, part))
+            rows += [(part, name, "", value) for name, value in figures.items() if isinstance(value, (int, float))]
+        if self.loss is not None:
+            rows += [("loss", "information_loss", name, value) for name, value in self.loss.attributes.items()]
+        for attribute in self.utility.attributes if self.utility is not None else ():
+            figures = {name: value for name, value in vars(attribute).items() if name != "name"}
+            rows += [("utility", name, attribute.name, value) for name, value in figures.items() if value is not None]
+        if (common := self.generalization) is not None:
+            rows += [("generalization", "information_loss", name, value) for name, value in common.attributes.items()]
+            rows += [("generalization", "changed", name, value) for name, value in common.changed.items()]
+        table = pd.DataFrame(rows, columns=["part", "measure", "attribute", "value"])
+        return table.astype({"value": np.float64, "attribute": object})
+
+    def summary(self) -> str:
+        """Return the report in a few plain sentences, one per line."""
+        return "\n".join(
+            [
+                *self._risk_sentences(),
+                *self._loss_sentences(),
+                *self._generalization_sentences(),
+                *self._utility_sentences(),
+                *self._remarks(),
+            ]
+        )
+
+    def _risk_sentences(self) -> list[str]:
+        risk = self.risk
+        within = " within each stratum" if risk.strata else ""
+        return [
+            f"{counted(self.n_records, 'record')} in {counted(risk.n_groups, 'group')} of at most "
+            f"{risk.largest_group:,}{within}: each combination of released quasi-identifiers is shared by at least "
+            f"{counted(risk.realized_k, 'record')}, counted on the release (k = {self.k:,} was asked for).",
+            "Who knows a person's true quasi-identifiers and nothing else picks the right record with a probability of "
+            f"at most 1 in {risk.realized_k:,}.",
+        ]
+
+    def _loss_sentences(self) -> list[str]:
+        lost = self.loss
+        if lost is None:
+            return []
+        on = {"zscore": "attributes of variance 1", "minmax": "attributes from 0 to 1", "none": "unscaled attributes"}
+        within = " within these strata" if self.risk.strata else ""
+        numeric = "" if self.generalization is None else "numeric "
+        sentences = [
+            f"Information loss{' of the numeric attributes' if numeric else ''} is {lost.information_loss:.4g} % "
+            f"(IL = 100 · SSE / SST = 100 · {lost.sse:.5g} / {lost.sst:.5g}, on {numeric}{on[self.scale]}); "
+            f"no partition into groups of at least {self.k:,}{within} loses less than {lost.lower_bound:.4g} %"
+            f"{_above_the_optimum(lost.gap)}."
+        ]
+        if len(lost.attributes) > 1:
+            most = max(lost.attributes, key=lost.attributes.__getitem__)
+            sentences.append(f"Most is lost on {str(most)!r}: {lost.attributes[most]:.4g} %.")
+        return sentences
+
+    def _generalization_sentences(self) -> list[str]:
+        common = self.generalization
+        if common is None:
+            return []
+        what = "Generalized values lose" if self.statistic == "generalize" else "The records of a group differ by"
+        sentences = [
+            f"{what} {common.information_loss:.4g} % of what they could (Total-IL "
+            f"{common.total_information_loss:,.1f} of {self.n_records * len(common.attributes):,}: for each record and "
+            "attribute, the range or the lowest common category of its group counts as a share of all there is, 0 "
+            "where the group agrees and 1 where it has nothing in common)."
+        ]
+        if len(common.attributes) > 1:
+            most = max(common.attributes, key=common.attributes.__getitem__)
+            sentences.append(f"Most of that is on {str(most)!r}: {common.attributes[most]:.4g} %.")
+        if common.changed:
+            most = max(common.changed, key=common.changed.__getitem__)
+            sentences.append(
+                f"Of the attributes with categories, {str(most)!r} changes most often: in {common.changed[most]:.4g} % "
+                "of the records."
+                if common.changed[most] > 0.0
+                else "No record changes its categories."
+            )
+        sentences.append(
+            f"A group has {common.average_class_size * self.k:.4g} records on average, "
+            f"{common.average_class_size:.4g} times k; the sum of the squared group sizes (discernibility) is "
+            f"{common.discernibility:,}."
+        )
+        if common.classification is not None:
+            sentences.append(
+                f"{100.0 * common.classification:.4g} % of the records are not of the class most frequent in their "
+                "group (classification metric)."
+            )
+        return sentences
+
+    def _utility_sentences(self) -> list[str]:
+        utility = self.utility
+        if utility is None:
+            return []
+        sentences = []
+        shrunk = {a.name: 1.0 - a.sd_after / a.sd_before for a in utility.attributes if a.sd_before > 0.0}
+        if shrunk:
+            most = max(shrunk, key=shrunk.__getitem__)
+            means = "means are kept, and standard deviations" if self.statistic == "mean" else "standard deviations"
+            numeric = "" if self.generalization is None else "numeric "
+            sentences.append(
+                f"Of the {numeric}attributes, {means} shrink by at most {100.0 * max(shrunk[most], 0.0):.3g} % "
+                f"({str(most)!r})."
+            )
+        if utility.correlation_change is not None and utility.correlation_pair is not None:
+            one, other = utility.correlation_pair
+            sentences.append(
+                f"The correlation that changes most is that of {str(one)!r} and {str(other)!r}: "
+                f"by {utility.correlation_change:.2g}."
+            )
+        return sentences
+
+    def _remarks(self) -> list[str]:
+        sentences = []
+        if self.n_dropped:
+            sentences.append(
+                f"{counted(self.n_dropped, 'record')} with a missing quasi-identifier "
+                f"{'was' if self.n_dropped == 1 else 'were'} left out."
+            )
+        if self.constant_columns:
+            sentences.append(f"One value only, and no part in distances: {quoted(self.constant_columns)}.")
+        if self.undeclared_columns:
+            sentences.append(
+                f"Released as they are, without having been declared confidential: {quoted(self.undeclared_columns)}; "
+                "make sure that they identify nobody."
+            )
+        return sentences
+
+
+def _above_the_optimum(gap: float) -> str:
+    if gap == float("inf"):
+        return ""
+    above = f"{100.0 * gap:.3g} % above" if gap <= 1.0 else f"{1.0 + gap:.3g} times"
+    return f", so this is at most {above} the least possible"
+
+
+def _percent(part: float, whole: float) -> float:
+    return 100.0 * part / whole if whole > 0.0 else 0.0
+
+
+def _moments(X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return mean, standard deviation and deviations from the mean of each column; 0 exactly where it is constant."""
+    low, center, deviations = centered(X)
+    constant = X.max(axis=0) == low
+    deviations[:, constant] = 0.0
+    return np.where(constant, low, low + center), np.sqrt(np.square(deviations).mean(axis=0)), deviations
+
+
+def _correlations(deviations: FloatArray, sd: FloatArray, defined: Any) -> FloatArray:
+    scaled = deviations / np.where(defined, sd, 1.0)
+    return np.clip(scaled.T @ scaled / len(scaled), -1.0, 1.0)

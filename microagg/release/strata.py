@@ -1,0 +1,82 @@
+"""Strata: sets of records, such as those of a region, that no group reaches across."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from microagg.errors import DataError
+from microagg.validation import IntArray, check_present, plain, quoted
+
+
+class Part(NamedTuple):
+    """The records of one stratum.
+
+    Attributes
+    ----------
+    rows : array of int
+        Their positions among the released records, ascending.
+    values : tuple
+        The value of each strata column; empty where there are no strata.
+    """
+
+    rows: IntArray
+    values: tuple[Any, ...]
+
+
+def find(frame: pd.DataFrame, columns: Sequence[Any], kept: NDArray[np.bool_]) -> list[Part]:
+    """Return the strata of the records of ``frame`` that are ``kept``, in order of first appearance.
+
+    Without ``columns`` all records are one part.
+
+    Raises
+    ------
+    DataError
+        If a value is missing, or values cannot be told apart.
+    """
+    positions = np.flatnonzero(kept)
+    if not columns:
+        return [Part(np.arange(len(positions)), ())]
+    for column in columns:
+        check_present(frame[column], kept, "no value", ", so it belongs to no stratum")
+    table = keys(frame.iloc[positions], columns)
+    try:
+        codes = table.groupby(list(table.columns), sort=False, observed=True).ngroup().to_numpy()
+    except TypeError:
+        raise DataError(
+            f"the strata columns {quoted(columns)} hold values that cannot be told apart (such as lists): "
+            "turn them into text or numbers first."
+        ) from None
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    order = np.argsort(inverse, kind="stable")
+    groups = np.split(order, np.cumsum(np.bincount(inverse))[:-1])
+    # iat and not iloc of a row, which would turn integers beside floats into floats.
+    parts = [
+        Part(rows, tuple(table.iat[int(i), j] for j in range(len(columns))))
+        for rows, i in zip(groups, first, strict=True)
+    ]
+    return sorted(parts, key=lambda part: int(part.rows[0]))
+
+
+def keys(frame: pd.DataFrame, columns: Sequence[Any]) -> pd.DataFrame:
+    """Return ``columns`` of ``frame``, numbered from 0 and without an index, to group the records by."""
+    # An index level may have the name of a column, and pandas then would not know which to group by.
+    table = frame.loc[:, list(columns)].reset_index(drop=True)
+    return table.set_axis(range(len(columns)), axis=1)
+
+
+def codes(parts: Sequence[Part], n: int) -> IntArray:
+    """Return the number of each record's stratum, shape (n,)."""
+    found = np.empty(n, dtype=np.int64)
+    for code, part in enumerate(parts):
+        found[part.rows] = code
+    return found
+
+
+def name(columns: Sequence[Any], values: Sequence[Any]) -> str:
+    """Return what messages call the stratum that has ``values`` in ``columns``."""
+    return ", ".join(f"{column!s}={plain(value)!r}" for column, value in zip(columns, values, strict=True))

@@ -1,0 +1,413 @@
+"""What the columns of a file are: their roles, the kinds of the quasi-identifiers, and how these are encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
+
+from microagg.errors import DataError, ParameterError
+from microagg.records import Attribute, Records, class_codes
+from microagg.taxonomy import Taxonomy, category
+from microagg.validation import (
+    FloatArray,
+    IntArray,
+    check_choice,
+    check_columns,
+    check_finite,
+    check_frame,
+    check_present,
+    listing,
+    numeric_matrix,
+)
+
+#: The roles that columns can have, and what messages call them. A column has one role, except that the classes are
+#: confidential attributes or strata too.
+ROLES: Mapping[str, str] = {
+    "quasi_identifiers": "quasi-identifiers",
+    "confidential": "confidential attributes",
+    "identifiers": "identifiers",
+    "strata": "strata",
+    "classes": "classes",
+}
+
+#: What can be done about records with a missing quasi-identifier.
+MISSING = ("error", "drop")
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The roles of a file's columns, and the kinds of its quasi-identifiers. Others are released as they are.
+
+    Attributes
+    ----------
+    quasi_identifiers : tuple
+        The columns that could be linked to other files; these are microaggregated.
+    confidential : tuple
+        The columns that the release is about (confidential attributes); they stay as they are.
+    identifiers : tuple
+        The columns that name a record (names, numbers of documents); they are left out of a release.
+    strata : tuple
+        The columns within whose values groups must stay; they stay as they are.
+    taxonomies : mapping of column name to Taxonomy
+        The quasi-identifiers that are nominal, i.e. hold categories without an order.
+    ordinal : mapping of column name to tuple of str
+        The quasi-identifiers that are ordinal, with their categories from the lowest to the highest.
+    classes : column name or None
+        The column with the class of each record, such as an income bracket; it stays as it is, and is counted among the
+        confidential attributes unless it is one of the strata.
+
+    Roles are given as one column name or as a collection of them. (A tuple is a collection.) Quasi-identifiers that are
+    neither nominal nor ordinal are numeric.
+
+    Raises
+    ------
+    ParameterError
+        If a column is named twice, within a role or in two of them, if there is no quasi-identifier, if the classes are
+        a quasi-identifier or an identifier, or if a taxonomy or an order is given to something else.
+    DataError
+        If a taxonomy is none, or an order is empty or has a category twice.
+    """
+
+    quasi_identifiers: tuple[Hashable, ...]
+    confidential: tuple[Hashable, ...] = ()
+    identifiers: tuple[Hashable, ...] = ()
+    strata: tuple[Hashable, ...] = ()
+    taxonomies: Mapping[Hashable, Taxonomy] = field(default_factory=dict, hash=False)
+    ordinal: Mapping[Hashable, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    classes: Hashable = None
+
+    def __post_init__(self) -> None:
+        self._check_roles()
+        for what, given in (("a taxonomy", self.taxonomies), ("an order", self.ordinal)):
+            for name in given:
+                if name not in self.quasi_identifiers:
+                    raise ParameterError(
+                        f"there is {what} for {name!r}, which is not among the quasi-identifiers: leave it out, or "
+                        "name the column a quasi-identifier."
+                    )
+        if both := [name for name in self.ordinal if name in self.taxonomies]:
+            raise ParameterError(f"column {both[0]!r} has a taxonomy and an order: give one of them.")
+        taxonomies = {name: _taxonomy(name, given, ()) for name, given in self.taxonomies.items()}
+        object.__setattr__(self, "taxonomies", MappingProxyType(taxonomies))
+        object.__setattr__(
+            self, "ordinal", MappingProxyType({name: _levels(name, given) for name, given in self.ordinal.items()})
+        )
+
+    def _check_roles(self) -> None:
+        if not isinstance(self.classes, Hashable):
+            raise ParameterError(f"classes must be the name of one column, not {self.classes!r}.")
+        role_of: dict[Hashable, str] = {}
+        for role in ROLES:
+            if role == "classes":
+                continue
+            names = _names(role, getattr(self, role))
+            object.__setattr__(self, role, names)
+            for name in names:
+                if role_of.get(name) == role:
+                    raise ParameterError(f"column {name!r} is named twice {_as(role)}: name it once.")
+                if name in role_of:
+                    raise ParameterError(
+                        f"column {name!r} is named {_as(role_of[name])} and {_as(role)}: a column has one role."
+                    )
+                role_of[name] = role
+        if not self.quasi_identifiers:
+            raise ParameterError("quasi_identifiers names no column: name at least one to be microaggregated.")
+        if self.classes is None:
+            return
+        other = role_of.get(self.classes)
+        if other in ("quasi_identifiers", "identifiers"):
+            raise ParameterError(
+                f"column {self.classes!r} is named as the classes and {_as(other)}: classes are released as they are, "
+                f"so leave it out of the {ROLES[other]}."
+            )
+        if other is None:
+            object.__setattr__(self, "confidential", (*self.confidential, self.classes))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A read-only view of a mapping cannot be pickled.
+        parts = (getattr(self, part.name) for part in fields(self))
+        return type(self), tuple(dict(part) if isinstance(part, MappingProxyType) else part for part in parts)
+
+    def columns(self, role: str) -> tuple[Hashable, ...]:
+        """Return the columns that have a role, one of :data:`ROLES`."""
+        return _names(role, getattr(self, role))
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The quasi-identifiers with their kinds."""
+        return tuple(self._attribute(name) for name in self.quasi_identifiers)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether all quasi-identifiers are numeric."""
+        return not self.taxonomies and not self.ordinal
+
+    def _attribute(self, name: Hashable) -> Attribute:
+        if name in self.taxonomies:
+            return Attribute(name, "nominal", taxonomy=self.taxonomies[name])
+        if name in self.ordinal:
+            return Attribute(name, "ordinal", levels=self.ordinal[name])
+        return Attribute(name)
+
+    @classmethod
+    def infer(
+        cls,
+        frame: pd.DataFrame,
+        quasi_identifiers: Any = None,
+        confidential: Any = None,
+        identifiers: Any = None,
+        strata: Any = None,
+        *,
+        taxonomies: Mapping[Any, Any] | None = None,
+        ordinal: Mapping[Any, Sequence[Any]] | None = None,
+        classes: Any = None,
+    ) -> Self:
+        """Return the roles of the columns of ``frame``, checked against it.
+
+        Where ``quasi_identifiers`` are not named, they are all numeric columns that have no other role: not those of
+        booleans, but those that hold one value only too; and those with a taxonomy or an order. A column of booleans
+        that is named counts as 0 and 1.
+
+        A quasi-identifier with a taxonomy is nominal, one with an order (its categories from the lowest to the highest)
+        is ordinal. Of the others, ordered categories of pandas are ordinal, text and other categories nominal with the
+        flat taxonomy of their values, and numbers numeric. What ``taxonomies`` holds may be anything that
+        :meth:`microagg.taxonomy.Taxonomy.of` takes: a taxonomy, a path, text, nested mappings, or None for a flat one.
+
+        Raises
+        ------
+        DataError
+            If ``frame`` is not a DataFrame with unique column names on one level, a column is not in it, a
+            quasi-identifier holds what is neither number nor category, a value is missing in its taxonomy or order, a
+            taxonomy is not valid, or no column is left to be a quasi-identifier.
+        ParameterError
+            If a column is named twice, within a role or in two of them, or a taxonomy or an order is given to a column
+            that is not a quasi-identifier.
+        """
+        check_frame(frame)
+        declared: dict[str, Any] = {
+            role: _names(role, value)
+            for role, value in (("confidential", confidential), ("identifiers", identifiers), ("strata", strata))
+        }
+        taken = {name for names in (*declared.values(), _names("classes", classes)) for name in names}
+        declared["classes"] = classes
+        for what, given in (("taxonomies", taxonomies), ("ordinal", ordinal)):
+            if given is not None and not isinstance(given, Mapping):
+                raise ParameterError(f"{what} must be a mapping from column names, not {type(given).__name__}.")
+        taxonomies, ordinal = dict(taxonomies or {}), dict(ordinal or {})
+        if quasi_identifiers is None:
+            names: tuple[Hashable, ...] = tuple(
+                name
+                for name in frame.columns
+                if name not in taken and (_is_number(frame[name].dtype) or name in taxonomies or name in ordinal)
+            )
+            if not names:
+                raise DataError(
+                    "there is no numeric column to serve as quasi-identifier: turn columns into numbers first, "
+                    "or name fewer columns in other roles."
+                )
+        else:
+            names = _names("quasi_identifiers", quasi_identifiers)
+        cls(names, **declared)  # refuses columns with two roles before columns that are not there
+        for role, given in {"quasi_identifiers": names, **declared}.items():
+            for name in _names(role, given):
+                if name not in frame.columns:
+                    raise DataError(
+                        f"there is no column {name!r} (named {_as(role)}): "
+                        f"the columns are {listing([repr(column) for column in frame.columns])}."
+                    )
+        for name in names:
+            series = frame[name]
+            if name in ordinal or (name in taxonomies and taxonomies[name] is not None):
+                continue
+            if name in taxonomies or (_is_category(series) and not getattr(series.dtype, "ordered", False)):
+                taxonomies[name] = _taxonomy(name, None, _categories(series))
+            elif _is_category(series):
+                ordinal[name] = [category(value) for value in series.cat.categories]
+        schema = cls(names, **declared, taxonomies=taxonomies, ordinal=ordinal)
+        schema.encode(frame)
+        return schema
+
+    def records(self, frame: pd.DataFrame, missing: str = "error") -> Records:
+        """Return the quasi-identifiers of ``frame``, encoded, in the order of the schema.
+
+        With ``missing="drop"`` the records that lack one are left out: see :func:`complete_records`.
+
+        Raises
+        ------
+        DataError
+            If a quasi-identifier is not in ``frame``, holds a value that is not in its taxonomy or order, is infinite,
+            or, unless dropped, missing.
+        ParameterError
+            If ``missing`` is not one of :data:`MISSING`.
+        """
+        check_frame(frame)
+        values = self.encode(frame)
+        return Records(self.attributes, values[complete_records(values, missing, self.quasi_identifiers)])
+
+    def encode(self, frame: pd.DataFrame) -> FloatArray:
+        """Return the quasi-identifiers of ``frame`` as numbers, ranks and nodes, shape (n, d); NaN stands for a gap.
+
+        Raises
+        ------
+        DataError
+            If a quasi-identifier is not in ``frame``, or holds a value that is not in its taxonomy or order.
+        """
+        check_columns(frame, self.quasi_identifiers)
+        values = np.empty((len(frame), len(self.quasi_identifiers)))
+        numeric = [j for j, attribute in enumerate(self.attributes) if attribute.kind == "numeric"]
+        values[:, numeric] = numeric_matrix(frame, [self.quasi_identifiers[j] for j in numeric])
+        for j, attribute in enumerate(self.attributes):
+            if attribute.kind != "numeric":
+                values[:, j] = _codes(frame[attribute.name], attribute)
+        return values
+
+    def class_codes(self, frame: pd.DataFrame, kept: NDArray[np.bool_]) -> IntArray | None:
+        """Return the classes of those records of ``frame`` that are ``kept``; see :func:`microagg.records.class_codes`.
+
+        ``kept`` has shape (n,); without classes there is None.
+
+        Raises
+        ------
+        DataError
+            If one of these records has no class, or classes cannot be told apart.
+        """
+        if self.classes is None:
+            return None
+        column = frame[self.classes]
+        check_present(column, kept, "no class")
+        return class_codes(column[kept], int(np.count_nonzero(kept)), self.classes)
+
+    def matrix(self, frame: pd.DataFrame, missing: str = "error") -> FloatArray:
+        """Return the quasi-identifiers of ``frame`` as finite floats, shape (n, d), in the order of the schema.
+
+        With ``missing="drop"`` the records that lack one are left out: see :func:`complete_records`.
+
+        Raises
+        ------
+        DataError
+            If a quasi-identifier is not in ``frame``, not numeric, infinite, or, unless dropped, missing.
+        ParameterError
+            If ``missing`` is not one of :data:`MISSING`.
+        """
+        check_frame(frame)
+        if not self.is_numeric:
+            named = listing([repr(a.name) for a in self.attributes if a.kind != "numeric"])
+            raise DataError(f"{named} hold{'' if ',' in named else 's'} categories, so there is no matrix of numbers.")
+        values = numeric_matrix(frame, self.quasi_identifiers)
+        return values[complete_records(values, missing, self.quasi_identifiers)]
+
+
+def complete_records(values: FloatArray, missing: str, names: Sequence[Any] | None = None) -> NDArray[np.bool_]:
+    """Return which records of ``values``, shape (n, d), can be used: an array of bool, shape (n,).
+
+    Parameters
+    ----------
+    values : array, shape (n, d)
+        NaN stands for a missing value.
+    missing : {"error", "drop"}
+        Whether a missing value is an error or makes its record unusable. Infinity is always an error.
+    names : sequence, optional
+        What messages call the columns.
+
+    Raises
+    ------
+    DataError
+        Naming the first column and record that hold infinity or, with "error", a missing value.
+    ParameterError
+        If ``missing`` is something else.
+    """
+    if check_choice("missing", missing, MISSING) == "error":
+        check_finite(values, names)
+        return np.ones(len(values), dtype=np.bool_)
+    absent = np.isnan(values)
+    # Zeros in their place, not a shorter table: a message must number the records as the caller does.
+    check_finite(np.where(absent, 0.0, values), names)
+    return np.asarray(~absent.any(axis=1))
+
+
+def _as(role: str) -> str:
+    return "as the classes" if role == "classes" else f"among the {ROLES[role]}"
+
+
+def _taxonomy(name: Hashable, given: Any, values: Iterable[str]) -> Taxonomy:
+    try:
+        return Taxonomy.of(given, values)
+    except (DataError, ParameterError) as error:
+        raise type(error)(f"the taxonomy of column {name!r}: {error}") from None
+
+
+def _levels(name: Hashable, given: Any) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ParameterError(f"the order of column {name!r} must be its categories from the lowest up, not {given!r}.")
+    levels = tuple(category(value) for value in given)
+    if not levels:
+        raise DataError(f"the order of column {name!r} is empty: name its categories from the lowest up.")
+    if len(set(levels)) < len(levels):
+        twice = next(level for level in levels if levels.count(level) > 1)
+        raise DataError(f"the order of column {name!r} has the category {twice!r} twice: name it once.")
+    return levels
+
+
+def _is_category(series: pd.Series[Any]) -> bool:
+    """Whether a column holds categories by its type: pandas' own, or text."""
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        return True
+    if is_numeric_dtype(series) or is_bool_dtype(series):
+        return False
+    # Other objects, such as lists or complex numbers, are neither numbers nor categories.
+    values = series.dropna()
+    return len(values) > 0 and all(isinstance(value, str) for value in values)
+
+
+def _categories(series: pd.Series[Any]) -> list[str]:
+    """Return the categories of a column, sorted so that the order of the records does not matter."""
+    return sorted({category(value) for value in series.dropna().unique()})
+
+
+def _codes(series: pd.Series[Any], attribute: Attribute) -> FloatArray:
+    """Return the rank or node of each value, shape (n,), NaN where it is missing."""
+    absent = series.isna().to_numpy()
+    # Each distinct value is looked up once, however many records there are.
+    positions, distinct = pd.factorize(series.astype(object).to_numpy())
+    found = np.empty(len(distinct) + 1)
+    found[-1] = np.nan  # factorize numbers what is missing -1
+    ranks = {level: rank for rank, level in enumerate(attribute.levels)}
+    for i, value in enumerate(distinct):
+        if attribute.taxonomy is not None:
+            try:
+                found[i] = attribute.taxonomy.node(value)
+            except DataError as error:
+                row = int(np.flatnonzero(positions == i)[0])
+                raise DataError(f"column {attribute.name!r}, record {row} (counting from 0): {error}") from None
+        elif category(value) in ranks:
+            found[i] = ranks[category(value)]
+        else:
+            row = int(np.flatnonzero(positions == i)[0])
+            raise DataError(
+                f"column {attribute.name!r} has {category(value)!r} in record {row} (counting from 0), which is not in "
+                f"its order {listing([repr(level) for level in attribute.levels])}: add it."
+            )
+    codes = found[positions]
+    codes[absent] = np.nan
+    return codes
+
+
+def _names(role: str, given: Any) -> tuple[Hashable, ...]:
+    if given is None:
+        return ()
+    names = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    for name in names:
+        if not isinstance(name, Hashable):
+            raise ParameterError(f"{role} must hold column names, not {name!r}.")
+    return names
+
+
+def _is_number(dtype: Any) -> bool:
+    return is_numeric_dtype(dtype) and not is_bool_dtype(dtype) and not is_complex_dtype(dtype)

@@ -1,0 +1,168 @@
+"""Tables from files of any kind: what kind a file is, and whether its name says the same."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from microagg.errors import DataError, ParameterError
+from microagg.tables.excel import read_xlsx, workbook
+from microagg.tables.parquet import read_parquet
+from microagg.tables.text import read_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: The endings of the files that :func:`read_table` reads.
+ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx")
+
+# How files begin that people rename to .csv, what they are, and the ending that would be right.
+_SIGNATURES = (
+    (b"PK\x03\x04", "a zip archive or an Excel workbook", ".xlsx"),
+    # The fifth byte sets it apart from text whose first column is called PAR1.
+    (b"PAR1\x15", "a Parquet file", ".parquet"),
+    (b"\xd0\xcf\x11\xe0", "an old or password-protected Excel file", None),
+    (b"\x1f\x8b", "a gzip archive", None),
+)
+
+
+def read_table(
+    source: str | os.PathLike[str] | bytes | BinaryIO | None,
+    *,
+    name: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str = ".",
+    sheet: str | None = None,
+    max_cells: int = 50_000_000,
+) -> pd.DataFrame:
+    """Read a table from a CSV, Parquet or Excel file; the ending of its name says which.
+
+    Parameters
+    ----------
+    source : path, bytes or binary file
+        The file. A binary file is read from its beginning.
+    name : str, optional
+        The file's name; needed for bytes, and for binary files that have none.
+    delimiter : str, optional
+        The character between the fields of a text file. If not given, it is found among comma, semicolon, tab and
+        ``|`` from the header and the first lines.
+    encoding : str, optional
+        The encoding of a text file. If not given, it is UTF-16 or UTF-32 where a byte order mark says so and UTF-8
+        otherwise; no other is guessed.
+    decimal : {".", ","}
+        The decimal mark of a text file; see :func:`decimal_comma_columns`.
+    sheet : str, optional
+        The sheet of a workbook, the first one if not given; see :func:`sheet_names`.
+    max_cells : int
+        How many cells, i.e. records times columns, the table may have. Compressed files are checked before or
+        while they are unpacked.
+
+    Returns
+    -------
+    DataFrame, shape (n records, number of columns)
+        With a plain 0..n-1 index.
+
+    Raises
+    ------
+    DataError
+        If the file is missing, empty, damaged, too large or ambiguous: a wrong delimiter or encoding, lines of
+        different lengths, columns with equal names, no records.
+    ParameterError
+        If a parameter is of the wrong kind, or the sheet does not exist.
+
+    Notes
+    -----
+    - Column names of text files and workbooks lose surrounding blanks; one that is empty becomes ``column 3``, by
+      its position counting from 1.
+    - Empty cells and those in :data:`MISSING` are missing values; whole numbers beside them become floats.
+    - Lines without anything on them are skipped, except inside a table with one column, where they are missing values.
+    - A column of digits only stays text if a cell starts with a superfluous 0 or has more digits than a float
+      can hold beside missing values: such columns are codes, and ``01067`` must not be released as ``1067``.
+    - In a workbook, the first row with any content is the header, rows and columns without any content around the
+      table do not count, and formulas have their last computed values.
+    """
+    data, label = _read_bytes(source, name)
+    ending = PurePath(label).suffix.lower()
+    if ending not in ENDINGS:
+        hint = "save it as .xlsx" if ending == ".xls" else "rename or convert it"
+        raise DataError(f"cannot tell what kind of file {label!r} is: its name must end in {_or(ENDINGS)}, so {hint}.")
+    if not data:
+        raise DataError(f"the file {label!r} is empty (0 bytes): choose a file with a header and at least one record.")
+    _check_signature(data, label, ending)
+    if ending == ".parquet":
+        return read_parquet(data, label, max_cells)
+    if ending == ".xlsx":
+        return read_xlsx(data, label, sheet, max_cells)
+    return read_text(data, label, delimiter, encoding, decimal, max_cells)
+
+
+def sheet_names(source: str | os.PathLike[str] | bytes | BinaryIO, *, name: str | None = None) -> list[str]:
+    """Return the names of the sheets of an Excel workbook, in its own order.
+
+    Raises
+    ------
+    DataError
+        If it is not a workbook, or a damaged or too large one.
+    """
+    data, label = _read_bytes(source, name)
+    _check_signature(data, label, ".xlsx")
+    with workbook(data, label) as book:
+        return [str(sheet.title) for sheet in book.worksheets]
+
+
+def _read_bytes(source: Any, name: str | None) -> tuple[bytes, str]:
+    """Return the bytes of ``source`` and the file's name, without its folder."""
+    if source is None:
+        raise DataError("no file was chosen: choose a file with a header and at least one record.")
+    if isinstance(source, (bytes, bytearray, memoryview)):
+        return bytes(source), _base_name(name)
+    if isinstance(source, (str, os.PathLike)):
+        path = Path(source)
+        try:
+            return path.read_bytes(), _base_name(name or path.name)
+        except FileNotFoundError:
+            raise DataError(f"there is no file {str(path)!r}: check its name and folder.") from None
+        except IsADirectoryError:
+            raise DataError(f"{str(path)!r} is a folder: name a file in it.") from None
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise DataError(f"the file {str(path)!r} cannot be read ({reason}): check its permissions.") from None
+    if not hasattr(source, "read"):
+        raise ParameterError(f"source must be a path, bytes or a binary file, not {type(source).__name__}.")
+    label = _base_name(name or getattr(source, "name", None))
+    # An upload that was read before stands at its end, and would look empty.
+    if getattr(source, "seekable", lambda: False)():
+        source.seek(0)
+    data = source.read()
+    if not isinstance(data, bytes):
+        raise ParameterError(f"the file {label!r} is open as text: open it in binary mode ('rb').")
+    return data, label
+
+
+def _base_name(name: Any) -> str:
+    if not isinstance(name, str) or not name:
+        raise ParameterError(f"name must be the file's name, ending in {_or(ENDINGS)}, if source is not a path.")
+    return PurePath(name).name
+
+
+def _check_signature(data: bytes, label: str, ending: str) -> None:
+    """Refuse a file whose first bytes belong to another kind than its name."""
+    for signature, kind, right in _SIGNATURES:
+        if data.startswith(signature) and ending != right:
+            advice = "unpack it, or save it as .csv or as .xlsx without a password"
+            if right is not None:
+                advice = f"give it the ending {right}"
+            raise DataError(f"the file {label!r} is not a {ending} file but {kind}: {advice}.")
+    if ending == ".parquet" and not (data.startswith(b"PAR1") and data.endswith(b"PAR1")):
+        raise DataError(f"the file {label!r} is not a Parquet file, or only a part of one: export it again.")
+    if ending == ".xlsx" and not zipfile.is_zipfile(io.BytesIO(data)):
+        raise DataError(f"the file {label!r} is not an Excel workbook, or a damaged one: save it as .xlsx again.")
+
+
+def _or(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"

@@ -1,0 +1,62 @@
+"""What all figures have in common: margins, legend, and the title above.
+
+Titles are not part of a figure, because Plotly does not break long lines: :func:`show_figure` writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pages.ui.charts import theme
+from pages.ui.text import escape_markdown
+
+CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"], "responsive": True}
+
+STILL = {"displayModeBar": False, "responsive": True, "scrollZoom": False}
+
+# Below the axis a legend may take as many lines as a narrow screen makes of it, without touching the title.
+_LEGEND = {
+    "orientation": "h",
+    "yref": "container",
+    "yanchor": "bottom",
+    "y": 0,
+    "xanchor": "left",
+    "x": 0,
+    "title": None,
+    # Plotly would reverse the legend of a figure with filled areas.
+    "traceorder": "normal",
+}
+
+
+def finish(figure: go.Figure, height: int) -> go.Figure:
+    """Return ``figure`` with the margins and the legend that all figures have, ``height`` pixels high."""
+    figure.update_layout(
+        height=height, margin={"l": 10, "r": 10, "t": 12, "b": 10}, legend=_LEGEND, hoverlabel={"align": "left"}
+    )
+    figure.update_xaxes(automargin=True)
+    figure.update_yaxes(automargin=True)
+    return figure
+
+
+def ring(figure: go.Figure, x: Sequence[Any] | pd.Series, y: Sequence[Any] | pd.Series, name: str) -> None:
+    """Mark the point or points that are chosen."""
+    figure.add_scatter(
+        x=x,
+        y=y,
+        mode="markers",
+        marker={"symbol": "circle-open", "size": 20, "color": theme.HIGHLIGHT, "line": {"width": 3}},
+        hoverinfo="skip",
+        name=name,
+        showlegend=True,
+    )
+
+
+def show_figure(figure: go.Figure, *, title: str, key: str, alt: str, **options: Any) -> None:
+    """Draw a figure under its title, which says what to conclude; ``alt`` is for those who cannot see it."""
+    st.markdown(f"**{escape_markdown(title)}**")
+    st.plotly_chart(figure, key=key, alt=alt, **({"config": STILL} | options))

@@ -1,0 +1,1 @@
+"""Running algorithms: jobs, and the parts of pages that run them."""

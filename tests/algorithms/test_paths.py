@@ -1,0 +1,207 @@
+"""The algorithms that cut paths: against brute force, another implementation, and what theory promises."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from microagg import ParameterError, datasets, make, metrics
+from microagg.algorithms.tsp_mhm import LEAST_GAIN, tour_path
+from microagg.kernels.paths.orders import nearest_point_next
+from microagg.progress import Cancelled, watched
+from tests import naive
+from tests.conftest import standardized
+
+
+def partitions(records, k):
+    """Yield all partitions of records into groups of k to 2k-1, as lists of groups."""
+    if not records:
+        yield []
+    for size in range(k, min(2 * k - 1, len(records)) + 1):
+        for mates in combinations(records[1:], size - 1):
+            left = [record for record in records[1:] if record not in mates]
+            for others in partitions(left, k):
+                yield [(records[0], *mates), *others]
+
+
+def least_sse(column, k):
+    """Return the SSE of the best of all partitions of the numbers ``column``."""
+    return min(
+        sum(np.square(column[list(group)] - column[list(group)].mean()).sum() for group in groups)
+        for groups in partitions(range(len(column)), k)
+    )
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 6])
+def test_one_attribute_is_optimal_among_all_partitions(k):
+    for n in (k, 2 * k, 9, 10) if k > 2 else (k, 2 * k, 8):
+        if n < k:
+            continue
+        rng = np.random.default_rng([n, k])
+        for X in (rng.normal(size=(n, 1)), rng.integers(0, 5, (n, 1)).astype(float), rng.lognormal(2, 2, (n, 1))):
+            least = least_sse(X[:, 0], k)
+            assert metrics.sse(X, make("mhm", k=k).fit_predict(X)) == pytest.approx(least, rel=1e-9, abs=1e-9)
+
+
+def test_one_attribute_is_optimal_for_twelve_records():
+    X = np.random.default_rng(12).normal(size=(12, 1))
+    assert metrics.sse(X, make("mhm", k=3).fit_predict(X)) == pytest.approx(least_sse(X[:, 0], 3), rel=1e-9)
+
+
+def least_sse_along(values, k):
+    """Return the least SSE of all ways to cut sorted values into groups of k or more, by running sums."""
+    x = np.sort(values) - values.mean()
+    sums, squares = (np.concatenate([[0.0], np.cumsum(terms)]) for terms in (x, x * x))
+    best = np.full(len(x) + 1, np.inf)
+    best[0] = 0.0
+    for stop in range(k, len(x) + 1):
+        start = np.arange(stop - k + 1)
+        sse = squares[stop] - squares[start] - (sums[stop] - sums[start]) ** 2 / (stop - start)
+        best[stop] = (best[start] + sse).min()
+    return best[-1]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5, 20])
+def test_one_attribute_is_optimal_for_hundreds_of_records(k):
+    rng = np.random.default_rng(k)
+    for values in (rng.normal(size=400), rng.lognormal(0, 2, 401), rng.integers(0, 60, 300).astype(float)):
+        labels = make("mhm", k=k).fit_predict(values[:, np.newaxis])
+        assert metrics.sse(values, labels) == pytest.approx(least_sse_along(values, k), rel=1e-9, abs=1e-8)
+
+
+@pytest.mark.parametrize("key", ["mhm", "projection-mhm"])
+def test_the_toy_example_is_solved(key):
+    X = datasets.load("toy").X
+    assert metrics.sse(X, make(key, k=3).fit_predict(X)) == pytest.approx(21.2)
+
+
+def test_one_attribute_has_one_order_whatever_it_is_called():
+    X = np.random.default_rng(1).normal(size=(50, 1))
+    labels = make("mhm", k=4).fit_predict(X)
+    for onto in ("first-component", "attribute"):
+        assert metrics.sse(X, make("projection-mhm", k=4, onto=onto).fit_predict(X)) == pytest.approx(
+            metrics.sse(X, labels)
+        )
+
+
+def test_given_order_is_taken_as_it_stands():
+    X = np.array([[0.0], [9.0], [0.0], [9.0]])
+    labels = make("mhm", k=2, order="given").fit_predict(X)
+    assert labels.tolist() == naive.mhm(X, 2, order="given") == [0, 0, 1, 1]
+    assert make("mhm", k=2, order="sum").fit_predict(X).tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("key", ["projection", "projection-mhm"])
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+def test_all_choices_agree_with_the_oracle(key, k):
+    choices = [{"onto": "attribute", "attribute": 0}, {"onto": "attribute", "attribute": 2}]
+    choices += [{"onto": "sum"}] if key == "projection" else []
+    for n in (k, 2 * k, 3 * k + 1, 40):
+        for X in (np.random.default_rng(n).normal(size=(n, 3)), np.random.default_rng(n).integers(0, 3, (n, 3)) * 1.0):
+            for params in choices:
+                assert make(key, k=k, **params).fit_predict(X).tolist() == naive.ORACLES[key](X, k, **params)
+            assert make("mhm", k=k, order="given").fit_predict(X).tolist() == naive.mhm(X, k, order="given")
+
+
+def test_an_attribute_that_is_not_there_is_refused():
+    X = np.random.default_rng(0).normal(size=(10, 3))
+    for key in ("projection", "projection-mhm"):
+        make(key, k=2, onto="attribute", attribute=2).fit(X)
+        make(key, k=2, attribute=3).fit(X)  # it does not matter then
+        with pytest.raises(ParameterError, match="attribute must be at most 2, not 3: the data have 3"):
+            make(key, k=2, onto="attribute", attribute=3).fit(X)
+
+
+def test_fixed_groups_of_a_projection_follow_each_other():
+    X = np.array([[5.0], [3.0], [8.0], [1.0], [7.0], [2.0], [4.0], [6.0]])
+    assert make("projection", k=3, onto="attribute").fit_predict(X).tolist() == [0, 1, 0, 1, 0, 1, 0, 0]
+    assert make("projection", k=3, onto="sum").fit_predict(X).tolist() == [0, 1, 0, 1, 0, 1, 0, 0]
+
+
+def test_sum_and_component_of_correlated_attributes_give_the_same_groups():
+    values = np.random.default_rng(7).permutation(60).astype(float)
+    X = np.column_stack([values, values, values])
+    labels = make("mhm", k=3).fit_predict(X)
+    assert metrics.sse(X, labels) == pytest.approx(metrics.sse(X, make("projection-mhm", k=3).fit_predict(X)))
+
+
+#: Each of these cuts a path through the groups of another.
+BASES = {"mdav-mhm": "mdav-argus", "md-mhm": "md", "cbfs-mhm": "cbfs"}
+
+
+@pytest.mark.parametrize(("key", "base"), BASES.items())
+@pytest.mark.parametrize("name", ["tarragona", "census", "eia"])
+def test_never_worse_than_the_base_partition_on_the_benchmarks(key, base, name):
+    X = standardized(name)
+    for k in (10,) if (key, name) == ("md-mhm", "eia") else (2, 3, 4, 5, 10, 50):
+        loss = metrics.sse(X, make(key, k=k).fit_predict(X))
+        assert loss <= metrics.sse(X, make(base, k=k).fit_predict(X)) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("key", "base"), BASES.items())
+def test_never_worse_than_the_base_partition_on_random_data(key, base):
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        k = int(rng.integers(1, 8))
+        n, d = int(rng.integers(k, 15 * k + 20)), int(rng.integers(1, 5))
+        X = (rng.normal(size=(n, d)), rng.integers(0, 4, (n, d)) * 1.0, rng.lognormal(0, 2, (n, d)))[seed % 3]
+        loss = metrics.sse(X, make(key, k=k).fit_predict(X))
+        assert loss <= metrics.sse(X, make(base, k=k).fit_predict(X)) * (1 + 1e-9) + 1e-9
+
+
+@cache
+def tour_of(seed):
+    X = np.random.default_rng(seed).normal(size=(300, 2))
+    return X, tour_path(X)
+
+
+def lengths(X, order):
+    """Return the lengths of the edges of a tour, the last one leading back."""
+    return np.sqrt(np.square(X[order] - X[np.roll(order, -1)]).sum(axis=1))
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_tour_is_short_and_opened_at_its_longest_edge(seed):
+    X, order = tour_of(seed)
+    assert sorted(order) == list(range(300))
+    edges = lengths(X, order)
+    assert edges[-1] == edges.max()
+    assert edges.sum() < 0.95 * lengths(X, nearest_point_next(X)).sum()
+
+
+def test_no_two_edges_to_near_records_could_be_exchanged():
+    X, order = tour_of(1)
+    distance = np.sqrt(np.square(X[:, np.newaxis] - X).sum(axis=2))
+    following = dict(zip(order, np.roll(order, -1), strict=True))
+    for a, b in following.items():
+        for c in np.argsort(distance[a], kind="stable")[1:11]:
+            e = following[c]
+            old = distance[a, b] + distance[c, e]
+            assert old - (distance[a, c] + distance[b, e]) <= LEAST_GAIN * old * (1 + 1e-6) + 1e-15
+
+
+def test_tour_is_better_than_walking_to_the_nearest():
+    X = standardized("census")
+    assert metrics.sse(X, make("tsp-mhm").fit_predict(X)) < metrics.sse(X, make("npn-mhm").fit_predict(X))
+
+
+@pytest.mark.parametrize("key", ["npn-mhm", "tsp-mhm", "md-mhm"])
+def test_slow_ones_can_be_cancelled(key):
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    heard = []
+
+    def watcher(message, share):
+        heard.append((message, share))
+        return len(heard) < 2 or key == "npn-mhm"
+
+    with watched(watcher):
+        if key == "npn-mhm":
+            make(key).fit(X)
+            assert heard
+        else:
+            with pytest.raises(Cancelled):
+                make(key).fit(X)
+    assert all(share is None or 0 <= share <= 1 for _, share in heard)

@@ -1,0 +1,81 @@
+"""Small instances for the tests of the bounds, and all there is of them by brute force."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from microagg import metrics
+
+#: By what factor a bound may be above an optimum that is known but for rounding.
+ROUNDING = 1 + 1e-9
+
+
+def tiny(seed):
+    """Return a few records and a k: some with ties, some with identical records, some spread over magnitudes."""
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(2, 5))
+    n = int(rng.integers(k, 11))
+    d = int(rng.integers(1, 5))
+    kind = seed % 4
+    if kind == 0:
+        X = rng.normal(size=(n, d))
+    elif kind == 1:
+        X = rng.integers(0, 3, size=(n, d)).astype(float)
+    elif kind == 2:
+        X = rng.normal(size=(max(n // 2, 1), d))[rng.integers(0, max(n // 2, 1), size=n)] + 1e3
+    else:
+        X = np.exp(4 * rng.normal(size=(n, d)))
+    return X, k
+
+
+def instances(count):
+    """Yield seed, X and k of those of the first tiny instances that take a linear program."""
+    for seed in range(count):
+        X, k = tiny(seed)
+        if len(X) >= 2 * k and metrics.sst(X) > 0.0:
+            yield seed, X, k
+
+
+def partitions(n, k):
+    """Yield the labels of every partition of n records into groups of k..2k-1; larger ones are never needed."""
+
+    def extend(labels, free):
+        if not free:
+            yield labels.copy()
+            return
+        first, rest = free[0], free[1:]
+        for size in range(k, min(2 * k - 1, len(free)) + 1):
+            for others in itertools.combinations(rest, size - 1):
+                group = labels.max() + 1
+                labels[[first, *others]] = group
+                yield from extend(labels, [record for record in rest if record not in others])
+                labels[[first, *others]] = -1
+
+    yield from extend(np.full(n, -1), list(range(n)))
+
+
+def random_triples(rng, n, count):
+    """Return triples of records for subset-row cuts."""
+    triples = [np.sort(rng.permutation(n)[:3]) for _ in range(count)]
+    return np.array(triples, dtype=np.int64).reshape(-1, 3)
+
+
+def random_inequalities(rng, n, width, count):
+    """Return 2-partition inequalities, all different: a center and its leaves, filled up with -1."""
+    found = {}
+    for _ in range(count):
+        records = rng.permutation(n)[: rng.integers(2, min(width + 1, n) + 1)]
+        leaves = sorted(records[1:])
+        found[records[0], *leaves] = [records[0], *leaves, *[-1] * (width - len(leaves))]
+    return np.array([*found.values()], dtype=np.int64).reshape(-1, 1 + width)
+
+
+def dense(matrix, width):
+    """Return a sparse matrix of the primal-dual method with ``width`` columns as an array."""
+    array = np.zeros((len(matrix.middles), width))
+    for i, middle in enumerate(matrix.middles):
+        array[i, matrix.indices[matrix.starts[i] : middle]] += 1.0
+        array[i, matrix.indices[middle : matrix.starts[i + 1]]] -= 1.0
+    return array

@@ -1,0 +1,51 @@
+"""The program of clique partitioning as a matrix, and the pairs that are found to be missing in it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.spatial import KDTree
+
+from microagg.kernels.bounds import primal_dual
+from microagg.kernels.bounds.boxes import make_blocks
+from tests.instances import dense, random_inequalities
+
+
+def test_every_partition_satisfies_the_program():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        n, k = 14, 3
+        labels = rng.permutation(np.arange(n) // k % (n // k))
+        sizes = np.bincount(labels)[labels]
+        first, second = np.triu_indices(n, 1)
+        graph = primal_dual.make_graph(first * n + second, n)
+        x = np.append(k / sizes, np.where(labels[first] == labels[second], k / sizes[first], 0.0))
+        matrix = primal_dual.make_matrix(graph, random_inequalities(rng, n, 5, 50))
+        transposed = primal_dual.transpose(matrix, len(x))
+        assert np.array_equal(dense(matrix, len(x)), dense(transposed, len(matrix.middles)).T)
+        left = dense(matrix, len(x)) @ x
+        assert left[:n] == pytest.approx(k)
+        assert left[n] == pytest.approx(k * (labels.max() + 1))
+        assert left[n + 1 :].max() <= 1e-9
+
+
+def test_pairs_outside_the_program_are_found_among_many_blocks():
+    rng = np.random.default_rng(1)
+    n, k = 500, 4
+    X = rng.normal(size=(n, 3))
+    X = X[KDTree(X).indices]
+    first, second = np.triu_indices(n, 1)
+    distances = np.square(X[first] - X[second]).sum(axis=1)
+    known = (distances < np.quantile(distances, 0.02)) & (rng.random(len(first)) < 0.8)
+    graph = primal_dual.make_graph((first * n + second)[known], n)
+    u = rng.exponential(np.quantile(distances, 0.02) / k, size=n)
+    keys, reduced, total = primal_dual.price_pairs(make_blocks(X), graph, u, k, 100, 300, 1000)
+    expected = distances / k - u[first] - u[second]
+    wanted = (expected < 0) & (first >= 100) & (first < 300) & ~known
+    assert set(keys) == set((first * n + second)[wanted])
+    assert total == pytest.approx(expected[wanted].sum())
+    some, values, same = primal_dual.price_pairs(make_blocks(X), graph, u, k, 100, 300, 2)
+    assert same == total
+    assert np.bincount(some // n).max() == 2
+    assert len(some) < len(keys)
+    assert values.mean() < reduced.mean()  # the most negative ones

@@ -1,0 +1,92 @@
+"""The record farthest from a moving centroid, against a pass over all records in plain numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from microagg.kernels.grouping.groups import found_group, make_groups, take
+from microagg.kernels.neighbors.farthest_from_mean import (
+    farthest_from_mean,
+    farthest_of_list,
+    is_used_up,
+    make_farthest_list,
+    without_assigned,
+)
+from microagg.kernels.neighbors.lookahead import empty_cache, nearest_to
+from microagg.kernels.neighbors.tree_pool import centroid, make_tree_pool
+from microagg.kernels.neighbors.tree_queries import make_query
+from tests.kernels.families import FAMILIES, exact_centroid, first, generate, squared
+
+
+def ways_to_leave(X, rng):
+    """Yield ways to pick who leaves next, given the records left and the one farthest out."""
+    yield lambda alive, out: first(squared(X, X[out]), alive, 4)
+    yield lambda alive, out: rng.choice(alive, min(len(alive), 9), replace=False).tolist()
+    # From one side only: the centroid goes a long way.
+    yield lambda alive, out: first(X[:, 0], alive, 6)
+    yield lambda alive, out: [out]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("n", "d"), [(900, 1), (900, 4), (400, 2), (30, 2)])
+def test_the_record_farthest_from_the_moving_centroid(family, n, d):
+    X, rng = generate(family, n, d)
+    for pick in ways_to_leave(X, rng):
+        pool, groups, query = make_tree_pool(X), make_groups(n, d, 1), make_query(1)
+        listed = make_farthest_list(pool)
+        alive = np.arange(n)
+        for turn in range(120):
+            out = farthest_from_mean(pool, listed, query)
+            if out < 0:
+                assert is_used_up(pool, listed)
+                # A new list always has an answer, be it by asking the tree.
+                listed = make_farthest_list(pool)
+                out = farthest_from_mean(pool, listed, query)
+            elif turn % 5 == 0:
+                listed = without_assigned(pool, listed)
+                assert farthest_from_mean(pool, listed, query) in (out, -1)
+            assert out == first(-squared(X, exact_centroid(X, alive)), alive, 1)[0]
+            for record in pick(alive, out):
+                take(groups, pool, 0, record)
+                alive = alive[alive != record]
+            if len(alive) == 0:
+                break
+
+
+def test_those_listed_that_are_farthest_from_the_centroid_now():
+    for family in FAMILIES:
+        X, _ = generate(family, 900, 2)
+        pool, groups = make_tree_pool(X), make_groups(900, 2, 1)
+        listed = make_farthest_list(pool)
+        # The centroid goes a long way, to the right and upwards.
+        for record in first(X.sum(axis=1), np.arange(900), 300):
+            take(groups, pool, 0, record)
+        listed = without_assigned(pool, listed)
+        members = listed.records
+        assert (groups.labels[members] < 0).all()
+        distances = squared(X, centroid(pool))
+        for count in (0, 1, 7, len(members), len(members) + 5):
+            got = farthest_of_list(pool, listed, count)
+            assert len(set(got) & set(members)) == len(got) == min(count, len(members))
+            # Rounding and ties aside.
+            expected = np.sort(distances[members])[::-1][: len(got)]
+            assert np.allclose(distances[got], expected, rtol=1e-9, atol=0), family
+
+
+def test_a_list_lasts_for_many_rounds():
+    n = 20_000
+    X = np.random.default_rng(5).random((n, 3))
+    pool, groups, query = make_tree_pool(X), make_groups(n, 3, 1), make_query(4)
+    listed, made = make_farthest_list(pool), 1
+    for _ in range(1000):
+        out = farthest_from_mean(pool, listed, query)
+        if out < 0:
+            listed, made = make_farthest_list(pool), made + 1
+            out = farthest_from_mean(pool, listed, query)
+        count = nearest_to(pool, empty_cache(n), out, 4, -1, query)
+        found_group(groups, pool, out, query.found[:count].copy())
+    # Twice what was measured: a list made anew at every turn would be right, but of no use.
+    assert made <= 10
+    # Nor would it be to ask the tree at every turn.
+    assert query.visited[0] < 1000 * 40

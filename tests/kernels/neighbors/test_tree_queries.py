@@ -1,0 +1,175 @@
+"""Queries of the k-d tree, against a pass over all records in plain numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from microagg.kernels.neighbors.kd_tree import LEAF, remove
+from microagg.kernels.neighbors.tree_queries import (
+    distance_to_box,
+    farthest,
+    largest_distance_bound,
+    make_query,
+    nearest,
+    nearest_to_any,
+)
+from tests.kernels.families import (
+    FAMILIES,
+    assert_sound,
+    below,
+    first,
+    found,
+    from_outside,
+    generate,
+    orders_to_leave_in,
+    squared,
+    tree_of,
+)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("d", [1, 3, 20])
+def test_no_record_is_nearer_or_farther_than_its_boxes_say(family, d):
+    X, rng = generate(family, 400, d)
+    tree = tree_of(X)
+    # From records, as the algorithms ask, and from points far away from all or in between.
+    points = [*X[:: len(X) // 6], X.mean(axis=0), tree.center, X.max(axis=0) * 3 + 1, rng.normal(size=d)]
+    for gone in ([], from_outside(X)[:150]):
+        for record in gone:
+            remove(tree, record)
+        for point in points:
+            own = squared(point[np.newaxis], tree.center)[0]
+            distances = squared(X, point)
+            for node in range(1, len(tree.ends)):
+                members = below(tree, node)
+                if not members:
+                    assert distance_to_box(tree.boxes, node, point) == np.inf
+                    assert largest_distance_bound(tree, node, point, own) == -1
+                    continue
+                assert distance_to_box(tree.boxes, node, point) <= distances[members].min()
+                assert largest_distance_bound(tree, node, point, own) >= distances[members].max()
+
+
+def assert_finds(tree, X, alive, point, most, excluded, query):
+    """All three searches around a point find what a pass over the records left does."""
+    distances = squared(X, point)
+    others = alive[alive != excluded]
+    expected = first(distances, others, most)
+    assert found(nearest(tree, point, most, excluded, query), query) == expected
+    assert np.array_equal(query.values[: len(expected)], distances[expected])
+    own = squared(point[np.newaxis], tree.center)[0]
+    expected = first(-distances, others, most)
+    assert found(farthest(tree, point, own, most, excluded, query), query) == expected
+    assert np.array_equal(query.values[: len(expected)], -distances[expected])
+
+
+def assert_finds_near_any(tree, X, alive, points, most, excluded, query):
+    distances = np.min([squared(X, point) for point in points], axis=0)
+    expected = first(distances, np.setdiff1d(alive, excluded), most)
+    assert found(nearest_to_any(tree, points, most, excluded, query), query) == expected
+    assert np.array_equal(query.values[: len(expected)], distances[expected])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("d", [1, 2, 5, 10, 50])
+def test_searches_find_what_a_pass_over_all_records_does(family, d):
+    n = 420
+    X, rng = generate(family, n, d)
+    query = make_query(9)
+    for order in orders_to_leave_in(X, rng):
+        tree = tree_of(X)
+        alive = np.arange(n)
+        while len(alive):
+            for most in (1, 4, 9):
+                record = rng.choice(alive)
+                assert_finds(tree, X, alive, X[record], most, record, query)
+                # Of a record that has left, and of a point that never was one.
+                assert_finds(tree, X, alive, X[rng.integers(n)], most, -1, query)
+                assert_finds(tree, X, alive, rng.normal(size=d) * 3, most, -1, query)
+                members = first(squared(X, X[record]), alive, 3)
+                assert_finds_near_any(tree, X, alive, X[members], most, np.array(members), query)
+                some = rng.choice(n, rng.integers(1, 7))
+                assert_finds_near_any(tree, X, alive, X[some], most, some[:2], query)
+            leaving = min(len(alive), 47 if len(alive) > 40 else 5)
+            for record in order[n - len(alive) :][:leaving]:
+                remove(tree, record)
+            alive = np.sort(order[n - len(alive) + leaving :])
+        assert nearest(tree, X[0], 3, -1, query) == 0
+        assert farthest(tree, X[0], tree.norms[0], 3, -1, query) == 0
+        assert nearest_to_any(tree, X[:2], 3, np.array([0]), query) == 0
+
+
+def test_a_search_for_none_finds_none():
+    X, _ = generate("uniform", 100, 2)
+    assert nearest(tree_of(X), X[0], 0, 0, make_query(1)) == 0
+
+
+@st.composite
+def small_grids(draw):
+    """Draw records on a small grid, so that most distances tie; enough of them for a few leaves, or fewer."""
+    shape = draw(st.sampled_from([5, LEAF, LEAF + 1, 80, 3 * LEAF])), draw(st.integers(1, 3))
+    return draw(arrays(np.float64, shape, elements=st.integers(0, draw(st.integers(0, 6)))))
+
+
+@given(X=small_grids(), data=st.data())
+def test_searches_are_right_in_any_order_of_removal(X, data):
+    n = len(X)
+    tree, query = tree_of(X, data.draw(st.integers(1, 3))), make_query(5)
+    alive = np.arange(n)
+    order = np.array(data.draw(st.permutations(range(n))))
+    while len(alive):
+        point, most = data.draw(st.integers(0, n - 1)), data.draw(st.integers(1, 5))
+        assert_finds(tree, X, alive, X[point], most, data.draw(st.sampled_from([-1, point])), query)
+        members = (point + np.array([0, 1, 7])) % n
+        assert_finds_near_any(tree, X, alive, X[members], most, members[data.draw(st.integers(0, 3)) :], query)
+        leaving, order = np.split(order, [data.draw(st.integers(1, n))])
+        for record in leaving:
+            remove(tree, record)
+        alive = np.sort(order)
+        assert_sound(tree, X, alive)
+
+
+@pytest.mark.parametrize(
+    ("d", "near", "any_", "far", "edge"),
+    # Of 512 leaves. Twice what was measured: a query that looks into all of them is right, but of no use.
+    [(2, 4, 10, 3, 8), (5, 24, 52, 24, 50)],
+)
+def test_searches_look_at_few_records(d, near, any_, far, edge):
+    X = np.random.default_rng(3).random((LEAF * 512, d))
+    tree = tree_of(X)
+    assert len(tree.ends) == 1024
+
+    def looked(ask, records):
+        query = make_query(5)
+        for record in records:
+            ask(record, query)
+        return query.visited[0] / len(records)
+
+    def ask_farthest(record, query):
+        farthest(tree, X[record], tree.norms[record], 5, record, query)
+
+    some = range(200)
+    assert looked(lambda record, query: nearest(tree, X[record], 5, record, query), some) < near
+    nobody = np.empty(0, dtype=np.int64)
+    assert looked(lambda i, query: nearest_to_any(tree, X[i : i + 3], 5, nobody, query), some) < any_
+    assert looked(ask_farthest, some) < far
+    # What is left when data are taken from the outside is a ball, which boxes fit badly.
+    taken, left = np.split(from_outside(X), 2)
+    for record in taken:
+        remove(tree, record)
+    assert looked(ask_farthest, left[:200]) < edge
+
+
+def test_ties_do_not_make_searches_look_at_more():
+    # Only 32 places: the first few hundred records decide everything.
+    X, _ = generate("corners", LEAF * 512, 5)
+    tree, near, far = tree_of(X), make_query(5), make_query(5)
+    for record in range(100):
+        nearest(tree, X[record], 5, record, near)
+        farthest(tree, X[record], tree.norms[record], 5, record, far)
+    assert near.visited[0] / 100 < 40
+    assert far.visited[0] / 100 < 40

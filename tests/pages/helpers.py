@@ -1,0 +1,95 @@
+"""Opening pages without a browser, and reading what stands on them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+
+from microagg import datasets
+from pages.ui import shell
+from tests.conftest import ROOT, load_benchmark
+
+APP = ROOT / "app.py"
+
+PAGES = {name: path for name, (path, _) in shell.PAGES.items()}
+
+SURVEY = ROOT / "sample_data" / "survey.csv"
+
+
+def open_page(name, **query):
+    """Open a page as a link would, and wait until no run is under way."""
+    if query.get("data") in datasets.NAMES and not datasets.is_available(query["data"]):
+        load_benchmark(query["data"])  # skips the test, saying why
+    app = AppTest.from_file(APP, default_timeout=120)
+    for key, value in query.items():
+        app.query_params[key.replace("__", ".")] = value
+    app.switch_page(PAGES[name])
+    return settle(app)
+
+
+def settle(app):
+    app.run()
+    for _ in range(200):
+        assert not app.exception, [exception.value for exception in app.exception]
+        if not app.get("progress"):
+            return app
+        time.sleep(0.1)
+        app.run()
+    raise AssertionError("a job did not end")
+
+
+def figures(app):
+    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+
+
+def decode(values):
+    """Return the numbers of a figure's array, which Plotly writes as base64."""
+    if isinstance(values, dict):
+        return np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
+    return np.array(values)
+
+
+def words(app):
+    return " ".join(element.value for element in [*app.markdown, *app.caption, *app.info, *app.warning, *app.error])
+
+
+def plain(app):
+    """Return the words of a page without the backslashes that keep them from being Markdown."""
+    return words(app).replace("\\", "")
+
+
+def button(app, label):
+    return next(button for button in app.button if label in button.label)
+
+
+def upload(name, content):
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.query_params["data"] = "upload"
+    app.switch_page(PAGES["data"])
+    app.run()
+    app.file_uploader[0].upload(name, content)
+    return app.run()
+
+
+def upload_mixed(name, content, step="attributes"):
+    app = AppTest.from_file(APP, default_timeout=60)
+    app.query_params["data"] = "upload"
+    app.query_params["step"] = step
+    app.switch_page(PAGES["mixed"])
+    app.run()
+    app.file_uploader[0].upload(name, content)
+    return settle(app)
+
+
+def open_survey(step="attributes"):
+    """Open the page Mixed data with the sample survey uploaded there."""
+    return upload_mixed("survey.csv", SURVEY.read_bytes(), step)
+
+
+def look_at(app, column):
+    app.button_group(key="w_attribute").set_value(column)
+    return settle(app)

@@ -1,0 +1,59 @@
+"""The page Published results."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks import quality
+from microagg import literature
+from pages.ui.published import beyond
+from tests.conftest import load_benchmark
+from tests.pages.helpers import (
+    open_page,
+    settle,
+    words,
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("paper", literature.PAPERS)
+def test_published_results_of_every_paper_and_table(paper):
+    tables = dict.fromkeys(figure.table for figure in literature.figures() if figure.paper == paper)
+    app = open_page("published", paper=paper)
+    for table in tables:
+        app.selectbox(key="w_table").set_value(table).run()
+        assert not app.error
+        assert not app.exception
+        assert "of 406 printed figures are reproduced to the last digit" in words(app)
+        shown = app.dataframe[0].value
+        assert len(shown) == sum(f.paper == paper and f.table == table for f in literature.figures())
+
+
+def test_published_results_say_why_pairwise_systematic_is_not_comparable():
+    load_benchmark("tarragona")
+    app = open_page("published", paper="kabir-2010")
+    assert "they lie under the floor" in words(app)
+    readings = app.table[0].value
+    assert readings["Printed"].tolist() == ["5.494 %", "8.329 %", "10.87 %", "17.01 %"]
+    assert readings["Floor, scaled data"].tolist() == ["9.855 %", "12.17 %", "13.93 %", "19.22 %"]
+
+
+def test_losses_and_floors_are_set_against_the_lowest_printed_figures(monkeypatch, tmp_path):
+    app = open_page("published")
+    rows = quality.stored()
+    below = sum(float(row["search_60"]) < float(row["printed"]) for row in rows.values())
+    assert f"In {below} of {len(rows)} cells" in words(app)
+    [table] = [frame.value for frame in app.dataframe if "Proven floor" in frame.value]
+    assert len(table) == len(rows)
+    assert (table["Proven floor"] <= table["60 s"]).all()
+    monkeypatch.setattr(beyond, "RESULTS", tmp_path / "quality.csv")
+    assert "benchmarks/quality.py makes them" in words(open_page("published"))
+
+
+def test_published_results_can_be_computed_here():
+    app = open_page("published", paper="thaeter-reischuk", table="One-dimensional example")
+    [button] = [button for button in app.button if button.label.startswith("Compute this table")]
+    button.click()
+    settle(app)
+    assert "2 figures computed here" in words(app)
+    assert app.dataframe[0].value["verdict"].tolist() == ["to the last digit"] * 2

@@ -1,0 +1,288 @@
+"""What a release changes and what it does not, and that it is k-anonymous whatever the file and the choices."""
+
+from __future__ import annotations
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microagg import registry
+from microagg.base import Info, Param
+from microagg.errors import ConstantColumnWarning, DataError, ParameterError
+from microagg.release import Release, microaggregate, replay
+from microagg.scaling import standardize
+from tests.release.common import QUASI, Blocks, smallest_class, use
+
+# ---- What changes and what does not ----------------------------------------------------------------------------------
+
+
+def test_only_quasi_identifiers_change(frame):
+    before = frame.copy(deep=True)
+    release = microaggregate(frame, k=4, quasi_identifiers=QUASI, confidential="illness", identifiers="id")
+    pd.testing.assert_frame_equal(frame, before)
+    out = release.frame
+    assert list(out.columns) == [name for name in frame.columns if name != "id"]
+    pd.testing.assert_index_equal(out.index, frame.index)
+    others = [name for name in out.columns if name not in QUASI]
+    pd.testing.assert_frame_equal(out[others], frame[others])
+    assert (out[QUASI].dtypes == np.float64).all()
+    assert len(release.partition) == len(out)
+
+
+@pytest.mark.parametrize("method", ["mdav", "mdav-star", "v-mdav"])
+@pytest.mark.parametrize("scale", ["zscore", "minmax", "none"])
+def test_values_are_the_means_of_their_groups(frame, method, scale):
+    release = microaggregate(frame, k=4, method=method, scale=scale, quasi_identifiers=QUASI)
+    raw = frame[QUASI].to_numpy(float)
+    for members in release.partition.groups():
+        assert len(members) >= 4
+        np.testing.assert_allclose(release.frame[QUASI].iloc[members], [raw[members].mean(axis=0)] * len(members))
+        assert len({row.tobytes() for row in release.frame[QUASI].to_numpy()[members]}) == 1
+    np.testing.assert_allclose(release.frame[QUASI], release.partition.centroids(raw)[release.partition.labels])
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_values_are_the_medians_of_their_groups(frame, k):
+    release = microaggregate(frame, k=k, quasi_identifiers=QUASI, statistic="median")
+    raw = frame[QUASI].to_numpy(float)
+    for members in release.partition.groups():
+        expected = np.median(raw[members], axis=0)
+        np.testing.assert_allclose(release.frame[QUASI].iloc[members], [expected] * len(members))
+    assert release.partition == microaggregate(frame, k=k, quasi_identifiers=QUASI).partition
+
+
+def test_means_of_whole_numbers_are_not_off_by_rounding():
+    frame = pd.DataFrame({"a": [1, 2, 3, 101, 102, 103, 99_999, 100_000, 100_001]})
+    assert microaggregate(frame, k=3).frame["a"].unique().tolist() == [2.0, 102.0, 100_000.0]
+
+
+def test_groups_of_equal_records_are_released_as_they_were():
+    frame = pd.DataFrame({"a": [0.1] * 7 + [1e8 + 0.1] * 7, "b": [0.3] * 7 + [0.7] * 7})
+    release = microaggregate(frame, k=7)
+    pd.testing.assert_frame_equal(release.frame, frame)
+    assert release.report.loss.sse == 0.0
+
+
+def test_the_default_is_all_numbers_at_k_of_one(frame):
+    release = microaggregate(frame, k=1, method="mdav")
+    assert release.recipe["quasi_identifiers"] == ["age", "income", "height", "score"]
+    np.testing.assert_allclose(release.frame["income"], frame["income"])
+    assert release.report.loss.information_loss == 0.0
+    assert release.report.risk.realized_k == 1
+
+
+def test_booleans_become_shares_if_named(frame):
+    out = microaggregate(frame, k=5, quasi_identifiers=["smoker", "age"]).frame
+    assert out["smoker"].dtype == np.float64
+    assert out["smoker"].between(0, 1).all()
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", "Int16", "float32", "uint8"])
+def test_every_number_type_becomes_float64(dtype):
+    frame = pd.DataFrame({"a": pd.Series([1, 2, 3, 11, 12, 13], dtype=dtype)})
+    out = microaggregate(frame, k=3).frame["a"]
+    assert out.dtype == np.float64
+    assert out.tolist() == [2.0, 2.0, 2.0, 12.0, 12.0, 12.0]
+    assert frame["a"].dtype == dtype
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        [7] * 60,
+        pd.MultiIndex.from_product([range(6), list("abcdefghij")], names=["age", "region"]),
+        pd.Index([None] * 30 + ["x"] * 30),
+        pd.date_range("2020", periods=60, name="income"),
+    ],
+    ids=["duplicates", "multi", "missing", "name of a column"],
+)
+def test_any_index_is_kept(frame, index):
+    expected = microaggregate(frame, k=4, quasi_identifiers=QUASI, by="region").frame.reset_index(drop=True)
+    other = frame.set_axis(index)
+    release = microaggregate(other, k=4, quasi_identifiers=QUASI, by="region")
+    pd.testing.assert_index_equal(release.frame.index, other.index)
+    pd.testing.assert_frame_equal(release.frame.reset_index(drop=True), expected)
+
+
+def test_changing_the_release_does_not_reach_the_input(frame):
+    before = frame.copy(deep=True)
+    release = microaggregate(frame, k=4, quasi_identifiers=QUASI)
+    release.frame.loc[:, "age"] = 0.0
+    release.frame.loc[:, "smoker"] = True
+    release.frame["illness"] = "none"
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_columns_called_by_numbers_and_many_of_them():
+    X = np.random.default_rng(2).normal(size=(30, 150))
+    release = microaggregate(pd.DataFrame(X), k=5)
+    assert release.recipe["quasi_identifiers"] == list(range(150))
+    assert json.loads(json.dumps(release.recipe)) == release.recipe
+
+
+# ---- Missing values --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float64", "Float64"])
+def test_missing_values_are_refused_or_dropped(frame, dtype):
+    frame["income"] = frame["income"].where(~np.isin(np.arange(60), [4, 17])).astype(dtype)
+    with pytest.raises(DataError, match=r"column 'income' has NaN .*in record 4 .*one of 2"):
+        microaggregate(frame, k=4, quasi_identifiers=QUASI)
+    release = microaggregate(frame, k=4, quasi_identifiers=QUASI, missing="drop")
+    kept = frame.drop(index=frame.index[[4, 17]])
+    pd.testing.assert_frame_equal(release.frame, microaggregate(kept, k=4, quasi_identifiers=QUASI).frame)
+    assert len(release.partition) == len(release.frame) == release.report.n_records == 58
+    assert release.report.n_dropped == 2
+    assert release.report.dropped == tuple(frame.index[[4, 17]])
+    assert "2 records with a missing quasi-identifier were left out." in release.report.summary()
+    with pytest.raises(DataError, match="infinity"):
+        microaggregate(frame.assign(income=np.inf), k=4, quasi_identifiers=QUASI, missing="drop")
+
+
+def test_missing_values_elsewhere_are_kept(frame):
+    frame.iloc[3, frame.columns.get_loc("illness")] = None
+    frame.iloc[5, frame.columns.get_loc("score")] = pd.NA
+    out = microaggregate(frame, k=4, quasi_identifiers=QUASI).frame
+    pd.testing.assert_frame_equal(out[["illness", "score"]], frame[["illness", "score"]])
+
+
+def test_too_few_records_after_dropping():
+    frame = pd.DataFrame({"a": [1.0, np.nan, 3.0]})
+    with pytest.raises(DataError, match=r"the data \(after leaving out 1 incomplete record\) has only 2 records"):
+        microaggregate(frame, k=3, missing="drop")
+    with pytest.raises(DataError, match="only 0 records"):
+        microaggregate(pd.DataFrame({"a": []}, dtype=float), k=3)
+
+
+# ---- Seeds -----------------------------------------------------------------------------------------------------------
+
+
+class Shuffled(Blocks):
+    """The same in a random order."""
+
+    info = Info(**(vars(Blocks.info) | {"key": "shuffled", "deterministic": False}))
+
+    def __init__(self, k=3, *, random_state=None):
+        super().__init__(k)
+        self.random_state = random_state
+
+    def _partition(self, X, k, **parameters):
+        return np.random.default_rng(self.random_state).permutation(super()._partition(X, k))
+
+
+class Declared(Shuffled):
+    """The same with the seed as a declared parameter."""
+
+    info = Info(**(vars(Shuffled.info) | {"key": "declared"}))
+    params = (Param("random_state", "int", (0, None), 1, "The seed."),)
+
+    def __init__(self, k=3, *, random_state=1):
+        super().__init__(k, random_state=random_state)
+
+
+@pytest.mark.parametrize("method", ["shuffled", "declared"])
+@pytest.mark.parametrize("seed", [None, 0, 42])
+def test_seeds_reach_the_method_and_the_recipe(frame, monkeypatch, method, seed):
+    use(monkeypatch, Shuffled, Declared)
+    release = microaggregate(frame, k=4, method=method, quasi_identifiers=QUASI, random_state=seed)
+    used = release.recipe["random_state"]
+    assert used == seed if seed is not None else isinstance(used, int)
+    expected = registry.ALGORITHMS[method](k=4, random_state=used).fit(standardize(frame[QUASI])).partition_
+    assert release.partition == expected
+    assert replay(frame, json.loads(json.dumps(release.recipe))).partition == release.partition
+
+
+def test_deterministic_methods_only_record_the_seed(frame):
+    with_seed, without = (microaggregate(frame, k=4, quasi_identifiers=QUASI, random_state=seed) for seed in (5, None))
+    assert with_seed.partition == without.partition
+    assert (with_seed.recipe["random_state"], without.recipe["random_state"]) == (5, None)
+
+
+# ---- Errors ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("choices", "error", "says"),
+    [
+        ({"k": 0}, ParameterError, "k must be at least 1"),
+        ({"k": 2.5}, ParameterError, "k must be a whole number"),
+        ({"k": 61}, DataError, "only 60 records .*fewer than k=61"),
+        ({"method": "mdavstar"}, ParameterError, "no algorithm 'mdavstar': did you mean mdav-star"),
+        ({"gamma": 1}, ParameterError, "no parameter 'gamma'"),
+        ({"method": "v-mdav", "gamma": -1.0}, ParameterError, "gamma must be"),
+        ({"scale": "robust"}, ParameterError, "scale must be one of"),
+        ({"statistic": "mode"}, ParameterError, "statistic must be one of 'mean', 'median', 'generalize', not 'mode'"),
+        ({"missing": "impute"}, ParameterError, "missing must be one of"),
+        ({"random_state": "lucky"}, ParameterError, "random_state must be a whole number"),
+        ({"random_state": -1}, ParameterError, "at least 0 or None, not -1"),
+        ({"random_state": True}, ParameterError, "random_state must be"),
+        ({"quasi_identifiers": ["age", "illness"]}, ParameterError, "works on numbers, but column 'illness' holds cat"),
+        ({"quasi_identifiers": ["age", "when"]}, DataError, "column 'when' is not numeric"),
+        ({"quasi_identifiers": "wage"}, DataError, "no column 'wage'"),
+        ({"by": "land"}, DataError, r"no column 'land' \(named among the strata\)"),
+        (
+            {"by": "age", "quasi_identifiers": ["age"]},
+            ParameterError,
+            "among the quasi-identifiers and among the strata",
+        ),
+        ({"by": "illness", "identifiers": "illness"}, ParameterError, "identifiers and among the strata"),
+    ],
+    ids=str,
+)
+def test_bad_choices_are_named(frame, choices, error, says):
+    with pytest.raises(error, match=says):
+        microaggregate(frame, **{"k": 3, **choices})
+
+
+@pytest.mark.parametrize("data", [np.eye(4), [[1, 2], [3, 4]], None, pd.Series([1, 2, 3])], ids=type)
+def test_anything_but_a_frame_is_refused(data):
+    with pytest.raises(DataError, match=f"must be a pandas DataFrame, not {type(data).__name__}"):
+        microaggregate(data, k=2)
+
+
+def test_a_column_name_that_no_recipe_can_hold():
+    frame = pd.DataFrame({pd.Timestamp("2020-01-01"): [1, 2, 3]})
+    with pytest.raises(DataError, match=r"column name Timestamp.* rename it"):
+        microaggregate(frame, k=3)
+
+
+# ---- Any frame -------------------------------------------------------------------------------------------------------
+
+
+@given(st.data())
+def test_any_release_is_k_anonymous(data):
+    n = data.draw(st.integers(1, 25), label="n")
+    k = data.draw(st.integers(1, n), label="k")
+    # Small whole numbers make ties, duplicates and constant columns; the floats make everything else.
+    number = st.one_of(st.integers(-2, 2).map(float), st.floats(-1e9, 1e9).map(lambda x: round(x, 3)))
+    frame = pd.DataFrame(
+        {name: data.draw(st.lists(number, min_size=n, max_size=n), label=name) for name in "ab"}
+        | {"stratum": data.draw(st.lists(st.sampled_from("xy"), min_size=n, max_size=n)), "rest": range(n)}
+    )
+    method = data.draw(st.sampled_from(["mdav", "mdav-star", "v-mdav"]), label="method")
+    by = "stratum" if frame["stratum"].value_counts().min() >= k and data.draw(st.booleans(), label="by") else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstantColumnWarning)
+        release = microaggregate(
+            frame,
+            k=k,
+            method=method,
+            quasi_identifiers=["a", "b"],
+            by=by,
+            statistic=data.draw(st.sampled_from(["mean", "median"]), label="statistic"),
+            scale=data.draw(st.sampled_from(["zscore", "minmax", "none"]), label="scale"),
+        )
+    assert isinstance(release, Release)
+    out, report = release.frame, release.report
+    keys = ["a", "b", *([by] if by else [])]
+    assert report.risk.realized_k == smallest_class(out, keys) >= k
+    pd.testing.assert_frame_equal(out[["stratum", "rest"]], frame[["stratum", "rest"]])
+    for name in "ab":
+        assert frame[name].min() <= out[name].min() <= out[name].max() <= frame[name].max()
+    assert report.loss.lower_bound <= report.loss.information_loss * (1 + 1e-9)
+    json.dumps([report.to_dict(), release.recipe], allow_nan=False)

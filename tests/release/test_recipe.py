@@ -1,0 +1,106 @@
+"""A recipe reproduces its release, from the same data only."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from microagg import registry
+from microagg.errors import ConstantColumnWarning, DataError, MicroaggError, ParameterError
+from microagg.release import microaggregate, replay
+from tests.release.common import QUASI
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {},
+        {"method": "v-mdav", "gamma": 0.2, "scale": "minmax"},
+        {"by": "region", "statistic": "median"},
+        {"by": ["region", "smoker"], "identifiers": "id", "confidential": ["illness"], "random_state": 7},
+        {"missing": "drop"},
+    ],
+    ids=str,
+)
+def test_a_recipe_reproduces_its_release(frame, choices):
+    if "missing" in choices:
+        frame["age"] = frame["age"].where(frame["age"] > 20)
+    release = microaggregate(frame, k=4, quasi_identifiers=QUASI, **choices)
+    recipe = json.loads(json.dumps(release.recipe, allow_nan=False))
+    assert recipe == release.recipe
+    again = replay(frame, recipe)
+    pd.testing.assert_frame_equal(again.frame, release.frame, check_exact=True)
+    assert again.partition == release.partition
+    assert again.report == release.report
+    assert again.recipe == release.recipe
+
+
+def test_a_recipe_tells_all_choices(frame):
+    import microagg
+
+    release = microaggregate(frame, k=np.int64(4), method="v-mdav", random_state=np.int64(3), by="region")
+    recipe = release.recipe
+    assert recipe["versions"] == {"microagg": microagg.__version__, "numpy": np.__version__}
+    gamma = next(param for param in registry.ALGORITHMS["v-mdav"].params if param.name == "gamma")
+    assert recipe["params"]["gamma"] == gamma.default
+    assert (recipe["method"], recipe["k"], recipe["random_state"], recipe["n"]) == ("v-mdav", 4, 3, 60)
+    assert recipe["by"] == ["region"]
+    assert len(recipe["input_sha256"]) == 64
+    json.dumps(recipe)
+
+
+def test_a_recipe_refuses_other_data(frame):
+    recipe = microaggregate(frame, k=4, quasi_identifiers=QUASI, by="region").recipe
+    other = frame.copy()
+    other.iloc[3, other.columns.get_loc("income")] += 1e-6
+    with pytest.raises(DataError, match=r"quasi-identifiers differ .*SHA-256"):
+        replay(other, recipe)
+    with pytest.raises(DataError, match="quasi-identifiers differ"):
+        replay(frame[::-1], recipe)
+    with pytest.raises(DataError, match="for 60 records, but the data have 59"):
+        replay(frame.iloc[1:], recipe)
+    with pytest.raises(DataError, match=r"strata \('region'\) divide the records otherwise"):
+        replay(frame.assign(region=["n", "s"] * 30), recipe)
+    with pytest.raises(DataError, match="no column 'income'"):
+        replay(frame.drop(columns="income"), recipe)
+    with pytest.raises(DataError, match="pandas DataFrame"):
+        replay(frame.to_numpy(), recipe)
+
+
+def test_a_recipe_is_for_values_not_for_types_or_labels(frame):
+    release = microaggregate(frame, k=4, quasi_identifiers=QUASI)
+    other = frame.astype({"age": "Float64"}).reset_index(drop=True)
+    assert replay(other, release.recipe).partition == release.partition
+
+
+def test_a_recipe_does_not_tell_zeros_apart():
+    frame = pd.DataFrame({"a": [0.0, 1.0, 2.0, -0.0, 5.0, 6.0]})
+    recipe = microaggregate(frame, k=3).recipe
+    assert replay(frame.abs(), recipe).recipe == recipe
+
+
+def test_a_recipe_that_comes_out_otherwise_is_an_error(frame):
+    recipe = microaggregate(frame, k=4, quasi_identifiers=QUASI).recipe
+    changed = recipe | {"release_sha256": "0" * 64, "versions": {"microagg": "0.0.1", "numpy": "1.0"}}
+    with pytest.raises(MicroaggError, match=r"made with microagg 0\.0\.1 and numpy 1\.0, this is microagg"):
+        replay(frame, changed)
+
+
+def test_a_broken_recipe_is_named(frame):
+    recipe = microaggregate(frame, k=4, quasi_identifiers=QUASI).recipe
+    with pytest.raises(ParameterError, match="the recipe has no 'k', 'input_sha256'"):
+        replay(frame, {key: value for key, value in recipe.items() if key not in ("k", "input_sha256")})
+    with pytest.raises(ParameterError, match=r"must be a dict such as Release.recipe, not str"):
+        replay(frame, json.dumps(recipe))
+
+
+def test_replay_warns_of_constant_columns_where_it_is_called(frame):
+    frame["same"] = 0.1
+    with pytest.warns(ConstantColumnWarning):
+        recipe = microaggregate(frame, k=4, quasi_identifiers=[*QUASI, "same"]).recipe
+    with pytest.warns(ConstantColumnWarning, match="column 'same' holds one value only") as caught:
+        replay(frame, recipe)
+    assert caught[0].filename == __file__

@@ -1,0 +1,661 @@
+"""What replaces a group of numbers, ordered categories and others is what the documentation says it is."""
+
+from __future__ import annotations
+
+import csv
+import doctest
+import io
+import json
+import pickle
+import warnings
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microagg import DataError, MicroaggError, ParameterError, Schema, registry
+from microagg.base import Info, Microaggregator, Param
+from microagg.errors import ConstantColumnWarning
+from microagg.metrics import generalization
+from microagg.partition import Partition
+from microagg.release import microaggregate, replay
+from microagg.release.recoding import recode
+from microagg.tables import read_table, to_csv
+from microagg.taxonomy import Taxonomy
+
+STATUS = {"*": {"Married": ["civil", "abroad"], "Single": ["never", "divorced", "widowed"]}}
+ZIP = {"*": {"10**": ["1010", "1020"], "47**": ["4710", "4720"]}}
+SCHOOL = ["9th", "10th", "HS-grad", "Bachelors"]
+QUASI = ["age", "school", "status", "zip"]
+KINDS = {"taxonomies": {"status": STATUS, "zip": ZIP}, "ordinal": {"school": SCHOOL}}
+
+
+class InOrder(Microaggregator):
+    """Groups the records k by k in their order, or those of each class k by k."""
+
+    info = Info(
+        key="in-order",
+        title="In order",
+        family="test",
+        summary="",
+        year=2000,
+        reference="",
+        sizes="variable",
+        complexity="O(n)",
+        mixed=True,
+    )
+    params = (Param("within_classes", "bool", (), False, "Whether groups stay within classes.", needs_classes=True),)
+
+    def _partition(self, records, k, *, within_classes, classes):
+        SEEN.append((records, classes))
+        order = np.argsort(classes, kind="stable") if within_classes else np.arange(len(records))
+        labels = np.empty(len(records), dtype=int)
+        labels[order] = np.minimum(np.arange(len(records)) // k, len(records) // k - 1)
+        return labels
+
+
+#: What the method was given.
+SEEN: list = []
+
+
+@pytest.fixture(autouse=True)
+def method(monkeypatch):
+    SEEN.clear()
+    monkeypatch.setattr(registry, "ALGORITHMS", {**registry.ALGORITHMS, "in-order": InOrder})
+
+
+@pytest.fixture
+def people():
+    """Two groups in order, of three and of four records."""
+    return pd.DataFrame(
+        {
+            "age": [17, 23, 20, 40, 41, 45, 44],
+            "school": ["10th", "9th", "HS-grad", "Bachelors", "HS-grad", "Bachelors", "HS-grad"],
+            "status": ["divorced", "widowed", "divorced", "abroad", "widowed", "abroad", "widowed"],
+            "zip": [1010, 1010, 1010, 4720, 4710, 4710, 4720],
+            "income": ["low", "high", "low", "low", "low", "high", "high"],
+        },
+        index=list("aabcdef"),
+    )
+
+
+def release_of(frame, **choices):
+    return microaggregate(
+        frame, **{"k": 3, "method": "in-order", "quasi_identifiers": QUASI, "confidential": "income"} | KINDS | choices
+    )
+
+
+def by_group(release, column):
+    """Return the values of the first and of the second group, each of which is the same in all of it."""
+    values = release.frame[column].tolist()
+    assert values == [values[0]] * 3 + [values[3]] * 4
+    return values[0], values[3]
+
+
+# ---- What replaces a group -------------------------------------------------------------------------------------------
+
+
+def test_mean_and_median_by_hand(people):
+    before = people.copy(deep=True)
+    mean, median = release_of(people), release_of(people, statistic="median")
+    assert by_group(mean, "age") == (20.0, 42.5)
+    assert by_group(median, "age") == (20.0, 42.5)
+    for release in (mean, median):
+        # 9th, 10th, HS-grad: the middle one; HS-grad twice and Bachelors twice: the lower of the two in the middle.
+        assert by_group(release, "school") == ("10th", "HS-grad")
+        # Two abroad and two widowed: the first in the taxonomy.
+        assert by_group(release, "status") == ("divorced", "abroad")
+        assert by_group(release, "zip") == (1010, 4710)
+        pd.testing.assert_series_equal(release.frame["income"], people["income"])
+        pd.testing.assert_index_equal(release.frame.index, people.index)
+        assert list(release.frame) == list(people)
+    people.loc["f", "age"] = 90
+    assert by_group(release_of(people), "age") == (20.0, 54.0)
+    assert by_group(release_of(people, statistic="median"), "age") == (20.0, 43.0)
+    people.loc["f", "age"] = 44
+    pd.testing.assert_frame_equal(people, before)
+
+
+def test_generalize_by_hand(people):
+    release = release_of(people, statistic="generalize")
+    assert by_group(release, "age") == ("[17, 23]", "[40, 45]")
+    assert by_group(release, "school") == ("[9th, HS-grad]", "[HS-grad, Bachelors]")
+    assert by_group(release, "status") == ("Single", "*")
+    assert by_group(release, "zip") == ("1010", "47**")
+    assert release.report.risk.realized_k == 3
+    sets = release_of(people, statistic="generalize", categories="set")
+    assert by_group(sets, "status") == ("{divorced, widowed}", "{abroad, widowed}")
+    assert by_group(sets, "zip") == ("1010", "{4710, 4720}")
+    for column in ("age", "school"):
+        pd.testing.assert_series_equal(sets.frame[column], release.frame[column])
+    assert sets.report.generalization == release.report.generalization
+
+
+def test_an_order_may_come_from_the_column_and_a_taxonomy_may_be_flat(people):
+    people["school"] = pd.Categorical(people["school"], categories=[*SCHOOL, "unused"], ordered=True)
+    kinds = {"taxonomies": None, "ordinal": None, "quasi_identifiers": ["school", "status"]}
+    assert by_group(release_of(people, statistic="generalize", **kinds), "school")[0] == "[9th, HS-grad]"
+    assert by_group(release_of(people, statistic="generalize", **kinds), "status") == ("*", "*")
+    # Without a taxonomy, categories are in the order of the alphabet.
+    assert by_group(release_of(people, statistic="generalize", categories="set", **kinds), "status") == (
+        "{divorced, widowed}",
+        "{abroad, widowed}",
+    )
+
+
+def test_categories_keep_their_type(people):
+    people["school"] = pd.Categorical(people["school"], categories=SCHOOL, ordered=True)
+    people["member"] = [True, True, False, True, False, False, True]
+    people["code"] = pd.array([3, 3, 4, 4, 4, 3, 3], dtype="Int64")
+    flat = dict.fromkeys(("member", "code"))
+    out = release_of(people, quasi_identifiers=[*QUASI, "member", "code"], taxonomies=KINDS["taxonomies"] | flat).frame
+    for column in ("school", "status", "zip", "member", "code"):
+        assert out[column].dtype == people[column].dtype
+    # False and True, 3 and 4 are equally frequent in the second group: the first by name.
+    assert out["member"].tolist() == [True] * 3 + [False] * 4
+    assert out["code"].tolist() == [3] * 7
+    assert out["age"].dtype == np.float64
+
+
+def test_values_that_are_written_alike_do_not_tell_records_apart():
+    frame = pd.DataFrame({"a": pd.Series(["1", 1, 1.0, "2", 2.0, "1"], dtype=object)})
+    out = microaggregate(frame, k=3, method="in-order", taxonomies={"a": {"*": ["1", "2"]}}).frame
+    assert [type(value) for value in out["a"]] == [str] * 6
+    assert out["a"].tolist() == ["1"] * 3 + ["2"] * 3
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "text"),
+    [
+        ([17, 23], "int64", "[17, 23]"),
+        ([17.0, 23.0], "float64", "[17, 23]"),
+        ([17, 17], "Int16", "17"),
+        ([-3, 2], "int8", "[-3, 2]"),
+        ([-3.5, -3.5], "float64", "-3.5"),
+        ([0.1, 1 / 3], "float64", "[0.1, 0.3333333333333333]"),
+        ([0.1, 0.25], "float32", "[0.1, 0.25]"),
+        ([0.1, 0.1], "Float32", "0.1"),
+        ([-0.0, -0.0], "float64", "0"),
+        ([0.0, -0.0, 0.0], "float64", "0"),
+        ([1e16, 2.5e-7], "float64", "[2.5e-07, 1e+16]"),
+        ([2**53, 2**53 + 1], "int64", "[9007199254740992, 9007199254740993]"),
+        ([2**64 - 1, 5], "uint64", "[5, 18446744073709551615]"),
+        ([True, False], "bool", "[0, 1]"),
+        ([True, True], "boolean", "1"),
+    ],
+    ids=str,
+)
+def test_numbers_are_written_with_the_digits_they_have(values, dtype, text):
+    frame = pd.DataFrame({"a": pd.Series(values, dtype=dtype)})
+    records = Schema.infer(frame, "a").records(frame)
+    column = recode(frame, records, Partition([0] * len(values), 2), "generalize").columns[0]
+    assert column.tolist() == [text] * len(values)
+
+
+@pytest.mark.parametrize("name", ["mdav-star", "mdav", "v-mdav"])
+def test_numbers_are_generalized_by_any_method(name):
+    frame = pd.DataFrame(np.random.default_rng(1).integers(0, 50, (40, 2)), columns=list("ab")).assign(c=1)
+    release = microaggregate(frame, k=4, method=name, confidential="c", statistic="generalize")
+    assert release.partition == microaggregate(frame, k=4, method=name, confidential="c").partition
+    for members in release.partition.groups():
+        for column in "ab":
+            low, high = frame[column].iloc[members].min(), frame[column].iloc[members].max()
+            expected = f"[{low}, {high}]" if low < high else str(low)
+            assert set(release.frame[column].iloc[members]) == {expected}
+    assert release.report.loss is release.report.utility is None
+    assert release.report.generalization.information_loss > 0.0
+
+
+def test_a_mixed_method_works_on_numbers_alone():
+    frame = pd.DataFrame({"a": [1, 2, 3, 11, 12, 13], "b": [0.0, 0.0, 0.0, 5.0, 6.0, 7.0]})
+    release = microaggregate(frame, k=3, method="in-order")
+    assert release.frame["a"].tolist() == [2.0] * 3 + [12.0] * 3
+    assert release.report.generalization is None
+    assert release.report.loss.information_loss > 0.0
+    # Such a method has the numbers as they are.
+    np.testing.assert_array_equal(SEEN[0][0].values, frame.to_numpy(float))
+
+
+# ---- The report ------------------------------------------------------------------------------------------------------
+
+
+def test_figures_by_hand(people):
+    report = release_of(people, statistic="generalize", classes="income").report
+    common = report.generalization
+    # Ages span 28, schools three steps, both trees have height 2; the groups have three and four records.
+    shares = {
+        "age": (3 * 6 / 28 + 4 * 5 / 28) / 7,
+        "school": (3 * 2 / 3 + 4 * 1 / 3) / 7,
+        "status": (3 * 0.5 + 4 * 1.0) / 7,
+        "zip": (3 * 0.0 + 4 * 0.5) / 7,
+    }
+    assert common.attributes == pytest.approx({name: 100 * share for name, share in shares.items()})
+    assert common.total_information_loss == pytest.approx(7 * sum(shares.values()))
+    assert common.information_loss == pytest.approx(100 * sum(shares.values()) / 4)
+    assert common.discernibility == 3**2 + 4**2
+    assert common.average_class_size == pytest.approx(7 / 2 / 3)
+    # One of three, and two of four, are not of the most frequent class.
+    assert common.classification == pytest.approx(3 / 7)
+    assert common.changed == {}
+    assert report.loss is report.utility is None
+
+
+def test_figures_of_one_value_for_a_group(people):
+    report = release_of(people).report
+    assert report.generalization.classification is None
+    assert report.generalization.changed == pytest.approx(
+        # What is not 10th or HS-grad; not divorced or abroad; not 1010 or 4710.
+        {"school": 100 * (2 + 2) / 7, "status": 100 * (1 + 2) / 7, "zip": 100 * 2 / 7}
+    )
+    ages = people["age"].to_numpy(float)
+    replaced = np.array([20.0] * 3 + [42.5] * 4)
+    assert report.loss.information_loss == pytest.approx(
+        100 * np.square(ages - replaced).sum() / np.square(ages - ages.mean()).sum()
+    )
+    assert 0.0 < report.loss.lower_bound <= report.loss.information_loss
+    assert list(report.loss.attributes) == [attribute.name for attribute in report.utility.attributes] == ["age"]
+    alone = release_of(people[["age"]], quasi_identifiers="age", confidential=None, taxonomies=None, ordinal=None)
+    assert report.loss == alone.report.loss
+    assert report.utility == alone.report.utility
+    assert alone.report.generalization is None
+
+
+def test_without_numbers_there_is_no_loss_of_numbers(people):
+    report = release_of(people, quasi_identifiers=QUASI[1:]).report
+    assert report.loss is report.utility is None
+    assert set(report.generalization.attributes) == set(QUASI[1:])
+
+
+@pytest.mark.parametrize("statistic", ["mean", "median", "generalize"])
+@pytest.mark.parametrize("columns", [QUASI, ["age"], QUASI[1:]], ids=str)
+def test_report_exports(people, statistic, columns):
+    kinds = {
+        "taxonomies": {name: tree for name, tree in KINDS["taxonomies"].items() if name in columns},
+        "ordinal": {name: order for name, order in KINDS["ordinal"].items() if name in columns},
+    }
+    release = release_of(people, quasi_identifiers=columns, statistic=statistic, classes="income", **kinds)
+    report = release.report
+    figures = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+    table = report.to_frame().set_index(["part", "measure", "attribute"])["value"]
+    assert table.index.is_unique
+    assert not table.isna().any()
+    for part in ("loss", "utility", "generalization"):
+        assert (
+            (figures[part] is None) == (getattr(report, part) is None) == (part not in table.index.get_level_values(0))
+        )
+    lines = report.summary().splitlines()
+    assert all(line.endswith(".") for line in lines)
+    assert repr(release).startswith("Release(7 records, 2 groups by in-order, k=3, realized k=3, ")
+    if report.generalization is not None:
+        common = report.generalization
+        for name in columns:
+            assert table["generalization", "information_loss", name] == common.attributes[name]
+            assert figures["generalization"]["attributes"][name] == common.attributes[name]
+        assert table["generalization", "total_information_loss", ""] == common.total_information_loss
+        assert table["generalization", "classification", ""] == pytest.approx(3 / 7)
+        assert f"Total-IL={common.information_loss:.4g} %" in repr(release)
+        said = f"(Total-IL {common.total_information_loss:,.1f} of {7 * len(columns)}: "
+        assert any(said in line and f" {common.information_loss:.4g} % of what they could" in line for line in lines)
+    assert any(line.startswith("Generalized values lose ") for line in lines) == (statistic == "generalize")
+    again = pickle.loads(pickle.dumps(release))
+    assert again.report == report
+    pd.testing.assert_frame_equal(again.frame, release.frame)
+
+
+def test_columns_of_one_value_are_named_whatever_their_kind(people):
+    people["zip"], people["age"] = 1010, 30
+    with pytest.warns(ConstantColumnWarning, match="columns 'age', 'zip' hold one value only") as caught:
+        release = release_of(people, statistic="generalize")
+    assert caught[0].filename == __file__
+    assert release.report.constant_columns == ("age", "zip")
+    assert release.report.generalization.attributes["age"] == release.report.generalization.attributes["zip"] == 0.0
+    assert by_group(release, "age") == ("30", "30")
+
+
+# ---- Strata and classes ----------------------------------------------------------------------------------------------
+
+
+def test_strata_are_measured_by_the_domains_of_the_file(people):
+    people["region"] = list("nnnssss")
+    release = release_of(people, by="region", statistic="generalize")
+    whole = Schema.infer(people, QUASI, **KINDS).records(people)
+    assert [len(records) for records, _ in SEEN] == [3, 4]
+    for records, _ in SEEN:
+        np.testing.assert_array_equal(records.domains, whole.domains)
+    np.testing.assert_array_equal(whole.take(np.array([0, 1])).take(np.array([1])).domains, whole.domains)
+    assert release.report.generalization.total_information_loss == generalization.total_information_loss(
+        whole, release.partition.labels
+    )
+    # In both strata it is the same ages: classes count per stratum.
+    same = people.assign(region=list("nsnsnsn"), **{name: people[name].iloc[0] for name in QUASI[1:]}, age=50)
+    with pytest.warns(ConstantColumnWarning):
+        risk = release_of(same, by="region", statistic="generalize").report.risk
+    assert (risk.realized_k, risk.n_classes) == (3, 2)
+
+
+def test_classes_reach_the_method_stratum_by_stratum(people):
+    people["region"] = list("nsnsnss")
+    free = release_of(people, k=1)
+    release = release_of(people, k=1, by="region", classes="income", within_classes=True, confidential=None)
+    assert free.report.generalization.classification is None
+    assert release.recipe["confidential"] == ["income"]
+    assert release.recipe["params"] == {"within_classes": True}
+    assert release.report.undeclared_columns == ()
+    (_, first), (_, second) = SEEN[1:]
+    assert first.tolist() == [0, 0, 0]  # low, low, low
+    assert second.tolist() == [0, 1, 0, 0]  # high, low, high, high
+    pd.testing.assert_series_equal(release.frame["income"], people["income"])
+
+
+def test_classes_may_be_confidential_or_strata_but_not_inferred_as_quasi_identifiers(people):
+    people["grade"] = [1, 2, 1, 2, 1, 2, 1]
+    release = microaggregate(people[["age", "grade"]], k=3, classes="grade")
+    assert release.recipe["quasi_identifiers"] == ["age"]
+    assert release.recipe["confidential"] == ["grade"]
+    assert release_of(people, confidential=["income"], classes="income").recipe["confidential"] == ["income"]
+    strata = release_of(people, by="income", confidential=None, classes="income", statistic="generalize")
+    assert strata.recipe["confidential"] == []
+    assert strata.report.generalization.classification == 0.0
+
+
+def test_missing_classes_are_named(people):
+    people["income"] = people["income"].where(people["age"] != 20)
+    with pytest.raises(DataError, match=r"column 'income' has no class in record 2 \(counting from 0\): fill in"):
+        release_of(people, classes="income", missing="drop")
+    # A record that is left out anyway needs no class.
+    people["status"] = people["status"].where(people["age"] != 20)
+    assert release_of(people, classes="income", missing="drop").report.n_dropped == 1
+    with pytest.raises(DataError, match="classes 'income' hold values that cannot be told apart"):
+        release_of(people.assign(income=[[i] for i in range(7)]), classes="income", missing="drop")
+
+
+def test_a_parameter_that_uses_classes_needs_them(people):
+    with pytest.raises(ParameterError, match="within_classes of In order needs the class of each record"):
+        release_of(people, within_classes=True)
+
+
+# ---- Missing values --------------------------------------------------------------------------------------------------
+
+
+def test_missing_categories_are_refused_or_dropped(people):
+    people["age"] = people["age"].where(np.arange(7) != 0)
+    people["school"] = people["school"].where(np.arange(7) != 3)
+    people["status"] = people["status"].where(np.arange(7) != 3)
+    with pytest.raises(DataError, match=r"column 'age' has NaN .*in record 0 "):
+        release_of(people)
+    with pytest.raises(DataError, match=r"column 'school' has NaN \(a missing value\) in record 3 "):
+        release_of(people, quasi_identifiers=QUASI[1:])
+    for statistic in ("median", "generalize"):
+        release = release_of(people, k=2, missing="drop", statistic=statistic)
+        kept = people.iloc[[1, 2, 4, 5, 6]]
+        pd.testing.assert_frame_equal(release.frame, release_of(kept, k=2, statistic=statistic).frame)
+        assert (release.report.n_dropped, release.report.dropped) == (2, ("a", "c"))
+        assert "2 records with a missing quasi-identifier were left out." in release.report.summary()
+    with pytest.raises(DataError, match="leaving out 2 incomplete records"):
+        release_of(people, k=6, missing="drop")
+
+
+# ---- The recipe ------------------------------------------------------------------------------------------------------
+
+
+def sample(n=80):
+    rng = np.random.default_rng(5)
+    return pd.DataFrame(
+        {
+            "age": rng.integers(18, 60, n),
+            "wage": rng.lognormal(7, 1, n).round(2),
+            "school": rng.choice(SCHOOL, n),
+            "status": rng.choice(["civil", "abroad", "never", "divorced", "widowed"], n),
+            7: rng.choice([1010, 1020, 4710, 4720], n),
+            "town": rng.choice(["=sum(A1)", "a, b", '"x"', "NA", "ü\n"], n),
+            "region": rng.choice(["n", "s"], n),
+            "income": rng.choice(["low", "high"], n),
+        }
+    )
+
+
+MIXED = {
+    "quasi_identifiers": ["age", "wage", "school", "status", 7, "town"],
+    "taxonomies": {"status": STATUS, 7: ZIP},
+    "ordinal": {"school": SCHOOL},
+    "confidential": "income",
+}
+METHODS = ("in-order", "k-member", "mondrian", "mdav-generic-mixed")
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"statistic": "mean"},
+        {"statistic": "median", "by": "region", "scale": "minmax", "missing": "drop"},
+        {"statistic": "generalize", "classes": "income", "missing": "drop"},
+        {"statistic": "generalize", "categories": "set", "by": "region", "classes": "income", "random_state": 3},
+    ],
+    ids=str,
+)
+def test_a_recipe_reproduces_its_release(name, choices):
+    frame = sample()
+    if "missing" in choices:
+        frame["town"] = frame["town"].where(np.arange(80) % 9 != 0)
+    if choices.get("classes") and name == "k-member":
+        choices = {**choices, "class_penalty": 0.5}
+    release = microaggregate(frame, k=4, method=name, **MIXED, **choices)
+    recipe = json.loads(json.dumps(release.recipe, allow_nan=False))
+    assert recipe == release.recipe
+    again = replay(frame, recipe)
+    pd.testing.assert_frame_equal(again.frame, release.frame, check_exact=True)
+    assert again.partition == release.partition
+    assert again.report == release.report
+    assert again.recipe == release.recipe
+    keys = [*MIXED["quasi_identifiers"], *([choices["by"]] if "by" in choices else [])]
+    assert min(Counter(release.frame[keys].itertuples(index=False, name=None)).values()) >= 4
+
+
+def test_a_recipe_tells_all_choices():
+    recipe = microaggregate(
+        sample(), k=4, method="in-order", statistic="generalize", categories="set", classes="income", **MIXED
+    ).recipe
+    taxonomies = dict(recipe["taxonomies"])
+    assert list(taxonomies) == ["status", 7, "town"]
+    assert Taxonomy.from_nested(taxonomies["status"]) == Taxonomy.from_nested(STATUS)
+    assert sorted(taxonomies["town"]["*"]) == sorted(sample()["town"].unique())
+    assert recipe["ordinal"] == [["school", SCHOOL]]
+    assert (recipe["classes"], recipe["categories"], recipe["statistic"]) == ("income", "set", "generalize")
+    assert len(recipe["classes_sha256"]) == len(recipe["release_sha256"]) == 64
+
+
+def test_a_recipe_refuses_other_data():
+    frame = sample()
+    recipe = microaggregate(frame, k=4, method="in-order", classes="income", by="region", **MIXED).recipe
+    other = frame.copy()
+    other.loc[3, "status"] = "civil" if frame.loc[3, "status"] != "civil" else "never"
+    with pytest.raises(DataError, match=r"quasi-identifiers differ .*SHA-256"):
+        replay(other, recipe)
+    other = frame.copy()
+    other.loc[3, "town"] = "elsewhere"
+    with pytest.raises(DataError, match=r"not those the recipe was made for: column 'town', record 3 .*'elsewhere'"):
+        replay(other, recipe)
+    with pytest.raises(DataError, match=r"classes \('income'\) divide the records otherwise"):
+        replay(frame.assign(income=["low", "high"] * 40), recipe)
+    with pytest.raises(DataError, match=r"strata \('region'\) divide the records otherwise"):
+        replay(frame.assign(region=["n", "s"] * 40), recipe)
+    with pytest.raises(DataError, match="no column 'income'"):
+        replay(frame.drop(columns="income"), recipe)
+    with pytest.raises(ParameterError, match="the recipe has no 'taxonomies', 'classes_sha256'"):
+        replay(frame, {key: recipe[key] for key in recipe if key not in ("taxonomies", "classes_sha256")})
+
+
+@pytest.mark.parametrize("statistic", ["median", "generalize"])
+def test_what_is_released_has_a_digest(monkeypatch, statistic):
+    frame = sample()
+    recipe = microaggregate(frame, k=4, method="in-order", statistic=statistic, **MIXED).recipe
+    broken = recode
+
+    def other(*arguments):
+        result = broken(*arguments)
+        if result.values is not None:
+            result.values[result.values[:, 3] == result.values[0, 3], 3] += 1.0
+        result.columns[3][result.columns[3] == result.columns[3][0]] = "civil"
+        return result
+
+    monkeypatch.setattr("microagg.release.api.recode", other)
+    with pytest.raises(MicroaggError, match="comes out otherwise than recorded"):
+        replay(frame, recipe)
+
+
+def test_a_recipe_is_for_categories_not_for_their_types():
+    frame = sample()
+    release = microaggregate(frame, k=4, method="in-order", **MIXED)
+    other = frame.astype({7: "Int64", "school": "category", "town": object})
+    again = replay(other, json.loads(json.dumps(release.recipe)))
+    assert again.partition == release.partition
+    assert again.frame[7].dtype == "Int64"
+
+
+# ---- The exported file -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "statistic", "categories"),
+    [
+        *((name, statistic, "ancestor") for name in METHODS for statistic in ("mean", "median", "generalize")),
+        *((name, "generalize", "set") for name in METHODS),
+        ("mdav-star", "generalize", "ancestor"),
+        ("mdav-star", "mean", "ancestor"),
+    ],
+)
+def test_the_exported_file_is_k_anonymous(tmp_path, name, statistic, categories):
+    k, frame = 5, sample(120)
+    choices = dict(MIXED)
+    if name == "mdav-star":
+        choices = {"quasi_identifiers": ["age", "wage"], "confidential": "income"}
+    release = microaggregate(
+        frame, k=k, method=name, statistic=statistic, categories=categories, by="region", **choices
+    )
+    keys = [str(column) for column in (*choices["quasi_identifiers"], "region")]
+    path = tmp_path / "release.csv"
+    path.write_text(to_csv(release.frame), encoding="utf-8", newline="")
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 120
+    counts = Counter(tuple(row[key] for key in keys) for row in rows)
+    assert min(counts.values()) == release.report.risk.realized_k >= k
+    assert len(counts) == release.report.risk.n_classes
+    table = read_table(path)
+    sizes = table.fillna("missing").groupby(keys, dropna=False).size()
+    assert sizes.sum() == 120
+    assert sizes.min() >= k
+    assert table["income"].tolist() == frame["income"].tolist()
+
+
+def test_the_example_in_the_documentation():
+    runner = doctest.DocTestRunner()
+    for case in doctest.DocTestFinder().find(microaggregate, globs={"microaggregate": microaggregate}):
+        runner.run(case)
+    assert runner.failures == 0
+    assert runner.tries >= 4
+
+
+# ---- Errors ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("choices", "error", "says"),
+    [
+        (
+            {"method": "mdav-star"},
+            ParameterError,
+            r"mdav-star works on numbers, but columns 'school', 'status', 'zip' hold categories: choose a method that "
+            r"works on both \(.*k-member.*in-order\), or leave these columns out",
+        ),
+        (
+            {"method": "mdav", "quasi_identifiers": ["age", "status"], "taxonomies": None, "ordinal": None},
+            ParameterError,
+            r"mdav works on numbers, but column 'status' holds categories: .* leave the column out of the quasi",
+        ),
+        ({"categories": "list"}, ParameterError, "categories must be one of 'ancestor', 'set', not 'list'"),
+        ({"taxonomies": ["status"]}, ParameterError, r"taxonomies must map column names to taxonomies, not be \['st"),
+        ({"ordinal": "school"}, ParameterError, "ordinal must map column names to"),
+        ({"classes": "wealth"}, DataError, r"no column 'wealth' \(named as the classes\): the columns are 'age'"),
+        ({"classes": ["income"]}, ParameterError, r"classes must be the name of one column, not \['income'\]"),
+        ({"classes": "zip"}, ParameterError, "'zip' is named as the classes and among the quasi-identifiers"),
+        (
+            {"classes": "income", "confidential": None, "identifiers": "income"},
+            ParameterError,
+            "'income' is named as the classes and among the identifiers",
+        ),
+        ({"taxonomies": {"status": {"*": ["civil"]}, "zip": ZIP}}, DataError, "column 'status', record 0 "),
+        ({"ordinal": {"school": SCHOOL[1:]}}, DataError, "column 'school' has '9th' in record 1"),
+        (
+            {"ordinal": {"school": [*SCHOOL, "\ud800"]}},
+            DataError,
+            r"'school' has the category '\\ud800', which holds half",
+        ),
+        ({"taxonomies": {"income": None}}, ParameterError, "a taxonomy for 'income', which is not among the quasi"),
+    ],
+    ids=str,
+)
+def test_bad_choices_are_named(people, choices, error, says):
+    with pytest.raises(error, match=says):
+        release_of(people, **choices)
+
+
+def test_anything_but_a_frame_is_refused():
+    with pytest.raises(DataError, match="must be a pandas DataFrame, not list"):
+        microaggregate([[1, 2]], k=1, classes="a")
+
+
+# ---- Any frame -------------------------------------------------------------------------------------------------------
+
+# Names of categories may be any text that a taxonomy can hold; few of them make ties and groups of equal records.
+WORDS = st.one_of(
+    st.sampled_from(["a", "b", "*x", "[1, 2]", "{a, b}", "-1", "=1", "nan", "None", "True", " b", "1.0", "ä"]),
+    st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=3).filter(lambda word: word.strip()),
+)
+
+
+@given(st.data())
+def test_any_release_is_k_anonymous_in_its_file(data):
+    n = data.draw(st.integers(1, 20), label="n")
+    k = data.draw(st.integers(1, n), label="k")
+    words = [word for word in data.draw(st.lists(WORDS, min_size=1, max_size=5, unique=True)) if word != "*"] or ["a"]
+    number = st.one_of(st.integers(-2, 2).map(float), st.floats(-1e9, 1e9).map(lambda x: round(x, 3)))
+    frame = pd.DataFrame(
+        {
+            "number": data.draw(st.lists(number, min_size=n, max_size=n)),
+            "rank": data.draw(st.lists(st.sampled_from(words), min_size=n, max_size=n)),
+            "kind": data.draw(st.lists(st.sampled_from([*words, 1, 2]), min_size=n, max_size=n)),
+            "stratum": data.draw(st.lists(st.sampled_from("xy"), min_size=n, max_size=n)),
+        }
+    )
+    names = data.draw(st.permutations(["number", "rank", "kind"]), label="names")[: data.draw(st.integers(1, 3))]
+    by = "stratum" if frame["stratum"].value_counts().min() >= k and data.draw(st.booleans(), label="by") else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstantColumnWarning)
+        release = microaggregate(
+            frame,
+            k=k,
+            method=data.draw(st.sampled_from(METHODS), label="method"),
+            quasi_identifiers=names,
+            taxonomies={"kind": None} if "kind" in names else None,
+            ordinal={"rank": words} if "rank" in names else None,
+            by=by,
+            statistic=data.draw(st.sampled_from(["mean", "median", "generalize"]), label="statistic"),
+            categories=data.draw(st.sampled_from(["ancestor", "set"]), label="categories"),
+        )
+    keys = [*names, *([by] if by else [])]
+    rows = csv.DictReader(io.StringIO(to_csv(release.frame), newline=""))
+    assert min(Counter(tuple(row[key] for key in keys) for row in rows).values()) >= k
+    assert release.report.risk.realized_k >= k
+    others = [name for name in frame if name not in names]
+    pd.testing.assert_frame_equal(release.frame[others], frame[others])
+    if release.report.loss is not None:
+        assert release.report.loss.lower_bound <= release.report.loss.information_loss * (1 + 1e-9)
+    recipe = json.loads(json.dumps([release.report.to_dict(), release.recipe], allow_nan=False))[1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstantColumnWarning)
+        assert replay(frame, recipe).frame.equals(release.frame)

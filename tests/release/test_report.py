@@ -1,0 +1,199 @@
+"""The report tells what the released frame loses and guarantees."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from microagg.errors import ConstantColumnWarning
+from microagg.metrics import bounds, information_loss, sse, sst
+from microagg.release import microaggregate
+from microagg.scaling import Scaling, standardize
+from tests.release.common import QUASI, Blocks, smallest_class, use
+
+
+@pytest.mark.parametrize("scale", ["zscore", "minmax", "none"])
+def test_loss_is_that_of_the_partition(frame, scale):
+    release = microaggregate(frame, k=4, scale=scale, quasi_identifiers=QUASI)
+    raw = frame[QUASI].to_numpy(float)
+    Z = Scaling.fit(raw, scale).transform(raw)
+    lost = release.report.loss
+    assert lost.sse == pytest.approx(sse(Z, release.partition.labels), rel=1e-9)
+    assert lost.sst == pytest.approx(sst(Z))
+    assert lost.information_loss == pytest.approx(100 * lost.sse / lost.sst)
+    assert lost.lower_bound == pytest.approx(bounds.nearest_neighbor(Z, 4).information_loss)
+    assert 0 < lost.lower_bound < lost.information_loss
+    for j, name in enumerate(QUASI):
+        assert lost.attributes[name] == pytest.approx(information_loss(Z[:, j], release.partition.labels))
+
+
+def test_medians_cost_more_than_means(frame):
+    mean, median = (
+        microaggregate(frame, k=5, quasi_identifiers=QUASI, statistic=statistic).report.loss
+        for statistic in ("mean", "median")
+    )
+    assert median.sse > mean.sse
+    assert median.sst == mean.sst
+    Z = standardize(frame[QUASI])
+    out = microaggregate(frame, k=5, quasi_identifiers=QUASI, statistic="median").frame
+    raw = frame[QUASI].to_numpy(float)
+    replaced = (out[QUASI].to_numpy() - raw.mean(axis=0)) / raw.std(axis=0)
+    assert median.sse == pytest.approx(np.square(Z - replaced).sum())
+
+
+def test_strata_have_a_bound_of_their_own(frame):
+    free = microaggregate(frame, k=4, quasi_identifiers=QUASI).report.loss
+    bound = microaggregate(frame, k=4, quasi_identifiers=QUASI, by="region").report.loss
+    assert free.lower_bound < bound.lower_bound < bound.information_loss
+
+
+def test_risk_is_counted_on_the_release(frame):
+    release = microaggregate(frame, k=4, quasi_identifiers=QUASI)
+    risk = release.report.risk
+    assert risk.realized_k == smallest_class(release.frame, QUASI) >= 4
+    assert risk.max_reidentification_probability == 1 / risk.realized_k
+    assert (risk.n_groups, risk.largest_group) == (release.partition.n_groups, release.partition.sizes.max())
+    assert risk.n_classes == len(release.frame[QUASI].drop_duplicates())
+    assert risk.n_shared == 60
+
+
+def test_groups_with_one_centroid_are_one_class(monkeypatch):
+    use(monkeypatch, Blocks)
+    frame = pd.DataFrame({"a": [1.0, 5.0, 2.0, 4.0]})
+    risk = microaggregate(frame, k=2, method="blocks").report.risk
+    assert (risk.n_groups, risk.n_classes, risk.realized_k) == (2, 1, 4)
+
+
+def test_a_release_below_k_is_withheld(frame, monkeypatch):
+    monkeypatch.setattr(
+        "microagg.release.recoding.group_values", lambda X, partition, statistic: X.values[: partition.n_groups]
+    )
+    monkeypatch.setattr("microagg.release.api.Partition", lambda labels, k: Always(len(labels)))
+    with pytest.raises(RuntimeError, match="class of 1 records, fewer than k=4"):
+        microaggregate(frame, k=4, quasi_identifiers=QUASI)
+
+
+class Always:
+    """Stands for a broken partition: every record a group of its own."""
+
+    def __init__(self, n):
+        self.labels, self.sizes, self.n_groups = np.arange(n), np.ones(n, dtype=int), n
+
+
+def test_utility_compares_before_and_after(frame):
+    release = microaggregate(frame, k=6, quasi_identifiers=QUASI)
+    utility = release.report.utility
+    before, after = frame[QUASI].astype(float), release.frame[QUASI]
+    change = (after.corr() - before.corr()).abs().to_numpy()
+    for j, attribute in enumerate(utility.attributes):
+        assert attribute.name == QUASI[j]
+        assert attribute.mean_before == pytest.approx(before.iloc[:, j].mean())
+        assert attribute.mean_after == pytest.approx(attribute.mean_before)
+        assert attribute.sd_before == pytest.approx(before.iloc[:, j].std(ddof=0))
+        assert attribute.sd_after == pytest.approx(after.iloc[:, j].std(ddof=0))
+        assert attribute.correlation_change == pytest.approx(change[j].max())
+    assert utility.correlation_change == pytest.approx(change.max())
+    one, other = (QUASI.index(name) for name in utility.correlation_pair)
+    assert change[one, other] == pytest.approx(change.max())
+
+
+def test_undefined_correlations_are_not_compared(frame):
+    assert microaggregate(frame, k=4, quasi_identifiers="age").report.utility.correlation_change is None
+    # One group of all: after it no attribute varies.
+    whole = microaggregate(frame, k=60, quasi_identifiers=QUASI).report
+    assert whole.utility.correlation_change is whole.utility.correlation_pair is None
+    assert whole.loss.information_loss == pytest.approx(100.0)
+    assert whole.loss.information_loss <= 100.0
+    assert "100 %" in whole.summary()
+
+
+def test_constant_columns_are_fine_and_named(frame):
+    plain = microaggregate(frame, k=4, quasi_identifiers=QUASI)
+    frame["same"] = 0.1
+    with pytest.warns(ConstantColumnWarning, match="column 'same' holds one value only") as caught:
+        release = microaggregate(frame, k=4, quasi_identifiers=[*QUASI, "same"])
+    assert caught[0].filename == __file__
+    assert release.partition == plain.partition
+    assert (release.frame["same"] == 0.1).all()
+    report = release.report
+    assert report.constant_columns == ("same",)
+    assert report.loss.information_loss == pytest.approx(plain.report.loss.information_loss)
+    assert report.loss.attributes["same"] == 0.0
+    same = report.utility.attributes[-1]
+    assert (same.mean_before, same.mean_after, same.sd_before, same.sd_after) == (0.1, 0.1, 0.0, 0.0)
+    assert same.correlation_change is None
+    assert "'same'" in report.summary()
+
+
+@pytest.mark.parametrize("scale", ["zscore", "minmax", "none"])
+@pytest.mark.parametrize("statistic", ["mean", "median"])
+def test_nothing_can_be_lost_where_all_records_are_equal(scale, statistic):
+    frame = pd.DataFrame({"a": [0.1] * 7, "b": [1e8 + 0.7] * 7})
+    with pytest.warns(ConstantColumnWarning, match="columns 'a', 'b' hold one value only"):
+        release = microaggregate(frame, k=3, scale=scale, statistic=statistic)
+    lost = release.report.loss
+    assert lost.information_loss == lost.lower_bound == lost.sse == 0.0
+    assert lost.attributes == {"a": 0.0, "b": 0.0}
+    pd.testing.assert_frame_equal(release.frame, frame)
+    assert release.report.risk.realized_k == 7
+    json.dumps(release.report.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("shift", [1e8, -1e8])
+@pytest.mark.parametrize("scale", ["zscore", "minmax"])
+def test_a_common_offset_changes_nothing(scale, shift):
+    frame = pd.DataFrame(np.random.default_rng(3).integers(0, 1000, size=(80, 3)), columns=list("abc"))
+    plain, shifted = (microaggregate(f, k=4, scale=scale) for f in (frame, frame + int(shift)))
+    assert shifted.partition == plain.partition
+    assert shifted.report.loss.information_loss == pytest.approx(plain.report.loss.information_loss, rel=1e-6)
+    assert shifted.report.loss.sst == plain.report.loss.sst
+    assert shifted.report.utility.correlation_change == pytest.approx(plain.report.utility.correlation_change, abs=1e-6)
+    for before, after in zip(plain.report.utility.attributes, shifted.report.utility.attributes, strict=True):
+        assert after.sd_before == before.sd_before
+
+
+def test_report_exports(frame):
+    frame["income"] = frame["income"].where(np.arange(60) != 4)
+    release = microaggregate(
+        frame, k=4, quasi_identifiers=QUASI, confidential="illness", by=["region", "smoker"], missing="drop"
+    )
+    report = release.report
+    figures = json.loads(json.dumps(report.to_dict(), allow_nan=False))
+    assert figures["loss"]["information_loss"] == report.loss.information_loss
+    assert figures["loss"]["attributes"]["age"] == report.loss.attributes["age"]
+    assert figures["risk"]["strata"][0]["n_records"] == report.risk.strata[0].n_records
+    assert figures["dropped"] == [int(frame.index[4])]
+    table = report.to_frame()
+    assert list(table.columns) == ["part", "measure", "attribute", "value"]
+    assert not table.isna().any(axis=None)
+    value = table.set_index(["part", "measure", "attribute"])["value"]
+    assert value.index.is_unique
+    assert value["loss", "information_loss", ""] == report.loss.information_loss
+    assert value["utility", "sd_after", "age"] == report.utility.attributes[0].sd_after
+    assert value["risk", "realized_k", ""] == report.risk.realized_k
+
+
+def test_summary_says_what_matters(frame):
+    text = microaggregate(frame, k=4, quasi_identifiers=QUASI, confidential="illness", by="region").report.summary()
+    assert "60 records in " in text
+    assert "within each stratum" in text
+    assert "IL = 100 · SSE / SST" in text
+    assert "no partition into groups of at least 4 within these strata loses less than" in text
+    assert "without having been declared confidential: 'id', 'smoker', 'score', 'when'" in text
+    assert all(line.endswith(".") for line in text.splitlines())
+
+
+def test_release_is_shown_briefly_and_pickles(frame):
+    release = microaggregate(frame, k=4, quasi_identifiers=QUASI)
+    assert repr(release).startswith("Release(60 records, ")
+    assert "by mdav-star, k=4, realized k=4, IL=" in repr(release)
+    again = pickle.loads(pickle.dumps(release))
+    pd.testing.assert_frame_equal(again.frame, release.frame)
+    assert again.partition == release.partition
+    assert again.report == release.report
+    with pytest.raises(AttributeError):
+        release.frame = frame
