@@ -44,9 +44,7 @@ def test_any_duals_give_a_bound():
 def test_bound_is_the_optimum_where_only_the_best_groups_are_cheap():
     """Were it a little higher than the formula says, it would be above the optimum."""
     group = np.random.default_rng(0).normal(size=(3, 2))
-    X = np.vstack(
-        [group + 100.0 * i for i in range(4)]
-    )  # all equally cheap, as each record counts that could be a root
+    X = np.vstack([group + 100.0 * i for i in range(4)])  # equally cheap, as any record may be the root
     program = SetPartitioning(X, 3)
     optimum, labels = bounds.exact(program._X, 3)
     search = program._start(Duals((2 * metrics.group_sse(program._X, labels) / 3)[labels], np.empty(0)))
