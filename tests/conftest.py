@@ -23,7 +23,7 @@ settings.register_profile("ci", max_examples=100, deadline=None, derandomize=Tru
 settings.load_profile("ci" if os.environ.get("CI") else "quick")
 
 #: What a test that depends on a benchmark file has in its code, its parameters or its fixtures.
-NEEDS_DATA = re.compile(r"\b(load_benchmark|standardized|benchmark|census|tarragona|eia|adult)\b")
+NEEDS_DATA = re.compile(r"\b(load_benchmark|standardized|benchmark|census|tarragona|eia|adult)\b", re.IGNORECASE)
 
 running: pytest.Item
 

@@ -143,6 +143,7 @@ def test_means_over_random_data_agree_with_print(figure):
 
 
 @pytest.mark.slow
+@pytest.mark.data
 def test_stored_results_can_be_computed_again():
     """A sample, so that what is stored is known to come from the code."""
     stored = literature.Stored.read(RESULTS)

@@ -75,6 +75,17 @@ def test_any_duals_of_any_inequalities_give_a_bound():
         assert program._best * program._unit <= optimum * ROUNDING
 
 
+def test_pairs_that_are_not_in_the_program_count():
+    """The dual values are so high that without these pairs there would be no bound."""
+    for _, X, k in instances(40):
+        program = CliquePartitioning(X, k)
+        begin(program)
+        optimum = bounds.exact(X, k)[0]
+        program._start(program._keys[:0], program._inequalities)
+        evaluate(program, np.append(np.full(len(X), 5 * optimum / len(X) / k / program._unit), 0.0))
+        assert program._best * program._unit <= optimum * ROUNDING
+
+
 def test_value_is_what_the_formula_says():
     """Against the sum over all pairs, without a sparse matrix."""
     for seed, X, k in instances(80):

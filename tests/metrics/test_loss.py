@@ -49,6 +49,14 @@ def test_invariances(measure, X, labels):
     assert measure(X.tolist(), labels.tolist()) == pytest.approx(value)
 
 
+def test_rounding_takes_no_loss_above_100_percent():
+    assert metrics.loss.percent(1.0 + 1e-12, 1.0) == 100.0
+
+
+def test_sst_does_not_suffer_from_the_rounding_of_the_mean():
+    assert metrics.sst([[1e16], [1e16 + 2]]) == 2.0
+
+
 def test_one_attribute_may_be_one_dimensional():
     assert metrics.sse([1, 2, 3, 10], [0, 0, 0, 1]) == pytest.approx(2.0)
 

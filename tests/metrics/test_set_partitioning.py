@@ -7,6 +7,7 @@ from math import inf
 import numpy as np
 import pytest
 
+from microagg import metrics
 from microagg.metrics import bounds
 from microagg.metrics.set_partitioning import Duals, SetPartitioning
 from tests.instances import ROUNDING, instances, random_triples
@@ -38,3 +39,14 @@ def test_any_duals_give_a_bound():
         search = program._start(Duals(rng.normal(mean, mean, size=n), sigma))
         assert program._search(search, inf, lambda: True)
         assert program.lower_bound(search.duals, search.found) <= optimum * ROUNDING + 1e-12
+
+
+def test_bound_is_the_optimum_where_only_the_best_groups_are_cheap():
+    """Were it a little higher than the formula says, it would be above the optimum."""
+    group = np.random.default_rng(0).normal(size=(3, 2))
+    X = np.vstack([group + 100.0 * i for i in range(4)])  # equally cheap, as any record may be the root
+    program = SetPartitioning(X, 3)
+    optimum, labels = bounds.exact(program._X, 3)
+    search = program._start(Duals((2 * metrics.group_sse(program._X, labels) / 3)[labels], np.empty(0)))
+    assert program._search(search, inf, lambda: True)
+    assert optimum * (1 - 1e-4) < program.lower_bound(search.duals, search.found) <= optimum * ROUNDING

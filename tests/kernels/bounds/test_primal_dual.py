@@ -51,3 +51,14 @@ def test_pairs_outside_the_program_are_found_among_many_blocks(d):
     assert np.bincount(some // n).max() == 2
     assert len(some) < len(keys)
     assert values.mean() < reduced.mean()  # the most negative ones
+
+
+def test_a_pair_is_found_though_its_box_is_only_just_near_enough():
+    """On a line the nearest record of a box lies on its edge."""
+    n, k, u = 640, 4, 0.005
+    X = np.sort(np.random.default_rng(2).random((n, 1)), axis=0)
+    graph = primal_dual.make_graph(np.empty(0, dtype=np.int64), n)
+    keys, _, _ = primal_dual.price_pairs(make_blocks(X), graph, np.full(n, u), k, 0, n, n)
+    first, second = np.triu_indices(n, 1)
+    wanted = np.square(X[first] - X[second]).sum(axis=1) / k < 2 * u
+    assert set(keys) == set((first * n + second)[wanted])
