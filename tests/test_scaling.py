@@ -173,3 +173,9 @@ def test_every_scale_has_its_sentence():
     )
     with pytest.raises(ParameterError, match="not 'log'"):
         scale_effect("log")
+
+
+@pytest.mark.parametrize("method", ["zscore", "minmax"])
+def test_a_constant_column_becomes_0_whatever_else_is_put_on_the_scale(method):
+    scaling = Scaling.fit(np.array([[1.0, 5.0], [2.0, 5.0]]), method)
+    assert scaling.transform(np.array([[1.0, 7.0]]))[0, 1] == 0.0
