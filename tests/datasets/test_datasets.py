@@ -113,8 +113,8 @@ def test_local_sets_fit_their_entry(name):
         entry.description,
     )
     assert data.X.shape == (data.n, data.d) == (len(data.frame), len(data.quasi_identifiers))
-    assert entry.n_range[0] <= data.n <= entry.n_range[1]
-    assert entry.d_range[0] <= data.d <= entry.d_range[1]
+    for count, fixed in zip((data.n, data.d), entry.shape, strict=True):
+        assert count == fixed or (fixed is None and entry.drawn[0] <= count <= entry.drawn[1])
     assert data.X.dtype == np.float64
     assert data.X.flags.c_contiguous
     assert np.isfinite(data.X).all()
