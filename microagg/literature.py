@@ -13,7 +13,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -39,38 +39,7 @@ PAPERS = {
 
 _PACKAGE = Path(__file__).parent
 _REAL = {"Census": "census", "Tarragona": "tarragona", "EIA": "eia", "Example1D": "toy"}
-_RANDOM = {
-    "SimU": "simu",
-    "SimC": "simc",
-    "Sim-1": "sim1",
-    "Sim-2": "sim2",
-    "Sim-3": "sim3",
-    "Scattered": "scattered",
-    "Clustered": "clustered",
-}
-_KEYS = {
-    "MDAV": "mdav",
-    "MDAV+": "mdav-plus",
-    "MDAV*": "mdav-star",
-    "V-MDAV": "v-mdav",
-    "CBFS": "cbfs",
-    "MD": "md",
-    "IMHM": "imhm",
-    "RIMHM": "rimhm",
-    "MDAV-1": "mdav-1",
-    "MDAV-2": "mdav-2",
-    "DBA-1": "dba-1",
-    "DBA-2": "dba-2",
-    "TFRP-1": "tfrp-1",
-    "TFRP-2": "tfrp-2",
-    "P-S": "p-s",
-    "M-d": "m-d",
-    "mu-Approx": "mu-approx",
-    "MDAV-MHM": "mdav-mhm",
-    "MD-MHM": "md-mhm",
-    "CBFS-MHM": "cbfs-mhm",
-    "NPN-MHM": "npn-mhm",
-}
+_RANDOM = {entry.title: entry.name for entry in datasets.CATALOG.values() if entry.kind == "synthetic"}
 
 # Domingo-Ferrer et al. do not say which group of MD comes first; no single order gives all four figures for Census.
 _MD_ORDER_ON_CENSUS = {3: "s", 4: "s", 5: "r", 10: "s"}
@@ -208,8 +177,10 @@ def lowest_printed(data: str, k: int) -> Printed | None:
             continue
         value = figure.value
         if figure.unit == "SSE":
-            entry = datasets.describe(data)
-            value *= 100.0 / (entry.n_range[0] * entry.d_range[0])
+            n, d = datasets.describe(data).shape
+            assert n is not None
+            assert d is not None
+            value *= 100.0 / (n * d)
         found.append(Printed(figure.method, PAPERS[figure.paper], value))
     return min(found, key=lambda printed: printed.information_loss, default=None)
 
@@ -229,7 +200,7 @@ def _figure(row: dict[str, str]) -> Figure:
         None,
     )
     changes = _how(figure, note, int(blocks.group(1)) if blocks else 1)
-    return Figure(**{**vars(figure), **changes})
+    return replace(figure, **changes)
 
 
 def _table(paper: str, dataset: str, method: str) -> str:
@@ -255,11 +226,10 @@ def _how(figure: Figure, note: str, blocks: int) -> dict[str, Any]:
         return {"kind": "incomparable", "remark": "One random set of the paper's own, which it does not give."}
     if method == "RIMHM" and dataset == "EIA":
         return {"kind": "random", "remark": "Ten runs of a cell take a minute and more on EIA: not run here."}
-    key = _KEYS[method]
+    key = method.lower().replace("+", "-plus").replace("*", "-star")
     params: dict[str, Any] = {}
     remark = ""
-    kind = "exact"
-    scaled, sets = True, 1
+    kind, scaled, sets = "exact", True, 1
     without: tuple[str, ...] = ()
     if method == "V-MDAV":
         params["gamma"] = _gamma(figure, note)

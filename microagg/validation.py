@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
 from microagg.errors import DataError, ParameterError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -110,8 +109,6 @@ def check_unique_columns(names: Sequence[Any]) -> None:
 
 def check_frame(frame: Any) -> None:
     """Raise :class:`DataError` unless ``frame`` is a DataFrame with unique column names on one level."""
-    import pandas as pd
-
     if not isinstance(frame, pd.DataFrame):
         raise DataError(
             f"the data must be a pandas DataFrame, not {type(frame).__name__}: "
@@ -156,8 +153,6 @@ def numeric_matrix(frame: pd.DataFrame, columns: Sequence[Any]) -> FloatArray:
         If a column is missing or duplicated, or holds anything but real numbers; the message names the column
         and the first offending value.
     """
-    from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
-
     check_unique_columns(list(frame.columns))
     check_columns(frame, columns)
     for column in columns:
@@ -202,8 +197,6 @@ def quoted(names: Sequence[Any]) -> str:
 
 
 def _first_not_number(series: pd.Series[Any]) -> tuple[int, Any]:
-    import pandas as pd
-
     values = pd.to_numeric(series.astype(object), errors="coerce")
     rows = np.flatnonzero((values.isna() & series.notna()).to_numpy())
     row = int(rows[0]) if len(rows) else 0

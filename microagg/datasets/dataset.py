@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
+
+from microagg.datasets import kinds
 from microagg.errors import DataError
+from microagg.schema import Schema
 from microagg.validation import FloatArray, numeric_matrix
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from microagg.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +53,6 @@ class Dataset:
         DataError
             If a quasi-identifier holds categories rather than numbers, as in the set ``adult``.
         """
-        from pandas.api.types import is_numeric_dtype
-
         text = [name for name in self.quasi_identifiers if not is_numeric_dtype(self.frame[name])]
         if text:
             listed = ", ".join(repr(name) for name in text)
@@ -74,8 +71,6 @@ class Dataset:
         where microagg is installed without a checkout), and ``income`` is the class. Missing values play no part in it:
         ``data.schema.records(data.frame, missing="drop")`` leaves out the records that have any.
         """
-        from microagg.datasets import kinds
-
         return kinds.schema(self.name, self.frame, self.quasi_identifiers)
 
     @property

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from microagg.schema import Schema
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _TAXONOMIES = Path(__file__).resolve().parents[2] / "sample_data" / "taxonomies"
 

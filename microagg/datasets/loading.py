@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from microagg.datasets import benchmarks, examples, synthetic
 from microagg.datasets.benchmarks import Progress
-from microagg.datasets.catalog import Entry, describe
+from microagg.datasets.catalog import describe
 from microagg.datasets.dataset import Dataset
 from microagg.errors import ParameterError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def load(name: str, *, seed: int | None = None, download: bool = True, progress: Progress | None = None) -> Dataset:
@@ -52,20 +49,20 @@ def load(name: str, *, seed: int | None = None, download: bool = True, progress:
     (1000, 10)
     """
     entry = describe(name)
-    frame: pd.DataFrame
+    quasi_identifiers: tuple[str, ...]
     if entry.kind == "synthetic":
         seed = 0 if seed is None else _check_seed(seed)
         frame = synthetic.GENERATORS[entry.name](seed)
-        return _dataset(entry, frame, tuple(frame.columns), seed)
-    if seed is not None:
+        quasi_identifiers = tuple(frame.columns)
+    elif seed is not None:
         raise ParameterError(
             f"the data set {name!r} takes no seed: leave it out, only synthetic sets are drawn from one."
         )
-    if entry.kind == "benchmark":
+    elif entry.kind == "benchmark":
         frame, quasi_identifiers = benchmarks.read(entry, download=download, progress=progress)
     else:
-        frame, quasi_identifiers = examples.READERS[entry.name]()
-    return _dataset(entry, frame, quasi_identifiers, None)
+        frame, quasi_identifiers = examples.read(entry.name)
+    return Dataset(entry.name, entry.title, frame, quasi_identifiers, entry.description, entry.source, seed)
 
 
 def is_available(name: str) -> bool:
@@ -81,10 +78,6 @@ def is_available(name: str) -> bool:
     """
     file = describe(name).file
     return file is None or benchmarks.is_present(file)
-
-
-def _dataset(entry: Entry, frame: pd.DataFrame, quasi_identifiers: tuple[str, ...], seed: int | None) -> Dataset:
-    return Dataset(entry.name, entry.title, frame, quasi_identifiers, entry.description, entry.source, seed)
 
 
 def _check_seed(seed: Any) -> int:

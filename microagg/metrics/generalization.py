@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from microagg.errors import DataError
@@ -153,8 +154,6 @@ def classification(labels: ArrayLike, classes: ArrayLike) -> float:
     DataError
         If there is not one class for each record.
     """
-    import pandas as pd
-
     groups = canonical_labels(labels)
     values = np.asarray(classes)
     if values.shape != groups.shape:
