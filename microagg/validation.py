@@ -19,9 +19,14 @@ FloatArray = NDArray[np.float64]
 LARGEST = 1e140
 
 
+def is_whole(value: Any) -> bool:
+    """Whether ``value`` is a whole number of Python or numpy; booleans are none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 def check_k(k: Any) -> int:
     """Return the minimum group size as an int, or raise :class:`ParameterError`."""
-    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
+    if not is_whole(k):
         raise ParameterError(f"k must be a whole number of at least 1, not {k!r}.")
     if k < 1:
         raise ParameterError(f"k must be at least 1, not {k}: it is the minimum number of records in a group.")

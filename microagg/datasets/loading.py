@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from microagg.datasets import benchmarks, examples, synthetic
 from microagg.datasets.benchmarks import Progress
 from microagg.datasets.catalog import describe
 from microagg.datasets.dataset import Dataset
 from microagg.errors import ParameterError
+from microagg.validation import is_whole
 
 
 def load(name: str, *, seed: int | None = None, download: bool = True, progress: Progress | None = None) -> Dataset:
@@ -81,6 +80,6 @@ def is_available(name: str) -> bool:
 
 
 def _check_seed(seed: Any) -> int:
-    if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or seed < 0:
+    if not is_whole(seed) or seed < 0:
         raise ParameterError(f"seed must be a whole number of at least 0, not {seed!r}.")
     return int(seed)

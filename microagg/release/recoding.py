@@ -52,18 +52,8 @@ def recode(
 ) -> Recoding:
     """Return what replaces the quasi-identifiers of ``frame``, the same for all records of a group.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        n records without missing quasi-identifiers.
-    records : Records
-        Its quasi-identifiers, encoded.
-    partition : Partition
-        Their groups.
-    statistic : {"mean", "median", "generalize"}
-        See :func:`group_values` and :func:`group_texts`.
-    categories : {"ancestor", "set"}, default "ancestor"
-        See :func:`group_texts`.
+    ``frame`` has the records of ``partition``, none without a quasi-identifier; ``records`` are these, encoded. What
+    ``statistic`` and ``categories`` do is said by :func:`group_values` and :func:`group_texts`.
     """
     if statistic == "generalize":
         texts = group_texts(frame, records, partition, categories)
