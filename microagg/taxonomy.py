@@ -96,9 +96,6 @@ class Taxonomy:
                 "so that all values have the same depth."
             )
 
-    def __hash__(self) -> int:
-        return hash((self.names, self.parents))
-
     # --- making one -------------------------------------------------------------------------------------------------
 
     @classmethod

@@ -76,18 +76,22 @@ def check_finite(X: FloatArray, names: Sequence[str] | None = None) -> None:
             return
     bad = ~np.isfinite(X)
     count = int(bad.sum())
+    first = bad.argmax() if count else np.abs(X).argmax()
+    row, column = (int(i) for i in np.unravel_index(first, X.shape))
+    where = attribute_name(column, names)
     if count == 0:
-        row, column = (int(i) for i in np.unravel_index(np.abs(X).argmax(), X.shape))
-        where = f"column {names[column]!r}" if names is not None else f"attribute {column}"
         raise DataError(f"{where} has {X[row, column]:g} in record {row}: its square is too large; use larger units.")
-    row, column = (int(i) for i in np.argwhere(bad)[0])
-    where = f"column {names[column]!r}" if names is not None else f"attribute {column}"
     what = "NaN (a missing value)" if np.isnan(X[row, column]) else "infinity"
     more = f", one of {count} such values" if count > 1 else ""
     raise DataError(
         f"{where} has {what} in record {row} (counting from 0){more}: "
         "fill in or leave out such records before microaggregating."
     )
+
+
+def attribute_name(j: int, names: Sequence[Any] | None) -> str:
+    """Return what messages call the attribute ``j``: a column where its name is known."""
+    return f"attribute {j}" if names is None else f"column {names[j]!r}"
 
 
 def check_enough_records(n: int, k: int, where: str = "the data") -> None:
@@ -124,13 +128,12 @@ def check_frame(frame: Any) -> None:
     check_unique_columns(list(frame.columns))
 
 
-def check_columns(frame: pd.DataFrame, columns: Sequence[Any]) -> None:
-    """Raise :class:`DataError` naming the first of ``columns`` that ``frame`` does not have."""
+def check_columns(frame: pd.DataFrame, columns: Sequence[Any], aside: str = "") -> None:
+    """Raise :class:`DataError` naming the first of ``columns`` that ``frame`` does not have, with an ``aside``."""
     for column in columns:
         if column not in frame.columns:
-            raise DataError(
-                f"there is no column {column!r}: the columns are {listing([repr(name) for name in frame.columns])}."
-            )
+            known = listing([repr(name) for name in frame.columns])
+            raise DataError(f"there is no column {column!r}{aside}: the columns are {known}.")
 
 
 def check_present(series: pd.Series[Any], used: NDArray[np.bool_], lacks: str, so: str = "") -> None:
