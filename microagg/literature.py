@@ -107,7 +107,7 @@ class Figure:
     sd: float | None
     variant: str
     table: str
-    recipe: Recipe | None
+    recipe: Recipe | None = None
     remark: str = ""
     kind: Literal["exact", "random", "incomparable", "misprint"] = "exact"
 
@@ -188,19 +188,9 @@ def lowest_printed(data: str, k: int) -> Printed | None:
 def _figure(row: dict[str, str]) -> Figure:
     paper, dataset, method, k, note = row["paper"], row["dataset"], row["method"], int(row["k"]), row["note"]
     blocks = re.search(r"NPB=(\d+)", note)
-    figure = Figure(
-        paper,
-        dataset,
-        method,
-        k,
-        row["value"],
-        float(row["sd"]) if row["sd"] else None,
-        blocks.group(0) if blocks else "",
-        _table(paper, dataset, method),
-        None,
-    )
-    changes = _how(figure, note, int(blocks.group(1)) if blocks else 1)
-    return replace(figure, **changes)
+    sd, variant = float(row["sd"]) if row["sd"] else None, blocks.group(0) if blocks else ""
+    figure = Figure(paper, dataset, method, k, row["value"], sd, variant, _table(paper, dataset, method))
+    return replace(figure, **_how(figure, note, int(blocks.group(1)) if blocks else 1))
 
 
 def _table(paper: str, dataset: str, method: str) -> str:
@@ -365,10 +355,8 @@ def verdict(figure: Figure, ours: Computed | None) -> Verdict:
     difference = 100.0 * (ours.value / figure.value - 1.0)
     # The factor lets a printed 5 after the last digit round either way.
     exact = abs(ours.value - figure.value) <= figure.tolerance * (1 + 1e-9)
-    if figure.kind == "misprint":
-        return Verdict("misprint", False, difference)
-    if figure.kind == "incomparable":
-        return Verdict("not comparable", False, difference)
+    if figure.kind in {"misprint", "incomparable"}:
+        return Verdict("misprint" if figure.kind == "misprint" else "not comparable", False, difference)
     if figure.kind == "random" and ours.sd is not None:
         # Both figures have the error of a mean over so many sets; a printed spread, where there is one, counts for it.
         spread = figure.sd if figure.sd is not None else ours.sd

@@ -83,7 +83,6 @@ class Records:
                 f"records need one domain for each of {self.d} attributes, not domains of shape "
                 f"{self.file_domains.shape}."
             )
-
         for j, attribute in enumerate(self.attributes):
             codes: Iterable[int] = attribute.taxonomy.leaves if attribute.taxonomy else range(len(attribute.levels))
             if attribute.kind != "numeric" and not np.isin(self.values[:, j], list(codes)).all():

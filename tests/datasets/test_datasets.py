@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from microagg import datasets
-from microagg.datasets import benchmarks, kinds, loading
+from microagg.datasets import benchmarks, loading
 from microagg.datasets.catalog import RemoteFile
 from microagg.datasets.examples import TOY_VALUES
 from microagg.errors import DataError, DatasetUnavailableError, ParameterError
@@ -391,7 +391,7 @@ def test_taxonomies_of_adult_say_what_belongs_together(benchmark):
 
 
 def test_adult_without_a_checkout_has_flat_taxonomies(benchmark, tmp_path, monkeypatch):
-    monkeypatch.setattr(kinds, "_TAXONOMIES", tmp_path)
+    monkeypatch.setattr("microagg.datasets.dataset._TAXONOMIES", tmp_path)
     data = replace(benchmark("adult"), frame=benchmark("adult").frame.copy())
     assert all(taxonomy.is_flat for taxonomy in data.schema.taxonomies.values())
     assert list(data.schema.ordinal) == ["education"]
