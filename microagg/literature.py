@@ -47,23 +47,11 @@ _MD_ORDER_ON_CENSUS = {3: "s", 4: "s", 5: "r", 10: "s"}
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a printed figure is computed here.
+    """How a printed figure is computed here: on which data set, by which method and at which k.
 
-    Attributes
-    ----------
-    data : str
-        The data set's name.
-    method : Method
-    k : int
-    sets : int
-        How many data sets of a generator, seeds 0, 1, …, the mean is over; or how many runs with seeds 0, 1, … of a
-        randomized algorithm; 1 if neither.
-    scaled : bool
-        Whether attributes are scaled to mean 0 and variance 1.
-    without : tuple of str
-        Quasi-identifiers left out.
-    loss : bool
-        Whether the figure is the information loss in percent; else the SSE.
+    ``sets`` is how many data sets of a generator, or runs of a randomized algorithm, the mean is over (with the seeds
+    0, 1, …), 1 if neither. ``scaled`` says whether attributes have mean 0 and variance 1, and ``without`` names
+    quasi-identifiers left out. With ``loss`` the figure is the information loss in percent, else the SSE.
     """
 
     data: str
@@ -77,13 +65,10 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Figure:
-    """One printed figure.
+    """One printed figure; ``paper``, ``dataset`` and ``method`` are as in ``published.csv``.
 
     Attributes
     ----------
-    paper, dataset, method : str
-        As in ``published.csv``.
-    k : int
     printed : str
         With all its digits.
     sd : float or None
@@ -96,7 +81,6 @@ class Figure:
         None if it cannot be computed here.
     remark : str
         What must be known to compare it, such as why it is not comparable, or what the printed digits should be.
-    kind : {"exact", "random", "incomparable", "misprint"}
     """
 
     paper: str
@@ -147,15 +131,7 @@ def figures() -> tuple[Figure, ...]:
 
 @dataclass(frozen=True)
 class Printed:
-    """The lowest loss that the papers print for a data set and k.
-
-    Attributes
-    ----------
-    method : str
-    paper : str
-    information_loss : float
-        In percent.
-    """
+    """The lowest loss, in percent, that the papers print for a data set and k."""
 
     method: str
     paper: str
@@ -271,17 +247,9 @@ def _gamma(figure: Figure, note: str) -> float | tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Computed:
-    """What a recipe gave.
+    """What a recipe gave: the figure or, over several ``sets``, the mean and its standard deviation.
 
-    Attributes
-    ----------
-    value : float
-        The figure, or the mean over the sets.
-    sd : float or None
-        The standard deviation over the sets, None for one.
-    sets : int
-    seconds : float
-        Of the algorithm itself, in total.
+    ``seconds`` are those of the algorithm itself, in total.
     """
 
     value: float
@@ -416,16 +384,9 @@ def _code_alone(tree: ast.Module) -> str:
 
 @dataclass
 class Stored:
-    """Results that ``benchmarks/published.py`` has stored.
+    """Results that ``benchmarks/published.py`` has stored, when, and with which version of the package.
 
-    Attributes
-    ----------
-    date, version : str
-        When, and with which version of the package.
-    results : dict of str to Computed
-        By the figures' identities.
-    digests : dict of str to str
-        By algorithm key: the digest of the code they were computed with.
+    ``results`` are by the figures' identities; ``digests`` by algorithm key those of the code they were computed with.
     """
 
     date: str = ""

@@ -168,30 +168,18 @@ def standardize(X: ArrayLike | pd.DataFrame) -> FloatArray:
 
 
 def scale(X: ArrayLike | pd.DataFrame, method: str, names: Sequence[Any] | None = None) -> FloatArray:
-    """Return ``X`` on one of the :data:`SCALES`.
+    """Return ``X`` on one of the :data:`SCALES`, as a new array; warns and raises as :func:`standardize`.
 
     Parameters
     ----------
     X : array or DataFrame of finite numbers, shape (n, d)
     method : {"zscore", "minmax", "none"}
-        To mean 0 and variance 1 (see :func:`standardize`), to the interval from 0 to 1, or as it is.
+        To mean 0 and variance 1, to the interval from 0 to 1, or as it is (in the units of X, and without a warning).
     names : sequence, optional
         What messages call the columns of an array; a DataFrame has its own names.
 
-    Returns
-    -------
-    array, shape (n, d)
-        A new array, without unit (with "none": in the units of X).
-
-    Warns
-    -----
-    ConstantColumnWarning
-        Naming the columns that hold one value only and have become 0; never with "none".
-
     Raises
     ------
-    DataError
-        If X has no records, or anything but finite numbers.
     ParameterError
         If there is no such scale, or if ``names`` are not one for each column.
     """

@@ -275,16 +275,12 @@ class Schema:
         return class_codes(column[kept], int(np.count_nonzero(kept)), self.classes)
 
     def matrix(self, frame: pd.DataFrame, missing: str = "error") -> FloatArray:
-        """Return the quasi-identifiers of ``frame`` as finite floats, shape (n, d), in the order of the schema.
-
-        With ``missing="drop"`` the records that lack one are left out: see :func:`complete_records`.
+        """Return the quasi-identifiers of ``frame``, all numeric, as finite floats, shape (n, d).
 
         Raises
         ------
-        DataError
-            If a quasi-identifier is not in ``frame``, not numeric, infinite, or, unless dropped, missing.
-        ParameterError
-            If ``missing`` is not one of :data:`MISSING`.
+        DataError, ParameterError
+            As :meth:`records`; and if a quasi-identifier is not numeric.
         """
         check_frame(frame)
         if not self.is_numeric:

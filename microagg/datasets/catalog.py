@@ -18,18 +18,9 @@ _UCI_ADULT = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/"
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A public file, pinned by its checksum.
+    """A public file, pinned by its SHA-256 sum (64 hexadecimal digits) and its size in bytes.
 
-    Attributes
-    ----------
-    name : str
-        The file's name, in the cache and in the folder of the environment variable alike.
-    base_url : str
-        The address of the folder that holds it, with a closing slash.
-    sha256 : str
-        The SHA-256 sum of its bytes, as 64 hexadecimal digits.
-    size : int
-        Its size in bytes.
+    It has the same name in the cache and in the user's folder; ``base_url`` ends with a slash.
     """
 
     name: str

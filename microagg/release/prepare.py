@@ -50,19 +50,7 @@ class Prepared:
     """A file with all choices for its release, checked.
 
     What follows from them is computed when it is first asked for, so that replay finds another file out by its values
-    before anything is made of them.
-
-    Attributes
-    ----------
-    frame : DataFrame
-        All records.
-    schema : Schema
-    estimator : Microaggregator
-        The method with its parameters and its seed.
-    k : int
-    categories, scale, statistic, missing : str
-    random_state : int or None
-        The seed that was given or, where the method needs one, drawn.
+    before anything is made of them. ``random_state`` is the seed that was given or, where the method needs one, drawn.
     """
 
     frame: pd.DataFrame
