@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from microagg.base import Microaggregator, check_params
+from microagg.base import check_params
 from microagg.curves import Knee, knee, largest_k_within
 from microagg.errors import ParameterError
 from microagg.kernels.local_search.iterated import improve
@@ -151,10 +151,6 @@ class Problem(ABC):
             raise ParameterError("classes are for records of mixed attributes: leave them out, or pass Records.")
         X = check_matrix(data)
         return _NumericProblem(X, loss.sst(X))
-
-    def partition(self, estimator: Microaggregator) -> Partition:
-        """Return the partition that ``estimator`` finds."""
-        return estimator.fit(self.data, self.classes).partition_
 
     @abstractmethod
     def polish(self, partition: Partition) -> Partition:
@@ -327,11 +323,7 @@ def prepare(keys: Iterable[str], progress: Callable[[int, int, str], None] | Non
 def _warm_up(key: str) -> None:
     """Run a mixed algorithm on attributes of every kind, with each choice and with classes: each may have kernels."""
     tree = Taxonomy.from_nested({"*": {"a": ["b", "c"], "d": ["e", "f"]}})
-    attributes = (
-        Attribute("x"),
-        Attribute("y", "ordinal", levels=("0", "1", "2")),
-        Attribute("z", "nominal", (), tree),
-    )
+    attributes = Attribute("x"), Attribute("y", "ordinal", ("0", "1", "2")), Attribute("z", "nominal", (), tree)
     values = np.array([[0.0, 2, 2], [1, 0, 3], [2, 1, 5], [5, 2, 6], [4, 0, 2], [3, 1, 5], [9, 2, 3]])
     problem = Problem.of(Records(attributes, values), [0, 1, 0, 1, 0, 0, 1])
     params = algorithm(key).params
@@ -350,7 +342,7 @@ def run_one(problem: Problem, method: Method, k: int) -> Result:
     for params in settings:
         estimator = make(method.key, k=k, **params)
         started = time.perf_counter()
-        found = problem.partition(estimator)
+        found = estimator.fit(problem.data, problem.classes).partition_
         partition = problem.polish(found) if method.polish else found
         seconds += time.perf_counter() - started
         value = problem.value(partition)
@@ -457,14 +449,10 @@ def sweep(
         ``"mdav"``, ``("v-mdav", {"gamma": 0.3})``, or with several values to pick the best of:
         ``("v-mdav", {"gamma": [0, 0.1, 0.2]})``, or ``Method("mdav", polish=True)``.
     ks : iterable of int
-    classes : array, shape (n,), optional
-        The class of each of the records of mixed attributes.
     progress : callable, optional
         Called as ``progress(done, total, result)`` after each pair, with its :class:`Result`.
-    cancelled : callable, optional
-        Asked before each pair; once it is true the rows done so far are returned.
-    workers : int, optional
-        Threads; by default one per core.
+    classes, cancelled, workers : optional
+        As in :func:`run`; once cancelled, the rows done so far are returned.
 
     Returns
     -------

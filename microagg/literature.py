@@ -13,7 +13,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -39,38 +39,7 @@ PAPERS = {
 
 _PACKAGE = Path(__file__).parent
 _REAL = {"Census": "census", "Tarragona": "tarragona", "EIA": "eia", "Example1D": "toy"}
-_RANDOM = {
-    "SimU": "simu",
-    "SimC": "simc",
-    "Sim-1": "sim1",
-    "Sim-2": "sim2",
-    "Sim-3": "sim3",
-    "Scattered": "scattered",
-    "Clustered": "clustered",
-}
-_KEYS = {
-    "MDAV": "mdav",
-    "MDAV+": "mdav-plus",
-    "MDAV*": "mdav-star",
-    "V-MDAV": "v-mdav",
-    "CBFS": "cbfs",
-    "MD": "md",
-    "IMHM": "imhm",
-    "RIMHM": "rimhm",
-    "MDAV-1": "mdav-1",
-    "MDAV-2": "mdav-2",
-    "DBA-1": "dba-1",
-    "DBA-2": "dba-2",
-    "TFRP-1": "tfrp-1",
-    "TFRP-2": "tfrp-2",
-    "P-S": "p-s",
-    "M-d": "m-d",
-    "mu-Approx": "mu-approx",
-    "MDAV-MHM": "mdav-mhm",
-    "MD-MHM": "md-mhm",
-    "CBFS-MHM": "cbfs-mhm",
-    "NPN-MHM": "npn-mhm",
-}
+_RANDOM = {entry.title: entry.name for entry in datasets.CATALOG.values() if entry.kind == "synthetic"}
 
 # Domingo-Ferrer et al. do not say which group of MD comes first; no single order gives all four figures for Census.
 _MD_ORDER_ON_CENSUS = {3: "s", 4: "s", 5: "r", 10: "s"}
@@ -78,23 +47,11 @@ _MD_ORDER_ON_CENSUS = {3: "s", 4: "s", 5: "r", 10: "s"}
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a printed figure is computed here.
+    """How a printed figure is computed here: on which data set, by which method and at which k.
 
-    Attributes
-    ----------
-    data : str
-        The data set's name.
-    method : Method
-    k : int
-    sets : int
-        How many data sets of a generator, seeds 0, 1, …, the mean is over; or how many runs with seeds 0, 1, … of a
-        randomized algorithm; 1 if neither.
-    scaled : bool
-        Whether attributes are scaled to mean 0 and variance 1.
-    without : tuple of str
-        Quasi-identifiers left out.
-    loss : bool
-        Whether the figure is the information loss in percent; else the SSE.
+    ``sets`` is how many data sets of a generator, or runs of a randomized algorithm, the mean is over (with the seeds
+    0, 1, …), 1 if neither. ``scaled`` says whether attributes have mean 0 and variance 1, and ``without`` names
+    quasi-identifiers left out. With ``loss`` the figure is the information loss in percent, else the SSE.
     """
 
     data: str
@@ -108,13 +65,10 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Figure:
-    """One printed figure.
+    """One printed figure; ``paper``, ``dataset`` and ``method`` are as in ``published.csv``.
 
     Attributes
     ----------
-    paper, dataset, method : str
-        As in ``published.csv``.
-    k : int
     printed : str
         With all its digits.
     sd : float or None
@@ -127,7 +81,6 @@ class Figure:
         None if it cannot be computed here.
     remark : str
         What must be known to compare it, such as why it is not comparable, or what the printed digits should be.
-    kind : {"exact", "random", "incomparable", "misprint"}
     """
 
     paper: str
@@ -138,7 +91,7 @@ class Figure:
     sd: float | None
     variant: str
     table: str
-    recipe: Recipe | None
+    recipe: Recipe | None = None
     remark: str = ""
     kind: Literal["exact", "random", "incomparable", "misprint"] = "exact"
 
@@ -178,15 +131,7 @@ def figures() -> tuple[Figure, ...]:
 
 @dataclass(frozen=True)
 class Printed:
-    """The lowest loss that the papers print for a data set and k.
-
-    Attributes
-    ----------
-    method : str
-    paper : str
-    information_loss : float
-        In percent.
-    """
+    """The lowest loss, in percent, that the papers print for a data set and k."""
 
     method: str
     paper: str
@@ -208,8 +153,10 @@ def lowest_printed(data: str, k: int) -> Printed | None:
             continue
         value = figure.value
         if figure.unit == "SSE":
-            entry = datasets.describe(data)
-            value *= 100.0 / (entry.n_range[0] * entry.d_range[0])
+            n, d = datasets.describe(data).shape
+            assert n is not None
+            assert d is not None
+            value *= 100.0 / (n * d)
         found.append(Printed(figure.method, PAPERS[figure.paper], value))
     return min(found, key=lambda printed: printed.information_loss, default=None)
 
@@ -217,19 +164,9 @@ def lowest_printed(data: str, k: int) -> Printed | None:
 def _figure(row: dict[str, str]) -> Figure:
     paper, dataset, method, k, note = row["paper"], row["dataset"], row["method"], int(row["k"]), row["note"]
     blocks = re.search(r"NPB=(\d+)", note)
-    figure = Figure(
-        paper,
-        dataset,
-        method,
-        k,
-        row["value"],
-        float(row["sd"]) if row["sd"] else None,
-        blocks.group(0) if blocks else "",
-        _table(paper, dataset, method),
-        None,
-    )
-    changes = _how(figure, note, int(blocks.group(1)) if blocks else 1)
-    return Figure(**{**vars(figure), **changes})
+    sd, variant = float(row["sd"]) if row["sd"] else None, blocks.group(0) if blocks else ""
+    figure = Figure(paper, dataset, method, k, row["value"], sd, variant, _table(paper, dataset, method))
+    return replace(figure, **_how(figure, note, int(blocks.group(1)) if blocks else 1))
 
 
 def _table(paper: str, dataset: str, method: str) -> str:
@@ -255,11 +192,10 @@ def _how(figure: Figure, note: str, blocks: int) -> dict[str, Any]:
         return {"kind": "incomparable", "remark": "One random set of the paper's own, which it does not give."}
     if method == "RIMHM" and dataset == "EIA":
         return {"kind": "random", "remark": "Ten runs of a cell take a minute and more on EIA: not run here."}
-    key = _KEYS[method]
+    key = method.lower().replace("+", "-plus").replace("*", "-star")
     params: dict[str, Any] = {}
     remark = ""
-    kind = "exact"
-    scaled, sets = True, 1
+    kind, scaled, sets = "exact", True, 1
     without: tuple[str, ...] = ()
     if method == "V-MDAV":
         params["gamma"] = _gamma(figure, note)
@@ -311,17 +247,9 @@ def _gamma(figure: Figure, note: str) -> float | tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Computed:
-    """What a recipe gave.
+    """What a recipe gave: the figure or, over several ``sets``, the mean and its standard deviation.
 
-    Attributes
-    ----------
-    value : float
-        The figure, or the mean over the sets.
-    sd : float or None
-        The standard deviation over the sets, None for one.
-    sets : int
-    seconds : float
-        Of the algorithm itself, in total.
+    ``seconds`` are those of the algorithm itself, in total.
     """
 
     value: float
@@ -395,10 +323,8 @@ def verdict(figure: Figure, ours: Computed | None) -> Verdict:
     difference = 100.0 * (ours.value / figure.value - 1.0)
     # The factor lets a printed 5 after the last digit round either way.
     exact = abs(ours.value - figure.value) <= figure.tolerance * (1 + 1e-9)
-    if figure.kind == "misprint":
-        return Verdict("misprint", False, difference)
-    if figure.kind == "incomparable":
-        return Verdict("not comparable", False, difference)
+    if figure.kind in {"misprint", "incomparable"}:
+        return Verdict("misprint" if figure.kind == "misprint" else "not comparable", False, difference)
     if figure.kind == "random" and ours.sd is not None:
         # Both figures have the error of a mean over so many sets; a printed spread, where there is one, counts for it.
         spread = figure.sd if figure.sd is not None else ours.sd
@@ -458,16 +384,9 @@ def _code_alone(tree: ast.Module) -> str:
 
 @dataclass
 class Stored:
-    """Results that ``benchmarks/published.py`` has stored.
+    """Results that ``benchmarks/published.py`` has stored, when, and with which version of the package.
 
-    Attributes
-    ----------
-    date, version : str
-        When, and with which version of the package.
-    results : dict of str to Computed
-        By the figures' identities.
-    digests : dict of str to str
-        By algorithm key: the digest of the code they were computed with.
+    ``results`` are by the figures' identities; ``digests`` by algorithm key those of the code they were computed with.
     """
 
     date: str = ""

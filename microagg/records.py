@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Literal, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from microagg.errors import DataError
@@ -82,7 +83,6 @@ class Records:
                 f"records need one domain for each of {self.d} attributes, not domains of shape "
                 f"{self.file_domains.shape}."
             )
-
         for j, attribute in enumerate(self.attributes):
             codes: Iterable[int] = attribute.taxonomy.leaves if attribute.taxonomy else range(len(attribute.levels))
             if attribute.kind != "numeric" and not np.isin(self.values[:, j], list(codes)).all():
@@ -166,8 +166,6 @@ def class_codes(classes: ArrayLike, n: int, name: Hashable = None) -> IntArray:
     DataError
         If there is not one class for each record, one is missing, or they cannot be told apart.
     """
-    import pandas as pd
-
     # As objects: numpy would turn a missing value among text into the text "nan".
     values = np.asarray(classes, dtype=object)
     if values.shape != (n,):

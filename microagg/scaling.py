@@ -16,7 +16,15 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
-from microagg.validation import FloatArray, check_choice, check_finite, check_matrix, listing, numeric_matrix
+from microagg.validation import (
+    FloatArray,
+    attribute_name,
+    check_choice,
+    check_finite,
+    check_matrix,
+    listing,
+    numeric_matrix,
+)
 
 #: How attributes can be scaled: mean 0 and variance 1, to the interval from 0 to 1, or not at all.
 SCALES = ("zscore", "minmax", "none")
@@ -54,16 +62,8 @@ def scale_effect(method: str) -> str:
 def centered(X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return each column's minimum, its mean above that minimum, and the deviations from the mean.
 
-    Parameters
-    ----------
-    X : array, shape (n, d), finite, n >= 1
-
-    Returns
-    -------
-    low : array, shape (d,)
-    center : array, shape (d,)
-        The mean is ``low + center``; kept apart they are exact where their sum is not (a large common offset).
-    deviations : array, shape (n, d)
+    ``X``, shape (n, d), is finite and has a record. Kept apart, the minimum and the mean above it are exact where their
+    sum is not (a large common offset).
     """
     low = X.min(axis=0)
     deviations = X - low
@@ -115,7 +115,9 @@ class Scaling:
         constant = extent == 0.0
         if (tiny := ~constant & (extent < _SMALLEST_RANGE)).any():
             j = int(np.flatnonzero(tiny)[0])
-            raise DataError(f"{_called(j, names)} has a range of {extent[j]:g}: its square is 0; use smaller units.")
+            raise DataError(
+                f"{attribute_name(j, names)} has a range of {extent[j]:g}: its square is 0; use smaller units."
+            )
         if method == "zscore":
             spread = np.sqrt([np.square(np.ascontiguousarray(column)).mean() for column in deviations.T])
         else:
@@ -166,30 +168,18 @@ def standardize(X: ArrayLike | pd.DataFrame) -> FloatArray:
 
 
 def scale(X: ArrayLike | pd.DataFrame, method: str, names: Sequence[Any] | None = None) -> FloatArray:
-    """Return ``X`` on one of the :data:`SCALES`.
+    """Return ``X`` on one of the :data:`SCALES`, as a new array; warns and raises as :func:`standardize`.
 
     Parameters
     ----------
     X : array or DataFrame of finite numbers, shape (n, d)
     method : {"zscore", "minmax", "none"}
-        To mean 0 and variance 1 (see :func:`standardize`), to the interval from 0 to 1, or as it is.
+        To mean 0 and variance 1, to the interval from 0 to 1, or as it is (in the units of X, and without a warning).
     names : sequence, optional
         What messages call the columns of an array; a DataFrame has its own names.
 
-    Returns
-    -------
-    array, shape (n, d)
-        A new array, without unit (with "none": in the units of X).
-
-    Warns
-    -----
-    ConstantColumnWarning
-        Naming the columns that hold one value only and have become 0; never with "none".
-
     Raises
     ------
-    DataError
-        If X has no records, or anything but finite numbers.
     ParameterError
         If there is no such scale, or if ``names`` are not one for each column.
     """
@@ -207,7 +197,7 @@ def _scale(X: ArrayLike | pd.DataFrame, method: str, names: Sequence[Any] | None
         raise ParameterError(f"names must hold one name for each of the {data.shape[1]} columns, not {len(names)}.")
     scaling = Scaling.fit(data, method, names)
     if scaling.constant and method != "none":
-        listed, one = listing([_called(j, names) for j in scaling.constant]), len(scaling.constant) == 1
+        listed, one = listing([attribute_name(j, names) for j in scaling.constant]), len(scaling.constant) == 1
         warnings.warn(
             f"{listed} {'holds' if one else 'hold'} one value only: {'it becomes' if one else 'they become'} 0 "
             f"and {'has' if one else 'have'} no part in distances.",
@@ -215,7 +205,3 @@ def _scale(X: ArrayLike | pd.DataFrame, method: str, names: Sequence[Any] | None
             stacklevel=3,
         )
     return scaling.transform(data)
-
-
-def _called(j: int, names: Sequence[Any] | None) -> str:
-    return f"attribute {j}" if names is None else f"column {names[j]!r}"

@@ -95,18 +95,15 @@ class Schema:
         if both := [name for name in self.ordinal if name in self.taxonomies]:
             raise ParameterError(f"column {both[0]!r} has a taxonomy and an order: give one of them.")
         taxonomies = {name: _taxonomy(name, given, ()) for name, given in self.taxonomies.items()}
+        ordinal = {name: _levels(name, given) for name, given in self.ordinal.items()}
         object.__setattr__(self, "taxonomies", MappingProxyType(taxonomies))
-        object.__setattr__(
-            self, "ordinal", MappingProxyType({name: _levels(name, given) for name, given in self.ordinal.items()})
-        )
+        object.__setattr__(self, "ordinal", MappingProxyType(ordinal))
 
     def _check_roles(self) -> None:
         if not isinstance(self.classes, Hashable):
             raise ParameterError(f"classes must be the name of one column, not {self.classes!r}.")
         role_of: dict[Hashable, str] = {}
-        for role in ROLES:
-            if role == "classes":
-                continue
+        for role in ("quasi_identifiers", "confidential", "identifiers", "strata"):
             names = _names(role, getattr(self, role))
             object.__setattr__(self, role, names)
             for name in names:
@@ -216,12 +213,7 @@ class Schema:
             names = _names("quasi_identifiers", quasi_identifiers)
         cls(names, **declared)  # refuses columns with two roles before columns that are not there
         for role, given in {"quasi_identifiers": names, **declared}.items():
-            for name in _names(role, given):
-                if name not in frame.columns:
-                    raise DataError(
-                        f"there is no column {name!r} (named {_as(role)}): "
-                        f"the columns are {listing([repr(column) for column in frame.columns])}."
-                    )
+            check_columns(frame, _names(role, given), f" (named {_as(role)})")
         for name in names:
             series = frame[name]
             if name in ordinal or (name in taxonomies and taxonomies[name] is not None):
@@ -269,9 +261,7 @@ class Schema:
         return values
 
     def class_codes(self, frame: pd.DataFrame, kept: NDArray[np.bool_]) -> IntArray | None:
-        """Return the classes of those records of ``frame`` that are ``kept``; see :func:`microagg.records.class_codes`.
-
-        ``kept`` has shape (n,); without classes there is None.
+        """Return the classes of the records that are ``kept``, shape (n,), or None where the schema has none.
 
         Raises
         ------
@@ -285,43 +275,31 @@ class Schema:
         return class_codes(column[kept], int(np.count_nonzero(kept)), self.classes)
 
     def matrix(self, frame: pd.DataFrame, missing: str = "error") -> FloatArray:
-        """Return the quasi-identifiers of ``frame`` as finite floats, shape (n, d), in the order of the schema.
-
-        With ``missing="drop"`` the records that lack one are left out: see :func:`complete_records`.
+        """Return the quasi-identifiers of ``frame``, all numeric, as finite floats, shape (n, d).
 
         Raises
         ------
-        DataError
-            If a quasi-identifier is not in ``frame``, not numeric, infinite, or, unless dropped, missing.
-        ParameterError
-            If ``missing`` is not one of :data:`MISSING`.
+        DataError, ParameterError
+            As :meth:`records`; and if a quasi-identifier is not numeric.
         """
         check_frame(frame)
         if not self.is_numeric:
             named = listing([repr(a.name) for a in self.attributes if a.kind != "numeric"])
             raise DataError(f"{named} hold{'' if ',' in named else 's'} categories, so there is no matrix of numbers.")
-        values = numeric_matrix(frame, self.quasi_identifiers)
-        return values[complete_records(values, missing, self.quasi_identifiers)]
+        return self.records(frame, missing).values
 
 
 def complete_records(values: FloatArray, missing: str, names: Sequence[Any] | None = None) -> NDArray[np.bool_]:
-    """Return which records of ``values``, shape (n, d), can be used: an array of bool, shape (n,).
+    """Return which records of ``values``, shape (n, d), have no missing value (NaN): an array of bool, shape (n,).
 
-    Parameters
-    ----------
-    values : array, shape (n, d)
-        NaN stands for a missing value.
-    missing : {"error", "drop"}
-        Whether a missing value is an error or makes its record unusable. Infinity is always an error.
-    names : sequence, optional
-        What messages call the columns.
+    ``names`` are what messages call the columns.
 
     Raises
     ------
     DataError
         Naming the first column and record that hold infinity or, with "error", a missing value.
     ParameterError
-        If ``missing`` is something else.
+        If ``missing`` is not one of :data:`MISSING`.
     """
     if check_choice("missing", missing, MISSING) == "error":
         check_finite(values, names)

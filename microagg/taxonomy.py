@@ -67,7 +67,6 @@ class Taxonomy:
             raise DataError(
                 "a taxonomy needs one parent for each node, which comes before it, and -1 for the first only."
             )
-        children = self.children
         if len(self.names) < 2:
             raise DataError("a taxonomy needs a root and at least one value below it.")
         if len(self.names) > _MOST_NODES:
@@ -82,22 +81,18 @@ class Taxonomy:
                     "a taxonomy has a node without a name (a value that is empty, or blanks only): give each a name."
                 )
             known = self._position.get(name)
-            if known is not None and not (children[known] == [node]):
+            if known is not None and self.children[known] != [node]:
                 raise DataError(f"the taxonomy has two nodes called {name!r}: rename one of them.")
             # Of a chain of nodes with one name, the name stands for the lowest; the others only fill levels.
             self._position[name] = node
-        leaves = [node for node in range(len(self.names)) if not children[node]]
-        shallow = min(leaves, key=self.depths.__getitem__)
-        deep = max(leaves, key=self.depths.__getitem__)
+        shallow = min(self.leaves, key=self.depths.__getitem__)
+        deep = max(self.leaves, key=self.depths.__getitem__)
         if self.depths[shallow] != self.depths[deep]:
             raise DataError(
                 f"the taxonomy is not balanced: {self.names[shallow]!r} is {self.depths[shallow]} below the root, "
                 f"{self.names[deep]!r} {self.depths[deep]}; insert levels (a node may have one child of its own name) "
                 "so that all values have the same depth."
             )
-
-    def __hash__(self) -> int:
-        return hash((self.names, self.parents))
 
     # --- making one -------------------------------------------------------------------------------------------------
 
@@ -137,18 +132,12 @@ class Taxonomy:
             parents.append(parent)
             if len(names) > _MOST_NODES:
                 return
-            if isinstance(below, Mapping):
-                for child, further in below.items():
-                    add(child, further, node)
-            elif isinstance(below, (list, tuple)):
-                for child in below:
-                    if isinstance(child, Mapping):
-                        for inner, further in child.items():
-                            add(inner, further, node)
-                    else:
-                        add(child, None, node)
-            elif below is not None:
+            parts = [below] if isinstance(below, Mapping) else [] if below is None else below
+            if not isinstance(parts, (list, tuple)):
                 raise DataError(f"below {names[node]!r} there must be a mapping, a list or nothing, not {below!r}.")
+            for part in parts:
+                for child, further in part.items() if isinstance(part, Mapping) else [(part, None)]:
+                    add(child, further, node)
 
         try:
             add(*next(iter(tree.items())), -1)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
 from microagg.errors import DataError, ParameterError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -20,9 +19,14 @@ FloatArray = NDArray[np.float64]
 LARGEST = 1e140
 
 
+def is_whole(value: Any) -> bool:
+    """Whether ``value`` is a whole number of Python or numpy; booleans are none."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 def check_k(k: Any) -> int:
     """Return the minimum group size as an int, or raise :class:`ParameterError`."""
-    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
+    if not is_whole(k):
         raise ParameterError(f"k must be a whole number of at least 1, not {k!r}.")
     if k < 1:
         raise ParameterError(f"k must be at least 1, not {k}: it is the minimum number of records in a group.")
@@ -72,18 +76,22 @@ def check_finite(X: FloatArray, names: Sequence[str] | None = None) -> None:
             return
     bad = ~np.isfinite(X)
     count = int(bad.sum())
+    first = bad.argmax() if count else np.abs(X).argmax()
+    row, column = (int(i) for i in np.unravel_index(first, X.shape))
+    where = attribute_name(column, names)
     if count == 0:
-        row, column = (int(i) for i in np.unravel_index(np.abs(X).argmax(), X.shape))
-        where = f"column {names[column]!r}" if names is not None else f"attribute {column}"
         raise DataError(f"{where} has {X[row, column]:g} in record {row}: its square is too large; use larger units.")
-    row, column = (int(i) for i in np.argwhere(bad)[0])
-    where = f"column {names[column]!r}" if names is not None else f"attribute {column}"
     what = "NaN (a missing value)" if np.isnan(X[row, column]) else "infinity"
     more = f", one of {count} such values" if count > 1 else ""
     raise DataError(
         f"{where} has {what} in record {row} (counting from 0){more}: "
         "fill in or leave out such records before microaggregating."
     )
+
+
+def attribute_name(j: int, names: Sequence[Any] | None) -> str:
+    """Return what messages call the attribute ``j``: a column where its name is known."""
+    return f"attribute {j}" if names is None else f"column {names[j]!r}"
 
 
 def check_enough_records(n: int, k: int, where: str = "the data") -> None:
@@ -110,8 +118,6 @@ def check_unique_columns(names: Sequence[Any]) -> None:
 
 def check_frame(frame: Any) -> None:
     """Raise :class:`DataError` unless ``frame`` is a DataFrame with unique column names on one level."""
-    import pandas as pd
-
     if not isinstance(frame, pd.DataFrame):
         raise DataError(
             f"the data must be a pandas DataFrame, not {type(frame).__name__}: "
@@ -122,13 +128,12 @@ def check_frame(frame: Any) -> None:
     check_unique_columns(list(frame.columns))
 
 
-def check_columns(frame: pd.DataFrame, columns: Sequence[Any]) -> None:
-    """Raise :class:`DataError` naming the first of ``columns`` that ``frame`` does not have."""
+def check_columns(frame: pd.DataFrame, columns: Sequence[Any], aside: str = "") -> None:
+    """Raise :class:`DataError` naming the first of ``columns`` that ``frame`` does not have, with an ``aside``."""
     for column in columns:
         if column not in frame.columns:
-            raise DataError(
-                f"there is no column {column!r}: the columns are {listing([repr(name) for name in frame.columns])}."
-            )
+            known = listing([repr(name) for name in frame.columns])
+            raise DataError(f"there is no column {column!r}{aside}: the columns are {known}.")
 
 
 def check_present(series: pd.Series[Any], used: NDArray[np.bool_], lacks: str, so: str = "") -> None:
@@ -156,8 +161,6 @@ def numeric_matrix(frame: pd.DataFrame, columns: Sequence[Any]) -> FloatArray:
         If a column is missing or duplicated, or holds anything but real numbers; the message names the column
         and the first offending value.
     """
-    from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
-
     check_unique_columns(list(frame.columns))
     check_columns(frame, columns)
     for column in columns:
@@ -202,8 +205,6 @@ def quoted(names: Sequence[Any]) -> str:
 
 
 def _first_not_number(series: pd.Series[Any]) -> tuple[int, Any]:
-    import pandas as pd
-
     values = pd.to_numeric(series.astype(object), errors="coerce")
     rows = np.flatnonzero((values.isna() & series.notna()).to_numpy())
     row = int(rows[0]) if len(rows) else 0

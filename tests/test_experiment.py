@@ -187,7 +187,7 @@ def test_a_problem_says_what_is_measured_and_what_fits(records, classes, X):
     numbers, mixed = Problem.of(X), Problem.of(records)
     for problem in (numbers, mixed):
         problem.fits(Method("mondrian"))
-        found, worse = (problem.partition(make("mondrian", k=k)) for k in (3, 20))
+        found, worse = (make("mondrian", k=k).fit(problem.data).partition_ for k in (3, 20))
         assert problem.value(found) < problem.value(worse)
         before, after = problem.row(worse, worse), problem.row(found, worse)
         assert after["information_loss"] < before["information_loss"]

@@ -10,13 +10,12 @@ import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
+
+import pandas as pd
 
 from microagg.datasets.catalog import Entry, RemoteFile
 from microagg.errors import DatasetUnavailableError, MicroaggError
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Called with (bytes done, bytes in total) during a download.
 Progress = Callable[[int, int], None]
@@ -46,16 +45,8 @@ _ADULT_COLUMNS = (
     "native-country",
     "income",
 )
-_ADULT_QUASI_IDENTIFIERS = (
-    "age",
-    "workclass",
-    "education",
-    "marital-status",
-    "occupation",
-    "race",
-    "sex",
-    "native-country",
-)
+# All others are quasi-identifiers, as in Byun, Kamra, Bertino & Li.
+_ADULT_OTHERS = {"fnlwgt", "education-num", "relationship", "capital-gain", "capital-loss", "hours-per-week", "income"}
 
 
 def cache_folder() -> Path:
@@ -82,21 +73,9 @@ def is_present(file: RemoteFile) -> bool:
 
 
 def locate(file: RemoteFile, *, download: bool = True, progress: Progress | None = None) -> Path:
-    """Return the path of ``file`` on this machine, downloading it if need be and allowed.
+    """Return the path of ``file`` on this machine, its checksum checked; see :func:`microagg.datasets.load`.
 
-    Parameters
-    ----------
-    file : RemoteFile
-        What to look for, in the folder of ``MICROAGG_DATA_DIR`` first and in the cache second.
-    download : bool, default True
-        Whether to fetch what is not there.
-    progress : callable, optional
-        Called with (bytes done, bytes in total) during a download; what it raises ends the download.
-
-    Returns
-    -------
-    Path
-        A file whose SHA-256 sum has just been checked.
+    It is looked for in the folder of ``MICROAGG_DATA_DIR`` first, then in the cache, and else downloaded if allowed.
 
     Raises
     ------
@@ -130,7 +109,7 @@ def read(
     assert entry.file is not None, "every benchmark has a file"
     path = locate(entry.file, download=download, progress=progress)
     if entry.name == "adult":
-        return _read_adult(path), _ADULT_QUASI_IDENTIFIERS
+        return _read_adult(path), tuple(name for name in _ADULT_COLUMNS if name not in _ADULT_OTHERS)
     frame = _read_rda(path)
     columns = tuple(frame.columns)
     # Attributes 1 and 6..15 of EIA; the others are a name, a state and a date.
@@ -220,7 +199,6 @@ class _Meter:
 
 
 def _read_rda(path: Path) -> pd.DataFrame:
-    import pandas as pd
     import rdata
 
     (frame,) = rdata.read_rda(path).values()
@@ -234,12 +212,10 @@ def _read_rda(path: Path) -> pd.DataFrame:
 
 
 def _read_adult(path: Path) -> pd.DataFrame:
-    import pandas as pd
-
     return pd.read_csv(
         path,
         header=None,
-        names=list(_ADULT_COLUMNS),
+        names=_ADULT_COLUMNS,
         skipinitialspace=True,
         na_values=["?"],
         keep_default_na=False,

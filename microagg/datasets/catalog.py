@@ -12,24 +12,15 @@ from microagg.errors import ParameterError
 
 Kind = Literal["benchmark", "synthetic", "bundled", "example"]
 
-_SDCMICRO = "https://raw.githubusercontent.com/sdcTools/sdcMicro/cf3251017482bb215f0a9abf4a930f502399fb72/data/"
+_SDC = "https://raw.githubusercontent.com/sdcTools/sdcMicro/cf3251017482bb215f0a9abf4a930f502399fb72/data/"
 _UCI_ADULT = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/"
 
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A public file, pinned by its checksum.
+    """A public file, pinned by its SHA-256 sum (64 hexadecimal digits) and its size in bytes.
 
-    Attributes
-    ----------
-    name : str
-        The file's name, in the cache and in the folder of the environment variable alike.
-    base_url : str
-        The address of the folder that holds it, with a closing slash.
-    sha256 : str
-        The SHA-256 sum of its bytes, as 64 hexadecimal digits.
-    size : int
-        Its size in bytes.
+    It has the same name in the cache and in the user's folder; ``base_url`` ends with a slash.
     """
 
     name: str
@@ -55,9 +46,10 @@ class Entry:
         The name to show to people.
     kind : {"benchmark", "synthetic", "bundled", "example"}
         A published file that is downloaded once; generated from a seed; part of scikit-learn; or part of microagg.
-    n_range, d_range : tuple of two ints
-        The least and the greatest number of records and of quasi-identifiers; they differ only where a synthetic set
-        draws its own size.
+    shape : tuple of two ints
+        The number of records and of quasi-identifiers; None for what a synthetic set draws from its seed.
+    drawn : tuple of two ints, optional
+        The least and the greatest number that can be drawn.
     description : str
         What the records are, in two or three sentences.
     source : str
@@ -71,8 +63,8 @@ class Entry:
     name: str
     title: str
     kind: Kind
-    n_range: tuple[int, int]
-    d_range: tuple[int, int]
+    shape: tuple[int | None, int | None]
+    drawn: tuple[int, int] | None = None
     description: str
     source: str
     numeric: bool = True
@@ -81,18 +73,18 @@ class Entry:
     @property
     def n(self) -> int | None:
         """The number of records, or None where it depends on the seed."""
-        return self.n_range[0] if self.n_range[0] == self.n_range[1] else None
+        return self.shape[0]
 
     @property
     def d(self) -> int | None:
         """The number of quasi-identifiers, or None where it depends on the seed."""
-        return self.d_range[0] if self.d_range[0] == self.d_range[1] else None
+        return self.shape[1]
 
     @property
     def size(self) -> str:
         """Records by quasi-identifiers in words, e.g. ``"1,080 × 13"`` or ``"100 × 4 to 8"``."""
-        n, d = (f"{low:,}" if low == high else f"{low:,} to {high:,}" for low, high in (self.n_range, self.d_range))
-        return f"{n} × {d}"
+        drawn = " to ".join(f"{count:,}" for count in self.drawn or ())
+        return " × ".join(drawn if count is None else f"{count:,}" for count in self.shape)
 
 
 _CASC = (
@@ -114,8 +106,7 @@ _ENTRIES = (
         name="census",
         title="Census",
         kind="benchmark",
-        n_range=(1080, 1080),
-        d_range=(13, 13),
+        shape=(1080, 13),
         description=(
             "1,080 persons from a public-use file of the US Bureau of the Census for 1995. The 13 attributes are "
             "incomes, taxes, contributions and a survey weight. Together with Tarragona and EIA it is the yardstick "
@@ -123,18 +114,14 @@ _ENTRIES = (
         ),
         source=_CASC,
         file=RemoteFile(
-            "CASCrefmicrodata.rda",
-            _SDCMICRO,
-            "147d0d7fa823a384e36c2297174560e32cdbe6e39803f22f797610fb1a2993d6",
-            23_364,
+            "CASCrefmicrodata.rda", _SDC, "147d0d7fa823a384e36c2297174560e32cdbe6e39803f22f797610fb1a2993d6", 23_364
         ),
     ),
     Entry(
         name="tarragona",
         title="Tarragona",
         kind="benchmark",
-        n_range=(834, 834),
-        d_range=(13, 13),
+        shape=(834, 13),
         description=(
             "834 companies in the area of Tarragona, Spain, in 1995. The 13 attributes are figures of their accounts: "
             "assets, debt, sales, costs and profits. A few very large companies make it the hardest of the three "
@@ -142,18 +129,14 @@ _ENTRIES = (
         ),
         source=_CASC,
         file=RemoteFile(
-            "Tarragona.rda",
-            _SDCMICRO,
-            "e83def0648be5e47eaf202b4dd60dd6981591d0858fd249817b9a2cc97cf2aef",
-            23_860,
+            "Tarragona.rda", _SDC, "e83def0648be5e47eaf202b4dd60dd6981591d0858fd249817b9a2cc97cf2aef", 23_860
         ),
     ),
     Entry(
         name="eia",
         title="EIA",
         kind="benchmark",
-        n_range=(4092, 4092),
-        d_range=(11, 11),
+        shape=(4092, 11),
         description=(
             "4,092 monthly reports of electric utilities to the US Energy Information Administration in 1996. "
             "The quasi-identifiers are the utility's number and its revenues and sales by kind of customer; its name, "
@@ -161,19 +144,13 @@ _ENTRIES = (
             "information is lost."
         ),
         source=_CASC,
-        file=RemoteFile(
-            "EIA.rda",
-            _SDCMICRO,
-            "8b61ceb0d1fa01d024bd62171655601abed62ff70a5e9e6fd550c43a1f76695e",
-            84_252,
-        ),
+        file=RemoteFile("EIA.rda", _SDC, "8b61ceb0d1fa01d024bd62171655601abed62ff70a5e9e6fd550c43a1f76695e", 84_252),
     ),
     Entry(
         name="adult",
         title="Adult",
         kind="benchmark",
-        n_range=(32_561, 32_561),
-        d_range=(8, 8),
+        shape=(32_561, 8),
         description=(
             "32,561 persons from the US census of 1994, 30,162 of them without a missing value. "
             "The 8 quasi-identifiers are age and seven categories such as education, occupation and native country. "
@@ -186,18 +163,14 @@ _ENTRIES = (
         ),
         numeric=False,
         file=RemoteFile(
-            "adult.data",
-            _UCI_ADULT,
-            "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
-            3_974_305,
+            "adult.data", _UCI_ADULT, "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d", 3_974_305
         ),
     ),
     Entry(
         name="toy",
         title="Toy example",
         kind="example",
-        n_range=(11, 11),
-        d_range=(1, 1),
+        shape=(11, 1),
         description=(
             "Eleven numbers in three plain clusters, small enough to follow an algorithm by hand. "
             "Their mean is 34 and their total sum of squares is 17,966."
@@ -210,8 +183,7 @@ _ENTRIES = (
         name="simu",
         title="SimU",
         kind="synthetic",
-        n_range=(1000, 1000),
-        d_range=(10, 10),
+        shape=(1000, 10),
         description=(
             "1,000 records spread evenly over a cube with 10 attributes. There are no clusters to find, which is the "
             "hardest case for every algorithm."
@@ -222,9 +194,8 @@ _ENTRIES = (
         name="simc",
         title="SimC",
         kind="synthetic",
-        # 100 groups of 4..21 records, and a third as many independent ones.
-        n_range=(533, 2800),
-        d_range=(10, 10),
+        shape=(None, 10),
+        drawn=(533, 2800),  # 100 groups of 4..21 records, and a third as many independent ones
         description=(
             "100 tight groups of 4 to 21 records with 10 attributes, and a third as many records again that belong to "
             "no group. It rewards algorithms that let the group size vary."
@@ -235,8 +206,7 @@ _ENTRIES = (
         name="sim1",
         title="Sim-1",
         kind="synthetic",
-        n_range=(100, 100),
-        d_range=(10, 10),
+        shape=(100, 10),
         description="100 records spread evenly over a cube with 10 attributes. Small, and without clusters.",
         source=_IMHM,
     ),
@@ -244,8 +214,8 @@ _ENTRIES = (
         name="sim2",
         title="Sim-2",
         kind="synthetic",
-        n_range=(100, 100),
-        d_range=(4, 8),
+        shape=(100, None),
+        drawn=(4, 8),
         description=(
             "Five Gaussian clusters of 20 records each, whose centers lie so close that the clusters overlap. "
             "The seed draws the number of attributes (4 to 8) and the spread as well."
@@ -256,8 +226,8 @@ _ENTRIES = (
         name="sim3",
         title="Sim-3",
         kind="synthetic",
-        n_range=(100, 100),
-        d_range=(4, 8),
+        shape=(100, None),
+        drawn=(4, 8),
         description=(
             "Five Gaussian clusters of 20 records each, with centers twice as far apart as in Sim-2. "
             "The seed draws the number of attributes (4 to 8) and the spread as well."
@@ -268,8 +238,7 @@ _ENTRIES = (
         name="scattered",
         title="Scattered",
         kind="synthetic",
-        n_range=(1000, 1000),
-        d_range=(2, 2),
+        shape=(1000, 2),
         description="1,000 points spread evenly over a square. With two attributes, groups can be seen in a plot.",
         source=_VMDAV,
     ),
@@ -277,8 +246,7 @@ _ENTRIES = (
         name="clustered",
         title="Clustered",
         kind="synthetic",
-        n_range=(1000, 1000),
-        d_range=(2, 2),
+        shape=(1000, 2),
         description=(
             "1,000 points of a square in tight natural clusters of 3, 4 or 5. Methods with groups of a fixed size cut "
             "through them; methods with variable sizes can follow them."
@@ -289,8 +257,7 @@ _ENTRIES = (
         name="wine",
         title="Wine",
         kind="bundled",
-        n_range=(178, 178),
-        d_range=(13, 13),
+        shape=(178, 13),
         description=(
             "178 Italian wines with 13 results of their chemical analysis. The column target is the cultivar (0, 1 or "
             "2), so it shows what protection costs a classifier."
@@ -303,8 +270,7 @@ _ENTRIES = (
         name="breast_cancer",
         title="Breast cancer",
         kind="bundled",
-        n_range=(569, 569),
-        d_range=(30, 30),
+        shape=(569, 30),
         description=(
             "569 tumors with 30 measurements of their cell nuclei, many of them strongly correlated. "
             "The column target is the diagnosis (0 malignant, 1 benign)."
@@ -318,8 +284,7 @@ _ENTRIES = (
         name="diabetes",
         title="Diabetes",
         kind="bundled",
-        n_range=(442, 442),
-        d_range=(10, 10),
+        shape=(442, 10),
         description=(
             "442 diabetes patients with age, sex, body mass index, blood pressure and six blood serum measurements, in "
             "their original units. The column target is the progression of the disease one year later."

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from microagg.errors import DataError
+from microagg.schema import Schema
 from microagg.validation import FloatArray, numeric_matrix
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from microagg.schema import Schema
+_TAXONOMIES = Path(__file__).resolve().parents[2] / "sample_data" / "taxonomies"
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +55,6 @@ class Dataset:
         DataError
             If a quasi-identifier holds categories rather than numbers, as in the set ``adult``.
         """
-        from pandas.api.types import is_numeric_dtype
-
         text = [name for name in self.quasi_identifiers if not is_numeric_dtype(self.frame[name])]
         if text:
             listed = ", ".join(repr(name) for name in text)
@@ -74,9 +73,19 @@ class Dataset:
         where microagg is installed without a checkout), and ``income`` is the class. Missing values play no part in it:
         ``data.schema.records(data.frame, missing="drop")`` leaves out the records that have any.
         """
-        from microagg.datasets import kinds
-
-        return kinds.schema(self.name, self.frame, self.quasi_identifiers)
+        if self.name != "adult":
+            return Schema(self.quasi_identifiers)
+        columns = self.frame[["education", "education-num"]].drop_duplicates().sort_values("education-num")
+        nominal = [column for column in self.quasi_identifiers if column not in {"age", "education"}]
+        files = {column: _TAXONOMIES / self.name / f"{column}.txt" for column in nominal}
+        return Schema.infer(
+            self.frame,
+            self.quasi_identifiers,
+            classes="income",
+            # Without a checkout around it, the package has no taxonomies: then categories stand side by side.
+            taxonomies={column: file if file.is_file() else None for column, file in files.items()},
+            ordinal={"education": columns["education"].tolist()},
+        )
 
     @property
     def n(self) -> int:

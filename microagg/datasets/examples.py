@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 import numpy as np
-
-if TYPE_CHECKING:
-    import pandas as pd
+import pandas as pd
 
 #: The example of the MDAV* paper: sum of squares 17966 about the mean 34.
 TOY_VALUES = (1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100)
@@ -34,8 +29,6 @@ def make_survey(n: int = 300, seed: int = 2024) -> pd.DataFrame:
         ``household_income`` and ``rent`` in currency units a month, ``weekly_hours`` in hours, ``commute_km`` in km,
         ``sickness_days`` in days a year, ``satisfaction`` from 0 to 10.
     """
-    import pandas as pd
-
     rng = np.random.default_rng(seed)
     regions = np.array(["Northvale", "Eastmere", "Southport", "Westhill", "Midland"])
     rent_level = np.array([0.9, 0.8, 1.25, 0.95, 1.1])
@@ -75,39 +68,13 @@ def make_survey(n: int = 300, seed: int = 2024) -> pd.DataFrame:
     )
 
 
-def _toy() -> tuple[pd.DataFrame, tuple[str, ...]]:
-    import pandas as pd
+def read(name: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return all columns of the toy example or of a set that scikit-learn bundles, and its quasi-identifiers."""
+    if name == "toy":
+        return pd.DataFrame({"value": TOY_VALUES}), ("value",)
+    import sklearn.datasets
 
-    return pd.DataFrame({"value": TOY_VALUES}), ("value",)
-
-
-def _wine() -> tuple[pd.DataFrame, tuple[str, ...]]:
-    from sklearn.datasets import load_wine
-
-    return _features_and_target(load_wine(as_frame=True).frame)
-
-
-def _breast_cancer() -> tuple[pd.DataFrame, tuple[str, ...]]:
-    from sklearn.datasets import load_breast_cancer
-
-    return _features_and_target(load_breast_cancer(as_frame=True).frame)
-
-
-def _diabetes() -> tuple[pd.DataFrame, tuple[str, ...]]:
-    from sklearn.datasets import load_diabetes
-
-    # Original units: by default scikit-learn returns columns that are already centered and scaled.
-    return _features_and_target(load_diabetes(as_frame=True, scaled=False).frame)
-
-
-def _features_and_target(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    return frame, tuple(name for name in frame.columns if name != "target")
-
-
-#: How to read each set of the kinds "example" and "bundled": all columns, and the names of the quasi-identifiers.
-READERS: dict[str, Callable[[], tuple[pd.DataFrame, tuple[str, ...]]]] = {
-    "toy": _toy,
-    "wine": _wine,
-    "breast_cancer": _breast_cancer,
-    "diabetes": _diabetes,
-}
+    # Original units: by default scikit-learn returns columns of diabetes that are already centered and scaled.
+    units = {"scaled": False} if name == "diabetes" else {}
+    frame = getattr(sklearn.datasets, f"load_{name}")(as_frame=True, **units).frame
+    return frame, tuple(column for column in frame.columns if column != "target")

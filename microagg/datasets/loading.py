@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from microagg.datasets import benchmarks, examples, synthetic
 from microagg.datasets.benchmarks import Progress
-from microagg.datasets.catalog import Entry, describe
+from microagg.datasets.catalog import describe
 from microagg.datasets.dataset import Dataset
 from microagg.errors import ParameterError
-
-if TYPE_CHECKING:
-    import pandas as pd
+from microagg.validation import is_whole
 
 
 def load(name: str, *, seed: int | None = None, download: bool = True, progress: Progress | None = None) -> Dataset:
@@ -52,20 +48,20 @@ def load(name: str, *, seed: int | None = None, download: bool = True, progress:
     (1000, 10)
     """
     entry = describe(name)
-    frame: pd.DataFrame
+    quasi_identifiers: tuple[str, ...]
     if entry.kind == "synthetic":
         seed = 0 if seed is None else _check_seed(seed)
         frame = synthetic.GENERATORS[entry.name](seed)
-        return _dataset(entry, frame, tuple(frame.columns), seed)
-    if seed is not None:
+        quasi_identifiers = tuple(frame.columns)
+    elif seed is not None:
         raise ParameterError(
             f"the data set {name!r} takes no seed: leave it out, only synthetic sets are drawn from one."
         )
-    if entry.kind == "benchmark":
+    elif entry.kind == "benchmark":
         frame, quasi_identifiers = benchmarks.read(entry, download=download, progress=progress)
     else:
-        frame, quasi_identifiers = examples.READERS[entry.name]()
-    return _dataset(entry, frame, quasi_identifiers, None)
+        frame, quasi_identifiers = examples.read(entry.name)
+    return Dataset(entry.name, entry.title, frame, quasi_identifiers, entry.description, entry.source, seed)
 
 
 def is_available(name: str) -> bool:
@@ -83,11 +79,7 @@ def is_available(name: str) -> bool:
     return file is None or benchmarks.is_present(file)
 
 
-def _dataset(entry: Entry, frame: pd.DataFrame, quasi_identifiers: tuple[str, ...], seed: int | None) -> Dataset:
-    return Dataset(entry.name, entry.title, frame, quasi_identifiers, entry.description, entry.source, seed)
-
-
 def _check_seed(seed: Any) -> int:
-    if isinstance(seed, (bool, np.bool_)) or not isinstance(seed, (int, np.integer)) or seed < 0:
+    if not is_whole(seed) or seed < 0:
         raise ParameterError(f"seed must be a whole number of at least 0, not {seed!r}.")
     return int(seed)

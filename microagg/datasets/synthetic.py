@@ -7,14 +7,11 @@ differ from theirs while averages over seeds agree. What a paper leaves open is 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-from microagg.validation import FloatArray
-
-if TYPE_CHECKING:
-    import pandas as pd
+from microagg.validation import FloatArray, IntArray
 
 #: Half the edge of the cube of SimU, SimC, Scattered and Clustered: attributes range over [-10000, 10000].
 _HALF = 10_000.0
@@ -104,9 +101,7 @@ def _gaussian_clusters(seed: int, edge: float) -> pd.DataFrame:
     return _frame(np.repeat(centers, 20, axis=0) + rng.normal(0.0, sigma, size=(100, d)))
 
 
-def _around(
-    rng: np.random.Generator, centers: FloatArray, sizes: np.ndarray[tuple[int], np.dtype[np.int64]]
-) -> FloatArray:
+def _around(rng: np.random.Generator, centers: FloatArray, sizes: IntArray) -> FloatArray:
     """Draw ``sizes[i]`` records uniformly within ``_SPREAD`` of ``centers[i]`` in each attribute."""
     base = np.repeat(centers, sizes, axis=0)
     spread: FloatArray = base + rng.uniform(-_SPREAD, _SPREAD, size=base.shape)
@@ -114,8 +109,6 @@ def _around(
 
 
 def _frame(X: FloatArray) -> pd.DataFrame:
-    import pandas as pd
-
     return pd.DataFrame(X, columns=[f"x{j}" for j in range(1, X.shape[1] + 1)])
 
 

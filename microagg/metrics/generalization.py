@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from microagg.errors import DataError
@@ -25,31 +26,7 @@ from microagg.taxonomy import Taxonomy
 from microagg.validation import FloatArray, IntArray, check_k
 
 
-def numeric_distance(one: float, other: float, domain: float) -> float:
-    """Return ``|one − other|`` as a share of the size of the domain, 0 where that is 0 (Definition 2)."""
-    return abs(one - other) / domain if domain > 0.0 else 0.0
-
-
-def categorical_distance(one: Any, other: Any, taxonomy: Taxonomy) -> float:
-    """Return the height of the lowest common ancestor as a share of that of the taxonomy (Definition 3)."""
-    return taxonomy.distance(one, other)
-
-
-def record_distance(data: Any, one: int, other: int, schema: Schema | None = None) -> float:
-    """Return the distance of the records at two positions: the sum over the attributes, 0 to d (Definition 4)."""
-    records = as_records(data, schema)
-    total = 0.0
-    for j, attribute in enumerate(records.attributes):
-        a, b = records.values[one, j], records.values[other, j]
-        if attribute.taxonomy is not None:
-            total += float(attribute.taxonomy.heights[attribute.taxonomy.join(int(a), int(b))])
-        else:
-            total += numeric_distance(float(a), float(b), float(records.domains[j]))
-    return total
-
-
-def as_records(data: Any, schema: Schema | None = None) -> Records:
-    """Return ``data`` as records: as it is, or encoded by ``schema``."""
+def _as_records(data: Any, schema: Schema | None) -> Records:
     if isinstance(data, Records):
         return data
     if schema is None:
@@ -79,13 +56,7 @@ class Extents:
 
 
 def extents(records: Records, labels: ArrayLike) -> Extents:
-    """Return what each group has in common.
-
-    Raises
-    ------
-    DataError
-        If there is not one label for each record.
-    """
+    """Return what each group has in common."""
     groups = canonical_labels(labels)
     if len(groups) != len(records):
         raise DataError(f"there are {len(records)} records, but labels for {len(groups)}.")
@@ -116,13 +87,13 @@ def _common_ancestors(taxonomy: Taxonomy, nodes: IntArray, starts: IntArray) -> 
 
 def group_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> FloatArray:
     """Return the information loss of each group: its size times the sum of its shares, shape (g,) (Definition 5)."""
-    found = extents(as_records(data, schema), labels)
+    found = extents(_as_records(data, schema), labels)
     return np.asarray(found.sizes * found.shares.sum(axis=1))
 
 
 def attribute_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> FloatArray:
     """Return what each attribute contributes to the total, as a share of the most it could, shape (d,), 0 to 1."""
-    found = extents(as_records(data, schema), labels)
+    found = extents(_as_records(data, schema), labels)
     return np.asarray(found.sizes @ found.shares / found.sizes.sum())
 
 
@@ -153,8 +124,6 @@ def classification(labels: ArrayLike, classes: ArrayLike) -> float:
     DataError
         If there is not one class for each record.
     """
-    import pandas as pd
-
     groups = canonical_labels(labels)
     values = np.asarray(classes)
     if values.shape != groups.shape:

@@ -1,10 +1,4 @@
-"""From a file to a protected release, with a report on what it loses and guarantees, and a recipe that reproduces it.
-
-:func:`microaggregate` partitions the records of a DataFrame into groups of at least k and replaces each
-quasi-identifier by one value of its group, such as the mean, or by what its group has in common, such as a range: see
-:mod:`microagg.release.recoding`. All other columns, the order of the records and their index stay as they are. What the
-report says of k is counted on the released frame itself, not concluded from the partition.
-"""
+"""From a file to a protected release, with a report on what it loses and a recipe that reproduces it."""
 
 from __future__ import annotations
 
@@ -168,25 +162,8 @@ def microaggregate(
     >>> release.frame["age"].tolist()
     ['[31, 35]', '[31, 35]', '[31, 35]', '[60, 64]', '[60, 64]', '[60, 64]']
     """
-    prepared = prepare(
-        frame,
-        method=method,
-        k=k,
-        params=params,
-        quasi_identifiers=quasi_identifiers,
-        confidential=confidential,
-        identifiers=identifiers,
-        by=by,
-        taxonomies=taxonomies,
-        ordinal=ordinal,
-        classes=classes,
-        categories=categories,
-        scale=scale,
-        statistic=statistic,
-        missing=missing,
-        random_state=random_state,
-    )
-    return _release(prepared)
+    # prepare has the same arguments under the same names.
+    return _release(prepare(**locals()))
 
 
 def replay(frame: pd.DataFrame, recipe: Mapping[str, Any]) -> Release:
@@ -266,16 +243,8 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
     lost = utility = common = None
     if recoding.values is not None and numbers is not None:
         replaced = np.ascontiguousarray(recoding.values[:, numbers.columns])
-        strata = [rows for rows, _ in prepared.strata]
-        lost = Loss.of(
-            numbers.Z,
-            numbers.scaling.transform(replaced),
-            partition,
-            statistic=prepared.statistic,
-            names=numbers.names,
-            strata=strata,
-        )
-        utility = Utility.of(numbers.X, replaced, numbers.names)
+        lost = Loss.of(numbers, replaced, partition, prepared.statistic, prepared.strata)
+        utility = Utility.of(numbers, replaced)
     if recoding.values is None or not schema.is_numeric:
         common = Generalization.of(prepared.records, partition, prepared.classes, recoding.values)
     declared = (*schema.quasi_identifiers, *schema.confidential, *schema.strata)

@@ -19,21 +19,23 @@ from microagg.release import strata
 from microagg.release.recoding import CATEGORIES, STATISTICS
 from microagg.scaling import SCALES, Scaling
 from microagg.schema import MISSING, ROLES, Schema, complete_records
-from microagg.validation import FloatArray, IntArray, check_choice, check_enough_records, check_k, counted, quoted
+from microagg.validation import (
+    FloatArray,
+    IntArray,
+    check_choice,
+    check_enough_records,
+    check_k,
+    counted,
+    is_whole,
+    quoted,
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """The numeric quasi-identifiers of the records to be released.
+    """The numeric quasi-identifiers of the records to be released, as they are (X) and scaled (Z).
 
-    Attributes
-    ----------
-    columns : list of int
-        Their positions among all quasi-identifiers.
-    names : list
-    X, Z : array, shape (n, len(columns))
-        As they are, and scaled.
-    scaling : Scaling
+    Both have shape (n, len(columns)); ``columns`` are their positions among all quasi-identifiers.
     """
 
     columns: list[int]
@@ -48,19 +50,7 @@ class Prepared:
     """A file with all choices for its release, checked.
 
     What follows from them is computed when it is first asked for, so that replay finds another file out by its values
-    before anything is made of them.
-
-    Attributes
-    ----------
-    frame : DataFrame
-        All records.
-    schema : Schema
-    estimator : Microaggregator
-        The method with its parameters and its seed.
-    k : int
-    categories, scale, statistic, missing : str
-    random_state : int or None
-        The seed that was given or, where the method needs one, drawn.
+    before anything is made of them. ``random_state`` is the seed that was given or, where the method needs one, drawn.
     """
 
     frame: pd.DataFrame
@@ -194,14 +184,9 @@ def prepare(
 
 
 def _estimator(method: str, k: int, params: Mapping[str, Any], random_state: Any) -> tuple[Microaggregator, int | None]:
-    seeded = random_state is not None
-    if seeded and (
-        isinstance(random_state, (bool, np.bool_))
-        or not isinstance(random_state, (int, np.integer))
-        or random_state < 0
-    ):
+    if random_state is not None and (not is_whole(random_state) or random_state < 0):
         raise ParameterError(f"random_state must be a whole number of at least 0 or None, not {random_state!r}.")
-    seed = int(random_state) if seeded else None
+    seed = None if random_state is None else int(random_state)
     estimator = registry.make(method, k, **params)
     if "random_state" in estimator.get_params():
         if seed is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,30 +13,14 @@ import pandas as pd
 from microagg import __version__
 from microagg.errors import DataError, MicroaggError, ParameterError
 from microagg.release import strata
-from microagg.release.prepare import Prepared
+from microagg.release.prepare import Prepared, prepare
 from microagg.release.recoding import Recoding
 from microagg.schema import ROLES
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray, IntArray, plain, quoted
 
-# What was chosen: the arguments of prepare, under the same names.
-_CHOICES = (
-    "method",
-    "k",
-    "params",
-    "quasi_identifiers",
-    "confidential",
-    "identifiers",
-    "by",
-    "taxonomies",
-    "ordinal",
-    "classes",
-    "categories",
-    "scale",
-    "statistic",
-    "missing",
-    "random_state",
-)
+# What was chosen: the arguments of prepare but the data, under the same names.
+_CHOICES = tuple(inspect.signature(prepare).parameters)[1:]
 
 # All that a recipe holds, in the order in which it is written.
 _KEYS = ("versions", *_CHOICES, "n", "input_sha256", "strata_sha256", "classes_sha256", "release_sha256")
@@ -55,11 +40,7 @@ def write(prepared: Prepared, recoding: Recoding) -> dict[str, Any]:
         # Pairs, for a column may be called by a number, which no key of a JSON object can be.
         "taxonomies": [[plain(name), taxonomy.to_nested()] for name, taxonomy in schema.taxonomies.items()],
         "ordinal": [[plain(name), list(levels)] for name, levels in schema.ordinal.items()],
-        "categories": prepared.categories,
-        "scale": prepared.scale,
-        "statistic": prepared.statistic,
-        "missing": prepared.missing,
-        "random_state": prepared.random_state,
+        **{name: getattr(prepared, name) for name in ("categories", "scale", "statistic", "missing", "random_state")},
         "n": len(prepared.frame),
         **dict(_digests(prepared)),
         "release_sha256": _digest_release(recoding),

@@ -32,15 +32,10 @@ CATEGORIES = ("ancestor", "set")
 
 @dataclass(frozen=True, eq=False)
 class Recoding:
-    """The columns that replace the quasi-identifiers.
+    """What replaces the quasi-identifiers: a column for each, under the index of the records, and the same encoded.
 
-    Attributes
-    ----------
-    columns : tuple of Series
-        One for each attribute, under the index of the records: float64 for means and medians, values of the file in
-        their own type for categories, text for what is generalized.
-    values : array, shape (n, d), or None
-        The same as numbers, ranks and nodes; None where the columns are generalized.
+    Columns are float64 for means and medians, of the file's own type for categories, text for what is generalized.
+    ``values``, shape (n, d), has numbers, ranks and nodes; it is None where the columns are generalized.
     """
 
     columns: tuple[pd.Series[Any], ...]
@@ -52,18 +47,8 @@ def recode(
 ) -> Recoding:
     """Return what replaces the quasi-identifiers of ``frame``, the same for all records of a group.
 
-    Parameters
-    ----------
-    frame : DataFrame
-        n records without missing quasi-identifiers.
-    records : Records
-        Its quasi-identifiers, encoded.
-    partition : Partition
-        Their groups.
-    statistic : {"mean", "median", "generalize"}
-        See :func:`group_values` and :func:`group_texts`.
-    categories : {"ancestor", "set"}, default "ancestor"
-        See :func:`group_texts`.
+    ``frame`` has the records of ``partition``, none without a quasi-identifier; ``records`` are these, encoded. What
+    ``statistic`` and ``categories`` do is said by :func:`group_values` and :func:`group_texts`.
     """
     if statistic == "generalize":
         texts = group_texts(frame, records, partition, categories)

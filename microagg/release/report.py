@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 
 from microagg.metrics import bounds, generalization, loss
+from microagg.metrics.generalization import Summary
 from microagg.partition import Partition
 from microagg.records import Records
+from microagg.release.prepare import Numbers
 from microagg.release.strata import Part, keys
 from microagg.scaling import centered
 from microagg.schema import Schema
@@ -55,31 +57,22 @@ class Loss:
 
     @classmethod
     def of(
-        cls,
-        Z: FloatArray,
-        replaced: FloatArray,
-        partition: Partition,
-        *,
-        statistic: str,
-        names: Sequence[Hashable],
-        strata: Sequence[IntArray],
+        cls, numbers: Numbers, replaced: FloatArray, partition: Partition, statistic: str, strata: Sequence[Part]
     ) -> Self:
-        """Return the loss of replacing ``Z`` by ``replaced``, both scaled and of shape (n, d).
-
-        ``strata`` are the positions of the records within which groups had to stay.
-        """
-        lost = np.square(Z - replaced).sum(axis=0)
+        """Return the loss of replacing ``numbers.X`` by ``replaced``, shape (n, d), by groups within ``strata``."""
+        Z = numbers.Z
+        lost = np.square(Z - numbers.scaling.transform(replaced)).sum(axis=0)
         spread = np.square(centered(Z)[2]).sum(axis=0)
         sse, sst = float(lost.sum()), loss.sst(Z)
         # With means the IL is at most 100 %, which rounding must not exceed; with medians it can be more.
         percent = loss.percent if statistic == "mean" else _percent
-        least = sum(bounds.nearest_neighbor(Z[rows], partition.k).sse for rows in strata)
+        least = sum(bounds.nearest_neighbor(Z[rows], partition.k).sse for rows, _ in strata)
         return cls(
             sse=sse,
             sst=sst,
             information_loss=percent(sse, sst),
             lower_bound=loss.percent(least, sst),
-            attributes={name: percent(float(lost[j]), float(spread[j])) for j, name in enumerate(names)},
+            attributes={name: percent(float(lost[j]), float(spread[j])) for j, name in enumerate(numbers.names)},
         )
 
 
@@ -196,9 +189,10 @@ class Utility:
     correlation_pair: tuple[Hashable, Hashable] | None
 
     @classmethod
-    def of(cls, X: FloatArray, replaced: FloatArray, names: Sequence[Hashable]) -> Self:
-        """Return what replacing ``X`` by ``replaced``, both of shape (n, d), changes."""
-        (mean, sd, before), (mean_after, sd_after, after) = _moments(X), _moments(replaced)
+    def of(cls, numbers: Numbers, replaced: FloatArray) -> Self:
+        """Return what replacing ``numbers.X`` by ``replaced``, shape (n, d), changes."""
+        names = numbers.names
+        (mean, sd, before), (mean_after, sd_after, after) = _moments(numbers.X), _moments(replaced)
         defined = (sd > 0.0) & (sd_after > _VANISHED * sd)
         change = np.abs(_correlations(after, sd_after, defined) - _correlations(before, sd, defined))
         # An attribute's correlation with itself is always 1, and an undefined one cannot be compared.
@@ -226,26 +220,15 @@ class Utility:
 
 
 @dataclass(frozen=True)
-class Generalization:
+class Generalization(Summary):
     """What the groups have in common, by the measures of Byun, Kamra, Bertino & Li (Sections 3 and 5).
 
     They concern the groups themselves, so they are the same whether values are generalized or replaced by one value,
-    and whether categories become their lowest common ancestor or a set. See :mod:`microagg.metrics.generalization`.
+    and whether categories become their lowest common ancestor or a set. Besides the measures of
+    :class:`microagg.metrics.generalization.Summary` there are:
 
     Attributes
     ----------
-    total_information_loss : float
-        Total-IL, 0 to n·d: the sum, over all records and quasi-identifiers, of the range or the lowest common ancestor
-        of the record's group as a share of all there is.
-    information_loss : float
-        The same in percent of n·d.
-    discernibility : int
-        DM, the sum of the squared sizes of the groups.
-    average_class_size : float
-        The mean size of the groups over k.
-    classification : float or None
-        CM, the share (0 to 1) of the records that are not of the class most frequent in their group; None where no
-        classes are named.
     attributes : dict
         What is lost of each quasi-identifier, in percent of the most that could be.
     changed : dict
@@ -253,11 +236,6 @@ class Generalization:
         quasi-identifier; empty where values are generalized.
     """
 
-    total_information_loss: float
-    information_loss: float
-    discernibility: int
-    average_class_size: float
-    classification: float | None
     attributes: dict[Hashable, float]
     changed: dict[Hashable, float]
 
@@ -271,19 +249,14 @@ class Generalization:
         numbers, ranks and nodes.
         """
         shares = generalization.attribute_information_loss(records, partition.labels)
-        changed: dict[Hashable, float] = {}
-        if replaced is not None:
-            changed = {
-                attribute.name: 100.0 * float(np.mean(records.values[:, j] != replaced[:, j]))
-                for j, attribute in enumerate(records.attributes)
-                if attribute.kind != "numeric"
-            }
+        changed = {
+            attribute.name: 100.0 * float(np.mean(records.values[:, j] != replaced[:, j]))
+            for j, attribute in enumerate(records.attributes)
+            if replaced is not None and attribute.kind != "numeric"
+        }
         return cls(
             **vars(generalization.summary(records, partition.labels, partition.k, classes)),
-            attributes={
-                attribute.name: 100.0 * float(share)
-                for attribute, share in zip(records.attributes, shares, strict=True)
-            },
+            attributes={a.name: 100.0 * float(share) for a, share in zip(records.attributes, shares, strict=True)},
             changed=changed,
         )
 
@@ -359,15 +332,8 @@ class Report:
 
     def summary(self) -> str:
         """Return the report in a few plain sentences, one per line."""
-        return "\n".join(
-            [
-                *self._risk_sentences(),
-                *self._loss_sentences(),
-                *self._generalization_sentences(),
-                *self._utility_sentences(),
-                *self._remarks(),
-            ]
-        )
+        sentences = self._risk_sentences() + self._loss_sentences() + self._generalization_sentences()
+        return "\n".join(sentences + self._utility_sentences() + self._remarks())
 
     def _risk_sentences(self) -> list[str]:
         risk = self.risk
@@ -394,8 +360,8 @@ class Report:
             f"{_above_the_optimum(lost.gap)}."
         ]
         if len(lost.attributes) > 1:
-            most = max(lost.attributes, key=lost.attributes.__getitem__)
-            sentences.append(f"Most is lost on {str(most)!r}: {lost.attributes[most]:.4g} %.")
+            name, most = _largest(lost.attributes)
+            sentences.append(f"Most is lost on {name}: {most:.4g} %.")
         return sentences
 
     def _generalization_sentences(self) -> list[str]:
@@ -410,14 +376,13 @@ class Report:
             "where the group agrees and 1 where it has nothing in common)."
         ]
         if len(common.attributes) > 1:
-            most = max(common.attributes, key=common.attributes.__getitem__)
-            sentences.append(f"Most of that is on {str(most)!r}: {common.attributes[most]:.4g} %.")
+            name, most = _largest(common.attributes)
+            sentences.append(f"Most of that is on {name}: {most:.4g} %.")
         if common.changed:
-            most = max(common.changed, key=common.changed.__getitem__)
+            name, most = _largest(common.changed)
             sentences.append(
-                f"Of the attributes with categories, {str(most)!r} changes most often: in {common.changed[most]:.4g} % "
-                "of the records."
-                if common.changed[most] > 0.0
+                f"Of the attributes with categories, {name} changes most often: in {most:.4g} % of the records."
+                if most > 0.0
                 else "No record changes its categories."
             )
         sentences.append(
@@ -439,12 +404,11 @@ class Report:
         sentences = []
         shrunk = {a.name: 1.0 - a.sd_after / a.sd_before for a in utility.attributes if a.sd_before > 0.0}
         if shrunk:
-            most = max(shrunk, key=shrunk.__getitem__)
+            name, most = _largest(shrunk)
             means = "means are kept, and standard deviations" if self.statistic == "mean" else "standard deviations"
             numeric = "" if self.generalization is None else "numeric "
             sentences.append(
-                f"Of the {numeric}attributes, {means} shrink by at most {100.0 * max(shrunk[most], 0.0):.3g} % "
-                f"({str(most)!r})."
+                f"Of the {numeric}attributes, {means} shrink by at most {100.0 * max(most, 0.0):.3g} % ({name})."
             )
         if utility.correlation_change is not None and utility.correlation_pair is not None:
             one, other = utility.correlation_pair
@@ -469,6 +433,12 @@ class Report:
                 "make sure that they identify nobody."
             )
         return sentences
+
+
+def _largest(figures: dict[Hashable, float]) -> tuple[str, float]:
+    """Return the name, in quotes, and the value of the largest of ``figures``, the first among equals."""
+    name, value = max(figures.items(), key=lambda item: item[1])
+    return repr(str(name)), value
 
 
 def _above_the_optimum(gap: float) -> str:

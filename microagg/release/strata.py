@@ -10,19 +10,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from microagg.errors import DataError
+from microagg.partition import Partition
 from microagg.validation import IntArray, check_present, plain, quoted
 
 
 class Part(NamedTuple):
-    """The records of one stratum.
-
-    Attributes
-    ----------
-    rows : array of int
-        Their positions among the released records, ascending.
-    values : tuple
-        The value of each strata column; empty where there are no strata.
-    """
+    """One stratum: its records' positions among the released ones, ascending, and its value of each strata column."""
 
     rows: IntArray
     values: tuple[Any, ...]
@@ -51,15 +44,11 @@ def find(frame: pd.DataFrame, columns: Sequence[Any], kept: NDArray[np.bool_]) -
             f"the strata columns {quoted(columns)} hold values that cannot be told apart (such as lists): "
             "turn them into text or numbers first."
         ) from None
-    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    order = np.argsort(inverse, kind="stable")
-    groups = np.split(order, np.cumsum(np.bincount(inverse))[:-1])
     # iat and not iloc of a row, which would turn integers beside floats into floats.
-    parts = [
-        Part(rows, tuple(table.iat[int(i), j] for j in range(len(columns))))
-        for rows, i in zip(groups, first, strict=True)
+    return [
+        Part(rows, tuple(table.iat[int(rows[0]), j] for j in range(len(columns))))
+        for rows in Partition(codes, 1).groups()
     ]
-    return sorted(parts, key=lambda part: int(part.rows[0]))
 
 
 def keys(frame: pd.DataFrame, columns: Sequence[Any]) -> pd.DataFrame:

@@ -9,12 +9,13 @@ import zipfile
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from microagg.errors import DataError, MicroaggError, ParameterError
 from microagg.tables.checks import MISSING, check_cells, column_names, refuse_no_records
 
 if TYPE_CHECKING:
     import openpyxl
-    import pandas as pd
 
 #: How many bytes the parts of a workbook may have together once they are unpacked.
 MAX_UNPACKED = 1 << 28
@@ -56,8 +57,6 @@ def workbook(data: bytes, label: str) -> Iterator[openpyxl.Workbook]:
 
 def read_xlsx(data: bytes, label: str, sheet: str | None, max_cells: int) -> pd.DataFrame:
     """Return a sheet of a workbook; see :func:`microagg.tables.read_table`."""
-    import pandas as pd
-
     with workbook(data, label) as book:
         sheets = {str(found.title): found for found in book.worksheets}
         if not sheets:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from microagg.errors import DataError, MicroaggError
 from microagg.tables.checks import check_cells, check_names, refuse_no_records
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def read_parquet(data: bytes, label: str, max_cells: int) -> pd.DataFrame:

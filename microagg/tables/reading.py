@@ -7,15 +7,14 @@ import os
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
+
+import pandas as pd
 
 from microagg.errors import DataError, ParameterError
 from microagg.tables.excel import read_xlsx, workbook
 from microagg.tables.parquet import read_parquet
 from microagg.tables.text import read_text
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: The endings of the files that :func:`read_table` reads.
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx")

@@ -9,15 +9,14 @@ import io
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from microagg.errors import DataError, ParameterError
 from microagg.tables.checks import MISSING, check_cells, column_names, refuse_no_records
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: The delimiters among which one is found when none is given; the comma last, as it may also be a decimal comma.
 DELIMITERS = (";", "\t", "|", ",")
@@ -41,8 +40,6 @@ def decimal_comma_columns(frame: pd.DataFrame) -> list[str]:
     Reading the file again with ``decimal=","`` turns them into numbers. Columns in which every comma could as well
     separate thousands, such as ``1,234``, are left out.
     """
-    from pandas.api.types import is_numeric_dtype
-
     found = []
     for position, column in enumerate(frame.columns):
         series = frame.iloc[:, position]
@@ -243,8 +240,6 @@ def _spoken(delimiter: str) -> str:
 
 def _parse(body: str, delimiter: str, decimal: str, width: int) -> pd.DataFrame:
     """Return a text that :func:`_check_rows` has passed as a frame whose columns are numbered from 0."""
-    import pandas as pd
-
     options: dict[str, Any] = {
         "sep": delimiter,
         "header": 0,

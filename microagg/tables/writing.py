@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import pandas as pd
+import pandas as pd
+from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype
 
 # A spreadsheet takes text that starts with one of these for a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -52,8 +52,6 @@ def _harmless(cell: Any) -> Any:
 
 
 def _may_hold_text(series: pd.Series[Any]) -> bool:
-    from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype
-
     return not (is_numeric_dtype(series) or is_datetime64_any_dtype(series))
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from microagg import datasets
-from microagg.datasets import benchmarks, kinds, loading
+from microagg.datasets import benchmarks, loading
 from microagg.datasets.catalog import RemoteFile
 from microagg.datasets.examples import TOY_VALUES
 from microagg.errors import DataError, DatasetUnavailableError, ParameterError
@@ -113,8 +113,8 @@ def test_local_sets_fit_their_entry(name):
         entry.description,
     )
     assert data.X.shape == (data.n, data.d) == (len(data.frame), len(data.quasi_identifiers))
-    assert entry.n_range[0] <= data.n <= entry.n_range[1]
-    assert entry.d_range[0] <= data.d <= entry.d_range[1]
+    for count, fixed in zip((data.n, data.d), entry.shape, strict=True):
+        assert count == fixed or (fixed is None and entry.drawn[0] <= count <= entry.drawn[1])
     assert data.X.dtype == np.float64
     assert data.X.flags.c_contiguous
     assert np.isfinite(data.X).all()
@@ -391,7 +391,7 @@ def test_taxonomies_of_adult_say_what_belongs_together(benchmark):
 
 
 def test_adult_without_a_checkout_has_flat_taxonomies(benchmark, tmp_path, monkeypatch):
-    monkeypatch.setattr(kinds, "_TAXONOMIES", tmp_path)
+    monkeypatch.setattr("microagg.datasets.dataset._TAXONOMIES", tmp_path)
     data = replace(benchmark("adult"), frame=benchmark("adult").frame.copy())
     assert all(taxonomy.is_flat for taxonomy in data.schema.taxonomies.values())
     assert list(data.schema.ordinal) == ["education"]
