@@ -51,39 +51,18 @@ from microagg.validation import FloatArray, IntArray
 
 
 class MixedGroups(NamedTuple):
-    """Groups under construction; made by :func:`make_mixed_groups`.
+    """Groups under construction; made by :func:`make_mixed_groups`."""
 
-    Attributes
-    ----------
-    labels : array of int, shape (n,)
-        The group of each record, -1 while unassigned.
-    classes : array of int, shape (n,)
-        The class of each record.
-    sizes, majorities : arrays of int, shape (n // k,)
-        How many records each group has, and how many of its most frequent class.
-    low, high : arrays of float, shape (n // k, d)
-        The extents of each group: the smallest and the largest number or rank; of a nominal attribute, both are the
-        node of the lowest common ancestor.
-    of_class : array of int, shape (c,)
-        How many records of each class are in the group begun last.
-    extra : array of float, shape (c,)
-        What a further record of each class adds to the cost of that group.
-    point : array of float, shape (d,)
-        The numbers, ranks and nodes of r.
-    number : array of int, shape (1,)
-        How many groups there are.
-    """
-
-    labels: IntArray
-    classes: IntArray
-    sizes: IntArray
-    majorities: IntArray
-    low: FloatArray
-    high: FloatArray
-    of_class: IntArray
-    extra: FloatArray
-    point: FloatArray
-    number: IntArray
+    labels: IntArray  # shape (n,): the group of each record, -1 while unassigned
+    classes: IntArray  # shape (n,): the class of each record
+    sizes: IntArray  # shape (n // k,): how many records each group has
+    majorities: IntArray  # shape (n // k,): how many of them are of its most frequent class
+    low: FloatArray  # shape (n // k, d): the least number or rank in each group; the common ancestor of its categories
+    high: FloatArray  # shape (n // k, d): the greatest number or rank in each group; that ancestor once more
+    of_class: IntArray  # shape (c,): how many records of each class are in the group begun last
+    extra: FloatArray  # shape (c,): what a further record of each class adds to the cost of that group
+    point: FloatArray  # shape (d,): the numbers, ranks and nodes of r
+    number: IntArray  # shape (1,): how many groups there are
 
 
 def make_mixed_groups(records: Records, k: int, classes: IntArray, first: int) -> MixedGroups:

@@ -44,28 +44,15 @@ ORDINAL = KINDS.index("ordinal")
 
 
 class Unassigned(NamedTuple):
-    """The statistics of the unassigned records that give their central one; made by :func:`make_unassigned`.
+    """The statistics of the unassigned records that give their central one; made by :func:`make_unassigned`."""
 
-    Attributes
-    ----------
-    kinds : array of int, shape (d,)
-        The position of each attribute's kind in :data:`microagg.records.KINDS`.
-    totals : array of float, shape (2, d)
-        The sum of each numeric attribute, and below it what rounding has left of it: see
-        :class:`microagg.kernels.neighbors.brute_force.Pool`.
-    frequencies : array of int, shape (d, m)
-        How many records have each rank or node.
-    labels : array of int, shape (n,)
-        The group of each record, -1 while unassigned.
-    number : array of int, shape (1,)
-        How many groups there are.
-    """
-
-    kinds: IntArray
+    kinds: IntArray  # shape (d,): the position of each attribute's kind in :data:`microagg.records.KINDS`
+    # shape (2, d): the sum of each numeric attribute, and below it what rounding has left of it: see
+    # :class:`microagg.kernels.neighbors.brute_force.Pool`
     totals: FloatArray
-    frequencies: IntArray
-    labels: IntArray
-    number: IntArray
+    frequencies: IntArray  # shape (d, m): how many records have each rank or node
+    labels: IntArray  # shape (n,): the group of each record, -1 while unassigned
+    number: IntArray  # shape (1,): how many groups there are
 
 
 def make_unassigned(records: Records) -> Unassigned:

@@ -24,40 +24,21 @@ ROUNDING = 1e-12
 
 
 class SignMatrix(NamedTuple):
-    """A sparse matrix of entries 1 and -1, row by row: row i has 1 at indices[starts[i] : middles[i]], then -1.
+    """A sparse matrix of entries 1 and -1, row by row: row i has 1 at indices[starts[i] : middles[i]], then -1."""
 
-    Attributes
-    ----------
-    starts : array of int, shape (m + 1,)
-    middles : array of int, shape (m,)
-    indices : array of int32, shape (starts[m],)
-        The columns of the entries.
-    """
-
-    starts: IntArray
-    middles: IntArray
-    indices: IntArray
+    starts: IntArray  # shape (m + 1,)
+    middles: IntArray  # shape (m,)
+    indices: IntArray  # int32, shape (starts[m],): the columns of the entries
 
 
 class Graph(NamedTuple):
-    """The pairs of the program; made by :func:`make_graph`.
+    """The pairs of the program; made by :func:`make_graph`."""
 
-    Attributes
-    ----------
-    keys : array of int, shape (p,)
-        first · n + second of each pair, first < second, ascending.
-    firsts : array of int, shape (n + 1,)
-        The pairs with first i are those from firsts[i] to firsts[i + 1].
-    starts : array of int, shape (n + 1,)
-    partners, pairs : arrays of int, shape (2p,)
-        Record i is in pairs[starts[i] : starts[i + 1]], with these partners.
-    """
-
-    keys: IntArray
-    firsts: IntArray
-    starts: IntArray
-    partners: IntArray
-    pairs: IntArray
+    keys: IntArray  # shape (p,): first · n + second of each pair, first < second, ascending
+    firsts: IntArray  # shape (n + 1,): the pairs with first i are those from firsts[i] to firsts[i + 1]
+    starts: IntArray  # shape (n + 1,): record i is in pairs[starts[i] : starts[i + 1]]
+    partners: IntArray  # shape (2p,): the other record of each of ``pairs``
+    pairs: IntArray  # shape (2p,)
 
 
 @njit(cache=True, nogil=True)

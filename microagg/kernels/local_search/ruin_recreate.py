@@ -201,24 +201,13 @@ def ruin_and_recreate(state: State, k: int, seed: Seed) -> None:
 
 
 class Annealing(NamedTuple):
-    """A partition that iterations change, and the best one so far; made by :func:`make_annealing`.
+    """A partition that iterations change, and the best one so far; made by :func:`make_annealing`."""
 
-    Attributes
-    ----------
-    state : State
-        The partition that is being changed.
-    best : array of int, shape (n,)
-        The labels of the best partition so far.
-    gains : array of float, shape (2,)
-        By how much the SSE of the partition, and of the best one, is below that at the beginning.
-    seed : array of uint64, shape (1,)
-        The generator of random numbers.
-    """
-
-    state: State
-    best: IntArray
+    state: State  # the partition that is being changed
+    best: IntArray  # shape (n,): the labels of the best partition so far
+    # shape (2,): by how much the SSE of the partition, and of the best one, is below that at the beginning
     gains: FloatArray
-    seed: Seed
+    seed: Seed  # shape (1,): the generator of random numbers
 
 
 @njit(cache=True, nogil=True)
