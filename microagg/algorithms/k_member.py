@@ -32,19 +32,9 @@ import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator, Param, Preset
+from microagg.kernels.neighbors import mixed_pool
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT
-from microagg.kernels.neighbors.mixed_pool import (
-    TERMS_AT_A_TIME,
-    MixedPool,
-    ancestor_of_height,
-    farthest,
-    make_pool,
-    measure_from,
-    point_at,
-    relate,
-    remove,
-    tidy,
-)
+from microagg.kernels.neighbors.mixed_pool import MixedPool
 from microagg.progress import checkpoint
 from microagg.records import Records
 from microagg.validation import FloatArray, IntArray
@@ -108,10 +98,10 @@ def _widen(pool: MixedPool, low: FloatArray, high: FloatArray, position: int) ->
             node = int(low[j])
             height = pool.tables[j, pool.nodes[j, position]]
             if height > pool.heights[j, node]:
-                node = ancestor_of_height(pool, j, node, height)
+                node = mixed_pool.ancestor_of_height(pool, j, node, height)
                 low[j] = node
                 high[j] = node
-                relate(pool, j, node)
+                mixed_pool.relate(pool, j, node)
         else:
             low[j] = min(low[j], pool.numbers[j, position])
             high[j] = max(high[j], pool.numbers[j, position])
@@ -123,7 +113,7 @@ def _enter(pool: MixedPool, groups: MixedGroups, group: int, position: int, alik
     groups.labels[pool.records[position]] = group
     groups.sizes[group] += 1
     groups.majorities[group] = max(groups.majorities[group], alike + 1)
-    remove(pool, position)
+    mixed_pool.remove(pool, position)
 
 
 @njit(cache=True, nogil=True)
@@ -131,13 +121,13 @@ def _begin(pool: MixedPool, groups: MixedGroups, position: int) -> None:
     """Begin a group with the record at ``position``, and set ``pool.sums`` to the distances from it."""
     group = groups.number[0]
     groups.number[0] += 1
-    point = point_at(pool, position)
+    point = mixed_pool.point_at(pool, position)
     groups.low[group] = point
     groups.high[group] = point
     groups.of_class[:] = 0
     groups.of_class[groups.classes[pool.records[position]]] = 1
     _enter(pool, groups, group, position, 0)
-    measure_from(pool, point)
+    mixed_pool.measure_from(pool, point)
 
 
 @njit(cache=True, nogil=True)
@@ -192,21 +182,21 @@ def _form_groups(pool: MixedPool, groups: MixedGroups, k: int, penalty: float, f
     d = len(pool.domains)
     spent = 0
     while spent < most:
-        tidy(pool)
+        mixed_pool.tidy(pool)
         group = groups.number[0] - 1
         if group < 0 or groups.sizes[group] == k:
             if pool.counts[ALIVE] < k:
                 return True
-            measure_from(pool, groups.point)
-            position = farthest(pool)
+            mixed_pool.measure_from(pool, groups.point)
+            position = mixed_pool.farthest(pool)
             if from_seed:
-                groups.point[:] = point_at(pool, position)
+                groups.point[:] = mixed_pool.point_at(pool, position)
             _begin(pool, groups, position)
             spent += 2 * d * pool.counts[EXTENT]
         else:
             position, measured = _least_increase(pool, groups, group, penalty)
             if not from_seed:
-                groups.point[:] = point_at(pool, position)
+                groups.point[:] = mixed_pool.point_at(pool, position)
             its_class = groups.classes[pool.records[position]]
             _widen(pool, groups.low[group], groups.high[group], position)
             _enter(pool, groups, group, position, groups.of_class[its_class])
@@ -231,14 +221,14 @@ def _information_of_union(pool: MixedPool, low: FloatArray, high: FloatArray, po
 def _relate_all(pool: MixedPool, point: FloatArray) -> None:
     for j in range(len(point)):
         if pool.nominal[j]:
-            relate(pool, j, int(point[j]))
+            mixed_pool.relate(pool, j, int(point[j]))
 
 
 @njit(cache=True, nogil=True)
 def _join_best(pool: MixedPool, groups: MixedGroups, record: int, penalty: float) -> None:
     """Let a record join the group that it costs least."""
     position = pool.positions[record]
-    point = point_at(pool, position)
+    point = mixed_pool.point_at(pool, position)
     _relate_all(pool, point)
     number = groups.number[0]
     alike = np.zeros(number, dtype=np.int64)
@@ -267,8 +257,8 @@ def k_member(records: Records, k: int, classes: IntArray, from_seed: bool, penal
         return np.arange(n)
     rng = np.random.default_rng(seed)
     groups = make_mixed_groups(records, k, classes, int(rng.integers(n)))
-    pool = make_pool(records)
-    while not _form_groups(pool, groups, k, penalty, from_seed, TERMS_AT_A_TIME):
+    pool = mixed_pool.make_pool(records)
+    while not _form_groups(pool, groups, k, penalty, from_seed, mixed_pool.TERMS_AT_A_TIME):
         checkpoint("forming groups", float(1.0 - (pool.counts[ALIVE] / n) ** 2))
     rest = np.flatnonzero(groups.labels < 0)
     if len(rest):

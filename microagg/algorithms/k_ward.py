@@ -26,13 +26,8 @@ from numpy.typing import NDArray
 
 from microagg.base import Info, Microaggregator
 from microagg.kernels.grouping.groups import form, make_groups
-from microagg.kernels.neighbors.brute_force import (
-    farthest,
-    make_pool,
-    members_around,
-    passes_at_a_time,
-    squared_distances,
-)
+from microagg.kernels.neighbors import brute_force
+from microagg.kernels.neighbors.brute_force import farthest, make_pool, members_around, squared_distances
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -175,7 +170,7 @@ def _split(X: FloatArray, k: int, begin: float, share: float) -> IntArray:
     ``begin`` is the share of the whole run that is done before, and ``share`` that of this call.
     """
     n, d = X.shape
-    step = passes_at_a_time(n, d)
+    step = brute_force.passes_at_a_time(n, d)
     pair = np.array([-1.0, 0.0, 0.0])
     for start in range(0, n, step):
         checkpoint("measuring distances", begin + share * start / (4 * n))

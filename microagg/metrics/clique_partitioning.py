@@ -131,8 +131,6 @@ class CliquePartitioning(Program):
                 return True
         return False
 
-    # --- the rounds --------------------------------------------------------------------------------------------------
-
     def _rounds(self) -> Iterator[bool]:
         """Run without end, pausing several times a second: with True after a round, with False within it."""
         yield from self._begin()

@@ -41,15 +41,7 @@ from microagg.kernels.neighbors.farthest_from_mean import (
     without_assigned,
 )
 from microagg.kernels.neighbors.kd_tree import LEAF
-from microagg.kernels.neighbors.lookahead import (
-    NeighborCache,
-    empty_cache,
-    farthest_from,
-    list_farthest,
-    list_nearest,
-    nearest_to,
-    renew_cache,
-)
+from microagg.kernels.neighbors.lookahead import NeighborCache, farthest_from, nearest_to
 from microagg.kernels.neighbors.tree_pool import TreePool, make_tree_pool, number_left, pool_of_rest
 from microagg.kernels.neighbors.tree_queries import make_query
 from microagg.progress import checkpoint
@@ -70,9 +62,6 @@ GIVEN_UP_FROM = 4_096
 
 #: Once half the records of a tree have left, the rest get a new tree if there are at least this many of them.
 WORTH_A_TREE = 16_384
-
-
-# ---- By passes -------------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -102,9 +91,6 @@ def form_pairs(groups: Groups, pool: Pool, k: int, until: int) -> None:
         if pool.positions[s_record] < 0:
             s = farthest(pool)  # the distances are still those from r
         form(groups, pool, members_around(pool, s, k))
-
-
-# ---- By a tree -------------------------------------------------------------------------------------------------------
 
 
 def group_while_many(X: FloatArray, k: int, until: int, in_pairs: bool) -> tuple[Groups, Pool]:
@@ -154,7 +140,7 @@ def _form_until(
 
     ``n`` records were unassigned at the beginning of the whole run.
     """
-    near, far = empty_cache(len(pool.X)), empty_cache(len(pool.X))
+    near, far = lookahead.empty_cache(len(pool.X)), lookahead.empty_cache(len(pool.X))
     listed = make_farthest_list(pool)
     most = PREDICTED_AT_FIRST
     visited = rounds = 0.0
@@ -204,12 +190,14 @@ def _look_ahead(
         How many leaves were visited.
     """
     width = k - 1 + lookahead.SPARE
-    near, visited = renew_cache(list_nearest, near, pool, seeds, width, k - 1, executor)
+    near, visited = lookahead.renew_cache(lookahead.list_nearest, near, pool, seeds, width, k - 1, executor)
     if in_pairs:
         seeds, _ = _predict(pool, near, far, seeds, k)
-        far, for_far = renew_cache(list_farthest, far, pool, seeds, FARTHEST_LISTED, 1, executor)
+        far, for_far = lookahead.renew_cache(lookahead.list_farthest, far, pool, seeds, FARTHEST_LISTED, 1, executor)
         seeds, opposite = _predict(pool, near, far, seeds, k)
-        near, for_both = renew_cache(list_nearest, near, pool, np.union1d(seeds, opposite), width, k - 1, executor)
+        near, for_both = lookahead.renew_cache(
+            lookahead.list_nearest, near, pool, np.union1d(seeds, opposite), width, k - 1, executor
+        )
         visited += for_far + for_both
     return near, far, visited
 

@@ -53,9 +53,6 @@ _MOST_EXAMINED = 5_000
 Seed = NDArray[np.uint64]
 
 
-# ---- Random numbers --------------------------------------------------------------------------------------------------
-
-
 @njit(cache=True, nogil=True)
 def _draw(seed: Seed) -> int:
     """Return the next random number of 53 bits."""
@@ -76,9 +73,6 @@ def draw_below(seed: Seed, most: int) -> int:
 def draw_share(seed: Seed) -> float:
     """Return a random number from 0 up to, but not including, 1."""
     return _draw(seed) / 9007199254740992.0
-
-
-# ---- Ruin ------------------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -121,9 +115,6 @@ def _records_of(state: State, groups: IntArray) -> IntArray:
         records[start : start + len(members)] = members
         start += len(members)
     return records[order_of(records)]
-
-
-# ---- Recreate --------------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -195,9 +186,6 @@ def ruin_and_recreate(state: State, k: int, seed: Seed) -> None:
     else:
         labels = _grown(rows, k, _number_of_groups(len(records), len(groups), k, seed), seed)
     regroup(state, records, labels)
-
-
-# ---- Iterations ------------------------------------------------------------------------------------------------------
 
 
 class Annealing(NamedTuple):

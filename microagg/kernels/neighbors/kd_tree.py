@@ -44,9 +44,6 @@ class Tree(NamedTuple):
     center: FloatArray  # shape (d,): the centroid of all records
 
 
-# ---- Building --------------------------------------------------------------------------------------------------------
-
-
 def make_tree(columns: FloatArray, center: FloatArray, threads: int = 1) -> Tree:
     """Return the tree of the records whose attributes are the rows of ``columns``, shape (d, n), n >= 1.
 
@@ -226,9 +223,6 @@ def _fit_node(tree: Tree, node: int) -> bool:
     tree.lowest[node] = lowest
     tree.reach[node] = reach
     return changed
-
-
-# ---- Removing --------------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
