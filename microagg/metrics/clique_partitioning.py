@@ -305,11 +305,7 @@ class CliquePartitioning(Program):
 class HalpernIterate:
     """The primal or the dual vector of the method, with its restarts.
 
-    Parameters
-    ----------
-    matrix : SignMatrix
-        The matrix of the program for the dual vector, its transpose for the primal one.
-    start : array of float, shape (m,)
+    ``matrix`` is that of the program for the dual vector, its transpose for the primal one.
 
     Attributes
     ----------

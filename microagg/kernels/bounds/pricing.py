@@ -379,23 +379,12 @@ def price(
     blocks: Blocks, pi: FloatArray, cuts: Cuts, halves: FloatArray, k: int, first: int, last: int, limit: float,
     effort: int, found: Found,
 ) -> int:  # fmt: skip
-    """Find the groups with the least rc of the roots first <= x < last, of k to 2k-1 records; return the effort spent.
+    """Find the groups with the least rc of the roots first <= x < last, of k to 2k-1 records.
 
-    Parameters
-    ----------
-    halves : array of float, shape (n, 2k - 2)
-        Half the sum of the 0, 1, 2, … least squared distances from each record to others.
-    limit : float
-        Negative: only groups with an rc below it are looked for.
-    effort : int
-        How many candidates are ranked, at most, for a root and a size before the search is cut short.
-    found : Found
-        Receives the result; ``least`` is valid whatever the effort.
-
-    Returns
-    -------
-    spent : int
-        How many candidates were ranked.
+    ``halves``, shape (n, 2k - 2), has half the sum of the 0, 1, 2, … least squared distances from each record to
+    others. Only groups with an rc below ``limit``, a negative number, are looked for. For a root and a size at most
+    ``effort`` candidates are ranked before the search is cut short; return how many were ranked in all. ``found``
+    receives the result; its ``least`` is valid whatever the effort.
     """
     n = len(pi)
     highest = greatest_of_blocks(pi)

@@ -75,12 +75,8 @@ def _column_of(graph: Graph, i: int, j: int) -> int:
 def make_matrix(graph: Graph, inequalities: IntArray) -> SignMatrix:
     """Return the matrix A of the program, shape (n + 1 + m, n + p).
 
-    Parameters
-    ----------
-    graph : Graph
-        The p pairs; those of a center and a leaf, or of two leaves, of any inequality must be among them.
-    inequalities : array of int, shape (m, 1 + width)
-        As :func:`microagg.kernels.bounds.separation.violated_inequalities` returns them.
+    ``inequalities``, shape (m, 1 + width), are as :func:`microagg.kernels.bounds.separation.violated_inequalities`
+    returns them; the pairs of a center and a leaf, or of two leaves, of any of them must be in the graph.
     """
     n, m = len(graph.starts) - 1, len(inequalities)
     starts, middles = np.zeros(n + 2 + m, dtype=np.int64), np.empty(n + 1 + m, dtype=np.int64)
@@ -177,24 +173,10 @@ def step_primal(
 ) -> float:  # fmt: skip
     """Step in the columns first <= j < last of x; return the square of the step, each entry over its step size.
 
-    Parameters
-    ----------
-    costs, low : arrays of float, shape (n + p,)
-        c and low.
-    step : float
-        The step size of a column is this over the number of its entries.
-    weight : float
-        Halpern's: how far x moves from the anchor to the reflected iterate.
-    y : array of float
-        The dual vector.
-    reflected : array of float, shape (n + p,)
-        Receives 2 · ``stepped`` - x: the reflected iterate, as far beyond ``stepped`` as x was before it.
-    x : array of float, shape (n + p,)
-        Where the step begins; receives weight · reflected + (1 - weight) · anchor.
-    anchor : array of float, shape (n + p,)
-        The point of the last restart.
-    stepped : array of float, shape (n + p,)
-        Receives where the step, projected to low ≤ x ≤ 1, leads.
+    ``y`` is the dual vector, all other arrays have the shape (n + p,). The step size of a column is ``step`` over the
+    number of its entries. ``stepped`` receives where the step from ``x``, projected to low ≤ x ≤ 1, leads;
+    ``reflected`` receives 2 · stepped - x, as far beyond ``stepped`` as x was before it; and ``x`` receives Halpern's
+    weight · reflected + (1 - weight) · anchor, with ``anchor`` the point of the last restart.
     """
     total = 0.0
     for j in range(first, last):
@@ -277,20 +259,9 @@ def price_pairs(
 ) -> tuple[IntArray, FloatArray, float]:
     """Find pairs i < j outside the graph whose reduced cost d_ij / k - u_i - u_j, rounded down, is negative.
 
-    Those with first <= i < last are looked at, and of these the ``most`` most negative of each i returned.
-
-    Parameters
-    ----------
-    u : array of float, shape (n,)
-        The dual values of the records.
-
-    Returns
-    -------
-    keys : array of int, shape (m,)
-        i · n + j of each pair.
-    reduced : array of float, shape (m,)
-    total : float
-        The sum of all negative reduced costs, also those of pairs that are not returned.
+    ``u``, shape (n,), are the dual values of the records. Of each first <= i < last the ``most`` most negative pairs
+    are returned: their keys i · n + j, shape (m,), their reduced costs, shape (m,), and the sum of all negative reduced
+    costs, also those of pairs that are not returned.
     """
     X = blocks.X
     n = len(X)

@@ -170,15 +170,9 @@ def _dissolve_some(X: FloatArray, groups: LinkedGroups, order: IntArray, most: i
 def dissolve_groups(X: FloatArray, labels: IntArray, order: Literal["sse", "reverse"], most: int) -> IntArray:
     """Return ``labels`` after each group has been tried once, the numbers of dissolved groups left out.
 
-    Parameters
-    ----------
-    X : array of float, shape (n, d)
-    labels : array of int, shape (n,)
-        Group numbers 0, 1, 2, … without a gap, in the order in which the groups were made.
-    order : {"sse", "reverse"}
-        Which group is tried first: the one with the largest SSE before the pass, or the one made last.
-    most : int
-        The size up to which groups may grow.
+    ``labels``, shape (n,), are numbers 0, 1, 2, … without a gap, in the order in which the groups were made. The group
+    with the largest SSE before the pass is tried first ("sse"), or the one made last ("reverse"). Groups may grow to
+    ``most``.
     """
     groups = link_groups(X, labels)
     number = len(groups.sizes)

@@ -131,14 +131,8 @@ def nearest_isolated(
 ) -> tuple[int, float, float]:
     """Find the nearest to any of ``points`` of those records that are nearer than ``gamma`` times their bound.
 
-    Returns
-    -------
-    record : int
-        NO_INDEX if there is none.
-    distance : float
-        Its least squared distance from ``points``, shape (m, d).
-    passed : float
-        None of the other records that were passed over is nearer than this.
+    Return it, or NO_INDEX if there is none, and its least squared distance from ``points``, shape (m, d); and a
+    distance than which none of the other records that were passed over is nearer.
     """
     best, least, passed = NO_INDEX, np.inf, np.inf
     for point in points:

@@ -98,14 +98,8 @@ def group_while_many(X: FloatArray, k: int, until: int, in_pairs: bool) -> tuple
 
     They are those of :func:`form_pairs` or, if not ``in_pairs``, of :func:`form_group`, while at least ``until``
     records are unassigned: no fewer than each needs, 2k or k. If there are few records from the beginning, none are
-    formed: passes over them are faster than a tree.
-
-    Returns
-    -------
-    groups : Groups
-        As far as they are formed.
-    rest : Pool
-        The unassigned records, which may be ``until`` or more.
+    formed: passes over them are faster than a tree. Return the groups as far as they are formed, and the unassigned
+    records, which may be ``until`` or more.
     """
     n, d = X.shape
     groups = make_groups(n, d, k)
@@ -182,12 +176,7 @@ def _look_ahead(
 ) -> tuple[NeighborCache, NeighborCache, int]:
     """Look up what ``seeds`` as r, in this order, will need.
 
-    Returns
-    -------
-    near, far : NeighborCache
-        The lists of the nearest and of the farthest records.
-    visited : int
-        How many leaves were visited.
+    Return the lists of the nearest and of the farthest records, and how many leaves were visited.
     """
     width = k - 1 + lookahead.SPARE
     near, visited = lookahead.renew_cache(lookahead.list_nearest, near, pool, seeds, width, k - 1, executor)
@@ -265,16 +254,9 @@ def _form(
     """Form groups, or pairs of them, until the next r was not predicted.
 
     Predicted are the records that are not -1 in ``looked_up``, shape (n,). The first ``unpredicted`` others are let
-    pass. It also ends when fewer than ``until`` records are unassigned or the list of the farthest is used up.
-
-    Returns
-    -------
-    predicted : int
-        Around how many predicted r groups were formed.
-    formed : int
-        Around how many r in all.
-    visited : int
-        How many leaves were visited for what no list contains.
+    pass. It also ends when fewer than ``until`` records are unassigned or the list of the farthest is used up. Return
+    around how many predicted r groups were formed, around how many r in all, and how many leaves were visited for what
+    no list contains.
     """
     query = make_query(k + 1)
     predicted = formed = 0
