@@ -14,9 +14,8 @@ that are not of its most frequent class.
 3. Fewer than k records are left: in random order, each joins the group for which the same difference is least; that
    group's extents change at once. So groups have k to 2k-1 records.
 
-The algorithm printed in the paper (Fig. 5) goes on from the record added last, its text from the one that began the
-group. |c| and IL(c) are the same for all x, so step 2 compares (|c| + 1) · I(c ∪ {x}), to which the penalty is added.
-Ties go to the lowest record index, or to the group formed first.
+|c| and IL(c) are the same for all x, so step 2 compares (|c| + 1) · I(c ∪ {x}), to which the penalty is added. Ties go
+to the lowest record index, or to the group formed first.
 
 Extents only widen while a group grows, so what was found for a record earlier is a lower bound now, and only records
 whose bound is less than the best so far are measured again. Time O(n²d), and little more than O(n²d/k) where few are.
@@ -261,10 +260,9 @@ def k_member(records: Records, k: int, classes: IntArray, from_seed: bool, penal
     while not _form_groups(pool, groups, k, penalty, from_seed, mixed_pool.TERMS_AT_A_TIME):
         checkpoint("forming groups", float(1.0 - (pool.counts[ALIVE] / n) ** 2))
     rest = np.flatnonzero(groups.labels < 0)
-    if len(rest):
-        for record in rng.permutation(rest):
-            checkpoint("assigning the records left over", 1.0)
-            _join_best(pool, groups, record, penalty)
+    for record in rng.permutation(rest):
+        checkpoint("assigning the records left over", 1.0)
+        _join_best(pool, groups, record, penalty)
     return groups.labels
 
 

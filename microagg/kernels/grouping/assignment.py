@@ -31,6 +31,9 @@ from microagg.validation import FloatArray, IntArray
 CENTROIDS_PER_RECORD = 20
 RECORDS_PER_PLACE = 5
 
+#: A change of the SSE by which an algorithm that assigns again and again goes on: more than this share of the SST.
+LEAST_GAIN = 1e-10
+
 # Reduced costs within this of zero, in mean weights, count as zero. The solver is told to be ten times as exact.
 ZERO = 1e-9
 
