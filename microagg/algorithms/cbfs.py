@@ -4,8 +4,7 @@
    afresh every round, and its k-1 nearest unassigned records form a group.
 2. Fewer than k records left: each joins the group with the nearest centroid, centroids frozen.
 
-Ties go to the lowest record index. Time O(n²d/k). The kernel, from which CBFS-MHM starts, too, is in
-:mod:`microagg.kernels.bases.cbfs`.
+Ties go to the lowest record index. Time O(n²d/k).
 
 Source: Laszlo & Mukherjee 2005, as given in Mortazavi, Jalili & Gohargazi 2013.
 """

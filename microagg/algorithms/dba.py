@@ -82,11 +82,6 @@ def dba_1(X: FloatArray, k: int) -> IntArray:
     return groups.labels
 
 
-def dba_2(X: FloatArray, k: int) -> IntArray:
-    """Return the labels of DBA-2 for ``X``, shape (n, d), n >= k."""
-    return split_large(X, dissolve_groups(X, dba_1(X, k), "reverse", len(X)), k, mdav_1)
-
-
 class DBA1(Microaggregator):
     """DBA-1, the first phase of the Density-Based Algorithm."""
 
@@ -126,4 +121,4 @@ class DBA2(Microaggregator):
     )
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:
-        return dba_2(X, k)
+        return split_large(X, dissolve_groups(X, dba_1(X, k), "reverse", len(X)), k, mdav_1)

@@ -96,11 +96,6 @@ def gsms(X: FloatArray, k: int) -> IntArray:
     return groups.labels
 
 
-def gsms_t2(X: FloatArray, k: int) -> IntArray:
-    """Return the labels of GSMS-T2 for ``X``, shape (n, d), n >= k."""
-    return split_large(X, dissolve_groups(X, gsms(X, k), "sse", 4 * k - 1), k, tfrp_1)
-
-
 class GSMS(Microaggregator):
     """GSMS of Panagiotakis & Tziritas."""
 
@@ -139,4 +134,4 @@ class GSMST2(Microaggregator):
     )
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:
-        return gsms_t2(X, k)
+        return split_large(X, dissolve_groups(X, gsms(X, k), "sse", 4 * k - 1), k, tfrp_1)

@@ -15,8 +15,7 @@
 ``shuffle`` of all records, and that path cut by dynamic programming.
 
 A change of the SSE counts if it is more than 1e-10 of the SST. A least sum of squared distances never raises the SSE.
-A least sum of distances may: step 2 then ends with that partition all the same, as in the paper, whose figures for
-Tarragona and Census (one block) come out to the last digit only so. A block whose SSE is
+A least sum of distances may: step 2 then ends with that partition all the same, as in the paper. A block whose SSE is
 higher in the end than in the beginning keeps the groups that it had in the beginning.
 
 The paper leaves open where the blocks are cut. Here the i-th of b blocks of m groups ends after i·m/b groups, rounded
@@ -37,15 +36,12 @@ import numpy as np
 
 from microagg.base import Info, Microaggregator, Param
 from microagg.kernels.bases.mdav import mdav
-from microagg.kernels.grouping.assignment import assign
+from microagg.kernels.grouping.assignment import LEAST_GAIN, assign
 from microagg.kernels.paths.orders import through_groups
 from microagg.kernels.paths.split import split_path
 from microagg.partition import canonical_labels, group_means
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
-
-#: A change of the SSE counts if it is more than this share of the SST.
-LEAST_GAIN = 1e-10
 
 #: What the SSE was after each step: (number of the step, "start", "assignment" or "path", SSE of all records). When a
 #: block goes back to its start, that is a step of the kind "start".

@@ -54,5 +54,4 @@ class IteratedLocalSearch(Microaggregator):
     def _partition(
         self, X: FloatArray, k: int, *, start: str, effort: int, seconds: float, random_state: int
     ) -> IntArray:
-        labels = start_labels(start, X, k)
-        return improve(X, labels, k, effort, seconds, random_state)
+        return improve(X, start_labels(start, X, k), k, effort, seconds, random_state)

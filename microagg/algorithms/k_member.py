@@ -14,9 +14,8 @@ that are not of its most frequent class.
 3. Fewer than k records are left: in random order, each joins the group for which the same difference is least; that
    group's extents change at once. So groups have k to 2k-1 records.
 
-The algorithm printed in the paper (Fig. 5) goes on from the record added last, its text from the one that began the
-group. |c| and IL(c) are the same for all x, so step 2 compares (|c| + 1) · I(c ∪ {x}), to which the penalty is added.
-Ties go to the lowest record index, or to the group formed first.
+|c| and IL(c) are the same for all x, so step 2 compares (|c| + 1) · I(c ∪ {x}), to which the penalty is added. Ties go
+to the lowest record index, or to the group formed first.
 
 Extents only widen while a group grows, so what was found for a record earlier is a lower bound now, and only records
 whose bound is less than the best so far are measured again. Time O(n²d), and little more than O(n²d/k) where few are.
@@ -32,58 +31,27 @@ import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator, Param, Preset
+from microagg.kernels.neighbors import mixed_pool
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT
-from microagg.kernels.neighbors.mixed_pool import (
-    TERMS_AT_A_TIME,
-    MixedPool,
-    ancestor_of_height,
-    farthest,
-    make_pool,
-    measure_from,
-    point_at,
-    relate,
-    remove,
-    tidy,
-)
+from microagg.kernels.neighbors.mixed_pool import MixedPool
 from microagg.progress import checkpoint
 from microagg.records import Records
 from microagg.validation import FloatArray, IntArray
 
 
 class MixedGroups(NamedTuple):
-    """Groups under construction; made by :func:`make_mixed_groups`.
+    """Groups under construction; made by :func:`make_mixed_groups`."""
 
-    Attributes
-    ----------
-    labels : array of int, shape (n,)
-        The group of each record, -1 while unassigned.
-    classes : array of int, shape (n,)
-        The class of each record.
-    sizes, majorities : arrays of int, shape (n // k,)
-        How many records each group has, and how many of its most frequent class.
-    low, high : arrays of float, shape (n // k, d)
-        The extents of each group: the smallest and the largest number or rank; of a nominal attribute, both are the
-        node of the lowest common ancestor.
-    of_class : array of int, shape (c,)
-        How many records of each class are in the group begun last.
-    extra : array of float, shape (c,)
-        What a further record of each class adds to the cost of that group.
-    point : array of float, shape (d,)
-        The numbers, ranks and nodes of r.
-    number : array of int, shape (1,)
-        How many groups there are.
-    """
-
-    labels: IntArray
-    classes: IntArray
-    sizes: IntArray
-    majorities: IntArray
-    low: FloatArray
-    high: FloatArray
-    of_class: IntArray
-    extra: FloatArray
-    point: FloatArray
-    number: IntArray
+    labels: IntArray  # shape (n,): the group of each record, -1 while unassigned
+    classes: IntArray  # shape (n,): the class of each record
+    sizes: IntArray  # shape (n // k,): how many records each group has
+    majorities: IntArray  # shape (n // k,): how many of them are of its most frequent class
+    low: FloatArray  # shape (n // k, d): the least number or rank in each group; the common ancestor of its categories
+    high: FloatArray  # shape (n // k, d): the greatest number or rank in each group; that ancestor once more
+    of_class: IntArray  # shape (c,): how many records of each class are in the group begun last
+    extra: FloatArray  # shape (c,): what a further record of each class adds to the cost of that group
+    point: FloatArray  # shape (d,): the numbers, ranks and nodes of r
+    number: IntArray  # shape (1,): how many groups there are
 
 
 def make_mixed_groups(records: Records, k: int, classes: IntArray, first: int) -> MixedGroups:
@@ -129,10 +97,10 @@ def _widen(pool: MixedPool, low: FloatArray, high: FloatArray, position: int) ->
             node = int(low[j])
             height = pool.tables[j, pool.nodes[j, position]]
             if height > pool.heights[j, node]:
-                node = ancestor_of_height(pool, j, node, height)
+                node = mixed_pool.ancestor_of_height(pool, j, node, height)
                 low[j] = node
                 high[j] = node
-                relate(pool, j, node)
+                mixed_pool.relate(pool, j, node)
         else:
             low[j] = min(low[j], pool.numbers[j, position])
             high[j] = max(high[j], pool.numbers[j, position])
@@ -144,7 +112,7 @@ def _enter(pool: MixedPool, groups: MixedGroups, group: int, position: int, alik
     groups.labels[pool.records[position]] = group
     groups.sizes[group] += 1
     groups.majorities[group] = max(groups.majorities[group], alike + 1)
-    remove(pool, position)
+    mixed_pool.remove(pool, position)
 
 
 @njit(cache=True, nogil=True)
@@ -152,13 +120,13 @@ def _begin(pool: MixedPool, groups: MixedGroups, position: int) -> None:
     """Begin a group with the record at ``position``, and set ``pool.sums`` to the distances from it."""
     group = groups.number[0]
     groups.number[0] += 1
-    point = point_at(pool, position)
+    point = mixed_pool.point_at(pool, position)
     groups.low[group] = point
     groups.high[group] = point
     groups.of_class[:] = 0
     groups.of_class[groups.classes[pool.records[position]]] = 1
     _enter(pool, groups, group, position, 0)
-    measure_from(pool, point)
+    mixed_pool.measure_from(pool, point)
 
 
 @njit(cache=True, nogil=True)
@@ -213,21 +181,21 @@ def _form_groups(pool: MixedPool, groups: MixedGroups, k: int, penalty: float, f
     d = len(pool.domains)
     spent = 0
     while spent < most:
-        tidy(pool)
+        mixed_pool.tidy(pool)
         group = groups.number[0] - 1
         if group < 0 or groups.sizes[group] == k:
             if pool.counts[ALIVE] < k:
                 return True
-            measure_from(pool, groups.point)
-            position = farthest(pool)
+            mixed_pool.measure_from(pool, groups.point)
+            position = mixed_pool.farthest(pool)
             if from_seed:
-                groups.point[:] = point_at(pool, position)
+                groups.point[:] = mixed_pool.point_at(pool, position)
             _begin(pool, groups, position)
             spent += 2 * d * pool.counts[EXTENT]
         else:
             position, measured = _least_increase(pool, groups, group, penalty)
             if not from_seed:
-                groups.point[:] = point_at(pool, position)
+                groups.point[:] = mixed_pool.point_at(pool, position)
             its_class = groups.classes[pool.records[position]]
             _widen(pool, groups.low[group], groups.high[group], position)
             _enter(pool, groups, group, position, groups.of_class[its_class])
@@ -252,14 +220,14 @@ def _information_of_union(pool: MixedPool, low: FloatArray, high: FloatArray, po
 def _relate_all(pool: MixedPool, point: FloatArray) -> None:
     for j in range(len(point)):
         if pool.nominal[j]:
-            relate(pool, j, int(point[j]))
+            mixed_pool.relate(pool, j, int(point[j]))
 
 
 @njit(cache=True, nogil=True)
 def _join_best(pool: MixedPool, groups: MixedGroups, record: int, penalty: float) -> None:
     """Let a record join the group that it costs least."""
     position = pool.positions[record]
-    point = point_at(pool, position)
+    point = mixed_pool.point_at(pool, position)
     _relate_all(pool, point)
     number = groups.number[0]
     alike = np.zeros(number, dtype=np.int64)
@@ -288,14 +256,13 @@ def k_member(records: Records, k: int, classes: IntArray, from_seed: bool, penal
         return np.arange(n)
     rng = np.random.default_rng(seed)
     groups = make_mixed_groups(records, k, classes, int(rng.integers(n)))
-    pool = make_pool(records)
-    while not _form_groups(pool, groups, k, penalty, from_seed, TERMS_AT_A_TIME):
+    pool = mixed_pool.make_pool(records)
+    while not _form_groups(pool, groups, k, penalty, from_seed, mixed_pool.TERMS_AT_A_TIME):
         checkpoint("forming groups", float(1.0 - (pool.counts[ALIVE] / n) ** 2))
     rest = np.flatnonzero(groups.labels < 0)
-    if len(rest):
-        for record in rng.permutation(rest):
-            checkpoint("assigning the records left over", 1.0)
-            _join_best(pool, groups, record, penalty)
+    for record in rng.permutation(rest):
+        checkpoint("assigning the records left over", 1.0)
+        _join_best(pool, groups, record, penalty)
     return groups.labels
 
 

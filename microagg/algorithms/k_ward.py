@@ -26,51 +26,27 @@ from numpy.typing import NDArray
 
 from microagg.base import Info, Microaggregator
 from microagg.kernels.grouping.groups import form, make_groups
-from microagg.kernels.neighbors.brute_force import (
-    farthest,
-    make_pool,
-    members_around,
-    passes_at_a_time,
-    squared_distances,
-)
+from microagg.kernels.neighbors import brute_force
+from microagg.kernels.neighbors.brute_force import farthest, make_pool, members_around, squared_distances
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
 
 class Hierarchy(NamedTuple):
-    """Groups under merger, each at the position of its lowest record.
+    """Groups under merger, each at the position of its lowest record."""
 
-    Attributes
-    ----------
-    labels : array of int, shape (n,)
-        The position of each record's group.
-    sizes : array of int, shape (n,)
-        0 where there is no group any more.
-    sums : array of float, shape (n, d)
-        The coordinate sums of each group; a merger adds two of them.
-    columns : array of float, shape (d, n)
-        The centroids, one row per attribute.
-    costs : array of float, shape (n,)
-        The cost of the cheapest merger with a group at a higher position, infinite if there is none; a lower bound of
-        it where ``outdated``.
-    partners : array of int, shape (n,)
-        The group of that merger.
-    outdated : array of bool, shape (n,)
-    work : array of float, shape (n,)
-        The cost of a merger of each group with the one that was measured last, infinite if it is not allowed.
-    small : array of int, shape (1,)
-        How many groups have fewer than k records.
-    """
-
-    labels: IntArray
-    sizes: IntArray
-    sums: FloatArray
-    columns: FloatArray
+    labels: IntArray  # shape (n,): the position of each record's group
+    sizes: IntArray  # shape (n,): 0 where there is no group any more
+    sums: FloatArray  # shape (n, d): the coordinate sums of each group; a merger adds two of them
+    columns: FloatArray  # shape (d, n): the centroids, one row per attribute
+    # shape (n,): the cost of the cheapest merger with a group at a higher position, infinite if there is none, or a
+    # lower bound of it where ``outdated``
     costs: FloatArray
-    partners: IntArray
-    outdated: NDArray[np.bool_]
+    partners: IntArray  # shape (n,): the group of that merger
+    outdated: NDArray[np.bool_]  # shape (n,)
+    # shape (n,): the cost of a merger of each group with the one that was measured last, infinite if it is not allowed
     work: FloatArray
-    small: IntArray
+    small: IntArray  # shape (1,): how many groups have fewer than k records
 
 
 @njit(cache=True, nogil=True)
@@ -194,7 +170,7 @@ def _split(X: FloatArray, k: int, begin: float, share: float) -> IntArray:
     ``begin`` is the share of the whole run that is done before, and ``share`` that of this call.
     """
     n, d = X.shape
-    step = passes_at_a_time(n, d)
+    step = brute_force.passes_at_a_time(n, d)
     pair = np.array([-1.0, 0.0, 0.0])
     for start in range(0, n, step):
         checkpoint("measuring distances", begin + share * start / (4 * n))

@@ -40,15 +40,7 @@ class LocalSearch(Microaggregator):
         note="Not from the literature: which moves are made, and in which order, was chosen here. The result is never "
         "worse than the start.",
     )
-    params = (
-        Param(
-            "start",
-            "algorithm",
-            (),
-            "mdav-star",
-            "The algorithm whose groups are improved.",
-        ),
-    )
+    params = (Param("start", "algorithm", (), "mdav-star", "The algorithm whose groups are improved."),)
 
     def _partition(self, X: FloatArray, k: int, *, start: str) -> IntArray:
         return improve(X, start_labels(start, X, k), k)

@@ -27,15 +27,8 @@ from microagg.kernels.grouping.dissolve import split_large
 from microagg.kernels.grouping.groups import Groups, assign_rest, form, make_groups
 from microagg.kernels.grouping.growing import grow
 from microagg.kernels.grouping.spanning_tree import cut_longest_edges, minimum_spanning_tree, roots
-from microagg.kernels.neighbors.brute_force import (
-    ALIVE,
-    Pool,
-    farthest,
-    make_pool,
-    measure_from,
-    passes_at_a_time,
-    tidy,
-)
+from microagg.kernels.neighbors import brute_force
+from microagg.kernels.neighbors.brute_force import ALIVE, Pool, farthest, measure_from, tidy
 from microagg.kernels.neighbors.farthest_pair import farthest_pair, measure_reach
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
@@ -68,11 +61,11 @@ def _rounds(X: FloatArray, groups: Groups, pool: Pool, k: int, reach: FloatArray
 def by_diameter(X: FloatArray, k: int) -> IntArray:
     """Return the labels of steps 3 and 4 for the records ``X`` of one tree, shape (n, d), n >= 2k."""
     n, d = X.shape
-    pool = make_pool(X)
+    pool = brute_force.make_pool(X)
     groups = make_groups(n, d, k)
     reach = np.empty(n)
     partner = np.empty(n, dtype=np.int64)
-    at_a_time = passes_at_a_time(n, d)
+    at_a_time = brute_force.passes_at_a_time(n, d)
     for start in range(0, n, at_a_time):
         checkpoint("partitioning large trees")
         measure_reach(X, pool, reach, partner, start, min(n, start + at_a_time))

@@ -5,13 +5,12 @@
 2. If k..2k-1 records are left they form one group; fewer than k join the group with the nearest centroid, one by one,
    centroids frozen.
 
-The paper does not say which of the two comes first. With r the lower record index, its figures for Census at k = 3, 4
-and 10 need s first, at k = 5 and 10 r first; ``first`` chooses. If the second seed went into the first group, the
-record left that is farthest from the first seed takes its place. Ties go to the lowest record index.
+``first`` chooses which of the two comes first. If the second seed went into the first group, the record left that is
+farthest from the first seed takes its place. Ties go to the lowest record index.
 
 Of the distances only those that may be the largest are measured again in each round (see
 :mod:`microagg.kernels.neighbors.farthest_pair`): time O(n²d) for the first ones and O(nd) for each record measured
-again, instead of O(n³d/k). The kernel, from which MD-MHM starts, too, is in :mod:`microagg.kernels.bases.md`.
+again, instead of O(n³d/k).
 
 Source: Domingo-Ferrer & Mateo-Sanz 2002; Domingo-Ferrer, Solanas & Martínez-Ballesté 2006.
 """

@@ -6,7 +6,7 @@ While at least 2k records are unassigned:
 2. r and its k-1 nearest unassigned records form a group; then s and its k-1 nearest among those left.
 
 ``mdav``: if k..2k-1 records are left they form one group; fewer than k join, by index, the group with the nearest
-centroid, which moves at once. (The paper leaves open whether it moves; its figures for k = 50 and 100 need it to.)
+centroid, which moves at once.
 
 ``mdav-1``: if k..2k-1 are left, the one farthest from their centroid forms one more group of exactly k; the rest join
 the group with the nearest centroid, centroids frozen.
@@ -14,8 +14,7 @@ the group with the nearest centroid, centroids frozen.
 ``mdav-generic``: rounds stop at fewer than 3k records. If 2k..3k-1 are left, the one farthest from their centroid
 forms a group of k and the others another; if k..2k-1 are left, they form one group.
 
-Ties go to the lowest record index. Time O(n²d/k). The kernels of ``mdav`` and ``mdav-1``, from which other algorithms
-start, are in :mod:`microagg.kernels.bases.mdav`; the rounds of all three in
+Ties go to the lowest record index. Time O(n²d/k). The rounds of all three are in
 :mod:`microagg.kernels.grouping.moving_mean`.
 
 Sources: Domingo-Ferrer, Solanas & Martínez-Ballesté 2006; Mortazavi, Jalili & Gohargazi 2013 (``mdav``);

@@ -18,11 +18,6 @@ from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
 from microagg.validation import FloatArray, IntArray
 
 
-def mdav_2(X: FloatArray, k: int) -> IntArray:
-    """Return the labels of MDAV-2 for ``X``, shape (n, d), n >= k."""
-    return split_large(X, dissolve_groups(X, mdav_1(X, k), "sse", len(X)), k, mdav_1)
-
-
 class MDAV2(Microaggregator):
     """MDAV-2, MDAV-1 with a second phase."""
 
@@ -42,4 +37,4 @@ class MDAV2(Microaggregator):
     )
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:
-        return mdav_2(X, k)
+        return split_large(X, dissolve_groups(X, mdav_1(X, k), "sse", len(X)), k, mdav_1)

@@ -10,8 +10,7 @@ While at least 3k records are unassigned:
 4. Whatever stands k places behind the front then is the seed of the second group, filled the same way.
 
 If 2k..3k-1 are left, r or s, whichever stands at the lower position, forms a group of k and the others another; if
-fewer are left, they form one group. Time O(n²d/k). The kernel, from which MDAV-MHM starts, too, is in
-:mod:`microagg.kernels.bases.mdav_argus`.
+fewer are left, they form one group. Time O(n²d/k).
 
 Sources: the procedure as read in sdcMicro's src/microAggregation.cpp; it reproduces Table I of Domingo-Ferrer, Solanas
 & Martínez-Ballesté 2006. Where all distances left are equal, that program goes on with a stale variable; here the

@@ -24,17 +24,9 @@ import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator
+from microagg.kernels.neighbors import mixed_pool
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, add_exactly, nearest
-from microagg.kernels.neighbors.mixed_pool import (
-    TERMS_AT_A_TIME,
-    MixedPool,
-    farthest,
-    make_pool,
-    measure_from,
-    point_at,
-    remove,
-    tidy,
-)
+from microagg.kernels.neighbors.mixed_pool import MixedPool
 from microagg.progress import checkpoint
 from microagg.records import KINDS, Records
 from microagg.validation import FloatArray, IntArray
@@ -44,28 +36,15 @@ ORDINAL = KINDS.index("ordinal")
 
 
 class Unassigned(NamedTuple):
-    """The statistics of the unassigned records that give their central one; made by :func:`make_unassigned`.
+    """The statistics of the unassigned records that give their central one; made by :func:`make_unassigned`."""
 
-    Attributes
-    ----------
-    kinds : array of int, shape (d,)
-        The position of each attribute's kind in :data:`microagg.records.KINDS`.
-    totals : array of float, shape (2, d)
-        The sum of each numeric attribute, and below it what rounding has left of it: see
-        :class:`microagg.kernels.neighbors.brute_force.Pool`.
-    frequencies : array of int, shape (d, m)
-        How many records have each rank or node.
-    labels : array of int, shape (n,)
-        The group of each record, -1 while unassigned.
-    number : array of int, shape (1,)
-        How many groups there are.
-    """
-
-    kinds: IntArray
+    kinds: IntArray  # shape (d,): the position of each attribute's kind in :data:`microagg.records.KINDS`
+    # shape (2, d): the sum of each numeric attribute, and below it what rounding has left of it: see
+    # :class:`microagg.kernels.neighbors.brute_force.Pool`
     totals: FloatArray
-    frequencies: IntArray
-    labels: IntArray
-    number: IntArray
+    frequencies: IntArray  # shape (d, m): how many records have each rank or node
+    labels: IntArray  # shape (n,): the group of each record, -1 while unassigned
+    number: IntArray  # shape (1,): how many groups there are
 
 
 def make_unassigned(records: Records) -> Unassigned:
@@ -140,18 +119,18 @@ def _form(pool: MixedPool, unassigned: Unassigned, seed: int, k: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _leave(pool: MixedPool, unassigned: Unassigned, position: int, group: int) -> None:
-    _count(unassigned, point_at(pool, position), -1)
+    _count(unassigned, mixed_pool.point_at(pool, position), -1)
     unassigned.labels[pool.records[position]] = group
-    remove(pool, position)
+    mixed_pool.remove(pool, position)
 
 
 @njit(cache=True, nogil=True)
 def _farthest_from_center(pool: MixedPool, unassigned: Unassigned) -> int:
     """Return the position r farthest from the central record, and set ``pool.sums`` to the distances from r."""
-    tidy(pool)
-    measure_from(pool, central_record(unassigned, pool.counts[ALIVE]))
-    r = farthest(pool)
-    measure_from(pool, point_at(pool, r))
+    mixed_pool.tidy(pool)
+    mixed_pool.measure_from(pool, central_record(unassigned, pool.counts[ALIVE]))
+    r = mixed_pool.farthest(pool)
+    mixed_pool.measure_from(pool, mixed_pool.point_at(pool, r))
     return r
 
 
@@ -161,11 +140,11 @@ def _form_in_pairs(pool: MixedPool, unassigned: Unassigned, k: int, most: int) -
     spent = 0
     while spent < most and pool.counts[ALIVE] >= 3 * k:
         r = _farthest_from_center(pool, unassigned)
-        s = farthest(pool, r)
+        s = mixed_pool.farthest(pool, r)
         _form(pool, unassigned, r, k)
         if np.isnan(pool.sums[s]):
-            s = farthest(pool)  # the distances are still those from r
-        measure_from(pool, point_at(pool, s))
+            s = mixed_pool.farthest(pool)  # the distances are still those from r
+        mixed_pool.measure_from(pool, mixed_pool.point_at(pool, s))
         _form(pool, unassigned, s, k)
         spent += 3 * len(pool.domains) * pool.counts[EXTENT]
 
@@ -182,11 +161,11 @@ def _finish(pool: MixedPool, unassigned: Unassigned, k: int) -> None:
 
 def mdav_generic_mixed(records: Records, k: int) -> IntArray:
     """Return the labels of MDAV-generic for ``records``, n >= k."""
-    pool = make_pool(records)
+    pool = mixed_pool.make_pool(records)
     unassigned = make_unassigned(records)
     while pool.counts[ALIVE] >= 3 * k:
         checkpoint("forming groups", float(1.0 - (pool.counts[ALIVE] / records.n) ** 2))
-        _form_in_pairs(pool, unassigned, k, TERMS_AT_A_TIME)
+        _form_in_pairs(pool, unassigned, k, mixed_pool.TERMS_AT_A_TIME)
     _finish(pool, unassigned, k)
     return unassigned.labels
 

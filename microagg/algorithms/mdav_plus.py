@@ -5,8 +5,7 @@
    unassigned records form a group.
 3. Fewer than k records left: each joins the group with the nearest centroid, centroids frozen.
 
-Ties go to the lowest record index. Time O(n²d/k). The kernel, which V-MDAV uses, too, is in
-:mod:`microagg.kernels.bases.mdav_plus`.
+Ties go to the lowest record index. Time O(n²d/k).
 
 Source: Thaeter & Reischuk, Improving Anonymization Clustering.
 """

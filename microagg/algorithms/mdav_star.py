@@ -26,13 +26,8 @@ import numpy as np
 from numba import njit
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.grouping.centroid_index import (
-    CentroidIndex,
-    enter_group,
-    least_growth_below,
-    make_centroid_index,
-    widen_boxes,
-)
+from microagg.kernels.grouping import centroid_index
+from microagg.kernels.grouping.centroid_index import CentroidIndex, enter_group, least_growth_below, widen_boxes
 from microagg.kernels.grouping.fixed_mean import Step, group_while_many
 from microagg.kernels.grouping.groups import Groups, form, found_group, join, least_growth, sse_of, take
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool, measure_from, members_around, nearest, tidy
@@ -132,7 +127,7 @@ def mdav_star(X: FloatArray, k: int) -> IntArray:
     """Return the labels of MDAV* for ``X``, shape (n, d), n >= k."""
 
     def make_step(groups: Groups, pool: TreePool) -> Step:
-        index = make_centroid_index(pool.tree, len(groups.sizes))
+        index = centroid_index.make_centroid_index(pool.tree, len(groups.sizes))
 
         def step(cache: NeighborCache, seeds: IntArray, until: int, executor: ThreadPoolExecutor) -> NeighborCache:
             # The nearest records of y, the record nearest to a seed, are needed too.

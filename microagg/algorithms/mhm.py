@@ -23,11 +23,6 @@ from microagg.kernels.paths.split import split_path
 from microagg.validation import FloatArray, IntArray
 
 
-def mhm(X: FloatArray, k: int, order: str) -> IntArray:
-    """Return the labels of MHM for ``X``, shape (n, d), n >= k."""
-    return split_path(X, by_value(sums(X)) if order == "sum" else np.arange(len(X)), k)
-
-
 class MHM(Microaggregator):
     """MHM of Hansen & Mukherjee."""
 
@@ -56,4 +51,4 @@ class MHM(Microaggregator):
     )
 
     def _partition(self, X: FloatArray, k: int, *, order: str) -> IntArray:
-        return mhm(X, k, order)
+        return split_path(X, by_value(sums(X)) if order == "sum" else np.arange(len(X)), k)

@@ -40,32 +40,15 @@ DONE = 2  # records in these
 
 
 class Cuts(NamedTuple):
-    """Sets of records to be cut; made by :func:`make_cuts`.
+    """Sets of records to be cut; made by :func:`make_cuts`."""
 
-    Attributes
-    ----------
-    columns : array of float, shape (d, n)
-    domains : array of float, shape (d,)
-        The largest possible difference in each attribute.
-    order : array of int, shape (n,)
-        The records, set by set, each ascending.
-    spare : array of int, shape (n,)
-        Where a part is kept while its set is rearranged.
-    stack : array of int, shape (n, 2)
-        Where in ``order`` each open set starts and stops.
-    labels : array of int, shape (n,)
-        The group of each record, once it has one.
-    counts : array of int, shape (3,)
-        See OPEN, GROUPS and DONE.
-    """
-
-    columns: FloatArray
-    domains: FloatArray
-    order: IntArray
-    spare: IntArray
-    stack: IntArray
-    labels: IntArray
-    counts: IntArray
+    columns: FloatArray  # shape (d, n)
+    domains: FloatArray  # shape (d,): the largest possible difference in each attribute
+    order: IntArray  # shape (n,): the records, set by set, each ascending
+    spare: IntArray  # shape (n,): where a part is kept while its set is rearranged
+    stack: IntArray  # shape (n, 2): where in ``order`` each open set starts and stops
+    labels: IntArray  # shape (n,): the group of each record, once it has one
+    counts: IntArray  # shape (3,): see OPEN, GROUPS and DONE
 
 
 def make_cuts(records: Records) -> Cuts:

@@ -5,8 +5,7 @@
    those at which every cell gets at least k records at the least sum of squared distances.
 3. Centroids are computed again, and so on while the SSE falls by more than 1e-10 of the SST.
 
-The paper tunes the costs numerically, until the cells have given probabilities, which finitely many records can only
-approximate. Here costs and sizes are exact: the records are assigned by linear programming
+The paper tunes the costs numerically. Here they are exact: the records are assigned by linear programming
 (:mod:`microagg.kernels.grouping.assignment`), whose prices of the cells are the costs, with their signs reversed. A
 cell with more than k records costs nothing, all others at most nothing; records between two cells at equal cost go
 where sizes need them. The number of cells is that of MDAV and there is no upper bound on sizes.
@@ -22,13 +21,10 @@ import numpy as np
 
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.mdav import mdav
-from microagg.kernels.grouping.assignment import assign
+from microagg.kernels.grouping.assignment import LEAST_GAIN, assign
 from microagg.partition import canonical_labels, group_means
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
-
-#: The SSE counts as fallen if it has by more than this share of the SST.
-LEAST_GAIN = 1e-10
 
 
 def pcl(X: FloatArray, k: int) -> IntArray:

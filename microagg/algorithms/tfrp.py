@@ -14,8 +14,7 @@
    :mod:`microagg.kernels.grouping.dissolve`).
 5. Each group of 2k or more records is partitioned by steps 1 to 3, with its own R₁ and R₂.
 
-Ties go to the lowest record index or group number. Time O(n²d/k). The kernel of ``tfrp-1``, by which GSMS-T2 splits
-groups, too, is in :mod:`microagg.kernels.bases.tfrp`.
+Ties go to the lowest record index or group number. Time O(n²d/k).
 
 Source: Chang, Li & Huang 2007, as given in Kabir, Wang & Zhang 2010.
 """
@@ -26,11 +25,6 @@ from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.tfrp import tfrp_1
 from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
 from microagg.validation import FloatArray, IntArray
-
-
-def tfrp_2(X: FloatArray, k: int) -> IntArray:
-    """Return the labels of TFRP-2 for ``X``, shape (n, d), n >= k."""
-    return split_large(X, dissolve_groups(X, tfrp_1(X, k), "sse", 4 * k - 1), k, tfrp_1)
 
 
 class TFRP1(Microaggregator):
@@ -73,4 +67,4 @@ class TFRP2(Microaggregator):
     )
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:
-        return tfrp_2(X, k)
+        return split_large(X, dissolve_groups(X, tfrp_1(X, k), "sse", 4 * k - 1), k, tfrp_1)

@@ -31,12 +31,7 @@ from microagg.base import Info, Microaggregator, Param
 from microagg.kernels.bases.mdav_plus import mdav_plus
 from microagg.kernels.grouping.fixed_mean import Step, group_while_many
 from microagg.kernels.grouping.groups import Groups, form, join, rest_to_nearest_centroid
-from microagg.kernels.grouping.isolation import (
-    IsolationBounds,
-    make_isolation_bounds,
-    nearest_isolated,
-    take_and_renew,
-)
+from microagg.kernels.grouping.isolation import IsolationBounds, make_isolation_bounds, nearest_isolated, take_and_renew
 from microagg.kernels.neighbors import tree_queries
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool, measure_from, members_around, nearest, tidy
 from microagg.kernels.neighbors.kd_tree import NO_INDEX

@@ -131,8 +131,6 @@ class CliquePartitioning(Program):
                 return True
         return False
 
-    # --- the rounds --------------------------------------------------------------------------------------------------
-
     def _rounds(self) -> Iterator[bool]:
         """Run without end, pausing several times a second: with True after a round, with False within it."""
         yield from self._begin()
@@ -307,11 +305,7 @@ class CliquePartitioning(Program):
 class HalpernIterate:
     """The primal or the dual vector of the method, with its restarts.
 
-    Parameters
-    ----------
-    matrix : SignMatrix
-        The matrix of the program for the dual vector, its transpose for the primal one.
-    start : array of float, shape (m,)
+    ``matrix`` is that of the program for the dual vector, its transpose for the primal one.
 
     Attributes
     ----------

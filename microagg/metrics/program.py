@@ -18,12 +18,7 @@ ALLOWANCE = 1e-9
 class Program(ABC):
     """A linear program, solved step by step, and the best lower bound on the SSE that it has proven so far.
 
-    Parameters
-    ----------
-    X : array of float, shape (n, d)
-        Finite numbers; at least 2k records, not all equal.
-    k : int
-        At least 2.
+    ``X``, shape (n, d), are finite numbers, at least 2k records and not all equal; k is at least 2.
 
     Attributes
     ----------

@@ -216,9 +216,8 @@ class Master:
         Members in ascending order; filled up with -1, which come first.
     triples : array of int, shape (t, 3)
     duals : Duals
-        The dual solution.
     value : float
-        Its value: no pi within the box gives a better bound.
+        The value of these duals: no pi within the box gives a better bound.
     box_activity : float
         The sum of the primal values of the columns of the box; 0 if the box does not keep pi from anything better.
     """

@@ -6,15 +6,8 @@ import numpy as np
 from numba import njit
 
 from microagg.kernels.grouping.groups import Groups, assign_rest, form, make_groups
-from microagg.kernels.neighbors.brute_force import (
-    ALIVE,
-    Pool,
-    farthest,
-    make_pool,
-    members_around,
-    passes_at_a_time,
-    tidy,
-)
+from microagg.kernels.neighbors import brute_force
+from microagg.kernels.neighbors.brute_force import ALIVE, Pool, farthest, members_around, tidy
 from microagg.kernels.neighbors.farthest_pair import farthest_pair, measure_reach
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
@@ -45,11 +38,11 @@ def _rounds(
 def md(X: FloatArray, k: int, r_first: bool) -> IntArray:
     """Return the labels of MD for ``X``, shape (n, d), n >= k."""
     n, d = X.shape
-    pool = make_pool(X)
+    pool = brute_force.make_pool(X)
     groups = make_groups(n, d, k)
     reach = np.empty(n)
     partner = np.empty(n, dtype=np.int64)
-    at_a_time = passes_at_a_time(n, d)
+    at_a_time = brute_force.passes_at_a_time(n, d)
     for start in range(0, n if n >= 2 * k else 0, at_a_time):
         checkpoint("measuring distances", start / (2 * n))
         measure_reach(X, pool, reach, partner, start, min(n, start + at_a_time))

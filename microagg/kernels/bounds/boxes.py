@@ -14,19 +14,11 @@ BLOCK = 32
 
 
 class Blocks(NamedTuple):
-    """Records in blocks of neighbors; made by :func:`make_blocks`.
+    """Records in blocks of neighbors; made by :func:`make_blocks`."""
 
-    Attributes
-    ----------
-    X : array of float, shape (n, d)
-        The records, in such an order that each BLOCK of them lie close together.
-    low, high : arrays of float, shape (n / BLOCK, d)
-        The bounding boxes.
-    """
-
-    X: FloatArray
-    low: FloatArray
-    high: FloatArray
+    X: FloatArray  # shape (n, d): the records, in such an order that each BLOCK of them lie close together
+    low: FloatArray  # shape (n / BLOCK, d): the least value of each attribute in each block
+    high: FloatArray  # shape (n / BLOCK, d): the greatest
 
 
 def make_blocks(X: FloatArray) -> Blocks:

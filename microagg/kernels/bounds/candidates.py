@@ -17,23 +17,12 @@ from microagg.validation import FloatArray, IntArray
 
 
 class Local(NamedTuple):
-    """The m candidates of one root for groups of any size, by local numbers from 0 to m - 1; the root has number m.
+    """The m candidates of one root for groups of any size, by local numbers from 0 to m - 1; the root has number m."""
 
-    Attributes
-    ----------
-    ids : array of int, shape (m + 1,)
-        The records.
-    D : array of float, shape (m + 1, m + 1)
-        Their squared distances.
-    pi : array of float, shape (m + 1,)
-    halves : array of float, shape (m + 1, 2k - 2)
-        See :func:`microagg.kernels.bounds.pricing.price`.
-    """
-
-    ids: IntArray
-    D: FloatArray
-    pi: FloatArray
-    halves: FloatArray
+    ids: IntArray  # shape (m + 1,): the records
+    D: FloatArray  # shape (m + 1, m + 1): their squared distances
+    pi: FloatArray  # shape (m + 1,)
+    halves: FloatArray  # shape (m + 1, 2k - 2): see :func:`microagg.kernels.bounds.pricing.price`
 
 
 @njit(cache=True, nogil=True)

@@ -52,44 +52,22 @@ MOST_CANDIDATES = 1500
 
 
 class Cuts(NamedTuple):
-    """Subset-row cuts with their dual values; made by :func:`make_cuts`.
+    """Subset-row cuts with their dual values; made by :func:`make_cuts`."""
 
-    Attributes
-    ----------
-    triples : array of int, shape (m, 3)
-    duals : array of float, shape (m,)
-        sigma, nonnegative.
-    starts, rows : arrays of int, shape (n + 1,) and (3m,)
-        The triples of record x are rows[starts[x] : starts[x + 1]].
-    """
-
-    triples: IntArray
-    duals: FloatArray
-    starts: IntArray
-    rows: IntArray
+    triples: IntArray  # shape (m, 3)
+    duals: FloatArray  # shape (m,): sigma, nonnegative
+    starts: IntArray  # shape (n + 1,): the triples of record x are rows[starts[x] : starts[x + 1]]
+    rows: IntArray  # shape (3m,)
 
 
 class Found(NamedTuple):
-    """The groups with the least reduced costs found for each root; made by :func:`make_found`.
+    """The groups with the least reduced costs found for each root; made by :func:`make_found`."""
 
-    Attributes
-    ----------
-    least : array of float, shape (n,)
-        A lower bound on the reduced cost of every group of the root; at most 0.
-    groups : array of int, shape (n, keep, 2k - 1)
-        By ascending reduced cost, each filled up with -1.
-    costs : array of float, shape (n, keep)
-        Their reduced costs.
-    counts : array of int, shape (n,)
-        How many groups there are.
-    cut_short : array of bool, shape (n,)
-        Whether the search ended before all groups were seen or ruled out, so that ``least`` may be too low.
-    """
-
-    least: FloatArray
-    groups: IntArray
-    costs: FloatArray
-    counts: IntArray
+    least: FloatArray  # shape (n,): a lower bound on the reduced cost of every group of the root; at most 0
+    groups: IntArray  # shape (n, keep, 2k - 1): by ascending reduced cost, each filled up with -1
+    costs: FloatArray  # shape (n, keep): their reduced costs
+    counts: IntArray  # shape (n,): how many groups there are
+    # shape (n,): whether the search ended before all groups were seen or ruled out, so that ``least`` may be too low
     cut_short: NDArray[np.bool_]
 
 
@@ -97,50 +75,22 @@ class Stack(NamedTuple):
     """A depth-first search for one root and one size: at each depth one more record is in the part.
 
     There are m candidates, t cuts, and s depths, s being the largest size. Records have their local numbers.
-
-    Attributes
-    ----------
-    candidates : array of int, shape (s, m)
-        Those that may still join, in ascending order of ``bounds``.
-    counts : array of int, shape (s,)
-        How many these are.
-    next : array of int, shape (s,)
-        The position of the one to join next.
-    A : array of float, shape (s, m)
-        A of each record.
-    bounds : array of float, shape (s, m)
-        A + h / s of each of ``candidates``, in their order.
-    base : array of float, shape (s,)
-        The cost of the part.
-    degrees : array of float, shape (s,)
-        The root's weighted degree in the part.
-    chosen : array of int, shape (s,)
-        Which record joined at each depth.
-    least : array of float, shape (s,)
-        Scratch.
-    weights : array of float, shape (m,)
-        w of the root and each candidate.
-    in_part : array of int, shape (t,)
-        How many records of each triple are in the part; not kept up for cuts with sigma = 0.
-    place : array of int, shape (n,)
-        The local number of each record, -1 for none.
-    taken : array of int, shape (m + 1,)
-        1 for those in the part, otherwise 0.
     """
 
-    candidates: IntArray
-    counts: IntArray
-    next: IntArray
-    A: FloatArray
-    bounds: FloatArray
-    base: FloatArray
-    degrees: FloatArray
-    chosen: IntArray
-    least: FloatArray
-    weights: FloatArray
+    candidates: IntArray  # shape (s, m): those that may still join, in ascending order of ``bounds``
+    counts: IntArray  # shape (s,): how many these are
+    next: IntArray  # shape (s,): the position of the one to join next
+    A: FloatArray  # shape (s, m): A of each record
+    bounds: FloatArray  # shape (s, m): A + h / s of each of ``candidates``, in their order
+    base: FloatArray  # shape (s,): the cost of the part
+    degrees: FloatArray  # shape (s,): the root's weighted degree in the part
+    chosen: IntArray  # shape (s,): which record joined at each depth
+    least: FloatArray  # shape (s,): scratch
+    weights: FloatArray  # shape (m,): w of the root and each candidate
+    # shape (t,): how many records of each triple are in the part; not kept up for cuts with sigma = 0
     in_part: IntArray
-    place: IntArray
-    taken: IntArray
+    place: IntArray  # shape (n,): the local number of each record, -1 for none
+    taken: IntArray  # shape (m + 1,): 1 for those in the part, otherwise 0
 
 
 def make_cuts(n: int, triples: IntArray, duals: FloatArray) -> Cuts:
@@ -429,23 +379,12 @@ def price(
     blocks: Blocks, pi: FloatArray, cuts: Cuts, halves: FloatArray, k: int, first: int, last: int, limit: float,
     effort: int, found: Found,
 ) -> int:  # fmt: skip
-    """Find the groups with the least rc of the roots first <= x < last, of k to 2k-1 records; return the effort spent.
+    """Find the groups with the least rc of the roots first <= x < last, of k to 2k-1 records.
 
-    Parameters
-    ----------
-    halves : array of float, shape (n, 2k - 2)
-        Half the sum of the 0, 1, 2, … least squared distances from each record to others.
-    limit : float
-        Negative: only groups with an rc below it are looked for.
-    effort : int
-        How many candidates are ranked, at most, for a root and a size before the search is cut short.
-    found : Found
-        Receives the result; ``least`` is valid whatever the effort.
-
-    Returns
-    -------
-    spent : int
-        How many candidates were ranked.
+    ``halves``, shape (n, 2k - 2), has half the sum of the 0, 1, 2, … least squared distances from each record to
+    others. Only groups with an rc below ``limit``, a negative number, are looked for. For a root and a size at most
+    ``effort`` candidates are ranked before the search is cut short; return how many were ranked in all. ``found``
+    receives the result; its ``least`` is valid whatever the effort.
     """
     n = len(pi)
     highest = greatest_of_blocks(pi)

@@ -24,40 +24,21 @@ ROUNDING = 1e-12
 
 
 class SignMatrix(NamedTuple):
-    """A sparse matrix of entries 1 and -1, row by row: row i has 1 at indices[starts[i] : middles[i]], then -1.
+    """A sparse matrix of entries 1 and -1, row by row: row i has 1 at indices[starts[i] : middles[i]], then -1."""
 
-    Attributes
-    ----------
-    starts : array of int, shape (m + 1,)
-    middles : array of int, shape (m,)
-    indices : array of int32, shape (starts[m],)
-        The columns of the entries.
-    """
-
-    starts: IntArray
-    middles: IntArray
-    indices: IntArray
+    starts: IntArray  # shape (m + 1,)
+    middles: IntArray  # shape (m,)
+    indices: IntArray  # int32, shape (starts[m],): the columns of the entries
 
 
 class Graph(NamedTuple):
-    """The pairs of the program; made by :func:`make_graph`.
+    """The pairs of the program; made by :func:`make_graph`."""
 
-    Attributes
-    ----------
-    keys : array of int, shape (p,)
-        first · n + second of each pair, first < second, ascending.
-    firsts : array of int, shape (n + 1,)
-        The pairs with first i are those from firsts[i] to firsts[i + 1].
-    starts : array of int, shape (n + 1,)
-    partners, pairs : arrays of int, shape (2p,)
-        Record i is in pairs[starts[i] : starts[i + 1]], with these partners.
-    """
-
-    keys: IntArray
-    firsts: IntArray
-    starts: IntArray
-    partners: IntArray
-    pairs: IntArray
+    keys: IntArray  # shape (p,): first · n + second of each pair, first < second, ascending
+    firsts: IntArray  # shape (n + 1,): the pairs with first i are those from firsts[i] to firsts[i + 1]
+    starts: IntArray  # shape (n + 1,): record i is in pairs[starts[i] : starts[i + 1]]
+    partners: IntArray  # shape (2p,): the other record of each of ``pairs``
+    pairs: IntArray  # shape (2p,)
 
 
 @njit(cache=True, nogil=True)
@@ -94,12 +75,8 @@ def _column_of(graph: Graph, i: int, j: int) -> int:
 def make_matrix(graph: Graph, inequalities: IntArray) -> SignMatrix:
     """Return the matrix A of the program, shape (n + 1 + m, n + p).
 
-    Parameters
-    ----------
-    graph : Graph
-        The p pairs; those of a center and a leaf, or of two leaves, of any inequality must be among them.
-    inequalities : array of int, shape (m, 1 + width)
-        As :func:`microagg.kernels.bounds.separation.violated_inequalities` returns them.
+    ``inequalities``, shape (m, 1 + width), are as :func:`microagg.kernels.bounds.separation.violated_inequalities`
+    returns them; the pairs of a center and a leaf, or of two leaves, of any of them must be in the graph.
     """
     n, m = len(graph.starts) - 1, len(inequalities)
     starts, middles = np.zeros(n + 2 + m, dtype=np.int64), np.empty(n + 1 + m, dtype=np.int64)
@@ -196,24 +173,10 @@ def step_primal(
 ) -> float:  # fmt: skip
     """Step in the columns first <= j < last of x; return the square of the step, each entry over its step size.
 
-    Parameters
-    ----------
-    costs, low : arrays of float, shape (n + p,)
-        c and low.
-    step : float
-        The step size of a column is this over the number of its entries.
-    weight : float
-        Halpern's: how far x moves from the anchor to the reflected iterate.
-    y : array of float
-        The dual vector.
-    reflected : array of float, shape (n + p,)
-        Receives 2 · ``stepped`` - x: the reflected iterate, as far beyond ``stepped`` as x was before it.
-    x : array of float, shape (n + p,)
-        Where the step begins; receives weight · reflected + (1 - weight) · anchor.
-    anchor : array of float, shape (n + p,)
-        The point of the last restart.
-    stepped : array of float, shape (n + p,)
-        Receives where the step, projected to low ≤ x ≤ 1, leads.
+    ``y`` is the dual vector, all other arrays have the shape (n + p,). The step size of a column is ``step`` over the
+    number of its entries. ``stepped`` receives where the step from ``x``, projected to low ≤ x ≤ 1, leads;
+    ``reflected`` receives 2 · stepped - x, as far beyond ``stepped`` as x was before it; and ``x`` receives Halpern's
+    weight · reflected + (1 - weight) · anchor, with ``anchor`` the point of the last restart.
     """
     total = 0.0
     for j in range(first, last):
@@ -296,20 +259,9 @@ def price_pairs(
 ) -> tuple[IntArray, FloatArray, float]:
     """Find pairs i < j outside the graph whose reduced cost d_ij / k - u_i - u_j, rounded down, is negative.
 
-    Those with first <= i < last are looked at, and of these the ``most`` most negative of each i returned.
-
-    Parameters
-    ----------
-    u : array of float, shape (n,)
-        The dual values of the records.
-
-    Returns
-    -------
-    keys : array of int, shape (m,)
-        i · n + j of each pair.
-    reduced : array of float, shape (m,)
-    total : float
-        The sum of all negative reduced costs, also those of pairs that are not returned.
+    ``u``, shape (n,), are the dual values of the records. Of each first <= i < last the ``most`` most negative pairs
+    are returned: their keys i · n + j, shape (m,), their reduced costs, shape (m,), and the sum of all negative reduced
+    costs, also those of pairs that are not returned.
     """
     X = blocks.X
     n = len(X)

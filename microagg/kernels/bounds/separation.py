@@ -23,22 +23,10 @@ def violated_triples(
 ) -> tuple[IntArray, FloatArray]:
     """Return triples whose subset-row cut is violated: the groups with two or three of them add up to more than 1.
 
-    Parameters
-    ----------
-    groups : array of int, shape (m, 2k - 1)
-        Filled up with -1.
-    values : array of float, shape (m,)
-        The value of each group in the solution; those of the groups of each record add up to 1.
-    starts, rows : arrays of int, shape (n + 1,) and (sum of the sizes,)
-        The groups of record x are rows[starts[x] : starts[x + 1]].
-    least : float
-        A triple is returned if its cut is violated by more than this.
-
-    Returns
-    -------
-    triples : array of int, shape (t, 3)
-        Ascending within a triple; the same triple may occur up to three times.
-    violations : array of float, shape (t,)
+    ``groups``, shape (m, 2k - 1), are filled up with -1; ``values``, shape (m,), are theirs in the solution, where
+    those of the groups of each record add up to 1. The groups of record x are rows[starts[x] : starts[x + 1]]. Returned
+    are the triples, shape (t, 3), whose cut is violated by more than ``least``, and by how much, shape (t,). Records
+    ascend within a triple; the same triple may occur up to three times.
     """
     n = len(starts) - 1
     triples, violations = [(0, 0, 0)], [0.0]
@@ -80,27 +68,12 @@ def violated_inequalities(
 ) -> tuple[IntArray, FloatArray]:
     """Find 2-partition inequalities with a center first <= i < last that x violates.
 
-    For each center and each first leaf with a positive value in x, the ``tries`` second leaves that raise the violation
-    most are tried; to each, further leaves are added greedily.
+    ``x``, shape (n + p,), are the values of the records and of the pairs. For each center and each first leaf with a
+    positive value in x, the ``tries`` second leaves that raise the violation most are tried; to each, further leaves
+    are added greedily, up to ``most`` leaves, which is at most ``width``.
 
-    Parameters
-    ----------
-    graph : Graph
-    x : array of float, shape (n + p,)
-        The value of each record and each pair.
-    least : float
-        An inequality is returned if it is violated by more than this.
-    most : int
-        How many leaves an inequality may have, at most ``width``.
-    tries : int
-    width : int
-        How many leaves there is room for in what is returned.
-
-    Returns
-    -------
-    inequalities : array of int, shape (m, 1 + width)
-        The center and the leaves, these ascending and filled up with -1; the same inequality may occur repeatedly.
-    violations : array of float, shape (m,)
+    Returned are the inequalities violated by more than ``least``, shape (m, 1 + width), each the center and then the
+    leaves, ascending and filled up with -1, and by how much, shape (m,); the same inequality may occur repeatedly.
     """
     n = len(graph.starts) - 1
     inequalities, violations = np.empty((1024, 1 + width), dtype=np.int64), np.empty(1024)
@@ -139,15 +112,9 @@ def violated_inequalities(
 
 @njit(cache=True, nogil=True)
 def _around(graph: Graph, x: FloatArray, center: int, place: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Return the m records whose pair with the center has a value in x, and the values of all pairs of these.
+    """Return the m records whose pair with the center has a value in x, these values, and those between the records.
 
-    Returns
-    -------
-    ids : array of int, shape (m,)
-    values : array of float, shape (m,)
-        The value of the pair of each with the center.
-    between : array of float, shape (m, m)
-        The values of the pairs between them.
+    The shapes are (m,), (m,) and (m, m).
     """
     n = len(graph.starts) - 1
     m = 0

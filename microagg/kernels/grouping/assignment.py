@@ -31,6 +31,9 @@ from microagg.validation import FloatArray, IntArray
 CENTROIDS_PER_RECORD = 20
 RECORDS_PER_PLACE = 5
 
+#: A change of the SSE by which an algorithm that assigns again and again goes on: more than this share of the SST.
+LEAST_GAIN = 1e-10
+
 # Reduced costs within this of zero, in mean weights, count as zero. The solver is told to be ten times as exact.
 ZERO = 1e-9
 
@@ -202,16 +205,8 @@ def _solve(
 def assign(X: FloatArray, centers: FloatArray, labels: IntArray, low: int, high: int, *, squared: bool) -> IntArray:
     """Return the labels of the assignment of least total weight, as the module describes it.
 
-    Parameters
-    ----------
-    X : array of float, shape (n, d)
-    centers : array of float, shape (m, d)
-    labels : array of int, shape (n,)
-        An assignment that satisfies the bounds. It is returned if it weighs nothing.
-    low, high : int
-        The least and the greatest size of a group.
-    squared : bool
-        Whether a weight is the square of a distance.
+    ``X`` has the shape (n, d), ``centers`` (m, d). ``labels``, shape (n,), are any assignment whose groups have ``low``
+    to ``high`` records; they are returned if they weigh nothing. With ``squared`` a weight is the square of a distance.
     """
     n, m = len(X), len(centers)
     rows = np.arange(n)

@@ -19,27 +19,14 @@ from microagg.validation import FloatArray, IntArray
 
 
 class CentroidIndex(NamedTuple):
-    """The groups at the leaves of a tree, and boxes around their centroids; made by :func:`make_centroid_index`.
+    """The groups at the leaves of a tree, and boxes around their centroids; made by :func:`make_centroid_index`."""
 
-    Attributes
-    ----------
-    boxes : array of float, shape (nodes, 2, d)
-        The least and greatest value of each attribute of the centroids entered below each node.
-    lowest : array of int, shape (nodes,)
-        The lowest group entered below each node.
-    latest : array of int, shape (nodes,)
-        The group entered last at each leaf, -1 if there is none.
-    before : array of int, shape (groups,)
-        The group entered before each at the same leaf, -1 if there is none.
-    leaves : array of int, shape (groups,)
-        Where each group was entered.
-    """
-
+    # shape (nodes, 2, d): the least and greatest value of each attribute of the centroids entered below each node
     boxes: FloatArray
-    lowest: IntArray
-    latest: IntArray
-    before: IntArray
-    leaves: IntArray
+    lowest: IntArray  # shape (nodes,): the lowest group entered below each node
+    latest: IntArray  # shape (nodes,): the group entered last at each leaf, -1 if there is none
+    before: IntArray  # shape (groups,): the group entered before each at the same leaf, -1 if there is none
+    leaves: IntArray  # shape (groups,): where each group was entered
 
 
 @njit(cache=True, nogil=True)

@@ -30,32 +30,17 @@ GROUPS_AT_A_TIME = 256
 
 
 class LinkedGroups(NamedTuple):
-    """A partition whose groups are linked lists of records; made by :func:`link_groups`.
+    """A partition whose groups are linked lists of records; made by :func:`link_groups`."""
 
-    Attributes
-    ----------
-    labels : array of int, shape (n,)
-        The group of each record; the numbers of dissolved groups no longer occur.
-    first, last : arrays of int, shape (groups,)
-        The first and last record of each group.
-    following : array of int, shape (n,)
-        The record after each record in its group, -1 after the last.
-    sizes : array of int, shape (groups,)
-    sums : array of float, shape (groups, d)
-        The coordinate sums of each group, added in the order of its records.
-    centroids : array of float, shape (d, groups)
-        One row per attribute; NaN in the first for a group that has been dissolved.
-    sse : array of float, shape (groups,)
-    """
-
-    labels: IntArray
-    first: IntArray
-    last: IntArray
-    following: IntArray
-    sizes: IntArray
-    sums: FloatArray
+    labels: IntArray  # shape (n,): the group of each record; the numbers of dissolved groups no longer occur
+    first: IntArray  # shape (groups,): the first record of each group
+    last: IntArray  # shape (groups,): the last record of each group
+    following: IntArray  # shape (n,): the record after each record in its group, -1 after the last
+    sizes: IntArray  # shape (groups,)
+    sums: FloatArray  # shape (groups, d): the coordinate sums of each group, added in the order of its records
+    # shape (d, groups): one row per attribute; NaN in the first for a group that has been dissolved
     centroids: FloatArray
-    sse: FloatArray
+    sse: FloatArray  # shape (groups,)
 
 
 @njit(cache=True, nogil=True)
@@ -185,15 +170,9 @@ def _dissolve_some(X: FloatArray, groups: LinkedGroups, order: IntArray, most: i
 def dissolve_groups(X: FloatArray, labels: IntArray, order: Literal["sse", "reverse"], most: int) -> IntArray:
     """Return ``labels`` after each group has been tried once, the numbers of dissolved groups left out.
 
-    Parameters
-    ----------
-    X : array of float, shape (n, d)
-    labels : array of int, shape (n,)
-        Group numbers 0, 1, 2, … without a gap, in the order in which the groups were made.
-    order : {"sse", "reverse"}
-        Which group is tried first: the one with the largest SSE before the pass, or the one made last.
-    most : int
-        The size up to which groups may grow.
+    ``labels``, shape (n,), are numbers 0, 1, 2, … without a gap, in the order in which the groups were made. The group
+    with the largest SSE before the pass is tried first ("sse"), or the one made last ("reverse"). Groups may grow to
+    ``most``.
     """
     groups = link_groups(X, labels)
     number = len(groups.sizes)

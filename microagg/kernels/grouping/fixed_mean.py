@@ -37,16 +37,8 @@ def group_while_many(
 ) -> tuple[Groups, Pool, IntArray]:
     """Take the records of ``X``, shape (n, d), n >= k, into groups as long as many are unassigned.
 
-    If there are few from the beginning, nothing is formed: passes over them are faster than a tree.
-
-    Returns
-    -------
-    groups : Groups
-        As far as they are formed.
-    rest : Pool
-        The unassigned records.
-    order : array of int
-        The records that may still be seeds, in their order.
+    Return the groups as far as they are formed, the unassigned records, and those that may still be seeds, in their
+    order. If there are few from the beginning, nothing is formed: passes over them are faster than a tree.
     """
     n, d = X.shape
     groups = make_groups(n, d, k)

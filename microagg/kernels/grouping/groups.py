@@ -14,23 +14,12 @@ from microagg.validation import FloatArray, IntArray
 
 
 class Groups(NamedTuple):
-    """Groups under construction; made by :func:`make_groups`.
+    """Groups under construction; made by :func:`make_groups`."""
 
-    Attributes
-    ----------
-    labels : array of int, shape (n,)
-        The group of each record, -1 while unassigned.
-    sums : array of float, shape (n // k, d)
-        The coordinate sums of each group, added in the order in which records joined.
-    sizes : array of int, shape (n // k,)
-    number : array of int, shape (1,)
-        How many groups there are.
-    """
-
-    labels: IntArray
-    sums: FloatArray
-    sizes: IntArray
-    number: IntArray
+    labels: IntArray  # shape (n,): the group of each record, -1 while unassigned
+    sums: FloatArray  # shape (n // k, d): the coordinate sums of each group, added in the order in which records joined
+    sizes: IntArray  # shape (n // k,)
+    number: IntArray  # shape (1,): how many groups there are
 
 
 @njit(cache=True, nogil=True)

@@ -32,26 +32,15 @@ _NEAR_ENOUGH = 0.1
 
 
 class IsolationBounds(NamedTuple):
-    """For each unassigned record an upper bound of its isolation; made by :func:`make_isolation_bounds`.
+    """For each unassigned record an upper bound of its isolation; made by :func:`make_isolation_bounds`."""
 
-    Attributes
-    ----------
-    neighbors : array of int, shape (n, NEAR_RECORDS)
-        Records near each record, nearest first, -1 where there were fewer.
-    bounds : array of float, shape (n,)
-        The squared distance of each record from the first of these that is unassigned, infinity if there is none.
-    first_dependent : array of int, shape (n,)
-        A record whose bound is its distance from this one, -1 if there is none.
-    next_dependent : array of int, shape (n,)
-        Another record whose bound is a distance from the same record, -1 if there is no further one.
-    greatest : array of float, shape (nodes,)
-        The greatest of ``bounds`` below each node of the tree; -1 if nothing is left.
-    """
-
-    neighbors: IntArray
+    neighbors: IntArray  # shape (n, NEAR_RECORDS): records near each record, nearest first, -1 where there were fewer
+    # shape (n,): the squared distance of each record from the first of these that is unassigned, infinity if none is
     bounds: FloatArray
-    first_dependent: IntArray
+    first_dependent: IntArray  # shape (n,): a record whose bound is its distance from this one, -1 if there is none
+    # shape (n,): another record whose bound is a distance from the same record, -1 if there is no further one
     next_dependent: IntArray
+    # shape (nodes,): the greatest of ``bounds`` below each node of the tree; -1 if nothing is left
     greatest: FloatArray
 
 
@@ -142,14 +131,8 @@ def nearest_isolated(
 ) -> tuple[int, float, float]:
     """Find the nearest to any of ``points`` of those records that are nearer than ``gamma`` times their bound.
 
-    Returns
-    -------
-    record : int
-        NO_INDEX if there is none.
-    distance : float
-        Its least squared distance from ``points``, shape (m, d).
-    passed : float
-        None of the other records that were passed over is nearer than this.
+    Return it, or NO_INDEX if there is none, and its least squared distance from ``points``, shape (m, d); and a
+    distance than which none of the other records that were passed over is nearer.
     """
     best, least, passed = NO_INDEX, np.inf, np.inf
     for point in points:

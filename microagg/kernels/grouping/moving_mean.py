@@ -41,15 +41,7 @@ from microagg.kernels.neighbors.farthest_from_mean import (
     without_assigned,
 )
 from microagg.kernels.neighbors.kd_tree import LEAF
-from microagg.kernels.neighbors.lookahead import (
-    NeighborCache,
-    empty_cache,
-    farthest_from,
-    list_farthest,
-    list_nearest,
-    nearest_to,
-    renew_cache,
-)
+from microagg.kernels.neighbors.lookahead import NeighborCache, farthest_from, nearest_to
 from microagg.kernels.neighbors.tree_pool import TreePool, make_tree_pool, number_left, pool_of_rest
 from microagg.kernels.neighbors.tree_queries import make_query
 from microagg.progress import checkpoint
@@ -70,9 +62,6 @@ GIVEN_UP_FROM = 4_096
 
 #: Once half the records of a tree have left, the rest get a new tree if there are at least this many of them.
 WORTH_A_TREE = 16_384
-
-
-# ---- By passes -------------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -104,22 +93,13 @@ def form_pairs(groups: Groups, pool: Pool, k: int, until: int) -> None:
         form(groups, pool, members_around(pool, s, k))
 
 
-# ---- By a tree -------------------------------------------------------------------------------------------------------
-
-
 def group_while_many(X: FloatArray, k: int, until: int, in_pairs: bool) -> tuple[Groups, Pool]:
     """Form groups of k records of ``X``, shape (n, d), n >= k, as long as many are unassigned.
 
     They are those of :func:`form_pairs` or, if not ``in_pairs``, of :func:`form_group`, while at least ``until``
     records are unassigned: no fewer than each needs, 2k or k. If there are few records from the beginning, none are
-    formed: passes over them are faster than a tree.
-
-    Returns
-    -------
-    groups : Groups
-        As far as they are formed.
-    rest : Pool
-        The unassigned records, which may be ``until`` or more.
+    formed: passes over them are faster than a tree. Return the groups as far as they are formed, and the unassigned
+    records, which may be ``until`` or more.
     """
     n, d = X.shape
     groups = make_groups(n, d, k)
@@ -154,7 +134,7 @@ def _form_until(
 
     ``n`` records were unassigned at the beginning of the whole run.
     """
-    near, far = empty_cache(len(pool.X)), empty_cache(len(pool.X))
+    near, far = lookahead.empty_cache(len(pool.X)), lookahead.empty_cache(len(pool.X))
     listed = make_farthest_list(pool)
     most = PREDICTED_AT_FIRST
     visited = rounds = 0.0
@@ -196,20 +176,17 @@ def _look_ahead(
 ) -> tuple[NeighborCache, NeighborCache, int]:
     """Look up what ``seeds`` as r, in this order, will need.
 
-    Returns
-    -------
-    near, far : NeighborCache
-        The lists of the nearest and of the farthest records.
-    visited : int
-        How many leaves were visited.
+    Return the lists of the nearest and of the farthest records, and how many leaves were visited.
     """
     width = k - 1 + lookahead.SPARE
-    near, visited = renew_cache(list_nearest, near, pool, seeds, width, k - 1, executor)
+    near, visited = lookahead.renew_cache(lookahead.list_nearest, near, pool, seeds, width, k - 1, executor)
     if in_pairs:
         seeds, _ = _predict(pool, near, far, seeds, k)
-        far, for_far = renew_cache(list_farthest, far, pool, seeds, FARTHEST_LISTED, 1, executor)
+        far, for_far = lookahead.renew_cache(lookahead.list_farthest, far, pool, seeds, FARTHEST_LISTED, 1, executor)
         seeds, opposite = _predict(pool, near, far, seeds, k)
-        near, for_both = renew_cache(list_nearest, near, pool, np.union1d(seeds, opposite), width, k - 1, executor)
+        near, for_both = lookahead.renew_cache(
+            lookahead.list_nearest, near, pool, np.union1d(seeds, opposite), width, k - 1, executor
+        )
         visited += for_far + for_both
     return near, far, visited
 
@@ -277,16 +254,9 @@ def _form(
     """Form groups, or pairs of them, until the next r was not predicted.
 
     Predicted are the records that are not -1 in ``looked_up``, shape (n,). The first ``unpredicted`` others are let
-    pass. It also ends when fewer than ``until`` records are unassigned or the list of the farthest is used up.
-
-    Returns
-    -------
-    predicted : int
-        Around how many predicted r groups were formed.
-    formed : int
-        Around how many r in all.
-    visited : int
-        How many leaves were visited for what no list contains.
+    pass. It also ends when fewer than ``until`` records are unassigned or the list of the farthest is used up. Return
+    around how many predicted r groups were formed, around how many r in all, and how many leaves were visited for what
+    no list contains.
     """
     query = make_query(k + 1)
     predicted = formed = 0

@@ -61,9 +61,6 @@ _MOST_BUDGET = 10_000_000
 _FEW_CHANGES = 1e-3
 
 
-# ---- Single moves ----------------------------------------------------------------------------------------------------
-
-
 @njit(cache=True, nogil=True)
 def rows_of(X: FloatArray, records: IntArray) -> FloatArray:
     """Return the rows ``records`` of ``X``."""
@@ -139,9 +136,6 @@ def repair(state: State, k: int, most: int) -> bool:
     return not is_waiting(state)
 
 
-# ---- Changes of whole groups -----------------------------------------------------------------------------------------
-
-
 @njit(cache=True, nogil=True)
 def _keep_if_better(state: State, k: int, most: int) -> bool:
     """Keep what the transaction has changed if the SSE falls, now or once it is repaired; tell whether it does."""
@@ -213,9 +207,6 @@ def change_groups(state: State, k: int, first: int, most: int, budget: int) -> t
         if state.sizes[group] > 0 and _dissolve(state, group, k, left):
             gained += 1
     return last, gained
-
-
-# ---- The whole descent -----------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)

@@ -59,14 +59,7 @@ class IteratedSearch:
     by itself, on a thread of its own. Where there are few groups, all are searched twice instead, and the better result
     is kept. What is found depends on the seed and on the numbers of iterations, not on the number of threads.
 
-    Parameters
-    ----------
-    X : array of float, shape (n, d)
-    labels : array of int, shape (n,)
-        Any numbering of groups of at least ``k`` records each.
-    k : int
-    random_state : int
-        The seed.
+    It begins with ``labels``, any numbering of groups of at least ``k`` records each of ``X``, shape (n, d).
 
     Attributes
     ----------

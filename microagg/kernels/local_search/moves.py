@@ -32,17 +32,10 @@ _CHAIN_WIDTH = 4
 
 
 class Nearest(NamedTuple):
-    """Room for the groups nearest to a record, nearest first; filled by :func:`candidates`.
+    """Room for the groups nearest to a record, nearest first; filled by :func:`candidates`."""
 
-    Attributes
-    ----------
-    groups : array of int, shape (width,)
-    distances : array of float, shape (width,)
-        The record's squared distances to their centroids.
-    """
-
-    groups: IntArray
-    distances: FloatArray
+    groups: IntArray  # shape (width,)
+    distances: FloatArray  # shape (width,): the record's squared distances to their centroids
 
 
 @njit(cache=True, nogil=True)
@@ -102,24 +95,12 @@ def candidates(state: State, record: int, without: int, nearest: Nearest) -> int
 
 
 class Move(NamedTuple):
-    """A move of a record x of group A.
+    """A move of a record x of group A."""
 
-    Attributes
-    ----------
-    gain : float
-        By how much it lowers the SSE.
-    group : int
-        B, to which x goes; -1 for no move.
-    partner : int
-        The record y of B that leaves it, -1 if none does.
-    target : int
-        The group that y goes to: A in a swap, C in a chain.
-    """
-
-    gain: float
-    group: int
-    partner: int
-    target: int
+    gain: float  # by how much it lowers the SSE
+    group: int  # B, to which x goes; -1 for no move
+    partner: int  # the record y of B that leaves it, -1 if none does
+    target: int  # the group that y goes to: A in a swap, C in a chain
 
 
 @njit(cache=True, nogil=True)

@@ -33,17 +33,8 @@ def divide(
 ) -> list[IntArray]:
     """Divide groups by random planes into regions, at least two, and return the groups of each.
 
-    Parameters
-    ----------
-    centers : array of float, shape (g, d)
-        The groups' centroids.
-    sizes : array of int, shape (g,)
-    draw : Generator
-        Random numbers.
-    most : int
-        Regions of more records are divided, ...
-    fewest : int
-        ... unless they have fewer groups than this.
+    ``centers``, shape (g, d), are the groups' centroids. Regions of more than ``most`` records are divided, unless they
+    have fewer groups than ``fewest``.
     """
     regions = []
     todo = [np.arange(len(sizes))]

@@ -53,9 +53,6 @@ _MOST_EXAMINED = 5_000
 Seed = NDArray[np.uint64]
 
 
-# ---- Random numbers --------------------------------------------------------------------------------------------------
-
-
 @njit(cache=True, nogil=True)
 def _draw(seed: Seed) -> int:
     """Return the next random number of 53 bits."""
@@ -76,9 +73,6 @@ def draw_below(seed: Seed, most: int) -> int:
 def draw_share(seed: Seed) -> float:
     """Return a random number from 0 up to, but not including, 1."""
     return _draw(seed) / 9007199254740992.0
-
-
-# ---- Ruin ------------------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -121,9 +115,6 @@ def _records_of(state: State, groups: IntArray) -> IntArray:
         records[start : start + len(members)] = members
         start += len(members)
     return records[order_of(records)]
-
-
-# ---- Recreate --------------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -197,28 +188,14 @@ def ruin_and_recreate(state: State, k: int, seed: Seed) -> None:
     regroup(state, records, labels)
 
 
-# ---- Iterations ------------------------------------------------------------------------------------------------------
-
-
 class Annealing(NamedTuple):
-    """A partition that iterations change, and the best one so far; made by :func:`make_annealing`.
+    """A partition that iterations change, and the best one so far; made by :func:`make_annealing`."""
 
-    Attributes
-    ----------
-    state : State
-        The partition that is being changed.
-    best : array of int, shape (n,)
-        The labels of the best partition so far.
-    gains : array of float, shape (2,)
-        By how much the SSE of the partition, and of the best one, is below that at the beginning.
-    seed : array of uint64, shape (1,)
-        The generator of random numbers.
-    """
-
-    state: State
-    best: IntArray
+    state: State  # the partition that is being changed
+    best: IntArray  # shape (n,): the labels of the best partition so far
+    # shape (2,): by how much the SSE of the partition, and of the best one, is below that at the beginning
     gains: FloatArray
-    seed: Seed
+    seed: Seed  # shape (1,): the generator of random numbers
 
 
 @njit(cache=True, nogil=True)

@@ -48,64 +48,29 @@ class State(NamedTuple):
     """A partition under change; made by :func:`make_state`.
 
     There is room for n // k groups, as many as there can be; some may be empty.
-
-    Attributes
-    ----------
-    X : array of float, shape (n, d)
-        The records about their mean.
-    labels : array of int, shape (n,)
-    neighbors : array of int, shape (n, m)
-        The records nearest to each, itself aside.
-    centers : array of float, shape (n // k, d)
-        The groups' centroids.
-    sizes : array of int, shape (n // k,)
-    sses : array of float, shape (n // k,)
-        The SSE within each group.
-    to_center : array of float, shape (n,)
-        The squared distance of each record to the centroid of its group.
-    least_growth : array of float, shape (n,)
-        The least by which the SSE of another group would have grown by each record, when the record was last examined;
-        0 if it never was. It tells which chains are worth a look, for which an outdated value is good enough.
-    heads : array of int, shape (n // k,)
-        The first record of each group, -1 for an empty one.
-    links : array of int, shape (2, n)
-        The record before and the one after each record in its group, -1 at the ends.
-    queue : array of int, shape (n,)
-        The records to examine, in a ring.
-    queued : array of bool, shape (n,)
-        Whether each record is in the queue.
-    marks : array of int, shape (2, n // k)
-        The last mark of :func:`new_mark` that each group was given, and the last transaction that touched it.
-    journal : array of int, shape (room, 2)
-        The moves of the transaction: record and group that it left.
-    touched : array of int, shape (n // k,)
-        The groups that the transaction has touched.
-    sses_before : array of float, shape (n // k,)
-        Their SSEs when it began.
-    counters : array of int, shape (8,)
-        The numbers listed above.
-    least_gain : array of float, shape (1,)
-        What a move must gain at least, whatever its groups.
     """
 
-    X: FloatArray
-    labels: IntArray
-    neighbors: IntArray
-    centers: FloatArray
-    sizes: IntArray
-    sses: FloatArray
-    to_center: FloatArray
+    X: FloatArray  # shape (n, d): the records about their mean
+    labels: IntArray  # shape (n,)
+    neighbors: IntArray  # shape (n, m): the records nearest to each, itself aside
+    centers: FloatArray  # shape (n // k, d): the groups' centroids
+    sizes: IntArray  # shape (n // k,)
+    sses: FloatArray  # shape (n // k,): the SSE within each group
+    to_center: FloatArray  # shape (n,): the squared distance of each record to the centroid of its group
+    # shape (n,): the least by which the SSE of another group would have grown by each record, when the record was last
+    # examined; 0 if it never was. It tells which chains are worth a look, for which an outdated value is good enough.
     least_growth: FloatArray
-    heads: IntArray
-    links: IntArray
-    queue: IntArray
-    queued: NDArray[np.bool_]
+    heads: IntArray  # shape (n // k,): the first record of each group, -1 for an empty one
+    links: IntArray  # shape (2, n): the record before and the one after each record in its group, -1 at the ends
+    queue: IntArray  # shape (n,): the records to examine, in a ring
+    queued: NDArray[np.bool_]  # shape (n,): whether each record is in the queue
+    # shape (2, n // k): the last mark of :func:`new_mark` that each group got, and the last transaction to touch it
     marks: IntArray
-    journal: IntArray
-    touched: IntArray
-    sses_before: FloatArray
-    counters: IntArray
-    least_gain: FloatArray
+    journal: IntArray  # shape (room, 2): the moves of the transaction: record and group that it left
+    touched: IntArray  # shape (n // k,): the groups that the transaction has touched
+    sses_before: FloatArray  # shape (n // k,): their SSEs when it began
+    counters: IntArray  # shape (8,): the numbers listed above
+    least_gain: FloatArray  # shape (1,): what a move must gain at least, whatever its groups
 
 
 # ---- Groups ----------------------------------------------------------------------------------------------------------

@@ -30,31 +30,16 @@ TERMS_AT_A_TIME = 200_000_000
 
 
 class Pool(NamedTuple):
-    """Unassigned records; made by :func:`make_pool`.
+    """Unassigned records; made by :func:`make_pool`."""
 
-    Attributes
-    ----------
-    columns : array of float, shape (d, n)
-        One row per attribute, one position per record.
-    records : array of int, shape (n,)
-        The record index at each position, ascending.
-    positions : array of int, shape (n,)
-        The position of each record index, -1 once it has left.
-    distances : array of float, shape (n,)
-        Squared distances from the point that was measured from last, by position.
-    totals : array of float, shape (2, d)
-        The coordinate sums of the unassigned records, and below each the error that rounding has left in it. Together
-        they are so exact that they do not depend on the order in which records left.
-    counts : array of int, shape (2,)
-        See EXTENT and ALIVE.
-    """
-
-    columns: FloatArray
-    records: IntArray
-    positions: IntArray
-    distances: FloatArray
+    columns: FloatArray  # shape (d, n): one row per attribute, one position per record
+    records: IntArray  # shape (n,): the record index at each position, ascending
+    positions: IntArray  # shape (n,): the position of each record index, -1 once it has left
+    distances: FloatArray  # shape (n,): squared distances from the point that was measured from last, by position
+    # shape (2, d): the coordinate sums of the unassigned records, and below each the error that rounding has left in
+    # it: together so exact that they do not depend on the order in which records left
     totals: FloatArray
-    counts: IntArray
+    counts: IntArray  # shape (2,): see EXTENT and ALIVE
 
 
 @njit(cache=True, nogil=True)

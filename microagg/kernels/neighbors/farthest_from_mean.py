@@ -36,26 +36,13 @@ _LEAVES_PER_QUERY = 32
 
 
 class FarthestList(NamedTuple):
-    """Records by their distance from a former centroid, farthest first; made by :func:`make_farthest_list`.
+    """Records by their distance from a former centroid, farthest first; made by :func:`make_farthest_list`."""
 
-    Attributes
-    ----------
-    records : array of int, shape (m,)
-    distances : array of float, shape (m,)
-        Not squared.
-    beyond : float
-        No record that was not listed was farther than this; -1 if all were listed.
-    origin : array of float, shape (d,)
-        The former centroid.
-    counts : array of int, shape (2,)
-        How many leaves a new list may cost by now, and whether this one has failed.
-    """
-
-    records: IntArray
-    distances: FloatArray
-    beyond: float
-    origin: FloatArray
-    counts: IntArray
+    records: IntArray  # shape (m,)
+    distances: FloatArray  # shape (m,): not squared
+    beyond: float  # no record that was not listed was farther than this; -1 if all were listed
+    origin: FloatArray  # shape (d,): the former centroid
+    counts: IntArray  # shape (2,): how many leaves a new list may cost by now, and whether this one has failed
 
 
 @njit(cache=True, nogil=True)

@@ -28,21 +28,13 @@ STEPS_AT_A_TIME = 1 << 27
 
 
 class Neighborhoods(NamedTuple):
-    """Lists of nearest records; made by :func:`make_neighborhoods`.
+    """Lists of nearest records; made by :func:`make_neighborhoods`."""
 
-    Attributes
-    ----------
-    lists : array of int, shape (n, k + SPARE) or less
-        Each record, then its nearest unassigned records when they were last measured, nearest first.
-    known : array of int, shape (n,)
-        The length of each list, some of whose records may have been assigned; 0 before distances are first measured.
-    twins : array of int, shape (n,)
-        The last identical record before each record, -1 if there is none.
-    """
-
+    # shape (n, k + SPARE) or less: each record, then its nearest unassigned ones when last measured, nearest first
     lists: IntArray
+    # shape (n,): the length of each list, some of whose records may have been assigned; 0 if there is none yet
     known: IntArray
-    twins: IntArray
+    twins: IntArray  # shape (n,): the last identical record before each record, -1 if there is none
 
 
 def make_neighborhoods(X: FloatArray, k: int) -> Neighborhoods:

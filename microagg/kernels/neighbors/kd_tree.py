@@ -29,45 +29,19 @@ NO_INDEX = np.int64(1) << 62
 
 
 class Tree(NamedTuple):
-    """Records in the order of a k-d tree; made by :func:`make_tree`.
+    """Records in the order of a k-d tree; made by :func:`make_tree`."""
 
-    Attributes
-    ----------
-    coordinates : array of float, shape (n * d,)
-        Leaf by leaf, within a leaf attribute by attribute: one pass over an attribute is contiguous.
-    records : array of int, shape (n,)
-        The record in each slot; within a leaf, those that have not been removed come first.
-    slots : array of int, shape (n,)
-        The slot of each record, -1 once it has been removed.
-    boxes : array of float, shape (nodes, 2, d)
-        The least and greatest value of each attribute below each node.
-    left : array of int, shape (nodes,)
-        How many records are left below each node.
-    lowest : array of int, shape (nodes,)
-        The lowest record index below each node.
-    ends : array of int, shape (nodes, 2)
-        The first slot of each node, and the one after its last.
-    norms : array of float, shape (n,)
-        The squared distance of each record from ``center``.
-    reach : array of float, shape (nodes,)
-        The greatest of ``norms`` below each node; -1 if nothing is left.
-    center : array of float, shape (d,)
-        The centroid of all records.
-    """
-
+    # shape (n * d,): leaf by leaf, within a leaf attribute by attribute: one pass over an attribute is contiguous
     coordinates: FloatArray
-    records: IntArray
-    slots: IntArray
-    boxes: FloatArray
-    left: IntArray
-    lowest: IntArray
-    ends: IntArray
-    norms: FloatArray
-    reach: FloatArray
-    center: FloatArray
-
-
-# ---- Building --------------------------------------------------------------------------------------------------------
+    records: IntArray  # shape (n,): the record in each slot; within a leaf, those that have not been removed come first
+    slots: IntArray  # shape (n,): the slot of each record, -1 once it has been removed
+    boxes: FloatArray  # shape (nodes, 2, d): the least and greatest value of each attribute below each node
+    left: IntArray  # shape (nodes,): how many records are left below each node
+    lowest: IntArray  # shape (nodes,): the lowest record index below each node
+    ends: IntArray  # shape (nodes, 2): the first slot of each node, and the one after its last
+    norms: FloatArray  # shape (n,): the squared distance of each record from ``center``
+    reach: FloatArray  # shape (nodes,): the greatest of ``norms`` below each node; -1 if nothing is left
+    center: FloatArray  # shape (d,): the centroid of all records
 
 
 def make_tree(columns: FloatArray, center: FloatArray, threads: int = 1) -> Tree:
@@ -249,9 +223,6 @@ def _fit_node(tree: Tree, node: int) -> bool:
     tree.lowest[node] = lowest
     tree.reach[node] = reach
     return changed
-
-
-# ---- Removing --------------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)

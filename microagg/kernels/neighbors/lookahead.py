@@ -35,20 +35,11 @@ ListRecords = Callable[[TreePool, IntArray, IntArray], int]
 
 
 class NeighborCache(NamedTuple):
-    """Lists of the nearest, or of the farthest, records of some records; begun by :func:`empty_cache`.
+    """Lists of the nearest, or of the farthest, records of some records; begun by :func:`empty_cache`."""
 
-    Attributes
-    ----------
-    rows : array of int, shape (n,)
-        The list of each record, -1 if it has none.
-    records : array of int, shape (number of lists,)
-        The record of each list.
-    lists : array of int, shape (number of lists, width)
-        The nearest or farthest first; -1 after the last record where there were fewer.
-    """
-
-    rows: IntArray
-    records: IntArray
+    rows: IntArray  # shape (n,): the list of each record, -1 if it has none
+    records: IntArray  # shape (number of lists,): the record of each list
+    # shape (number of lists, width): the nearest or farthest first; -1 after the last record where there were fewer
     lists: IntArray
 
 

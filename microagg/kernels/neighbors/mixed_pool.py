@@ -31,45 +31,25 @@ TERMS_AT_A_TIME = 100_000_000
 
 
 class MixedPool(NamedTuple):
-    """Unassigned records; made by :func:`make_pool`.
+    """Unassigned records; made by :func:`make_pool`."""
 
-    Attributes
-    ----------
-    points : array of float, shape (n, d)
-        The numbers, ranks and nodes of each record, by record index.
-    numbers : array of float, shape (d, n)
-        One row per attribute, one position per record: its number or rank; 0 for a nominal attribute.
-    nodes : array of int, shape (d, n)
-        The node of the taxonomy; 0 for other attributes. Unsigned, as negative positions would have to be checked for.
-    blanks : array of float, shape (n,)
-        0 at each position, NaN once its record has left: sums start from it.
-    records, positions : arrays of int, shape (n,)
-        The record index at each position, ascending; the position of each record index, -1 once it has left.
-    sums : array of float, shape (n,)
-        The sums of shares from the point that was measured from last, by position; NaN where the record has left.
-    tables : array of float, shape (d, m)
-        The share that each node has together with the node that :func:`relate` was asked for last.
-    nominal : array of bool, shape (d,)
-    domains : array of float, shape (d,)
-    parents, heights : arrays of int and float, shape (d, m)
-        See :attr:`microagg.records.Records.trees`.
-    counts : array of int, shape (2,)
-        See EXTENT and ALIVE in :mod:`microagg.kernels.neighbors.brute_force`.
-    """
-
-    points: FloatArray
+    points: FloatArray  # shape (n, d): the numbers, ranks and nodes of each record, by record index
+    # shape (d, n): one row per attribute, one position per record: its number or rank; 0 for a nominal attribute
     numbers: FloatArray
+    # shape (d, n): the node of the taxonomy; 0 for other attributes. Unsigned, as negative ones would cost a check
     nodes: NodeArray
-    blanks: FloatArray
-    records: IntArray
-    positions: IntArray
+    blanks: FloatArray  # shape (n,): 0 at each position, NaN once its record has left: sums start from it
+    records: IntArray  # shape (n,): the record index at each position, ascending
+    positions: IntArray  # shape (n,): the position of each record index, -1 once it has left
+    # shape (n,): the sums of shares from the point that was measured from last, by position; NaN for blanked records
     sums: FloatArray
+    # shape (d, m): the share that each node has together with the node that :func:`relate` was asked for last
     tables: FloatArray
-    nominal: NDArray[np.bool_]
-    domains: FloatArray
-    parents: IntArray
-    heights: FloatArray
-    counts: IntArray
+    nominal: NDArray[np.bool_]  # shape (d,)
+    domains: FloatArray  # shape (d,)
+    parents: IntArray  # shape (d, m): see :attr:`microagg.records.Records.trees`
+    heights: FloatArray  # shape (d, m): likewise
+    counts: IntArray  # shape (2,): see EXTENT and ALIVE in :mod:`microagg.kernels.neighbors.brute_force`
 
 
 def make_pool(records: Records) -> MixedPool:

@@ -14,21 +14,11 @@ from microagg.validation import FloatArray, IntArray
 
 
 class TreePool(NamedTuple):
-    """Unassigned records; made by :func:`make_tree_pool`.
+    """Unassigned records; made by :func:`make_tree_pool`."""
 
-    Attributes
-    ----------
-    X : array of float, shape (n, d)
-        All records.
-    tree : Tree
-        Those still unassigned.
-    totals : array of float, shape (2, d)
-        As :attr:`microagg.kernels.neighbors.brute_force.Pool.totals`.
-    """
-
-    X: FloatArray
-    tree: Tree
-    totals: FloatArray
+    X: FloatArray  # shape (n, d): all records
+    tree: Tree  # those still unassigned
+    totals: FloatArray  # shape (2, d): as :attr:`microagg.kernels.neighbors.brute_force.Pool.totals`
 
 
 def make_tree_pool(X: FloatArray) -> TreePool:

@@ -25,30 +25,15 @@ _DEPTH = 64
 
 
 class NeighborQuery(NamedTuple):
-    """The arrays that a query writes to and leaves its answer in; made by :func:`make_query`, to be used again.
+    """The arrays that a query writes to and leaves its answer in; made by :func:`make_query`, to be used again."""
 
-    Attributes
-    ----------
-    nodes : array of int, shape (levels,)
-        A stack of the nodes still to be visited.
-    bounds : array of float, shape (levels,)
-        The bound of each of them.
-    distances : array of float, shape (2 * LEAF,)
-        Squared distances of the records of a leaf: from one point, and in the first half from any of several.
-    values : array of float, shape (most,)
-        The squared distances of the records found, best first.
-    found : array of int, shape (most,)
-        The records found, best first.
-    visited : array of int, shape (1,)
-        How many leaves all queries so far have visited.
-    """
-
-    nodes: IntArray
-    bounds: FloatArray
+    nodes: IntArray  # shape (levels,): a stack of the nodes still to be visited
+    bounds: FloatArray  # shape (levels,): the bound of each of them
+    # shape (2 * LEAF,): squared distances of a leaf's records: from one point; in the first half, from any of several
     distances: FloatArray
-    values: FloatArray
-    found: IntArray
-    visited: IntArray
+    values: FloatArray  # shape (most,): the squared distances of the records found, best first
+    found: IntArray  # shape (most,): the records found, best first
+    visited: IntArray  # shape (1,): how many leaves all queries so far have visited
 
 
 @njit(cache=True, nogil=True)

@@ -22,8 +22,6 @@ from microagg.kernels.neighbors.brute_force import (
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
-# ---- One number a record ---------------------------------------------------------------------------------------------
-
 
 def by_value(values: FloatArray) -> IntArray:
     """Return the record indices by ascending ``values``, shape (n,), ties by record index."""
@@ -65,9 +63,6 @@ def first_component_scores(X: FloatArray) -> FloatArray:
         scores += (X[:, j] - center[j]) * direction[j]
     # The direction of a component is determined only up to its sign, so the largest score decides.
     return scores if scores[np.argmax(np.abs(scores))] >= 0 else -scores
-
-
-# ---- Along a line ----------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -127,9 +122,6 @@ def along_line(X: FloatArray) -> IntArray:
     return order_of(projections)
 
 
-# ---- Nearest point next ----------------------------------------------------------------------------------------------
-
-
 @njit(cache=True, nogil=True)
 def _end_of_diameter(pool: Pool) -> int:
     """Return the lowest record index among those that are farthest from another one; ``pool`` must be complete."""
@@ -181,9 +173,6 @@ def nearest_point_next(X: FloatArray) -> IntArray:
         _append_nearest(X, pool, order, place, stop)
         place = stop
     return order
-
-
-# ---- Through the groups of a partition -------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
