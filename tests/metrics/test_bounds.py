@@ -225,6 +225,13 @@ def test_large_groups_of_real_data():
         assert metrics.sse(X, make(key, k=10).fit_predict(X)) >= bound.sse
 
 
+@pytest.mark.parametrize("k", [1, 2, 3, 7])
+def test_nearest_neighbor_bound_is_what_the_formula_says(k):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    nearest_first = np.sort(np.square(X[:, np.newaxis] - X).sum(axis=2), axis=1)
+    assert bounds.nearest_neighbor(X, k).sse == pytest.approx(nearest_first[:, 1:k].sum() / (2 * k), rel=1e-8)
+
+
 # --- the gap ---------------------------------------------------------------------------------------------------------
 
 
