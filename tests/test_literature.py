@@ -34,8 +34,6 @@ OWED = {
 # Printed .6714; the algorithm gives .671345, which rounds to .6713.
 LAST_DIGIT_OFF = {"mortazavi-2013/EIA/MDAV/4/"}
 
-MHM = {"MDAV-MHM": "mdav-argus", "MD-MHM": "md", "CBFS-MHM": "cbfs"}
-
 
 def chosen(condition):
     return [pytest.param(figure, id=figure.identity) for figure in FIGURES if condition(figure)]
@@ -92,14 +90,6 @@ def test_minimum_spanning_tree_partitioning_within_half_a_percent(figure):
     assert compute(figure).value == pytest.approx(figure.value, rel=0.005)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("figure", chosen(lambda f: f.method in MHM))
-def test_cutting_the_path_never_loses_more_than_the_base_partition(figure):
-    X = standardized(figure.recipe.data)
-    base = metrics.information_loss(X, make(MHM[figure.method], k=figure.k).fit_predict(X))
-    assert compute(figure).value <= base * (1 + 1e-9)
-
-
 @pytest.mark.parametrize("figure", chosen(lambda f: f.method == "IMHM" and f.dataset == "EIA"))
 def test_imhm_on_eia_within_half_a_percent(figure):
     """From the stored results: where the paper cuts its blocks is not known, and all 16 take half a minute."""
@@ -147,7 +137,7 @@ def test_means_over_random_data_agree_with_print(figure):
 def test_stored_results_can_be_computed_again():
     """A sample, so that what is stored is known to come from the code."""
     stored = literature.Stored.read(RESULTS)
-    for figure in [figure for figure in FIGURES if figure.recipe and figure.recipe.sets == 1][::12]:
+    for figure in [figure for figure in FIGURES if figure.recipe and figure.recipe.sets == 1][::24]:
         assert compute(figure).value == pytest.approx(stored.results[figure.identity].value, rel=1e-6)
 
 

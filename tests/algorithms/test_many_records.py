@@ -229,8 +229,8 @@ def test_a_tree_is_given_up_where_passes_are_faster(family):
 def test_groups_are_extended_alike_whatever_gamma(monkeypatch, family, near_records):
     monkeypatch.setattr(isolation, "NEAR_RECORDS", near_records)
     X, _ = generate(family, 400, 2)
-    for gamma in (0.01, 0.1, 0.4, 0.7, 1.0, 1.5, 1e3):
-        for k in (1, 2, 6):
+    for gamma in (0.1, 0.7, 1.0, 1e3):
+        for k in (2, 6):
             assert_same(("v-mdav", {"gamma": gamma}), X, k)
 
 

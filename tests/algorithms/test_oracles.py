@@ -67,7 +67,9 @@ def test_labels_agree(variant, family):
             assert_agrees(generate(family, n), k, variant)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    "family", ["gaussian-2d", "gaussian-13d", "grid-2d", "evenly-spaced", "repeated-floats", "heavy-tailed"]
+)
 @pytest.mark.parametrize("variant", VARIANTS, ids=name)
 def test_labels_agree_on_more_records(variant, family):
     assert_agrees(generate(family, 61), 4, variant)
@@ -75,8 +77,9 @@ def test_labels_agree_on_more_records(variant, family):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", ["gaussian-5d", "grid-3d"])
-@pytest.mark.parametrize("variant", VARIANTS, ids=name)
+@pytest.mark.parametrize("variant", [v for v in VARIANTS if ALGORITHMS[v[0]].info.deterministic], ids=name)
 def test_labels_agree_on_many_records(variant, family):
+    # Randomized ones go through the same kernels many times over.
     assert_agrees(generate(family, 150), 7, variant)
 
 
