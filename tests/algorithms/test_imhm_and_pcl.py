@@ -31,6 +31,7 @@ def test_history_ends_with_the_result_and_squares_never_rise(key, blocks, X):
         assert estimator.partition_.sizes.max() <= 2 * k - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("params", [{}, {"blocks": 4}, {"weights": "squared"}, {"rounds": 1}])
 def test_imhm_is_never_worse_than_mdav(params):
     for seed in range(20):
@@ -43,6 +44,7 @@ def test_imhm_is_never_worse_than_mdav(params):
             assert estimator.history_[-1][2] == pytest.approx(metrics.sse(X, estimator.labels_))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["imhm", "rimhm", "pcl"])
 @pytest.mark.parametrize("family", ["gaussian", "grid"])
 def test_parameters_agree_with_the_oracles(key, family):

@@ -33,6 +33,7 @@ def test_never_worse_than_the_start(start):
         assert np.bincount(after).min() >= k
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_groups_are_large_enough_on_any_kind_of_data(family, key):
@@ -70,6 +71,7 @@ def test_start_is_any_algorithm_but_a_local_search():
     assert Param("share", "float", (0, 1), 0, "").choices == ()
 
 
+@pytest.mark.slow
 def test_an_estimator_knows_its_starts_without_the_registry(tmp_path):
     file = tmp_path / "estimator.pickle"
     file.write_bytes(pickle.dumps(make("local-search", k=2)))

@@ -25,6 +25,9 @@ from tests import naive
 from tests.conftest import standardized
 from tests.kernels.families import FAMILIES, generate
 
+# The kernels behind it have tests of their own, which the quick check runs.
+pytestmark = pytest.mark.slow
+
 # A gamma above 1 extends groups nearly always, 0 never.
 VARIANTS = [
     *[(key, {}) for key in ("mdav", "mdav-1", "mdav-generic", "cbfs", "mdav-plus", "mdav-star")],
@@ -96,7 +99,6 @@ def assert_same(variant, X, k, until=1):
 # ---- The same labels -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @every_variant
 @pytest.mark.parametrize(
     ("benchmark", "k"),
@@ -123,7 +125,6 @@ def test_thousands_of_records(variant, family):
     assert_same(variant, X, 3, 300)
 
 
-@pytest.mark.slow
 @every_variant
 def test_twenty_thousand_records(variant):
     X, _ = generate("uniform", 20_000, 3)
@@ -140,7 +141,6 @@ def test_hardly_enough_records(variant, family):
             assert_same(variant, X[:n], k)
 
 
-@pytest.mark.slow
 @every_variant
 @pytest.mark.parametrize("family", ["uniform", "grid", "mostly-one", "heavy-tailed"])
 def test_handing_over_at_any_number_of_records(variant, family):
@@ -188,7 +188,6 @@ def test_labels_do_not_depend_on_what_was_looked_up(monkeypatch, variant, thread
         assert_same(variant, X, 3, 10)
 
 
-@pytest.mark.slow
 @every_variant
 @pytest.mark.parametrize(
     ("constant", "value"),
@@ -223,7 +222,6 @@ def test_a_tree_is_given_up_where_passes_are_faster(family):
         assert 450 < at_once < 600
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("near_records", [1, 4])
 def test_groups_are_extended_alike_whatever_gamma(monkeypatch, family, near_records):
@@ -358,7 +356,6 @@ def test_a_tree_is_preferred_for_many_records_with_few_attributes():
     assert not crossover.prefers_tree(10**9, 10**6)
 
 
-@pytest.mark.slow
 @every_variant
 def test_many_records_go_by_tree_and_few_do_not(variant):
     n = least_for_a_tree(2)

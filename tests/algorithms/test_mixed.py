@@ -144,6 +144,7 @@ def test_labels_agree(variant, family):
             assert_agrees(generate(family, n)[0], k, variant)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("variant", PLAIN, ids=name)
 def test_labels_agree_on_more_records(variant, family):
@@ -151,6 +152,7 @@ def test_labels_agree_on_more_records(variant, family):
         assert_agrees(generate(family, n)[0], k, variant)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(
     "variant", [*[variant for variant in PLAIN if variant[0] == "k-member"], PENALTIES[0]], ids=name
@@ -163,6 +165,7 @@ def test_labels_agree_for_any_start(variant, family):
             assert_agrees(records, k, variant, rng.integers(0, 2, 29).tolist(), random_state=seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [2, 3])
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("variant", PENALTIES, ids=name)

@@ -58,6 +58,7 @@ def test_every_algorithm_has_an_oracle_and_every_oracle_an_algorithm():
     assert set(naive.ORACLES) == {key for key, cls in ALGORITHMS.items() if cls.info.checked_by == "oracle"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("variant", VARIANTS, ids=name)
 def test_labels_agree(variant, family):
@@ -67,6 +68,7 @@ def test_labels_agree(variant, family):
             assert_agrees(generate(family, n), k, variant)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "family", ["gaussian-2d", "gaussian-13d", "grid-2d", "evenly-spaced", "repeated-floats", "heavy-tailed"]
 )

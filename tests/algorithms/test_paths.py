@@ -46,6 +46,7 @@ def test_one_attribute_is_optimal_among_all_partitions(k):
             assert metrics.sse(X, make("mhm", k=k).fit_predict(X)) == pytest.approx(least, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_one_attribute_is_optimal_for_twelve_records():
     X = np.random.default_rng(12).normal(size=(12, 1))
     assert metrics.sse(X, make("mhm", k=3).fit_predict(X)) == pytest.approx(least_sse(X[:, 0], 3), rel=1e-9)
@@ -132,6 +133,7 @@ def test_sum_and_component_of_correlated_attributes_give_the_same_groups():
 BASES = {"mdav-mhm": "mdav-argus", "md-mhm": "md", "cbfs-mhm": "cbfs"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("key", "base"), BASES.items())
 @pytest.mark.parametrize("name", ["tarragona", "census", "eia"])
 def test_never_worse_than_the_base_partition_on_the_benchmarks(key, base, name):

@@ -58,6 +58,7 @@ def test_exact_at_the_edges():
 # --- the nearest-neighbor bound ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(
     st.integers(2, 3),
     st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=6, max_size=8),
@@ -99,6 +100,7 @@ def test_bound_refuses_what_cannot_be():
 # --- the linear program ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(10))
 def test_bounds_are_in_order(chunk):
     """The nearest-neighbor bound, then that of the linear program, then the optimum."""
@@ -216,6 +218,7 @@ def test_both_programs_take_their_turn(k):
     assert bound.sse > 0.99 * bounds.exact(X, k)[0]
 
 
+@pytest.mark.slow
 def test_large_groups_of_real_data():
     X = standardized("tarragona")
     program = bounds.LinearProgram(X, 10)

@@ -36,6 +36,7 @@ def adult_sample(size, seed=0):
     return adult, adult.frame.iloc[rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", state.STEPS)
 def test_every_step_of_mixed_data_runs_on_adult(step):
     app = open_page("mixed", data="adult", step=step, sample="300", ks="5, 10")

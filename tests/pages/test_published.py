@@ -50,6 +50,7 @@ def test_losses_and_floors_are_set_against_the_lowest_printed_figures(monkeypatc
     assert "benchmarks/quality.py makes them" in words(open_page("published"))
 
 
+@pytest.mark.slow
 def test_published_results_can_be_computed_here():
     app = open_page("published", paper="thaeter-reischuk", table="One-dimensional example")
     [button] = [button for button in app.button if button.label.startswith("Compute this table")]

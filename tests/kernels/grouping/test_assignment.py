@@ -40,6 +40,7 @@ def case(seed, n, m, low, high, *, whole):
     return X, centers, rng.permutation(labels)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("squared", [True, False])
 @pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize(
@@ -60,6 +61,7 @@ def test_no_assignment_weighs_less_and_among_equals_none_has_lower_numbers(n, m,
             assert np.array_equal(got, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("squared", [True, False])
 @pytest.mark.parametrize("bounded", [True, False])
 def test_few_edges_give_what_all_edges_give(bounded, squared, monkeypatch):

@@ -13,6 +13,7 @@ from microagg.kernels.neighbors.tree_queries import make_query, nearest
 from tests.kernels.families import FAMILIES, from_outside, generate, squared
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(("d", "k"), [(1, 1), (2, 3), (6, 5)])
 def test_the_group_that_grows_least(family, d, k):

@@ -36,6 +36,7 @@ def assert_finds_isolated(tree, isolation, X, alive, points, gamma, query):
     assert (distances[alive[~isolated]] >= min(passed, distance)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(("d", "count"), [(2, 1), (5, 4)])
 def test_every_record_has_a_bound_and_the_isolated_are_found(monkeypatch, family, d, count):

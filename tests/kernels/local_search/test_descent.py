@@ -9,6 +9,7 @@ from tests import naive
 from tests.algorithms.test_oracles import FAMILIES, generate
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2, 3, 5])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_relocation_and_no_swap_improves_a_local_optimum(family, k):

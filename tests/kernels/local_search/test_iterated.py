@@ -10,6 +10,7 @@ from tests import naive
 from tests.algorithms.test_oracles import generate
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "k", "d"), [(9, 2, 2), (10, 3, 1), (11, 3, 2), (12, 4, 3), (12, 3, 2)])
 def test_iterated_search_finds_the_optimum_of_few_records(n, k, d):
     for seed in range(3):

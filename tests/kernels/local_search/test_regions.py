@@ -16,6 +16,7 @@ def few_at_once(monkeypatch):
     monkeypatch.setattr(regions, "MOST_IN_REGION", 90)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", ["gaussian-2d", "grid-3d", "heavy-tailed", "all-equal-floats"])
 @pytest.mark.parametrize("k", [3, 7])
 def test_regions_are_improved_each_by_itself(few_at_once, monkeypatch, family, k):
@@ -36,6 +37,7 @@ def test_regions_are_improved_each_by_itself(few_at_once, monkeypatch, family, k
         assert np.array_equal(iterated.improve(X, before, k), expected)
 
 
+@pytest.mark.slow
 def test_regions_lose_hardly_more_than_all_at_once(monkeypatch):
     X = np.random.default_rng(3).normal(size=(3000, 3))
     at_once = metrics.sse(X, make("local-search", k=3).fit_predict(X))

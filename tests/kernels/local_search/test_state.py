@@ -11,6 +11,7 @@ from tests.algorithms.test_oracles import generate
 from tests.kernels.local_search.consistency import assert_consistent, state_of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2, 3, 6])
 @pytest.mark.parametrize("family", ["gaussian-2d", "grid-3d", "heavy-tailed", "all-equal-floats"])
 def test_what_a_state_remembers_is_so(family, k):

@@ -28,6 +28,7 @@ def ways_to_leave(X, rng):
     yield lambda alive, out: [out]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(("n", "d"), [(900, 1), (900, 4), (400, 2), (30, 2)])
 def test_the_record_farthest_from_the_moving_centroid(family, n, d):

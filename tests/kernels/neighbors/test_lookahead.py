@@ -137,6 +137,7 @@ def test_a_list_is_read_while_enough_of_it_is_left():
     assert read(cache_of(10, 4, [3, 5, 2, 6]), 4, 2) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("width", [1, 3, 8])
 def test_answers_are_the_same_whether_or_not_they_were_looked_up(family, width):

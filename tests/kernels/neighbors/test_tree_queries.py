@@ -74,6 +74,7 @@ def assert_finds_near_any(tree, X, alive, points, most, excluded, query):
     assert np.array_equal(query.values[: len(expected)], distances[expected])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("d", [1, 2, 5, 10, 50])
 def test_searches_find_what_a_pass_over_all_records_does(family, d):
