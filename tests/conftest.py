@@ -18,7 +18,7 @@ from microagg import datasets, standardize
 ROOT = Path(__file__).parents[1]
 
 # Examples drawn for a test of any input. Deadlines would fail on whatever compiles a kernel first.
-settings.register_profile("quick", max_examples=25, deadline=None)
+settings.register_profile("quick", max_examples=15, deadline=None)
 settings.register_profile("ci", max_examples=60, deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "quick")
 

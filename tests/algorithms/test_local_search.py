@@ -23,6 +23,7 @@ KEYS = sorted(key for key, cls in ALGORITHMS.items() if cls.info.checked_by == "
 QUICK = {"local-search": {}, "iterated-local-search": {"effort": 2}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [key for key in ALGORITHMS if key not in KEYS])
 def test_never_worse_than_the_start(start):
     for family, n, k in [("gaussian-2d", 50, 3), ("grid-2d", 41, 4), ("heavy-tailed", 37, 2)]:

@@ -253,6 +253,7 @@ def test_ties_that_hang_on_the_last_bit_of_the_centroid(key):
     assert make(key, k=k).fit_predict(X).tolist() == naive.ORACLES[key](X, k)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["mdav", "mdav-1", "mdav-generic", "mdav-generic-mixed", "cbfs"])
 @pytest.mark.parametrize("factor", [1e8, 1e16, 1e18])
 def test_extreme_outliers_leave_the_centroid_of_the_others_exact(key, factor):
@@ -263,6 +264,7 @@ def test_extreme_outliers_leave_the_centroid_of_the_others_exact(key, factor):
             assert make(key, k=k).fit_predict(X).tolist() == naive.ORACLES[key](X, k)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", list(naive.ORACLES))
 def test_few_distinct_rows_in_many_patterns(key):
     for seed in range(30):

@@ -24,6 +24,7 @@ def compiled():
 # --- the optimum -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_exact_is_the_least_of_all_partitions(seed):
     X, k = tiny(seed)

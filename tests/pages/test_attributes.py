@@ -131,6 +131,7 @@ def test_text_only_file_is_said_on_the_pages_for_numbers_and_taken_for_mixed_dat
     assert "the page Mixed data" in app.error[0].value
 
 
+@pytest.mark.slow
 def test_missing_values_and_untrusted_names_of_an_upload():
     rows = "".join(f"<b>{'xy'[i % 2]}</b>,{i % 5 or ''},![u](http://e.org/{i % 2})\n" for i in range(40))
     content = f"![q](http://example.org/x.png),$n$,=c\n{rows}".encode()

@@ -105,6 +105,7 @@ def test_no_algorithm_chosen_is_said():
     assert "Choose at least one algorithm" in words(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "says"),
     [

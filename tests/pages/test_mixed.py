@@ -63,6 +63,7 @@ def test_adult_is_offered_for_download_where_it_is_not(monkeypatch, tmp_path):
     assert any(button.label == "Download Adult" for button in app.button)
 
 
+@pytest.mark.slow
 def test_curves_are_those_of_the_experiment():
     app = open_page("mixed", data="adult", step="compare", sample="400", sample_seed="3", ks="4, 12")
     adult, part = adult_sample(400, 3)

@@ -29,6 +29,7 @@ def test_published_results_of_every_paper_and_table(paper):
         assert len(shown) == sum(f.paper == paper and f.table == table for f in literature.figures())
 
 
+@pytest.mark.slow
 def test_published_results_say_why_pairwise_systematic_is_not_comparable():
     load_benchmark("tarragona")
     app = open_page("published", paper="kabir-2010")

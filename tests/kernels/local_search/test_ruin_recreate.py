@@ -9,6 +9,7 @@ from tests.algorithms.test_oracles import generate
 from tests.kernels.local_search.consistency import assert_consistent, state_of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2, 3, 6])
 @pytest.mark.parametrize("family", ["gaussian-2d", "grid-3d", "heavy-tailed", "all-equal-floats"])
 def test_iterations_know_what_they_have_gained(family, k):

@@ -24,6 +24,7 @@ def assert_finds_roughly(tree, X, alive, point, most, excluded, query):
     assert np.array_equal(distances[records], distances[first(distances, others, most)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("d", [1, 2, 5, 10, 50])
 def test_as_many_are_found_as_there_are_and_with_a_share_of_one_the_nearest(family, d):

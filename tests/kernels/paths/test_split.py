@@ -18,6 +18,7 @@ def contiguous(n, k):
             yield [first, *rest]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 @pytest.mark.parametrize("d", [1, 3])
 def test_no_other_cut_of_the_path_loses_less(k, d):
