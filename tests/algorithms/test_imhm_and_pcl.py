@@ -17,6 +17,7 @@ def X():
     return np.random.default_rng(1).lognormal(size=(150, 3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blocks", [1, 3, 1000])
 @pytest.mark.parametrize("key", ["imhm", "rimhm"])
 def test_history_ends_with_the_result_and_squares_never_rise(key, blocks, X):

@@ -136,6 +136,7 @@ def assert_agrees(records, k, variant, classes=None, **further):
 # ---- Agreement -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("variant", PLAIN, ids=name)
 def test_labels_agree(variant, family):

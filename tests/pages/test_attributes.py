@@ -6,6 +6,8 @@ import dataclasses
 import json
 import re
 
+import pytest
+
 from pages.ui import state
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
@@ -22,6 +24,7 @@ from tests.pages.helpers import (
 )
 
 
+@pytest.mark.slow
 def test_adult_comes_with_its_kinds_its_taxonomies_and_its_class():
     app = open_page("mixed", data="adult", attribute="native-country")
     table = app.dataframe[0].value.set_index("attribute")

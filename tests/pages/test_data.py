@@ -67,6 +67,7 @@ def test_uploaded_table_is_used_on_all_pages():
     assert app.metric[2].value == "2"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [

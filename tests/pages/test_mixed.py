@@ -44,6 +44,7 @@ def test_every_step_of_mixed_data_runs_on_adult(step):
     assert app.query_params["sample"] == "300"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", state.STEPS)
 def test_every_step_of_mixed_data_runs_on_the_survey(step):
     app = open_survey(step)
@@ -114,6 +115,7 @@ def test_without_a_class_there_is_no_classification():
     assert "classification" not in app.dataframe[0].value.columns
 
 
+@pytest.mark.slow
 def test_before_and_after_are_those_of_microaggregate():
     query = {"data": "adult", "step": "release", "sample": "400", "mixed_k": "8"}
     adult, part = adult_sample(400)
