@@ -325,11 +325,15 @@ def _constructor(cls: type[Microaggregator]) -> Callable[..., None]:
         ]
     )
 
-    def __init__(self: Microaggregator, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - the name in tracebacks
-        given = signature.bind(self, *args, **kwargs)
-        given.apply_defaults()
-        for name in list(signature.parameters)[1:]:
-            setattr(self, name, given.arguments[name])
+    defaults = {param.name: param.default for param in cls.params}
+
+    def __init__(self: Microaggregator, k: int = 3, **given: Any) -> None:  # noqa: N807 - the name in tracebacks
+        for name in given:
+            if name not in defaults:
+                raise TypeError(f"{cls.__qualname__}.__init__() got an unexpected keyword argument {name!r}")
+        self.k = k
+        for name, default in defaults.items():
+            setattr(self, name, given.get(name, default))
 
     __init__.__qualname__ = f"{cls.__qualname__}.__init__"
     __init__.__signature__ = signature  # type: ignore[attr-defined]
