@@ -35,6 +35,8 @@ ROLES: Mapping[str, str] = {
     "identifiers": "identifiers",
     "strata": "strata",
     "classes": "classes",
+    "weights": "weights",
+    "others": "other columns",
 }
 
 #: What can be done about records with a missing quasi-identifier.
@@ -62,6 +64,10 @@ class Schema:
     classes : column name or None
         The column with the class of each record, such as an income bracket; it stays as it is, and is counted among the
         confidential attributes unless it is one of the strata.
+    weights : column name or None
+        The column with the weight of each record, such as the number of persons that it stands for in a sample survey.
+    others : tuple
+        The columns about which it was decided that they have none of these roles; they stay as they are.
 
     Roles are given as one column name or as a collection of them. (A tuple is a collection.) Quasi-identifiers that are
     neither nominal nor ordinal are numeric.
@@ -82,6 +88,8 @@ class Schema:
     taxonomies: Mapping[Hashable, Taxonomy] = field(default_factory=dict, hash=False)
     ordinal: Mapping[Hashable, tuple[str, ...]] = field(default_factory=dict, hash=False)
     classes: Hashable = None
+    weights: Hashable = None
+    others: tuple[Hashable, ...] = ()
 
     def __post_init__(self) -> None:
         self._check_roles()
@@ -100,12 +108,14 @@ class Schema:
         object.__setattr__(self, "ordinal", MappingProxyType(ordinal))
 
     def _check_roles(self) -> None:
-        if not isinstance(self.classes, Hashable):
-            raise ParameterError(f"classes must be the name of one column, not {self.classes!r}.")
+        for role in ("classes", "weights"):
+            if not isinstance(getattr(self, role), Hashable):
+                raise ParameterError(f"{role} must be the name of one column, not {getattr(self, role)!r}.")
         role_of: dict[Hashable, str] = {}
-        for role in ("quasi_identifiers", "confidential", "identifiers", "strata"):
+        for role in ("quasi_identifiers", "confidential", "identifiers", "strata", "others", "weights"):
             names = _names(role, getattr(self, role))
-            object.__setattr__(self, role, names)
+            if role != "weights":
+                object.__setattr__(self, role, names)
             for name in names:
                 if role_of.get(name) == role:
                     raise ParameterError(f"column {name!r} is named twice {_as(role)}: name it once.")
@@ -119,10 +129,10 @@ class Schema:
         if self.classes is None:
             return
         other = role_of.get(self.classes)
-        if other in ("quasi_identifiers", "identifiers"):
+        if other in ("quasi_identifiers", "identifiers", "others", "weights"):
             raise ParameterError(
-                f"column {self.classes!r} is named as the classes and {_as(other)}: classes are released as they are, "
-                f"so leave it out of the {ROLES[other]}."
+                f"column {self.classes!r} is named as the classes and {_as(other)}: classes are confidential and "
+                f"released as they are, so leave it out of the {ROLES[other]}."
             )
         if other is None:
             object.__setattr__(self, "confidential", (*self.confidential, self.classes))
@@ -165,6 +175,8 @@ class Schema:
         taxonomies: Mapping[Any, Any] | None = None,
         ordinal: Mapping[Any, Sequence[Any]] | None = None,
         classes: Any = None,
+        weights: Any = None,
+        others: Any = None,
     ) -> Self:
         """Return the roles of the columns of ``frame``, checked against it.
 
@@ -190,10 +202,17 @@ class Schema:
         check_frame(frame)
         declared: dict[str, Any] = {
             role: _names(role, value)
-            for role, value in (("confidential", confidential), ("identifiers", identifiers), ("strata", strata))
+            for role, value in (
+                ("confidential", confidential),
+                ("identifiers", identifiers),
+                ("strata", strata),
+                ("others", others),
+            )
         }
-        taken = {name for names in (*declared.values(), _names("classes", classes)) for name in names}
-        declared["classes"] = classes
+        single = {"classes": classes, "weights": weights}
+        taken = {name for names in declared.values() for name in names}
+        taken |= {name for role, value in single.items() for name in _names(role, value)}
+        declared |= single
         for what, given in (("taxonomies", taxonomies), ("ordinal", ordinal)):
             if given is not None and not isinstance(given, Mapping):
                 raise ParameterError(f"{what} must be a mapping from column names, not {type(given).__name__}.")
@@ -311,7 +330,7 @@ def complete_records(values: FloatArray, missing: str, names: Sequence[Any] | No
 
 
 def _as(role: str) -> str:
-    return "as the classes" if role == "classes" else f"among the {ROLES[role]}"
+    return f"as the {role}" if role in ("classes", "weights") else f"among the {ROLES[role]}"
 
 
 def _taxonomy(name: Hashable, given: Any, values: Iterable[str]) -> Taxonomy:

@@ -16,6 +16,7 @@ from microagg.release import recipe as recipes
 from microagg.release.prepare import Prepared, prepare
 from microagg.release.recoding import Recoding, recode
 from microagg.release.report import Generalization, Loss, Report, Risk, Utility
+from microagg.schema import ROLES
 from microagg.validation import check_frame, counted, quoted
 
 
@@ -70,6 +71,8 @@ def microaggregate(
     taxonomies: Mapping[Any, Any] | None = None,
     ordinal: Mapping[Any, Sequence[Any]] | None = None,
     classes: Any = None,
+    weights: Any = None,
+    others: Any = None,
     categories: str = "ancestor",
     **params: Any,
 ) -> Release:
@@ -126,6 +129,10 @@ def microaggregate(
     classes : column name, optional
         The class of each record, such as an income bracket, for methods with a parameter that uses it; released as it
         is. It counts as confidential unless it has another role, and is no quasi-identifier.
+    weights : column name, optional
+        The weight of each record.
+    others : column name or collection of them, optional
+        Columns about which it was decided that they have no other role; released as they are.
     categories : {"ancestor", "set"}, default "ancestor"
         What "generalize" makes of categories without an order: their lowest common ancestor in the taxonomy, or the set
         of them, such as ``{Divorced, Widowed}``.
@@ -247,7 +254,7 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
         utility = Utility.of(numbers, replaced)
     if recoding.values is None or not schema.is_numeric:
         common = Generalization.of(prepared.records, partition, prepared.classes, recoding.values)
-    declared = (*schema.quasi_identifiers, *schema.confidential, *schema.strata)
+    declared = {name for role in ROLES for name in schema.columns(role)}
     return Report(
         k=prepared.k,
         scale=prepared.scale,

@@ -145,6 +145,8 @@ def prepare(
     taxonomies: Any,
     ordinal: Any,
     classes: Any,
+    weights: Any,
+    others: Any,
     categories: str,
     scale: str,
     statistic: str,
@@ -175,6 +177,8 @@ def prepare(
         taxonomies=_mapping("taxonomies", taxonomies),
         ordinal=_mapping("ordinal", ordinal),
         classes=classes,
+        weights=weights,
+        others=others,
     )
     if not (estimator.info.mixed or schema.is_numeric):
         _refuse_categories(method, schema)

@@ -22,6 +22,9 @@ from microagg.validation import FloatArray, IntArray, plain, quoted
 # What was chosen: the arguments of prepare but the data, under the same names.
 _CHOICES = tuple(inspect.signature(prepare).parameters)[1:]
 
+# What recipes did not hold from the beginning, and what it was then: those already written can still be replayed.
+_ADDED: dict[str, Any] = {"weights": None, "others": []}
+
 # All that a recipe holds, in the order in which it is written.
 _KEYS = ("versions", *_CHOICES, "n", "input_sha256", "strata_sha256", "classes_sha256", "release_sha256")
 
@@ -52,14 +55,15 @@ def check(recipe: Any) -> None:
     """Raise :class:`ParameterError` unless ``recipe`` is a complete one."""
     if not isinstance(recipe, Mapping):
         raise ParameterError(f"a recipe must be a dict such as Release.recipe, not {type(recipe).__name__}.")
-    lacking = [key for key in _KEYS if key not in recipe]
+    lacking = [key for key in _KEYS if key not in recipe and key not in _ADDED]
     if lacking:
         raise ParameterError(f"the recipe has no {quoted(lacking)}: pass Release.recipe as it was written.")
 
 
 def choices(recipe: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of :func:`microagg.release.prepare.prepare` that a recipe holds."""
-    return {key: dict(recipe[key]) if key in {"taxonomies", "ordinal"} else recipe[key] for key in _CHOICES}
+    known = _ADDED | dict(recipe)
+    return {key: dict(known[key]) if key in {"taxonomies", "ordinal"} else known[key] for key in _CHOICES}
 
 
 def check_same_data(prepared: Prepared, recipe: Mapping[str, Any]) -> None:
