@@ -23,6 +23,8 @@ LAYERS = [
     {"base"},
     {"algorithms"},
     {"datasets", "registry"},
+    {"method"},
+    {"problem"},
     {"experiment", "release", "search"},
     {"literature"},
     {"__init__"},
