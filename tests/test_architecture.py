@@ -24,7 +24,7 @@ LAYERS = [
     {"algorithms"},
     {"datasets", "registry"},
     {"method"},
-    {"problem"},
+    {"problem", "variants"},
     {"experiment", "release", "search"},
     {"literature"},
     {"__init__"},
