@@ -22,7 +22,7 @@ LAYERS = [
     {"metrics"},
     {"base"},
     {"algorithms"},
-    {"datasets", "registry"},
+    {"coordinates", "datasets", "registry"},
     {"method"},
     {"problem", "variants"},
     {"experiment", "release", "search"},
