@@ -1,8 +1,8 @@
 """Many runs at once: algorithms × values of k on one data set, with progress, cancellation and threads.
 
 Data are an array of numbers, whose loss is the SSE, or :class:`~microagg.records.Records` of mixed attributes, whose
-loss is Total-IL; for these there are only the algorithms that work on mixed attributes. The kernels release the
-interpreter lock, so threads use all cores without copying the data.
+loss is Total-IL, for which there are only the algorithms that work on mixed attributes; see :mod:`microagg.problem`.
+The kernels release the interpreter lock, so threads use all cores without copying the data.
 """
 
 from __future__ import annotations
@@ -10,27 +10,24 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from microagg.base import check_params
 from microagg.curves import Knee, knee, largest_k_within
-from microagg.errors import ParameterError
-from microagg.kernels.local_search.iterated import improve
-from microagg.metrics import generalization, loss
+from microagg.method import Method
 from microagg.partition import Partition
+from microagg.problem import Problem
 from microagg.progress import Cancelled, watched
-from microagg.records import Attribute, Records, class_codes
-from microagg.registry import ALGORITHMS, algorithm, make
+from microagg.records import Attribute, Records
+from microagg.registry import algorithm, make
 from microagg.taxonomy import Taxonomy
-from microagg.validation import FloatArray, IntArray, check_enough_records, check_finite, check_k, check_matrix, listing
+from microagg.validation import check_k
 
 __all__ = [
     "Knee",
@@ -46,188 +43,6 @@ __all__ = [
     "sweep",
     "unprepared",
 ]
-
-
-@dataclass(frozen=True)
-class Method:
-    """An algorithm with its parameters, each one value or several to pick the best of.
-
-    Parameters
-    ----------
-    key : str
-        The algorithm's key.
-    params : mapping of str to a value or a sequence of values
-        Parameters left out have their default. Several values mean: run all and keep the lowest SSE (of mixed
-        records: the lowest Total-IL), for each k on its own, as the literature does for γ of V-MDAV. Which
-        setting is best is known only afterwards: one chosen beforehand loses more.
-    polish : bool
-        Whether the partition is improved by local search afterwards; see :mod:`microagg.kernels.local_search.descent`.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such algorithm or parameter, or a value is out of bounds.
-    """
-
-    key: str
-    params: Mapping[str, Any] = field(default_factory=dict)
-    polish: bool = False
-
-    def __post_init__(self) -> None:
-        cls = algorithm(self.key)
-        options = {name: _options(value) for name, value in self.params.items()}
-        for name, values in options.items():
-            if not values:
-                raise ParameterError(f"{name} of {cls.info.title} has no values to try.")
-            for value in values:
-                check_params(cls, {name: value})
-        object.__setattr__(self, "params", {name: v if len(v) > 1 else v[0] for name, v in options.items()})
-
-    def __hash__(self) -> int:
-        return hash((self.key, tuple(sorted(self.params.items())), self.polish))
-
-    @classmethod
-    def of(cls, given: str | tuple[str, Mapping[str, Any]] | Method) -> Method:
-        """Return a method from a key, a pair (key, params), or a method."""
-        if isinstance(given, Method):
-            return given
-        return cls(given) if isinstance(given, str) else cls(*given)
-
-    @property
-    def label(self) -> str:
-        """The title with what is not at its default, such as ``V-MDAV (γ = 0.3)`` or ``V-MDAV (best γ), polished``."""
-        known = {param.name: param for param in algorithm(self.key).params}
-        parts = []
-        for name, value in self.params.items():
-            shown = known[name].symbol or name
-            if isinstance(value, tuple):
-                parts.append(f"best {shown}")
-            elif value != known[name].default:
-                parts.append(f"{shown} = {value:g}" if isinstance(value, float) else f"{shown} = {value}")
-        title = algorithm(self.key).info.title
-        title = f"{title} ({', '.join(parts)})" if parts else title
-        return f"{title}, polished" if self.polish else title
-
-    def settings(self) -> list[dict[str, Any]]:
-        """Return every combination of parameter values, defaults filled in."""
-        names = list(self.params)
-        combinations = itertools.product(*(_options(self.params[name]) for name in names))
-        return [check_params(algorithm(self.key), dict(zip(names, values, strict=True))) for values in combinations]
-
-
-def _options(value: Any) -> tuple[Any, ...]:
-    several = isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
-    return tuple(value.tolist() if isinstance(value, np.ndarray) else value) if several else (value,)
-
-
-class Problem(ABC):
-    """What methods partition, and what is measured on the partitions; made by :meth:`of`.
-
-    Attributes
-    ----------
-    data : array of float, shape (n, d), or Records
-    classes : array of int, shape (n,), or None
-        The class of each record, numbered from 0.
-    """
-
-    data: Any
-    classes: IntArray | None = None
-
-    @staticmethod
-    def of(data: ArrayLike | Records, classes: ArrayLike | None = None) -> Problem:
-        """Return the problem of partitioning ``data``: an array of numbers, or records of mixed attributes.
-
-        Raises
-        ------
-        DataError
-            If the data hold anything but finite numbers, or there is not one class for each record.
-        ParameterError
-            If classes are given with an array.
-        """
-        if isinstance(data, Records):
-            check_finite(data.values, [str(attribute.name) for attribute in data.attributes])
-            return _MixedProblem(data, None if classes is None else class_codes(classes, len(data)))
-        if classes is not None:
-            raise ParameterError("classes are for records of mixed attributes: leave them out, or pass Records.")
-        X = check_matrix(data)
-        return _NumericProblem(X, loss.sst(X))
-
-    @abstractmethod
-    def polish(self, partition: Partition) -> Partition:
-        """Return ``partition`` improved by local search."""
-
-    @abstractmethod
-    def fits(self, method: Method) -> None:
-        """Raise :class:`ParameterError`, saying why, if ``method`` does not work on these data."""
-
-    @abstractmethod
-    def value(self, partition: Partition) -> float:
-        """Return what is lost by ``partition``, the measure by which one of several settings is picked."""
-
-    @abstractmethod
-    def row(self, partition: Partition, unpolished: Partition) -> dict[str, Any]:
-        """Return all measures of ``partition``; ``unpolished`` is what it was before it was polished, if it was."""
-
-
-@dataclass(frozen=True, eq=False)
-class _NumericProblem(Problem):
-    """Numbers, whose loss is the SSE, in squared units of the data."""
-
-    data: FloatArray
-    sst: float
-
-    def polish(self, partition: Partition) -> Partition:
-        return Partition(improve(self.data, partition.labels, partition.k), partition.k)
-
-    def fits(self, method: Method) -> None:
-        """All methods work on numbers."""
-
-    def value(self, partition: Partition) -> float:
-        return loss.sse(self.data, partition.labels)
-
-    def row(self, partition: Partition, unpolished: Partition) -> dict[str, Any]:
-        sse = self.value(partition)
-        before = sse if unpolished is partition else self.value(unpolished)
-        return {
-            "information_loss": loss.percent(sse, self.sst),
-            "unpolished": loss.percent(before, self.sst),
-            "sse": sse,
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class _MixedProblem(Problem):
-    """Records of mixed attributes, whose loss is Total-IL."""
-
-    data: Records
-    classes: IntArray | None
-
-    def polish(self, partition: Partition) -> Partition:
-        raise NotImplementedError("local search works on numbers")
-
-    def fits(self, method: Method) -> None:
-        cls = algorithm(method.key)
-        if not cls.info.mixed:
-            titles = [other.info.title for other in ALGORITHMS.values() if other.info.mixed]
-            raise ParameterError(
-                f"{cls.info.title} works on arrays of numbers, not on records of mixed attributes: "
-                f"choose one of {listing(titles)}."
-            )
-        if method.polish:
-            raise ParameterError("polish works on arrays of numbers, not on records of mixed attributes: leave it out.")
-        for param in cls.params if self.classes is None else ():
-            if param.needs_classes and any(setting[param.name] != param.default for setting in method.settings()):
-                raise ParameterError(
-                    f"{param.name} of {cls.info.title} needs the class of each record: pass classes, or leave "
-                    f"{param.name} at its default."
-                )
-
-    def value(self, partition: Partition) -> float:
-        return generalization.total_information_loss(self.data, partition.labels)
-
-    def row(self, partition: Partition, unpolished: Partition) -> dict[str, Any]:
-        summary = generalization.summary(self.data, partition.labels, partition.k, self.classes)
-        return {"n_records": len(partition), **vars(summary)}
 
 
 @dataclass(frozen=True)
@@ -335,14 +150,26 @@ def _warm_up(key: str) -> None:
 
 
 def run_one(problem: Problem, method: Method, k: int) -> Result:
-    """Run ``method`` at ``k``; with several settings, the one of the lowest loss is kept, the first among equals."""
+    """Run ``method`` at ``k``; with several settings, the one of the lowest loss is kept, the first among equals.
+
+    Groups stay within the strata of ``problem``, if it has any; the loss is that of all records.
+
+    Raises
+    ------
+    DataError
+        If there are fewer than ``k`` records, in all or in a stratum.
+    ParameterError
+        If ``k`` is not a whole number of at least 1, or the method does not fit the data.
+    """
+    problem.fits(method)
+    problem.check_sizes(check_k(k))
     settings = method.settings()
     best: tuple[float, dict[str, Any], Partition, Partition] | None = None
     seconds = 0.0
     for params in settings:
         estimator = make(method.key, k=k, **params)
         started = time.perf_counter()
-        found = estimator.fit(problem.data, problem.classes).partition_
+        found = problem.partition(estimator)
         partition = problem.polish(found) if method.polish else found
         seconds += time.perf_counter() - started
         value = problem.value(partition)
@@ -358,6 +185,7 @@ def run(
     cells: Iterable[tuple[Method, int]],
     *,
     classes: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
     cancelled: Callable[[], bool] | None = None,
     workers: int | None = None,
     watch: Callable[[Method, int, str, float | None], None] | None = None,
@@ -373,21 +201,24 @@ def run(
     X : array of float, shape (n, d), or Records
     classes : array, shape (n,), optional
         The class of each of the records, for parameters that use it and for the classification metric.
+    strata : array of int, shape (n,), optional
+        The number of the stratum of each record, at least 0; no group reaches across strata.
 
     Raises
     ------
     DataError
-        If X holds anything but finite numbers, or has fewer records than a k, or if there is not one class for each.
+        If X holds anything but finite numbers, or has fewer records than a k, or a stratum has, or if there is not one
+        class or stratum for each.
     ParameterError
         If a k is not a whole number of at least 1, classes are given with an array, an algorithm does not work on
         mixed attributes and X are records, or it uses classes and there are none.
     """
     todo = [(method, check_k(k)) for method, k in cells]
-    problem = Problem.of(X, classes)
+    problem = Problem.of(X, classes, strata=strata)
     for method in dict.fromkeys(method for method, _ in todo):
         problem.fits(method)
     for _, k in todo:
-        check_enough_records(len(problem.data), k, "X")
+        problem.check_sizes(k)
     return _on_threads(problem, todo, cancelled, workers or os.cpu_count() or 1, watch)
 
 
@@ -435,6 +266,7 @@ def sweep(
     ks: Iterable[int],
     *,
     classes: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
     progress: Callable[[int, int, Result], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     workers: int | None = None,
@@ -451,7 +283,7 @@ def sweep(
     ks : iterable of int
     progress : callable, optional
         Called as ``progress(done, total, result)`` after each pair, with its :class:`Result`.
-    classes, cancelled, workers : optional
+    classes, strata, cancelled, workers : optional
         As in :func:`run`; once cancelled, the rows done so far are returned.
 
     Returns
@@ -473,7 +305,7 @@ def sweep(
     prepare(needed(methods))
     rank = {cell: position for position, cell in enumerate(cells)}
     results: list[Result] = []
-    for result in run(X, cells, classes=classes, cancelled=cancelled, workers=workers):
+    for result in run(X, cells, classes=classes, strata=strata, cancelled=cancelled, workers=workers):
         results.append(result)
         if progress:
             progress(len(results), len(cells), result)

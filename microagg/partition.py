@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -116,3 +116,24 @@ def group_means(X: ArrayLike, labels: IntArray) -> FloatArray:
     low = np.minimum.reduceat(grouped, starts, axis=0)
     grouped -= low[labels[order]]
     return low + np.add.reduceat(grouped, starts, axis=0) / sizes[:, np.newaxis]
+
+
+def partition_within(strata: Iterable[IntArray], k: int, find: Callable[[IntArray], Partition]) -> Partition:
+    """Return the partition whose groups are formed within each stratum, so that none reaches across two of them.
+
+    Parameters
+    ----------
+    strata : iterable of array of int, shape (m,)
+        The positions of each stratum's records; every record is in one of them.
+    k : int
+        The minimum group size.
+    find : callable
+        Called with the positions of each stratum in turn; returns the partition of its m records, in their order.
+    """
+    found = [(rows, find(rows)) for rows in strata]
+    labels = np.empty(sum(len(rows) for rows, _ in found), dtype=np.int64)
+    n_groups = 0
+    for rows, partition in found:
+        labels[rows] = partition.labels + n_groups
+        n_groups += partition.n_groups
+    return Partition(labels, k)

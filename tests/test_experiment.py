@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from benchmarks import adult
-from microagg import ALGORITHMS, DataError, ParameterError, experiment, make, metrics
+from microagg import ALGORITHMS, DataError, ParameterError, experiment, make, metrics, microaggregate
 from microagg.experiment import Method, Problem, sweep
 from microagg.metrics import generalization
 from microagg.records import Attribute, Records
@@ -284,6 +284,168 @@ def test_prepare_runs_mixed_algorithms_on_every_kind_and_choice(monkeypatch):
     assert {params.get("cut") for key, params, *_ in kinds if key == "mondrian"} >= {"strict", "relaxed"}
     assert any(params.get("class_penalty", 0) > 0 for _, params, *_ in kinds)
     assert sum(not isinstance(X, Records) for _, _, X, _ in fitted) == 3
+
+
+# --- strata ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def strata():
+    """The strata of 70 records, of 13 records and more each."""
+    return np.random.default_rng(21).choice([5, 0, 2], 70, p=[0.5, 0.25, 0.25])
+
+
+def parts_of(strata):
+    return [np.flatnonzero(strata == code) for code in dict.fromkeys(strata.tolist())]
+
+
+def groups_of(labels, rows=None):
+    """Return the groups as sets of records, which ``rows`` are those of."""
+    rows = np.arange(len(labels)) if rows is None else rows
+    return {frozenset(rows[labels == label].tolist()) for label in set(labels.tolist())}
+
+
+def test_groups_stay_within_strata_and_losses_are_those_of_the_whole():
+    # Near records are in different strata, so 0 and 10 form a group, and so do 1 and 11: each has an SSE of 50. The
+    # SST is that of all four around 5.5.
+    problem = Problem.of([[0.0], [1.0], [10.0], [11.0]], strata=[4, 1, 4, 1])
+    result = experiment.run_one(problem, Method("mdav"), 2)
+    assert result.partition.labels.tolist() == [0, 1, 0, 1]
+    assert result.sse == pytest.approx(100)
+    assert result.information_loss == pytest.approx(100 * 100 / (5.5**2 + 4.5**2 + 4.5**2 + 5.5**2))
+    [bound] = problem.floor([2])
+    assert bound.sse == pytest.approx(100)
+    assert bound.information_loss == pytest.approx(result.information_loss)
+    assert experiment.run_one(Problem.of(problem.data), Method("mdav"), 2).sse == pytest.approx(1)
+
+
+def test_a_method_runs_within_each_stratum_as_if_it_were_alone(X, strata):
+    table = sweep(X, ["mdav", ("v-mdav", {"gamma": 0.4})], [3, 5], strata=strata)
+    results = experiment.run(X, [(Method("mdav"), 3), (Method("v-mdav", {"gamma": 0.4}), 5)], strata=strata)
+    for result in results:
+        params = result.method.params
+        alone = [make(result.method.key, k=result.k, **params).fit_predict(X[rows]) for rows in parts_of(strata)]
+        expected = set().union(*(groups_of(labels, rows) for labels, rows in zip(alone, parts_of(strata), strict=True)))
+        assert groups_of(result.partition.labels) == expected
+        losses = [metrics.sse(X[rows], labels) for labels, rows in zip(alone, parts_of(strata), strict=True)]
+        assert result.sse == pytest.approx(sum(losses))
+        row = table[(table["method"] == result.method.key) & (table["k"] == result.k)].iloc[0]
+        assert (row["sse"], row["n_groups"]) == (result.sse, len(expected))
+    assert (table["sse"] > sweep(X, ["mdav", ("v-mdav", {"gamma": 0.4})], [3, 5])["sse"]).all()
+
+
+def test_one_stratum_is_as_good_as_none(X):
+    columns = ["information_loss", "unpolished", "sse", "n_groups", "largest_group"]
+    methods = ["v-mdav", "mondrian", Method("mdav", polish=True)]
+    one, none = (sweep(X, methods, [4], strata=strata)[columns] for strata in (np.full(70, 3), None))
+    pd.testing.assert_frame_equal(one, none)
+
+
+def test_polishing_stays_within_strata(X, strata):
+    problem = Problem.of(X, strata=strata)
+    result = experiment.run_one(problem, Method("mdav", polish=True), 4)
+    assert all(len(set(strata[group])) == 1 for group in result.partition.groups())
+    assert result.measures["information_loss"] < result.measures["unpolished"]
+    parts = [Problem.of(X[rows]) for rows in parts_of(strata)]
+    alone = [experiment.run_one(part, Method("mdav", polish=True), 4).sse for part in parts]
+    assert result.sse == pytest.approx(sum(alone))
+
+
+def test_of_several_settings_one_is_kept_for_all_strata(X, strata):
+    gammas, skewed = [1.0, 0.2, 0.0], np.exp(X)
+    [best] = experiment.run(skewed, [(Method("v-mdav", {"gamma": gammas}), 5)], strata=strata)
+    each = sweep(skewed, [("v-mdav", {"gamma": gamma}) for gamma in gammas], [5], strata=strata)
+    alone = [sweep(skewed[rows], [("v-mdav", {"gamma": gammas})], [5])["sse"].iloc[0] for rows in parts_of(strata)]
+    assert best.params == {"gamma": gammas[each["sse"].argmin()]}
+    assert best.sse == each["sse"].min()
+    # A gamma of its own for each stratum would lose less.
+    assert best.sse > 1.001 * sum(alone)
+
+
+@pytest.mark.parametrize("key", ["mdav", "mondrian"])
+def test_strata_are_those_of_a_release(X, strata, key):
+    frame = pd.DataFrame(X, columns=list("abc")).assign(s=strata)
+    release = microaggregate(frame, k=4, method=key, quasi_identifiers=list("abc"), by="s", scale="none")
+    [result] = experiment.run(X, [(Method(key), 4)], strata=strata)
+    assert result.partition == release.partition
+    assert result.information_loss == pytest.approx(release.report.loss.information_loss)
+    [bound] = Problem.of(X, strata=strata).floor([4])
+    assert bound.information_loss == release.report.loss.lower_bound
+
+
+def test_records_are_compared_by_the_domains_of_the_file_in_every_stratum(records, classes):
+    strata = (records.values[:, 0] > 0.3).astype(int)
+    cells = [(Method("k-member", {"class_penalty": 2.0}), 4), (Method("mondrian"), 4)]
+    for result in experiment.run(records, cells, classes=classes, strata=strata):
+        expected = set()
+        for rows in parts_of(strata):
+            estimator = make(result.method.key, k=4, **result.params).fit(records.take(rows), classes[rows])
+            expected |= groups_of(estimator.labels_, rows)
+        assert groups_of(result.partition.labels) == expected
+        whole = generalization.total_information_loss(records, result.partition.labels)
+        assert result.measures["total_information_loss"] == whole
+    assert Problem.of(records, strata=strata).floor([4]) == []
+
+
+def test_floors_are_those_of_the_strata_together(X, strata):
+    with_strata, without = (Problem.of(X, strata=given).floor(iter([2, 6])) for given in (strata, None))
+    for k, bound, lower in zip([2, 6], with_strata, without, strict=True):
+        least = [metrics.bounds.nearest_neighbor(X[rows], k).sse for rows in parts_of(strata)]
+        assert bound.sse == pytest.approx(sum(least))
+        assert bound.information_loss == pytest.approx(100 * sum(least) / metrics.sst(X))
+        assert lower.sse == metrics.bounds.nearest_neighbor(X, k).sse < bound.sse
+    assert Problem.of(X).floor([]) == []
+
+
+@pytest.mark.parametrize(
+    ("strata", "k", "says"),
+    [
+        ([1] * 63 + [0] * 5 + [8] * 2, 6, "2 of 3 strata have fewer than k=6 records .the smallest has 2.*at most 2"),
+        ([1] * 65 + [0] * 5, 6, "1 of 2 strata has fewer than k=6 records"),
+        ([1] * 69, 3, "one stratum for each of 70 records, not strata of shape .69,."),
+        ([0.5] * 70, 3, "strata must be whole numbers, not float64"),
+        ([0, 0, -1] + [2] * 67, 1, "record 2 .counting from 0. belongs to no stratum"),
+    ],
+)
+def test_bad_strata_are_refused_before_anything_runs(X, strata, k, says):
+    with pytest.raises(DataError, match=says):
+        experiment.run(X, [(Method("mdav"), k)], strata=strata)
+    with pytest.raises(DataError, match=says):
+        experiment.run_one(Problem.of(X, strata=strata), Method("mdav"), k)
+
+
+def test_floors_need_enough_records_in_each_stratum(X):
+    problem = Problem.of(X, strata=[1] * 65 + [0] * 5)
+    assert len(problem.floor([5, 2])) == 2
+    with pytest.raises(DataError, match="1 of 2 strata has fewer than k=6 records"):
+        problem.floor([2, 6])
+
+
+def test_reasons_why_a_method_does_not_fit(X, records, classes):
+    penalized = Method("k-member", {"class_penalty": [0.0, 1.0]})
+    numbers, mixed, with_classes = Problem.of(X), Problem.of(records), Problem.of(records, classes)
+    for problem, method in (
+        (numbers, Method("mdav", polish=True)),
+        (mixed, Method("k-member")),
+        (with_classes, penalized),
+    ):
+        assert problem.why_not(method) == ""
+    reasons = {
+        "class_penalty of Greedy k-member needs the class of each record: pass Records and classes": (
+            numbers,
+            penalized,
+        ),
+        "class_penalty of Greedy k-member needs the class of each record: pass classes": (mixed, penalized),
+        "MDAV works on arrays of numbers, not on records of mixed attributes": (with_classes, Method("mdav")),
+        "polish works on arrays of numbers": (with_classes, Method("mondrian", polish=True)),
+    }
+    for begins, (problem, method) in reasons.items():
+        reason = problem.why_not(method)
+        assert reason.startswith(begins)
+        assert reason.endswith(".")
+        with pytest.raises(ParameterError) as raised:
+            experiment.run_one(problem, method, 3)
+        assert str(raised.value) == reason
 
 
 # --- the stored comparison on Adult ----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from microagg import DataError, ParameterError, Partition
+from microagg.partition import partition_within
 
 
 def test_groups_are_numbered_in_order_of_first_appearance():
@@ -62,3 +63,13 @@ def test_labels_given_are_copied():
     partition = Partition(labels, k=2)
     labels[0] = 1
     assert partition.labels.tolist() == [0, 0, 1, 1]
+
+
+def test_groups_within_strata_are_put_together():
+    # In the first stratum groups of first and last, in the second one group.
+    found = {(1, 3, 4, 6): [5, 9, 9, 5], (0, 2, 5): [5, 5, 5]}
+    partition = partition_within([np.array(rows) for rows in found], 2, lambda rows: Partition(found[tuple(rows)], 2))
+    assert [group.tolist() for group in partition.groups()] == [[0, 2, 5], [1, 6], [3, 4]]
+    assert partition.k == 2
+    with pytest.raises(DataError, match="fewer than k=3"):
+        partition_within([np.array(rows) for rows in found], 3, lambda rows: Partition(found[tuple(rows)], 2))

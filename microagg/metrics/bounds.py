@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,15 +67,15 @@ class Bound:
     iterations: int = 0
 
 
-def nearest_neighbor(X: ArrayLike, k: int) -> Bound:
+def nearest_neighbor(X: ArrayLike, k: int, *, strata: Sequence[IntArray] | None = None) -> Bound:
     """Return the nearest-neighbor bound for groups of at least ``k`` records of ``X``, shape (n, d).
 
     See :func:`nearest_neighbor_curve`.
     """
-    return nearest_neighbor_curve(X, [k])[0]
+    return nearest_neighbor_curve(X, [k], strata=strata)[0]
 
 
-def nearest_neighbor_curve(X: ArrayLike, ks: Iterable[int]) -> list[Bound]:
+def nearest_neighbor_curve(X: ArrayLike, ks: Iterable[int], *, strata: Sequence[IntArray] | None = None) -> list[Bound]:
     """Return the nearest-neighbor bound for each of ``ks``, from one neighbor search.
 
     The SSE of a group of s records is the sum of the squared distances of its ordered pairs, divided by 2s. A record
@@ -87,32 +87,43 @@ def nearest_neighbor_curve(X: ArrayLike, ks: Iterable[int]) -> list[Bound]:
     The result is lowered by a relative 1e-9, far more than rounding can amount to, so it stays a bound in floating
     point.
 
+    Parameters
+    ----------
+    X : array of float, shape (n, d)
+    ks : iterable of int
+    strata : sequence of array of int, optional
+        The positions of the records of each stratum, every record in one. No group reaches across them, so the bound
+        is the sum of those of the strata, and higher than without them.
+
     Raises
     ------
     DataError
-        If X is not finite numbers or has fewer records than the largest k.
+        If X is not finite numbers, or it or a stratum has fewer records than the largest k.
     ParameterError
         If a k is not a whole number of at least 1.
     """
-    from scipy.spatial import KDTree
-
     started = time.perf_counter()
     data = check_matrix(X)
     check_finite(data)
     wanted = [check_k(k) for k in ks]
-    largest = max(wanted, default=1)
-    check_enough_records(len(data), largest, "X")
-    # Every record is nearest to itself, at 0. Among duplicates another one may be reported in its place, at 0 too, so
-    # dropping the first of the sorted distances is right in either case.
-    distances, _ = KDTree(data).query(data, k=np.arange(1, largest + 1), workers=-1)
-    totals = np.cumsum(np.square(distances[:, 1:]).sum(axis=0))
+    parts = [data] if strata is None else [data[rows] for rows in strata]
+    for part in parts:
+        check_enough_records(len(part), max(wanted, default=1), "X" if strata is None else "a stratum")
+    least = [sum(found) for found in zip(*(_least_sses(part, wanted) for part in parts), strict=True)]
     total = sst(data)
     seconds = time.perf_counter() - started
-    bounds = []
-    for k in wanted:
-        least = float(totals[k - 2]) / (2 * k) * (1 - ALLOWANCE) if k > 1 else 0.0
-        bounds.append(Bound(k, least, percent(least, total), seconds))
-    return bounds
+    return [Bound(k, found, percent(found, total), seconds) for k, found in zip(wanted, least, strict=True)]
+
+
+def _least_sses(data: FloatArray, ks: list[int]) -> list[float]:
+    """Return the nearest-neighbor bound on the SSE for each of ``ks``."""
+    from scipy.spatial import KDTree
+
+    # Every record is nearest to itself, at 0. Among duplicates another one may be reported in its place, at 0 too, so
+    # dropping the first of the sorted distances is right in either case.
+    distances, _ = KDTree(data).query(data, k=np.arange(1, max(ks, default=1) + 1), workers=-1)
+    totals = np.cumsum(np.square(distances[:, 1:]).sum(axis=0))
+    return [float(totals[k - 2]) / (2 * k) * (1 - ALLOWANCE) if k > 1 else 0.0 for k in ks]
 
 
 def linear_program(

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 
 from microagg.errors import ConstantColumnWarning, DataError
-from microagg.partition import Partition
+from microagg.partition import Partition, partition_within
 from microagg.release import recipe as recipes
 from microagg.release.prepare import Prepared, prepare
 from microagg.release.recoding import Recoding, recode
 from microagg.release.report import Generalization, Loss, Report, Risk, Utility
 from microagg.schema import ROLES
-from microagg.validation import check_frame, counted, quoted
+from microagg.validation import IntArray, check_frame, counted, quoted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -235,14 +235,12 @@ def _release(prepared: Prepared) -> Release:
 
 def _partition(prepared: Prepared) -> Partition:
     """Return the groups of the records, formed within each stratum."""
-    labels = np.empty(len(prepared.records), dtype=np.int64)
-    n_groups = 0
-    for rows, _ in prepared.strata:
+
+    def find(rows: IntArray) -> Partition:
         X, classes = prepared.part(rows)
-        part = prepared.estimator.fit(X, classes).partition_
-        labels[rows] = part.labels + n_groups
-        n_groups += part.n_groups
-    return Partition(labels, prepared.k)
+        return prepared.estimator.fit(X, classes).partition_
+
+    return partition_within([rows for rows, _ in prepared.strata], prepared.k, find)
 
 
 def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, recoding: Recoding, risk: Risk) -> Report:

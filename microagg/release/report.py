@@ -66,12 +66,12 @@ class Loss:
         sse, sst = float(lost.sum()), loss.sst(Z)
         # With means the IL is at most 100 %, which rounding must not exceed; with medians it can be more.
         percent = loss.percent if statistic == "mean" else _percent
-        least = sum(bounds.nearest_neighbor(Z[rows], partition.k).sse for rows, _ in strata)
+        least = bounds.nearest_neighbor(Z, partition.k, strata=[rows for rows, _ in strata])
         return cls(
             sse=sse,
             sst=sst,
             information_loss=percent(sse, sst),
-            lower_bound=loss.percent(least, sst),
+            lower_bound=least.information_loss,
             attributes={name: percent(float(lost[j]), float(spread[j])) for j, name in enumerate(numbers.names)},
         )
 

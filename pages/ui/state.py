@@ -17,7 +17,8 @@ from microagg import ALGORITHMS, datasets, literature
 from microagg.base import check_params
 from microagg.experiment import Method
 from microagg.scaling import SCALES
-from pages.ui.variants import PENALTY, VARIANTS
+from microagg.variants import MIXED_VARIANTS as VARIANTS
+from microagg.variants import PENALTY
 
 UPLOAD = "upload"
 _CHOICES, _PROBLEMS = "choices", "address_problems"

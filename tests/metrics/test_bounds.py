@@ -236,6 +236,19 @@ def test_nearest_neighbor_bound_is_what_the_formula_says(k):
     assert bounds.nearest_neighbor(X, k).sse == pytest.approx(nearest_first[:, 1:k].sum() / (2 * k), rel=1e-8)
 
 
+def test_nearest_neighbor_bound_within_strata():
+    # Each record is 1 or 9 from the other of its stratum, but the SST is that of all four around 5.
+    X, strata = np.array([0.0, 10.0, 1.0, 9.0])[:, np.newaxis], [np.array([0, 2]), np.array([1, 3])]
+    for crossed, least in ((strata, 1.0), ([np.array([0, 3]), np.array([1, 2])], 81.0)):
+        one, two = bounds.nearest_neighbor_curve(X, [1, 2], strata=crossed)
+        assert one.sse == one.information_loss == 0.0
+        assert two.sse == pytest.approx(least)
+        assert two.information_loss == pytest.approx(100 * least / (25 + 25 + 16 + 16))
+    assert bounds.nearest_neighbor(X, 2, strata=strata).sse == bounds.nearest_neighbor(X, 2).sse
+    with pytest.raises(DataError, match="a stratum has only 2 records"):
+        bounds.nearest_neighbor(X, 3, strata=strata)
+
+
 # --- the gap ---------------------------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ UI = PAGES / "ui"
 
 # Who may import whom, lowest first: a file or room imports only from those above it in this list, or its own room.
 LAYERS = [
-    {"text", "variants"},
+    {"text"},
     {"state"},
     {"shell", "widgets"},
     {"charts"},

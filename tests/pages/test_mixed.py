@@ -11,7 +11,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from microagg import datasets, experiment, microaggregate
-from pages.ui import state, text, variants
+from microagg.variants import MIXED_VARIANTS
+from pages.ui import state, text
 from pages.ui.published import adult as stored_adult
 from pages.ui.runs import preview
 from tests.conftest import load_benchmark
@@ -68,13 +69,13 @@ def test_adult_is_offered_for_download_where_it_is_not(monkeypatch, tmp_path):
 def test_curves_are_those_of_the_experiment():
     app = open_page("mixed", data="adult", step="compare", sample="400", sample_seed="3", ks="4, 12")
     adult, part = adult_sample(400, 3)
-    methods = {name: state.Choices().method_of_variant(name) for name in variants.VARIANTS}
+    methods = {name: state.Choices().method_of_variant(name) for name in MIXED_VARIANTS}
     table = experiment.sweep(
         adult.schema.records(part), methods.values(), [4, 12], classes=part["income"].to_numpy()
     ).set_index(["label", "k"])
     lines = {trace["name"]: trace for trace in figures(app)[0]["data"]}
     for name, method in methods.items():
-        line = lines[variants.VARIANTS[name].title]
+        line = lines[MIXED_VARIANTS[name].title]
         assert np.allclose(decode(line["y"]), table.loc[method.label, "information_loss"])
     app.button_group(key="w_measure").set_value("classification")
     settle(app)

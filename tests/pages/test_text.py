@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pages.ui import state, text, variants
+from microagg.variants import VARIANTS
+from pages.ui import text
 from pages.ui.charts import theme
 
 
@@ -27,11 +28,5 @@ def test_markdown_is_escaped():
     assert text.escape_markdown("a*b [c](d)\n$e$") == r"a\*b \[c\]\(d\) \$e\$"
 
 
-def test_variants_are_recognized_by_their_parameters():
-    for name in variants.VARIANTS:
-        method = state.Choices().method_of_variant(name)
-        [settings] = method.settings()
-        assert variants.recognize(method.key, {key: str(value) for key, value in settings.items()}) == name
-    assert variants.recognize("k-member", {"furthest_from": "seed"}) is None
-    assert variants.recognize("mdav", {}) is None
-    assert len({theme.style(name) for name in variants.VARIANTS}) == len(variants.VARIANTS)
+def test_variants_have_styles_of_their_own():
+    assert len({theme.style(name) for name in VARIANTS}) == len(VARIANTS)

@@ -8,12 +8,12 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
+from microagg.variants import PENALTY, VARIANTS, recognize
 from pages.ui import state
 from pages.ui.charts import measures
 from pages.ui.charts.layout import show_figure
 from pages.ui.runs import compare
 from pages.ui.text import count
-from pages.ui.variants import PENALTY, VARIANTS, recognize
 
 RESULTS = Path(__file__).parents[3] / "benchmarks" / "results" / "adult.csv"
 

@@ -11,6 +11,8 @@ import streamlit as st
 from microagg import ALGORITHMS, DataError
 from microagg.experiment import Method
 from microagg.tables import to_csv
+from microagg.variants import MIXED_VARIANTS as VARIANTS
+from microagg.variants import PENALTY
 from pages.ui import state, widgets
 from pages.ui.charts import measures
 from pages.ui.charts.layout import show_figure
@@ -18,7 +20,6 @@ from pages.ui.data import mixed
 from pages.ui.data.tables import Table
 from pages.ui.runs import jobs
 from pages.ui.text import count, escape_markdown, listing
-from pages.ui.variants import PENALTY, VARIANTS
 
 _SAMPLES = (500, 1000, 2000, 5000, 10_000, 20_000)
 _CHART = "mixed_chart"

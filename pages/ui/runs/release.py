@@ -16,6 +16,7 @@ from microagg import ConstantColumnWarning, Release, microaggregate
 from microagg.experiment import Method, Result
 from microagg.tables import to_csv
 from microagg.taxonomy import ANYTHING
+from microagg.variants import MIXED_VARIANTS as VARIANTS
 from pages.ui import state
 from pages.ui.charts import theme
 from pages.ui.data import kinds, mixed
@@ -23,7 +24,6 @@ from pages.ui.data.tables import Table
 from pages.ui.runs import compare, jobs
 from pages.ui.runs.preview import STATISTICS, Preview, preview
 from pages.ui.text import count, escape_markdown, file_name, listing, percent
-from pages.ui.variants import VARIANTS
 
 _STATISTICS = {
     "ancestor": "Range or common ancestor",

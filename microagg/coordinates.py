@@ -1,0 +1,142 @@
+"""Records of mixed attributes drawn on a plane: principal coordinates of the distance that methods for them use.
+
+Classical scaling (Gower 1966, Some distance properties of latent root and vector methods used in multivariate analysis,
+Biometrika 53) finds points whose Euclidean distances are those given, as far as that can be. Of squared distances D it
+takes the eigenvectors of B = -½ J D J, where J subtracts the mean; each, times the square root of its eigenvalue, is an
+axis, that of the largest eigenvalue first. Where distances are not Euclidean, as those of mixed attributes, some
+eigenvalues are negative: what they stand for no axis can show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from microagg.base import Param
+from microagg.errors import DataError
+from microagg.records import Records
+from microagg.taxonomy import Taxonomy
+from microagg.validation import FloatArray, IntArray, check_finite
+
+# Time grows with the cube of the sample, and memory with its square: some 100 MB at most.
+_SAMPLE = Param("sample", "int", (1, 2_000), 1_000, "How many records are drawn at most.")
+_RANDOM_STATE = Param("random_state", "int", (0, None), 0, "The seed of the sample.")
+
+# How many rows of the matrix of distances are computed at once.
+_ROWS = 256
+
+# Eigenvalues below this share of the largest consist of rounding errors, as do smaller differences of coordinates.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Coordinates:
+    """Points on a plane that stand for records.
+
+    Attributes
+    ----------
+    points : array of float, shape (m, 2)
+        The coordinates of each record on the first and second axis, in the unit of the distance: 1 is the whole domain
+        of one attribute. The mean of each is 0, and the largest by its absolute value is positive.
+    shares : array of float, shape (2,)
+        The eigenvalue of each axis as a share of the sum of the absolute values of all, 0 to 1. Negative eigenvalues
+        count too, so that the shares do not claim what the plane cannot show (Mardia, Kent & Bibby 1979, Multivariate
+        Analysis, Section 14.4). 0 for an axis on which all points are equal.
+    rows : array of int, shape (m,)
+        The positions of the records, ascending.
+    """
+
+    points: FloatArray
+    shares: FloatArray
+    rows: IntArray
+
+
+def principal_coordinates(records: Records, *, sample: int = 1_000, random_state: int = 0) -> Coordinates:
+    """Return points on a plane whose distances are near to those of the records.
+
+    The distance of two records is the sum over their attributes of |x - y| / domain for numbers and ranks, and of the
+    height of the lowest common ancestor as a share of that of the taxonomy for nominal values (Byun, Kamra, Bertino &
+    Li, Definitions 2 to 5). Where two axes have equal shares, any rotation of them would do as well.
+
+    Parameters
+    ----------
+    records : Records, n records with d attributes
+    sample : int, 1 to 2,000, default 1,000
+        Of more records as many are drawn at random; fewer are all taken.
+    random_state : int, default 0
+        The seed of the sample; the same seed gives the same points.
+
+    Raises
+    ------
+    DataError
+        If there are no records, or values are missing or infinite.
+    ParameterError
+        If ``sample`` or ``random_state`` is not a whole number, or out of its bounds.
+    """
+    most, seed = _SAMPLE.check(sample), _RANDOM_STATE.check(random_state)
+    if not len(records):
+        raise DataError("there are no records, so there is nothing to draw.")
+    check_finite(records.values, [str(attribute.name) for attribute in records.attributes])
+    rows = np.arange(len(records))
+    if len(records) > most:
+        rows = np.sort(np.random.default_rng(seed).choice(len(records), most, replace=False))
+    points, shares = _scaled_to_plane(_distances(records.take(rows)))
+    return Coordinates(points, shares, rows)
+
+
+def _distances(records: Records) -> FloatArray:
+    """Return the distances of all records, shape (m, m)."""
+    found = np.zeros((len(records), len(records)))
+    for j, attribute in enumerate(records.attributes):
+        values, domain = records.values[:, j], records.domains[j]
+        if attribute.taxonomy is not None:
+            nodes, places = np.unique(values.astype(np.int64), return_inverse=True)
+            between = _heights_of_common_ancestors(attribute.taxonomy, nodes)
+        for first in range(0, len(records), _ROWS):
+            block = slice(first, first + _ROWS)
+            if attribute.taxonomy is not None:
+                found[block] += between[places[block]][:, places]
+            elif domain > 0.0:
+                found[block] += np.abs(values[block, np.newaxis] - values) / domain
+    return found
+
+
+def _heights_of_common_ancestors(taxonomy: Taxonomy, nodes: IntArray) -> FloatArray:
+    """Return the height of the lowest common ancestor of each two of ``nodes``, shape (m,), as a share; (m, m)."""
+    heights = np.ones((len(nodes), len(nodes)))
+    for lineage in taxonomy.lineages:
+        ancestors = lineage[nodes]
+        same = ancestors[:, np.newaxis] == ancestors
+        np.copyto(heights, taxonomy.heights[ancestors], where=same)
+    return heights
+
+
+def _scaled_to_plane(distances: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the first two principal coordinates, shape (m, 2), and their shares; ``distances`` are overwritten."""
+    from scipy.linalg import eigh
+
+    points, shares = np.zeros((len(distances), 2)), np.zeros(2)
+    products = np.square(distances, out=distances)
+    products -= products.mean(axis=0)
+    products -= products.mean(axis=1, keepdims=True)
+    products *= -0.5
+    eigenvalues = eigh(products, eigvals_only=True)
+    largest = float(np.abs(eigenvalues).max())
+    if largest == 0.0:
+        return points, shares
+    axes = min(2, len(distances))
+    values, vectors = eigh(products, subset_by_index=(len(distances) - axes, len(distances) - 1))
+    for axis, (value, vector) in enumerate(zip(values[::-1], vectors.T[::-1], strict=True)):
+        if value > _ROUNDING * largest:
+            points[:, axis] = np.sqrt(value) * _positive(vector)
+            shares[axis] = value / np.abs(eigenvalues).sum()
+    return points, shares
+
+
+def _positive(vector: FloatArray) -> FloatArray:
+    """Return ``vector`` with the sign by which its largest element is positive, of equally large ones the first."""
+    sizes = np.abs(vector)
+    # Elements that differ by rounding count as equal: otherwise the sign would depend on the machine.
+    first = int(np.argmax(sizes >= (1.0 - _ROUNDING) * sizes.max()))
+    return vector if vector[first] > 0.0 else -vector
