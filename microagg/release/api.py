@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -57,6 +58,12 @@ class Release:
             f"Release({counted(report.n_records, 'record')}, {counted(report.risk.n_groups, 'group')} "
             f"{self._method}, k={report.k}, realized k={report.risk.realized_k}, {', '.join(lost)})"
         )
+
+    def script(self, file: str | os.PathLike[str], **options: Any) -> str:
+        """Return a program that makes this release from ``file``; see :func:`microagg.release.script.script`."""
+        from microagg.release.script import script  # which needs microaggregate
+
+        return script(self.recipe, file, **options)
 
     @property
     def _method(self) -> str:

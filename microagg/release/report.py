@@ -341,9 +341,11 @@ class Report:
         if self.release_weights is not None:
             sentences.append("The groups are formed without the weights.")
             if self.loss is not None:
-                means = "means of a group are" if self.statistic == "mean" else "medians of a group are not"
+                figures = "information loss, overall means, standard deviations and correlations are"
                 sentences.append(
-                    f"The {means} weighted; information loss, overall means, standard deviations and correlations are."
+                    f"Group means are weighted, and {figures} so too."
+                    if self.statistic == "mean"
+                    else f"Medians are not weighted, but {figures}."
                 )
             sentences.append(_RELEASED_WEIGHTS[self.release_weights])
         if self.shuffled:
