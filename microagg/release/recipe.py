@@ -41,7 +41,7 @@ _ADDED: dict[str, Any] = {
     "weights": None,
     "others": [],
     "rounding": "none",
-    "release_weights": "keep",
+    "release_weights": "mean",
     "polish": False,
     "labels": None,
     "shuffle": None,
