@@ -127,8 +127,8 @@ class Prepared:
     def numbers(self) -> Numbers | None:
         """The numeric quasi-identifiers; None where there are none, or where nothing depends on their scale."""
         columns = [j for j, attribute in enumerate(self.records.attributes) if attribute.kind == "numeric"]
-        by_scale = self.polish or not (self.estimator is None or self.estimator.info.mixed)
-        if not columns or (not by_scale and self.statistic == "generalize"):
+        grouped_by_scale = self.polish or not (self.estimator is None or self.estimator.info.mixed)
+        if not columns or (not grouped_by_scale and self.statistic == "generalize"):
             return None
         names = [self.schema.quasi_identifiers[j] for j in columns]
         X = np.ascontiguousarray(self.records.values[:, columns])
