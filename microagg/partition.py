@@ -97,13 +97,15 @@ class Partition:
         order = np.argsort(self.labels, kind="stable")
         yield from np.split(order, np.cumsum(self.sizes)[:-1])
 
-    def centroids(self, X: ArrayLike) -> FloatArray:
-        """Return the mean of every group, shape (n_groups, d), in the units of ``X`` (shape (n, d))."""
-        return group_means(X, self.labels)
+    def centroids(self, X: ArrayLike, weights: FloatArray | None = None) -> FloatArray:
+        """Return the mean of every group, shape (n_groups, d), in the units of ``X``; see :func:`group_means`."""
+        return group_means(X, self.labels, weights)
 
 
-def group_means(X: ArrayLike, labels: IntArray) -> FloatArray:
+def group_means(X: ArrayLike, labels: IntArray, weights: FloatArray | None = None) -> FloatArray:
     """Return the mean of each group 0..g-1 of ``labels``, shape (g, d), in the units of ``X``, shape (n, d).
+
+    With ``weights``, finite and above 0, shape (n,), it is Σ w x / Σ w over the records of the group.
 
     Means are taken above the group's own minimum: a large common offset costs no precision, whole numbers are added
     without rounding, and a group of equal records has exactly their values.
@@ -115,7 +117,11 @@ def group_means(X: ArrayLike, labels: IntArray) -> FloatArray:
     grouped = data[order]
     low = np.minimum.reduceat(grouped, starts, axis=0)
     grouped -= low[labels[order]]
-    return low + np.add.reduceat(grouped, starts, axis=0) / sizes[:, np.newaxis]
+    totals: FloatArray | IntArray = sizes
+    if weights is not None:
+        grouped *= weights[order, np.newaxis]
+        totals = np.add.reduceat(weights[order], starts)
+    return low + np.add.reduceat(grouped, starts, axis=0) / totals[:, np.newaxis]
 
 
 def partition_within(strata: Iterable[IntArray], k: int, find: Callable[[IntArray], Partition]) -> Partition:

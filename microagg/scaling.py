@@ -59,16 +59,17 @@ def scale_effect(method: str) -> str:
     return _EFFECTS[check_choice("scale", method, SCALES)]
 
 
-def centered(X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def centered(X: FloatArray, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return each column's minimum, its mean above that minimum, and the deviations from the mean.
 
     ``X``, shape (n, d), is finite and has a record. Kept apart, the minimum and the mean above it are exact where their
-    sum is not (a large common offset).
+    sum is not (a large common offset). With ``weights``, above 0, shape (n,), the mean is Σ w x / Σ w.
     """
     low = X.min(axis=0)
     deviations = X - low
     # Column by column numpy adds pairwise, which over a row-major table it does not.
-    center = np.array([np.ascontiguousarray(column).mean() for column in deviations.T])
+    columns = (np.ascontiguousarray(column) for column in deviations.T)
+    center = np.array([column.mean() if weights is None else np.average(column, weights=weights) for column in columns])
     deviations -= center
     return low, center, deviations
 

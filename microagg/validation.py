@@ -150,10 +150,10 @@ def check_present(series: pd.Series[Any], used: NDArray[np.bool_], lacks: str, s
         )
 
 
-def numeric_matrix(frame: pd.DataFrame, columns: Sequence[Any]) -> FloatArray:
+def numeric_matrix(frame: pd.DataFrame, columns: Sequence[Any], role: str = "quasi-identifiers") -> FloatArray:
     """Return ``columns`` of ``frame`` as a float array, shape (n, len(columns)), finite or not.
 
-    Booleans count as 0 and 1. Missing values of nullable types become NaN.
+    Booleans count as 0 and 1. Missing values of nullable types become NaN. ``role`` is what messages call the columns.
 
     Raises
     ------
@@ -169,7 +169,7 @@ def numeric_matrix(frame: pd.DataFrame, columns: Sequence[Any]) -> FloatArray:
             row, value = _first_not_number(series)
             raise DataError(
                 f"column {column!r} is not numeric (record {row} holds {value!r}): "
-                "leave it out of the quasi-identifiers, or turn it into numbers first."
+                f"leave it out of the {role}, or turn it into numbers first."
             )
     matrix = np.empty((len(frame), len(columns)), dtype=np.float64)
     for j, column in enumerate(columns):

@@ -3,5 +3,16 @@
 from microagg.release.api import Release, microaggregate, replay
 from microagg.release.recoding import CATEGORIES, STATISTICS
 from microagg.release.report import Report
+from microagg.release.rounding import ROUNDINGS
+from microagg.release.weights import RELEASE_WEIGHTS
 
-__all__ = ["CATEGORIES", "STATISTICS", "Release", "Report", "microaggregate", "replay"]
+__all__ = [
+    "CATEGORIES",
+    "RELEASE_WEIGHTS",
+    "ROUNDINGS",
+    "STATISTICS",
+    "Release",
+    "Report",
+    "microaggregate",
+    "replay",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,13 +10,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from microagg.errors import ConstantColumnWarning, DataError
+from microagg.kernels.local_search.iterated import improve
 from microagg.partition import Partition, partition_within
 from microagg.release import recipe as recipes
+from microagg.release.measures import Loss, Utility
 from microagg.release.prepare import Prepared, prepare
 from microagg.release.recoding import Recoding, recode
-from microagg.release.report import Generalization, Loss, Report, Risk, Utility
+from microagg.release.report import Generalization, Report, Risk
+from microagg.release.weights import replace as replace_weights
 from microagg.schema import ROLES
 from microagg.validation import IntArray, check_frame, counted, quoted
 
@@ -50,16 +55,30 @@ class Release:
         if report.generalization is not None:
             lost.append(f"Total-IL={report.generalization.information_loss:.4g} %")
         return (
-            f"Release({counted(report.n_records, 'record')}, {counted(report.risk.n_groups, 'group')} by "
-            f"{self.recipe['method']}, k={report.k}, realized k={report.risk.realized_k}, {', '.join(lost)})"
+            f"Release({counted(report.n_records, 'record')}, {counted(report.risk.n_groups, 'group')} "
+            f"{self._method}, k={report.k}, realized k={report.risk.realized_k}, {', '.join(lost)})"
         )
+
+    def script(self, file: str | os.PathLike[str], **options: Any) -> str:
+        """Return a program that makes this release from ``file``; see :func:`microagg.release.script.script`."""
+        from microagg.release.script import script  # which needs microaggregate
+
+        return script(self.recipe, file, **options)
+
+    @property
+    def _method(self) -> str:
+        method = self.recipe["method"]
+        how = f"by {method}"
+        if self.report.given:
+            how = "given" if method is None else f"given, begun {how}"
+        return f"{how}, polished" if self.report.polished else how
 
 
 def microaggregate(
     frame: pd.DataFrame,
     *,
     k: int,
-    method: str = "mdav-star",
+    method: str | None = None,
     quasi_identifiers: Any = None,
     confidential: Any = None,
     identifiers: Any = None,
@@ -74,21 +93,27 @@ def microaggregate(
     weights: Any = None,
     others: Any = None,
     categories: str = "ancestor",
+    rounding: str = "none",
+    release_weights: str = "mean",
+    polish: bool = False,
+    labels: ArrayLike | None = None,
+    shuffle: int | None = None,
     **params: Any,
 ) -> Release:
     """Return a k-anonymous release of ``frame``: its quasi-identifiers replaced by what stands for their group.
 
     The released frame has the columns of ``frame`` in their order, without the ``identifiers``, and its records in
     their order under the same index. All columns but the quasi-identifiers are as they were, and so is ``frame``
-    itself. Where the index or the order of the records could identify somebody, reset or shuffle them before
-    publishing.
+    itself. Where the index or the order of the records could identify somebody, ``shuffle`` them.
 
-    Numeric quasi-identifiers become float64, integers and booleans too, for a mean is seldom whole; categories stay
-    values of the file, in their own type. With ``statistic="generalize"`` all quasi-identifiers, the numeric ones too,
-    become text: ``[17, 23]``, or ``17`` where all records of a group have that value.
+    Numeric quasi-identifiers become float64, integers and booleans too, for a mean is seldom whole; with
+    ``rounding="file"`` integers stay integers. Categories stay values of the file, in their own type. With
+    ``statistic="generalize"`` all quasi-identifiers, the numeric ones too, become text: ``[17, 23]``, or ``17`` where
+    all records of a group have that value.
 
-    Weighted data (survey weights) are not supported: every record counts once, and a column of weights that is not to
-    be microaggregated must be declared confidential.
+    The weights of a sample survey have no part in how groups are formed: k counts records, and the scale and distances
+    are those of the records. They have a part in means, and in what is reported on loss and on moments. For medians,
+    most frequent categories and Total-IL every record counts once.
 
     Parameters
     ----------
@@ -96,9 +121,10 @@ def microaggregate(
         Unique column names on one level; the index may have duplicates.
     k : int
         The minimum number of records in a group.
-    method : str, default "mdav-star"
-        A key of :data:`microagg.ALGORITHMS`. With quasi-identifiers that hold categories it must be one whose ``info``
-        says that it works on ``mixed`` attributes.
+    method : str, optional
+        A key of :data:`microagg.ALGORITHMS`; by default "mdav-star". With quasi-identifiers that hold categories it
+        must be one whose ``info`` says that it works on ``mixed`` attributes. With ``labels`` it is what these began
+        with, recorded if it is named, and not run.
     quasi_identifiers : column name or collection of them, optional
         What is microaggregated; by default all numeric columns that have no other role, and those with a taxonomy or
         an order, see :meth:`microagg.Schema.infer`.
@@ -130,12 +156,29 @@ def microaggregate(
         The class of each record, such as an income bracket, for methods with a parameter that uses it; released as it
         is. It counts as confidential unless it has another role, and is no quasi-identifier.
     weights : column name, optional
-        The weight of each record.
+        The weight of each record, such as the number of persons it stands for: a finite number above 0. The mean of a
+        group becomes Σ w x / Σ w.
     others : column name or collection of them, optional
         Columns about which it was decided that they have no other role; released as they are.
     categories : {"ancestor", "set"}, default "ancestor"
         What "generalize" makes of categories without an order: their lowest common ancestor in the taxonomy, or the set
         of them, such as ``{Divorced, Widowed}``.
+    rounding : {"none", "file"}, default "none"
+        With "file" means and medians are rounded, half to even, to as many decimals as the released records have in
+        that column: none for integers, which keep their type where the result fits into it, and for floats that are
+        whole; not at all where there are more than nine. Shares of booleans are not rounded.
+    release_weights : {"mean", "keep", "drop"}, default "mean"
+        What is released of the ``weights``: for each record the mean weight of its group, so that the group's total
+        weight is kept; its own; or nothing.
+    polish : bool, default False
+        Whether the groups are improved by local search within their strata, see
+        :mod:`microagg.kernels.local_search.iterated`; only where all quasi-identifiers are numeric. It lowers the SSE
+        of the scaled records, and knows nothing of classes.
+    labels : array of int, shape (n released records,), optional
+        Groups found elsewhere, such as by :class:`microagg.Search`, for the records that are released, in the order of
+        the file: they take the place of what the method would find.
+    shuffle : int, optional
+        A seed: the records are released in random order, under a new index from 0. Without it they keep their order.
     **params
         Further parameters of the method.
 
@@ -153,10 +196,12 @@ def microaggregate(
     DataError
         If ``frame`` is not a DataFrame, lacks a column, has missing or infinite values, or such as are neither numbers
         nor categories, where there must be quasi-identifiers, categories that are not in their taxonomy or order,
-        missing strata or classes, or fewer than k records, in all or in a stratum.
+        missing strata or classes, weights that are not finite numbers above 0, or fewer than k records, in all, in a
+        stratum or in a group of ``labels``; or if there is not one label for each record, or a group reaches across
+        strata.
     ParameterError
-        If a parameter is unknown or out of its bounds, a column has two roles, or the method does not work on the
-        categories that quasi-identifiers hold, or needs classes.
+        If a parameter is unknown or out of its bounds, a column has two roles, or the method or polishing does not work
+        on the categories that quasi-identifiers hold, or the method needs classes.
 
     Examples
     --------
@@ -176,8 +221,8 @@ def microaggregate(
 def replay(frame: pd.DataFrame, recipe: Mapping[str, Any]) -> Release:
     """Return the release that ``recipe`` describes, made again from ``frame``, and make sure that it is the same.
 
-    The quasi-identifiers, strata and classes of ``frame`` must be those of the original file; the other columns are
-    released as ``frame`` has them.
+    The quasi-identifiers, strata, classes and weights of ``frame`` must be those of the original file; the other
+    columns are released as ``frame`` has them.
 
     Parameters
     ----------
@@ -190,7 +235,7 @@ def replay(frame: pd.DataFrame, recipe: Mapping[str, Any]) -> Release:
     ParameterError
         If ``recipe`` is not complete.
     DataError
-        If the quasi-identifiers, strata or classes of ``frame`` differ from the original's.
+        If the quasi-identifiers, strata, classes or weights of ``frame`` differ from the original's.
     MicroaggError
         If the values released differ, as they may between versions of microagg or numpy.
     """
@@ -218,9 +263,20 @@ def _release(prepared: Prepared) -> Release:
             ConstantColumnWarning,
             stacklevel=3,
         )
+    weights = prepared.weights
     partition = _partition(prepared)
     released = prepared.copy_without_identifiers()
-    recoding = recode(released, prepared.records, partition, prepared.statistic, prepared.categories)
+    recoding = recode(
+        released,
+        prepared.records,
+        partition,
+        prepared.statistic,
+        prepared.categories,
+        weights=weights,
+        rounding=prepared.rounding,
+    )
+    if weights is not None:
+        replace_weights(released, prepared.schema.weights, weights, partition, prepared.release_weights)
     for name, column in zip(prepared.schema.quasi_identifiers, recoding.columns, strict=True):
         released[name] = column
     risk = Risk.of(released, prepared.schema, partition, prepared.strata)
@@ -230,17 +286,31 @@ def _release(prepared: Prepared) -> Release:
             f"k={prepared.k}; it is withheld. Please report this."
         )
     report = _report(prepared, released, partition, recoding, risk)
+    if prepared.order is not None:
+        released = released.iloc[prepared.order].reset_index(drop=True)
+        partition = Partition(partition.labels[prepared.order], prepared.k)
     return Release(released, partition, report, recipes.write(prepared, recoding))
 
 
 def _partition(prepared: Prepared) -> Partition:
-    """Return the groups of the records, formed within each stratum."""
+    """Return the groups of the records, formed within each stratum or given, and polished if that is asked for."""
 
     def find(rows: IntArray) -> Partition:
-        X, classes = prepared.part(rows)
-        return prepared.estimator.fit(X, classes).partition_
+        part = _part(prepared, rows)
+        if prepared.polish and prepared.numbers is not None:
+            part = Partition(improve(prepared.numbers.Z[rows], part.labels, prepared.k), prepared.k)
+        return part
 
     return partition_within([rows for rows, _ in prepared.strata], prepared.k, find)
+
+
+def _part(prepared: Prepared, rows: IntArray) -> Partition:
+    """Return the groups of one stratum, the records at ``rows``."""
+    if prepared.labels is not None:
+        return Partition(prepared.labels[rows], prepared.k)
+    assert prepared.estimator is not None  # only given groups need none
+    X, classes = prepared.part(rows)
+    return prepared.estimator.fit(X, classes).partition_
 
 
 def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, recoding: Recoding, risk: Risk) -> Report:
@@ -248,7 +318,7 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
     lost = utility = common = None
     if recoding.values is not None and numbers is not None:
         replaced = np.ascontiguousarray(recoding.values[:, numbers.columns])
-        lost = Loss.of(numbers, replaced, partition, prepared.statistic, prepared.strata)
+        lost = Loss.of(numbers, replaced, partition, prepared.statistic, prepared.strata, prepared.rounding)
         utility = Utility.of(numbers, replaced)
     if recoding.values is None or not schema.is_numeric:
         common = Generalization.of(prepared.records, partition, prepared.classes, recoding.values)
@@ -266,4 +336,9 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
         risk=risk,
         utility=utility,
         generalization=common,
+        rounding=prepared.rounding,
+        release_weights=None if schema.weights is None else prepared.release_weights,
+        given=prepared.labels is not None,
+        polished=prepared.polish,
+        shuffled=prepared.shuffle is not None,
     )

@@ -9,14 +9,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from microagg import registry
 from microagg.base import Microaggregator
 from microagg.errors import DataError, ParameterError
 from microagg.records import Records
 from microagg.release import strata
+from microagg.release import weights as record_weights
+from microagg.release.groups import check_given
 from microagg.release.recoding import CATEGORIES, STATISTICS
+from microagg.release.rounding import ROUNDINGS
 from microagg.scaling import SCALES, Scaling
 from microagg.schema import MISSING, ROLES, Schema, complete_records
 from microagg.validation import (
@@ -25,6 +28,7 @@ from microagg.validation import (
     check_choice,
     check_enough_records,
     check_k,
+    check_labels,
     counted,
     is_whole,
     quoted,
@@ -35,7 +39,8 @@ from microagg.validation import (
 class Numbers:
     """The numeric quasi-identifiers of the records to be released, as they are (X) and scaled (Z).
 
-    Both have shape (n, len(columns)); ``columns`` are their positions among all quasi-identifiers.
+    Both have shape (n, len(columns)); ``columns`` are their positions among all quasi-identifiers. ``weights`` are
+    those of the records, shape (n,), or None; the scale is set without them.
     """
 
     columns: list[int]
@@ -43,6 +48,7 @@ class Numbers:
     X: FloatArray
     Z: FloatArray
     scaling: Scaling
+    weights: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,17 +57,24 @@ class Prepared:
 
     What follows from them is computed when it is first asked for, so that replay finds another file out by its values
     before anything is made of them. ``random_state`` is the seed that was given or, where the method needs one, drawn.
+    ``labels`` are those of groups found elsewhere, shape (n released records,), or None; with them ``estimator`` is
+    what these began with, if that was said, and is not fitted.
     """
 
     frame: pd.DataFrame
     schema: Schema
-    estimator: Microaggregator
+    estimator: Microaggregator | None
     k: int
     categories: str
     scale: str
     statistic: str
     missing: str
     random_state: int | None
+    rounding: str
+    release_weights: str
+    polish: bool
+    labels: IntArray | None
+    shuffle: int | None
 
     @cached_property
     def values(self) -> FloatArray:
@@ -94,6 +107,16 @@ class Prepared:
         return self.schema.class_codes(self.frame, self.kept)
 
     @cached_property
+    def weights(self) -> FloatArray | None:
+        """The weights of the released records, shape (n,); None without weights."""
+        return record_weights.find(self.frame, self.schema.weights, self.kept)
+
+    @cached_property
+    def order(self) -> IntArray | None:
+        """The random order of the released records, as positions in the order of the file; None if that is kept."""
+        return None if self.shuffle is None else np.random.default_rng(self.shuffle).permutation(len(self.records))
+
+    @cached_property
     def constant(self) -> tuple[Any, ...]:
         """The quasi-identifiers that hold one value only in the released records."""
         values = self.records.values
@@ -104,17 +127,18 @@ class Prepared:
     def numbers(self) -> Numbers | None:
         """The numeric quasi-identifiers; None where there are none, or where nothing depends on their scale."""
         columns = [j for j, attribute in enumerate(self.records.attributes) if attribute.kind == "numeric"]
-        if not columns or (self.estimator.info.mixed and self.statistic == "generalize"):
+        grouped_by_scale = self.polish or not (self.estimator is None or self.estimator.info.mixed)
+        if not columns or (not grouped_by_scale and self.statistic == "generalize"):
             return None
         names = [self.schema.quasi_identifiers[j] for j in columns]
         X = np.ascontiguousarray(self.records.values[:, columns])
         scaling = Scaling.fit(X, self.scale, names)
-        return Numbers(columns, names, X, scaling.transform(X), scaling)
+        return Numbers(columns, names, X, scaling.transform(X), scaling, self.weights)
 
     def part(self, rows: IntArray) -> tuple[Any, IntArray | None]:
         """Return what the method partitions of the released records at ``rows``, and their classes."""
         classes = None if self.classes is None else self.classes[rows]
-        if self.estimator.info.mixed or self.numbers is None:
+        if self.estimator is None or self.estimator.info.mixed or self.numbers is None:
             return self.records.take(rows), classes
         return self.numbers.Z[rows], classes
 
@@ -125,17 +149,19 @@ class Prepared:
         return released.copy() if not self.n_dropped else released.iloc[np.flatnonzero(self.kept)].copy()
 
     def check_sizes(self) -> None:
-        """Raise :class:`DataError` unless all records, and those of each stratum, are at least k."""
+        """Raise :class:`DataError` unless all records, and those of each stratum and given group, are at least k."""
         aside = f" (after leaving out {counted(self.n_dropped, 'incomplete record')})" if self.n_dropped else ""
         check_enough_records(len(self.records), self.k, f"the data{aside}")
         for rows, values in self.strata:
             check_enough_records(len(rows), self.k, f"stratum {strata.name(self.schema.strata, values)}{aside}")
+        if self.labels is not None:
+            check_given(self.labels, self.k, self.strata, self.schema.strata, aside)
 
 
 def prepare(
     frame: pd.DataFrame,
     *,
-    method: str,
+    method: str | None,
     k: int,
     params: Mapping[str, Any],
     quasi_identifiers: Any,
@@ -152,6 +178,11 @@ def prepare(
     statistic: str,
     missing: str,
     random_state: Any,
+    rounding: str,
+    release_weights: str,
+    polish: bool,
+    labels: ArrayLike | None,
+    shuffle: int | None,
 ) -> Prepared:
     """Return ``frame`` with the choices for its release, checked; see :func:`microagg.microaggregate`.
 
@@ -160,14 +191,21 @@ def prepare(
     DataError
         If the columns are not what is said of them, or have names or categories that no recipe or file can hold.
     ParameterError
-        If a choice is unknown or out of its bounds, or the method does not work on the kinds of the quasi-identifiers.
+        If a choice is unknown or out of its bounds, or the method or polishing does not work on the kinds of the
+        quasi-identifiers.
     """
     k = check_k(k)
     check_choice("scale", scale, SCALES)
     check_choice("statistic", statistic, STATISTICS)
     check_choice("missing", missing, MISSING)
     check_choice("categories", categories, CATEGORIES)
-    estimator, seed = _estimator(method, k, params, random_state)
+    check_choice("rounding", rounding, ROUNDINGS)
+    check_choice("release_weights", release_weights, record_weights.RELEASE_WEIGHTS)
+    if not isinstance(polish, (bool, np.bool_)):
+        raise ParameterError(f"polish must be True or False, not {polish!r}.")
+    order = _seed("shuffle", shuffle)
+    groups = None if labels is None else check_labels(labels)
+    estimator, seed = _estimator(method, k, params, _seed("random_state", random_state), groups is not None)
     schema = Schema.infer(
         frame,
         quasi_identifiers,
@@ -180,19 +218,48 @@ def prepare(
         weights=weights,
         others=others,
     )
-    if not (estimator.info.mixed or schema.is_numeric):
-        _refuse_categories(method, schema)
+    if estimator is not None and not (estimator.info.mixed or schema.is_numeric):
+        _refuse_categories(estimator.info.key, schema)
+    if polish and not schema.is_numeric:
+        _refuse_to_polish(schema)
     _check_text(schema)
     _check_names(schema)
-    return Prepared(frame, schema, estimator, k, categories, scale, statistic, missing, seed)
+    return Prepared(
+        frame,
+        schema,
+        estimator,
+        k,
+        categories,
+        scale,
+        statistic,
+        missing,
+        seed,
+        rounding,
+        release_weights,
+        bool(polish),
+        groups,
+        order,
+    )
 
 
-def _estimator(method: str, k: int, params: Mapping[str, Any], random_state: Any) -> tuple[Microaggregator, int | None]:
-    if random_state is not None and (not is_whole(random_state) or random_state < 0):
-        raise ParameterError(f"random_state must be a whole number of at least 0 or None, not {random_state!r}.")
-    seed = None if random_state is None else int(random_state)
-    estimator = registry.make(method, k, **params)
-    if "random_state" in estimator.get_params():
+def _seed(name: str, given: Any) -> int | None:
+    if given is not None and (not is_whole(given) or given < 0):
+        raise ParameterError(f"{name} must be a whole number of at least 0 or None, not {given!r}.")
+    return None if given is None else int(given)
+
+
+def _estimator(
+    method: str | None, k: int, params: Mapping[str, Any], seed: int | None, grouped: bool
+) -> tuple[Microaggregator | None, int | None]:
+    """Return what forms the groups and its seed; if they are ``grouped`` already, what they began with, if known."""
+    if method is None and grouped:
+        if params:
+            raise ParameterError(
+                f"there is no method for the parameters {quoted(list(params))}: name it, or omit them."
+            )
+        return None, seed
+    estimator = registry.make("mdav-star" if method is None else method, k, **params)
+    if "random_state" in estimator.get_params() and not grouped:
         if seed is None:
             seed = estimator.get_params()["random_state"]
         if seed is None:
@@ -216,6 +283,14 @@ def _refuse_categories(method: str, schema: Schema) -> None:
         f"{method} works on numbers, but {'column' if one else 'columns'} {quoted(named)} "
         f"{'holds' if one else 'hold'} categories: choose a method that works on both ({', '.join(able)}), or leave "
         f"{'the column' if one else 'these columns'} out of the quasi-identifiers."
+    )
+
+
+def _refuse_to_polish(schema: Schema) -> None:
+    named = quoted([attribute.name for attribute in schema.attributes if attribute.kind != "numeric"])
+    raise ParameterError(
+        f"polish works on numbers, but there are categories in {named}: leave polish out, or leave the categories out "
+        "of the quasi-identifiers."
     )
 
 

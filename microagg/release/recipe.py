@@ -12,6 +12,7 @@ import pandas as pd
 
 from microagg import __version__
 from microagg.errors import DataError, MicroaggError, ParameterError
+from microagg.partition import canonical_labels
 from microagg.release import strata
 from microagg.release.prepare import Prepared, prepare
 from microagg.release.recoding import Recoding
@@ -22,31 +23,54 @@ from microagg.validation import FloatArray, IntArray, plain, quoted
 # What was chosen: the arguments of prepare but the data, under the same names.
 _CHOICES = tuple(inspect.signature(prepare).parameters)[1:]
 
+# Those of them that a recipe holds in the form in which they are checked.
+_AS_THEY_ARE = (
+    "categories",
+    "scale",
+    "statistic",
+    "missing",
+    "random_state",
+    "rounding",
+    "release_weights",
+    "polish",
+    "shuffle",
+)
+
 # What recipes did not hold from the beginning, and what it was then: those already written can still be replayed.
-_ADDED: dict[str, Any] = {"weights": None, "others": []}
+_ADDED: dict[str, Any] = {
+    "weights": None,
+    "others": [],
+    "rounding": "none",
+    "release_weights": "mean",
+    "polish": False,
+    "labels": None,
+    "shuffle": None,
+    "weights_sha256": None,
+}
 
 # All that a recipe holds, in the order in which it is written.
-_KEYS = ("versions", *_CHOICES, "n", "input_sha256", "strata_sha256", "classes_sha256", "release_sha256")
+_DIGESTS = ("input_sha256", "strata_sha256", "classes_sha256", "weights_sha256")
+_KEYS = ("versions", *_CHOICES, "n", *_DIGESTS, "release_sha256")
 
 
 def write(prepared: Prepared, recoding: Recoding) -> dict[str, Any]:
     """Return the recipe of a release, made of what JSON can hold."""
     schema, estimator = prepared.schema, prepared.estimator
+    params = () if estimator is None else estimator.params
     recipe = {
         "versions": {"microagg": __version__, "numpy": np.__version__},
-        "method": estimator.info.key,
+        "method": None if estimator is None else estimator.info.key,
         "k": prepared.k,
-        "params": {
-            param.name: getattr(estimator, param.name) for param in estimator.params if param.name != "random_state"
-        },
+        "params": {param.name: getattr(estimator, param.name) for param in params if param.name != "random_state"},
         **{"by" if role == "strata" else role: plain(getattr(schema, role)) for role in ROLES},
         # Pairs, for a column may be called by a number, which no key of a JSON object can be.
         "taxonomies": [[plain(name), taxonomy.to_nested()] for name, taxonomy in schema.taxonomies.items()],
         "ordinal": [[plain(name), list(levels)] for name, levels in schema.ordinal.items()],
-        **{name: getattr(prepared, name) for name in ("categories", "scale", "statistic", "missing", "random_state")},
+        **{name: getattr(prepared, name) for name in _AS_THEY_ARE},
+        "labels": None if prepared.labels is None else canonical_labels(prepared.labels).tolist(),
         "n": len(prepared.frame),
         **dict(_digests(prepared)),
-        "release_sha256": _digest_release(recoding),
+        "release_sha256": _digest_release(recoding, prepared.order),
     }
     return {key: recipe[key] for key in _KEYS}
 
@@ -67,16 +91,17 @@ def choices(recipe: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_same_data(prepared: Prepared, recipe: Mapping[str, Any]) -> None:
-    """Raise :class:`DataError` if quasi-identifiers, strata or classes are not those the recipe was made for."""
+    """Raise :class:`DataError` if quasi-identifiers, strata, classes or weights are not those of the recipe."""
     says = {
         "input_sha256": "the quasi-identifiers differ from those the recipe was made for (their SHA-256 is another)",
         "strata_sha256": f"the strata ({quoted(prepared.schema.strata)}) divide the records otherwise than those the "
         "recipe was made for",
         "classes_sha256": f"the classes ({recipe['classes']!r}) divide the records otherwise than those the recipe was "
         "made for",
+        "weights_sha256": f"the weights ({recipe.get('weights')!r}) differ from those the recipe was made for",
     }
     for key, digest in _digests(prepared):
-        if digest != recipe[key]:
+        if digest != (_ADDED | dict(recipe))[key]:
             raise DataError(f"{says[key]}: use the same file, with its records in the same order.")
 
 
@@ -96,6 +121,7 @@ def _digests(prepared: Prepared) -> Iterator[tuple[str, str | None]]:
     divided = bool(prepared.schema.strata)
     yield "strata_sha256", _digest(strata.codes(prepared.strata, len(prepared.records))) if divided else None
     yield "classes_sha256", None if prepared.classes is None else _digest(prepared.classes)
+    yield "weights_sha256", None if prepared.weights is None else _digest(prepared.weights)
 
 
 def _digest(array: FloatArray | IntArray) -> str:
@@ -103,12 +129,15 @@ def _digest(array: FloatArray | IntArray) -> str:
     return digest_array(np.where(np.isnan(array), np.nan, array + 0.0))
 
 
-def _digest_release(recoding: Recoding) -> str:
-    """Return the SHA-256 of what is released: numbers, ranks and nodes, or texts; whatever types the columns have."""
+def _digest_release(recoding: Recoding, order: IntArray | None) -> str:
+    """Return the SHA-256 of what is released, in its ``order``, if that is not the file's.
+
+    It is one of numbers, ranks and nodes, or texts; whatever types the columns have.
+    """
     if recoding.values is not None:
-        return _digest(recoding.values)
+        return _digest(recoding.values if order is None else recoding.values[order])
     parts = []
     for column in recoding.columns:
-        codes, distinct = pd.factorize(column)
+        codes, distinct = pd.factorize(column if order is None else column.iloc[order])
         parts.append(_digest(codes) + json.dumps(list(distinct)))
     return digest_bytes("\n".join(parts).encode("ascii"))

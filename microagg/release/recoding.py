@@ -20,6 +20,7 @@ from pandas.api.types import is_bool_dtype, is_integer_dtype, is_unsigned_intege
 from microagg.metrics.generalization import extents
 from microagg.partition import Partition
 from microagg.records import Records
+from microagg.release import rounding as roundings
 from microagg.taxonomy import Taxonomy
 from microagg.validation import FloatArray, IntArray
 
@@ -34,7 +35,8 @@ CATEGORIES = ("ancestor", "set")
 class Recoding:
     """What replaces the quasi-identifiers: a column for each, under the index of the records, and the same encoded.
 
-    Columns are float64 for means and medians, of the file's own type for categories, text for what is generalized.
+    Columns are float64 for means and medians (or of the file's own type of integers, if they are rounded), of the
+    file's own type for categories, text for what is generalized.
     ``values``, shape (n, d), has numbers, ranks and nodes; it is None where the columns are generalized.
     """
 
@@ -43,34 +45,48 @@ class Recoding:
 
 
 def recode(
-    frame: pd.DataFrame, records: Records, partition: Partition, statistic: str, categories: str = "ancestor"
+    frame: pd.DataFrame,
+    records: Records,
+    partition: Partition,
+    statistic: str,
+    categories: str = "ancestor",
+    *,
+    weights: FloatArray | None = None,
+    rounding: str = "none",
 ) -> Recoding:
     """Return what replaces the quasi-identifiers of ``frame``, the same for all records of a group.
 
     ``frame`` has the records of ``partition``, none without a quasi-identifier; ``records`` are these, encoded. What
-    ``statistic`` and ``categories`` do is said by :func:`group_values` and :func:`group_texts`.
+    ``statistic``, ``weights`` and ``categories`` do is said by :func:`group_values` and :func:`group_texts`. With
+    ``rounding="file"`` means and medians are rounded to the decimals of the records, see
+    :mod:`microagg.release.rounding`.
     """
     if statistic == "generalize":
         texts = group_texts(frame, records, partition, categories)
-        columns = (np.array(column, dtype=object)[partition.labels] for column in texts)
-        return Recoding(tuple(pd.Series(column, index=frame.index) for column in columns), None)
-    values = group_values(records, partition, statistic)[partition.labels]
-    return Recoding(
-        tuple(
-            pd.Series(values[:, j], index=frame.index)
-            if attribute.kind == "numeric"
-            else _originals(frame[attribute.name], records.values[:, j], values[:, j])
-            for j, attribute in enumerate(records.attributes)
-        ),
-        values,
-    )
+        spread = (np.array(column, dtype=object)[partition.labels] for column in texts)
+        return Recoding(tuple(pd.Series(column, index=frame.index) for column in spread), None)
+    chosen = group_values(records, partition, statistic, weights)
+    columns: list[pd.Series[Any]] = []
+    for j, attribute in enumerate(records.attributes):
+        series = frame[attribute.name]
+        if attribute.kind != "numeric":
+            columns.append(_originals(series, records.values[:, j], chosen[partition.labels, j]))
+            continue
+        if rounding == "file":
+            chosen[:, j] = roundings.rounded(chosen[:, j], series, _own_numbers(series))
+        column = pd.Series(chosen[partition.labels, j], index=frame.index)
+        columns.append(roundings.in_own_type(column, series) if rounding == "file" else column)
+    return Recoding(tuple(columns), chosen[partition.labels])
 
 
-def group_values(records: Records, partition: Partition, statistic: str) -> FloatArray:
+def group_values(
+    records: Records, partition: Partition, statistic: str, weights: FloatArray | None = None
+) -> FloatArray:
     """Return one number, rank or node for each group and attribute, shape (n_groups, d).
 
     Of numbers it is the mean or median, as ``statistic`` says. With either, it is of ordered categories the median (the
-    lower of two), and of others the most frequent one (among equals the first in the taxonomy).
+    lower of two), and of others the most frequent one (among equals the first in the taxonomy). ``weights``, shape
+    (n,), are for means only; for a median and the most frequent category every record counts once.
     """
     X, labels = records.values, partition.labels
     starts = np.cumsum(partition.sizes) - partition.sizes
@@ -78,7 +94,7 @@ def group_values(records: Records, partition: Partition, statistic: str) -> Floa
     chosen = np.empty((partition.n_groups, records.d))
     numeric = [j for j, attribute in enumerate(records.attributes) if attribute.kind == "numeric"]
     if numeric and statistic == "mean":
-        chosen[:, numeric] = partition.centroids(np.ascontiguousarray(X[:, numeric]))
+        chosen[:, numeric] = partition.centroids(np.ascontiguousarray(X[:, numeric]), weights)
     for j, attribute in enumerate(records.attributes):
         if attribute.kind == "nominal":
             chosen[:, j] = _most_frequent(X[:, j].astype(np.int64), labels)

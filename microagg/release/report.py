@@ -9,71 +9,20 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from microagg.metrics import bounds, generalization, loss
+from microagg.metrics import generalization
 from microagg.metrics.generalization import Summary
 from microagg.partition import Partition
 from microagg.records import Records
-from microagg.release.prepare import Numbers
+from microagg.release.measures import Loss, Utility
 from microagg.release.strata import Part, keys
-from microagg.scaling import centered
 from microagg.schema import Schema
 from microagg.validation import FloatArray, IntArray, counted, plain, quoted
 
-# A standard deviation below this fraction of what it was consists of rounding errors, and so do its correlations.
-_VANISHED = 1e-9
-
-
-@dataclass(frozen=True)
-class Loss:
-    """What the release lost, measured on the scaled numeric quasi-identifiers with the values actually released.
-
-    SSE = Σ ‖x − x′‖² over the records, x′ being what replaces x; SST = Σ ‖x − x̄‖²; IL = 100 · SSE / SST, in percent,
-    and 0 where the SST is 0. Group means have the least SSE of all values for the groups of a partition; group medians
-    lose a little more (and in extreme data more than 100 %).
-
-    Attributes
-    ----------
-    sse, sst : float
-        Squared units of the scaled data.
-    information_loss : float
-        IL in percent.
-    lower_bound : float
-        No partition into groups of at least k (within the strata) has a lower IL, in percent, however it was found;
-        the nearest-neighbor bound, see :func:`microagg.metrics.bounds.nearest_neighbor`.
-    attributes : dict
-        IL in percent of each numeric quasi-identifier by itself.
-    """
-
-    sse: float
-    sst: float
-    information_loss: float
-    lower_bound: float
-    attributes: dict[Hashable, float]
-
-    @property
-    def gap(self) -> float:
-        """How far above the optimum the loss is at most, as a share of ``lower_bound``; infinity where that is 0."""
-        return bounds.gap(self.information_loss, self.lower_bound)
-
-    @classmethod
-    def of(
-        cls, numbers: Numbers, replaced: FloatArray, partition: Partition, statistic: str, strata: Sequence[Part]
-    ) -> Self:
-        """Return the loss of replacing ``numbers.X`` by ``replaced``, shape (n, d), by groups within ``strata``."""
-        Z = numbers.Z
-        lost = np.square(Z - numbers.scaling.transform(replaced)).sum(axis=0)
-        spread = np.square(centered(Z)[2]).sum(axis=0)
-        sse, sst = float(lost.sum()), loss.sst(Z)
-        # With means the IL is at most 100 %, which rounding must not exceed; with medians it can be more.
-        percent = loss.percent if statistic == "mean" else _percent
-        least = bounds.nearest_neighbor(Z, partition.k, strata=[rows for rows, _ in strata])
-        return cls(
-            sse=sse,
-            sst=sst,
-            information_loss=percent(sse, sst),
-            lower_bound=least.information_loss,
-            attributes={name: percent(float(lost[j]), float(spread[j])) for j, name in enumerate(numbers.names)},
-        )
+_RELEASED_WEIGHTS = {
+    "mean": "Each record is released with the mean weight of its group, so that the total weight of a group is kept.",
+    "keep": "Each record is released with its own weight; one that is rare can tell whose record it is.",
+    "drop": "The weights are left out of the release.",
+}
 
 
 @dataclass(frozen=True)
@@ -148,78 +97,6 @@ class Risk:
 
 
 @dataclass(frozen=True)
-class AttributeUtility:
-    """What became of one numeric quasi-identifier, in its own units.
-
-    Attributes
-    ----------
-    name : hashable
-    mean_before, mean_after : float
-    sd_before, sd_after : float
-        Standard deviation of the population (divided by n).
-    correlation_change : float or None
-        The largest absolute change of its correlation with another one; None where there is no other, or no
-        correlation is defined both before and after.
-    """
-
-    name: Hashable
-    mean_before: float
-    mean_after: float
-    sd_before: float
-    sd_after: float
-    correlation_change: float | None
-
-
-@dataclass(frozen=True)
-class Utility:
-    """What analyses of the numeric quasi-identifiers will find changed.
-
-    Attributes
-    ----------
-    attributes : tuple of AttributeUtility
-        In the order of the numeric quasi-identifiers.
-    correlation_change : float or None
-        The largest absolute change of a correlation of two quasi-identifiers.
-    correlation_pair : tuple or None
-        The two that it concerns.
-    """
-
-    attributes: tuple[AttributeUtility, ...]
-    correlation_change: float | None
-    correlation_pair: tuple[Hashable, Hashable] | None
-
-    @classmethod
-    def of(cls, numbers: Numbers, replaced: FloatArray) -> Self:
-        """Return what replacing ``numbers.X`` by ``replaced``, shape (n, d), changes."""
-        names = numbers.names
-        (mean, sd, before), (mean_after, sd_after, after) = _moments(numbers.X), _moments(replaced)
-        defined = (sd > 0.0) & (sd_after > _VANISHED * sd)
-        change = np.abs(_correlations(after, sd_after, defined) - _correlations(before, sd, defined))
-        # An attribute's correlation with itself is always 1, and an undefined one cannot be compared.
-        change[~defined] = -1.0
-        change[:, ~defined] = -1.0
-        np.fill_diagonal(change, -1.0)
-        largest = change.max(axis=1)
-        i, j = (int(index) for index in np.unravel_index(change.argmax(), change.shape))
-        compared = change[i, j] >= 0.0
-        return cls(
-            attributes=tuple(
-                AttributeUtility(
-                    name=name,
-                    mean_before=float(mean[j]),
-                    mean_after=float(mean_after[j]),
-                    sd_before=float(sd[j]),
-                    sd_after=float(sd_after[j]),
-                    correlation_change=float(largest[j]) if largest[j] >= 0.0 else None,
-                )
-                for j, name in enumerate(names)
-            ),
-            correlation_change=float(change[i, j]) if compared else None,
-            correlation_pair=(names[i], names[j]) if compared else None,
-        )
-
-
-@dataclass(frozen=True)
 class Generalization(Summary):
     """What the groups have in common, by the measures of Byun, Kamra, Bertino & Li (Sections 3 and 5).
 
@@ -287,6 +164,13 @@ class Report:
         Likewise.
     generalization : Generalization or None
         None where all quasi-identifiers are numeric and replaced by a mean or median.
+    rounding : {"none", "file"}
+        Whether means and medians are rounded to the decimals of the file.
+    release_weights : {"mean", "keep", "drop"} or None
+        What became of the weights; None without weights.
+    given, polished, shuffled : bool
+        Whether the groups were found elsewhere, whether they were improved by local search, and whether the records
+        are in random order.
     """
 
     k: int
@@ -301,6 +185,11 @@ class Report:
     risk: Risk
     utility: Utility | None
     generalization: Generalization | None
+    rounding: str = "none"
+    release_weights: str | None = None
+    given: bool = False
+    polished: bool = False
+    shuffled: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as nested dicts and lists that JSON can hold."""
@@ -355,10 +244,15 @@ class Report:
         numeric = "" if self.generalization is None else "numeric "
         sentences = [
             f"Information loss{' of the numeric attributes' if numeric else ''} is {lost.information_loss:.4g} % "
-            f"(IL = 100 · SSE / SST = 100 · {lost.sse:.5g} / {lost.sst:.5g}, on {numeric}{on[self.scale]}); "
-            f"no partition into groups of at least {self.k:,}{within} loses less than {lost.lower_bound:.4g} %"
-            f"{_above_the_optimum(lost.gap)}."
+            f"(IL = 100 · SSE / SST = 100 · {lost.sse:.5g} / {lost.sst:.5g}, on {numeric}{on[self.scale]}"
         ]
+        if lost.lower_bound is None or lost.gap is None:
+            sentences[0] += ", each record with its weight)."
+        else:
+            sentences[0] += (
+                f"); no partition into groups of at least {self.k:,}{within} loses less than {lost.lower_bound:.4g} %"
+                f"{_above_the_optimum(lost.gap)}."
+            )
         if len(lost.attributes) > 1:
             name, most = _largest(lost.attributes)
             sentences.append(f"Most is lost on {name}: {most:.4g} %.")
@@ -405,7 +299,8 @@ class Report:
         shrunk = {a.name: 1.0 - a.sd_after / a.sd_before for a in utility.attributes if a.sd_before > 0.0}
         if shrunk:
             name, most = _largest(shrunk)
-            means = "means are kept, and standard deviations" if self.statistic == "mean" else "standard deviations"
+            kept = self.statistic == "mean" and self.rounding == "none"
+            means = "means are kept, and standard deviations" if kept else "standard deviations"
             numeric = "" if self.generalization is None else "numeric "
             sentences.append(
                 f"Of the {numeric}attributes, {means} shrink by at most {100.0 * max(most, 0.0):.3g} % ({name})."
@@ -419,7 +314,7 @@ class Report:
         return sentences
 
     def _remarks(self) -> list[str]:
-        sentences = []
+        sentences = self._choice_sentences()
         if self.n_dropped:
             sentences.append(
                 f"{counted(self.n_dropped, 'record')} with a missing quasi-identifier "
@@ -434,6 +329,29 @@ class Report:
             )
         return sentences
 
+    def _choice_sentences(self) -> list[str]:
+        """Return what was done besides replacing quasi-identifiers by what stands for their group."""
+        sentences = []
+        if self.given:
+            sentences.append("The groups were found beforehand, and checked.")
+        if self.polished:
+            sentences.append("The groups were improved by local search.")
+        if self.rounding == "file" and self.loss is not None:
+            sentences.append(f"{self.statistic.capitalize()}s are rounded to the decimals that their column has.")
+        if self.release_weights is not None:
+            sentences.append("The groups are formed without the weights.")
+            if self.loss is not None:
+                figures = "information loss, overall means, standard deviations and correlations are"
+                sentences.append(
+                    f"Group means are weighted, and {figures} so too."
+                    if self.statistic == "mean"
+                    else f"Medians are not weighted, but {figures}."
+                )
+            sentences.append(_RELEASED_WEIGHTS[self.release_weights])
+        if self.shuffled:
+            sentences.append("The records are released in random order.")
+        return sentences
+
 
 def _largest(figures: dict[Hashable, float]) -> tuple[str, float]:
     """Return the name, in quotes, and the value of the largest of ``figures``, the first among equals."""
@@ -446,20 +364,3 @@ def _above_the_optimum(gap: float) -> str:
         return ""
     above = f"{100.0 * gap:.3g} % above" if gap <= 1.0 else f"{1.0 + gap:.3g} times"
     return f", so this is at most {above} the least possible"
-
-
-def _percent(part: float, whole: float) -> float:
-    return 100.0 * part / whole if whole > 0.0 else 0.0
-
-
-def _moments(X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return mean, standard deviation and deviations from the mean of each column; 0 exactly where it is constant."""
-    low, center, deviations = centered(X)
-    constant = X.max(axis=0) == low
-    deviations[:, constant] = 0.0
-    return np.where(constant, low, low + center), np.sqrt(np.square(deviations).mean(axis=0)), deviations
-
-
-def _correlations(deviations: FloatArray, sd: FloatArray, defined: Any) -> FloatArray:
-    scaled = deviations / np.where(defined, sd, 1.0)
-    return np.clip(scaled.T @ scaled / len(scaled), -1.0, 1.0)

@@ -22,12 +22,16 @@ from tests.release.common import QUASI
         {"by": "region", "statistic": "median"},
         {"by": ["region", "smoker"], "identifiers": "id", "confidential": ["illness"], "random_state": 7},
         {"missing": "drop"},
+        {"weights": "score", "rounding": "file", "shuffle": 2, "missing": "drop"},
+        {"polish": True, "by": "smoker"},
+        {"labels": [i // 5 for i in range(60)], "method": "v-mdav"},
     ],
     ids=str,
 )
 def test_a_recipe_reproduces_its_release(frame, choices):
     if "missing" in choices:
         frame["age"] = frame["age"].where(frame["age"] > 20)
+    frame["score"] += 1  # weights are above 0
     release = microaggregate(frame, k=4, quasi_identifiers=QUASI, **choices)
     recipe = json.loads(json.dumps(release.recipe, allow_nan=False))
     assert recipe == release.recipe
@@ -50,6 +54,17 @@ def test_a_recipe_tells_all_choices(frame):
     assert recipe["by"] == ["region"]
     assert len(recipe["input_sha256"]) == 64
     json.dumps(recipe)
+
+
+@pytest.mark.parametrize("statistic", ["mean", "generalize"])
+def test_a_recipe_of_an_earlier_version_can_be_replayed(frame, statistic):
+    release = microaggregate(frame, k=4, quasi_identifiers=QUASI, by="region", statistic=statistic)
+    added = ("weights", "others", "rounding", "release_weights", "polish", "labels", "shuffle", "weights_sha256")
+    old = {key: value for key, value in release.recipe.items() if key not in added}
+    assert len(old) == len(release.recipe) - len(added)
+    again = replay(frame, old)
+    pd.testing.assert_frame_equal(again.frame, release.frame, check_exact=True)
+    assert again.recipe == release.recipe
 
 
 def test_a_recipe_refuses_other_data(frame):

@@ -495,8 +495,8 @@ def test_what_is_released_has_a_digest(monkeypatch, statistic):
     recipe = microaggregate(frame, k=4, method="in-order", statistic=statistic, **MIXED).recipe
     broken = recode
 
-    def other(*arguments):
-        result = broken(*arguments)
+    def other(*arguments, **choices):
+        result = broken(*arguments, **choices)
         if result.values is not None:
             result.values[result.values[:, 3] == result.values[0, 3], 3] += 1.0
         result.columns[3][result.columns[3] == result.columns[3][0]] = "civil"

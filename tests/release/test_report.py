@@ -70,7 +70,7 @@ def test_groups_with_one_centroid_are_one_class(monkeypatch):
 
 def test_a_release_below_k_is_withheld(frame, monkeypatch):
     monkeypatch.setattr(
-        "microagg.release.recoding.group_values", lambda X, partition, statistic: X.values[: partition.n_groups]
+        "microagg.release.recoding.group_values", lambda X, partition, *rest: X.values[: partition.n_groups]
     )
     monkeypatch.setattr("microagg.release.api.partition_within", lambda *given: Always(len(frame)))
     with pytest.raises(RuntimeError, match="class of 1 records, fewer than k=4"):

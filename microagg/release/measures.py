@@ -1,0 +1,188 @@
+"""What numeric quasi-identifiers lose by being replaced, and what of their moments is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from microagg.metrics import bounds, loss
+from microagg.partition import Partition
+from microagg.release.prepare import Numbers
+from microagg.release.strata import Part
+from microagg.scaling import centered
+from microagg.validation import FloatArray
+
+# A standard deviation below this fraction of what it was consists of rounding errors, and so do its correlations.
+_VANISHED = 1e-9
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What the release lost, measured on the scaled numeric quasi-identifiers with the values actually released.
+
+    SSE = Σ ‖x − x′‖² over the records, x′ being what replaces x; SST = Σ ‖x − x̄‖²; IL = 100 · SSE / SST, in percent,
+    and 0 where the SST is 0. Group means have the least SSE of all values for the groups of a partition; group medians
+    and rounded means lose a little more (and in extreme data more than 100 %).
+
+    Where the records have weights w, SSE = Σ w ‖x − x′‖² and SST = Σ w ‖x − x̄‖², x̄ being the weighted mean Σ w x / Σ w.
+    The scale is set without the weights.
+
+    Attributes
+    ----------
+    sse, sst : float
+        Squared units of the scaled data.
+    information_loss : float
+        IL in percent.
+    lower_bound : float or None
+        No partition into groups of at least k (within the strata) has a lower IL, in percent, however it was found;
+        the nearest-neighbor bound, see :func:`microagg.metrics.bounds.nearest_neighbor`. It holds for records that
+        count once: None where they have weights.
+    attributes : dict
+        IL in percent of each numeric quasi-identifier by itself.
+    """
+
+    sse: float
+    sst: float
+    information_loss: float
+    lower_bound: float | None
+    attributes: dict[Hashable, float]
+
+    @property
+    def gap(self) -> float | None:
+        """How far above the optimum the loss is at most, as a share of ``lower_bound``; infinity where that is 0.
+
+        None where there is no bound.
+        """
+        return None if self.lower_bound is None else bounds.gap(self.information_loss, self.lower_bound)
+
+    @classmethod
+    def of(
+        cls,
+        numbers: Numbers,
+        replaced: FloatArray,
+        partition: Partition,
+        statistic: str,
+        strata: Sequence[Part],
+        rounding: str = "none",
+    ) -> Self:
+        """Return the loss of replacing ``numbers.X`` by ``replaced``, shape (n, d), by groups within ``strata``."""
+        Z, weights = numbers.Z, numbers.weights
+        lost = _summed(np.square(Z - numbers.scaling.transform(replaced)), weights)
+        spread = _summed(np.square(centered(Z, weights)[2]), weights)
+        sse, sst, least = float(lost.sum()), float(spread.sum()), None
+        if weights is None:
+            sst = loss.sst(Z)
+            parts = [rows for rows, _ in strata]
+            least = bounds.nearest_neighbor(Z, partition.k, strata=parts).information_loss
+        # With means the IL is at most 100 %, which rounding errors must not exceed; with other values it can be more.
+        percent = loss.percent if statistic == "mean" and rounding == "none" else _percent
+        return cls(
+            sse=sse,
+            sst=sst,
+            information_loss=percent(sse, sst),
+            lower_bound=least,
+            attributes={name: percent(float(lost[j]), float(spread[j])) for j, name in enumerate(numbers.names)},
+        )
+
+
+@dataclass(frozen=True)
+class AttributeUtility:
+    """What became of one numeric quasi-identifier, in its own units.
+
+    Attributes
+    ----------
+    name : hashable
+    mean_before, mean_after : float
+    sd_before, sd_after : float
+        Standard deviation of the population (divided by n, or by the sum of the weights).
+    correlation_change : float or None
+        The largest absolute change of its correlation with another one; None where there is no other, or no
+        correlation is defined both before and after.
+    """
+
+    name: Hashable
+    mean_before: float
+    mean_after: float
+    sd_before: float
+    sd_after: float
+    correlation_change: float | None
+
+
+@dataclass(frozen=True)
+class Utility:
+    """What analyses of the numeric quasi-identifiers will find changed; weighted where the records have weights.
+
+    Attributes
+    ----------
+    attributes : tuple of AttributeUtility
+        In the order of the numeric quasi-identifiers.
+    correlation_change : float or None
+        The largest absolute change of a correlation of two quasi-identifiers.
+    correlation_pair : tuple or None
+        The two that it concerns.
+    """
+
+    attributes: tuple[AttributeUtility, ...]
+    correlation_change: float | None
+    correlation_pair: tuple[Hashable, Hashable] | None
+
+    @classmethod
+    def of(cls, numbers: Numbers, replaced: FloatArray) -> Self:
+        """Return what replacing ``numbers.X`` by ``replaced``, shape (n, d), changes."""
+        names = numbers.names
+        weights = numbers.weights
+        mean, sd, before = _moments(numbers.X, weights)
+        mean_after, sd_after, after = _moments(replaced, weights)
+        defined = (sd > 0.0) & (sd_after > _VANISHED * sd)
+        change = np.abs(_correlations(after, sd_after, defined, weights) - _correlations(before, sd, defined, weights))
+        # An attribute's correlation with itself is always 1, and an undefined one cannot be compared.
+        change[~defined] = -1.0
+        change[:, ~defined] = -1.0
+        np.fill_diagonal(change, -1.0)
+        largest = change.max(axis=1)
+        i, j = (int(index) for index in np.unravel_index(change.argmax(), change.shape))
+        compared = change[i, j] >= 0.0
+        return cls(
+            attributes=tuple(
+                AttributeUtility(
+                    name=name,
+                    mean_before=float(mean[j]),
+                    mean_after=float(mean_after[j]),
+                    sd_before=float(sd[j]),
+                    sd_after=float(sd_after[j]),
+                    correlation_change=float(largest[j]) if largest[j] >= 0.0 else None,
+                )
+                for j, name in enumerate(names)
+            ),
+            correlation_change=float(change[i, j]) if compared else None,
+            correlation_pair=(names[i], names[j]) if compared else None,
+        )
+
+
+def _percent(part: float, whole: float) -> float:
+    return 100.0 * part / whole if whole > 0.0 else 0.0
+
+
+def _summed(squares: FloatArray, weights: FloatArray | None) -> FloatArray:
+    """Return the sum of each column."""
+    return squares.sum(axis=0) if weights is None else (squares * weights[:, np.newaxis]).sum(axis=0)
+
+
+def _moments(X: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return mean, standard deviation and deviations from the mean of each column; 0 exactly where it is constant."""
+    low, center, deviations = centered(X, weights)
+    constant = X.max(axis=0) == low
+    deviations[:, constant] = 0.0
+    squares = np.square(deviations)
+    variance = squares.mean(axis=0) if weights is None else np.average(squares, axis=0, weights=weights)
+    return np.where(constant, low, low + center), np.sqrt(variance), deviations
+
+
+def _correlations(deviations: FloatArray, sd: FloatArray, defined: Any, weights: FloatArray | None) -> FloatArray:
+    scaled = deviations / np.where(defined, sd, 1.0)
+    if weights is None:
+        return np.clip(scaled.T @ scaled / len(scaled), -1.0, 1.0)
+    return np.clip((scaled * weights[:, np.newaxis]).T @ scaled / weights.sum(), -1.0, 1.0)

@@ -1,0 +1,144 @@
+"""Releases as programs: Python that reads a file, protects it as a recipe says, and writes the protected file."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any
+
+from microagg.errors import ParameterError
+from microagg.registry import algorithm
+from microagg.release import recipe as recipes
+from microagg.release.api import microaggregate
+from microagg.tables import read_table
+from microagg.validation import quoted
+
+# Lines are broken to be no longer than this, where they can be.
+_WIDTH = 100
+
+
+def script(
+    recipe: Mapping[str, Any],
+    file: str | os.PathLike[str],
+    *,
+    reading: Mapping[str, Any] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    recipe_file: str | os.PathLike[str] | None = None,
+) -> str:
+    """Return a program, ready to run, that makes the release of ``recipe`` from its file and writes it as CSV.
+
+    All choices that are not the default stand in the program. Groups that were found elsewhere do not: where the recipe
+    has such, the program reads the recipe from a file and replays it.
+
+    Parameters
+    ----------
+    recipe : mapping
+        :attr:`Release.recipe`, which may have been through JSON.
+    file : path
+        The original file, as the program is to open it.
+    reading : mapping, optional
+        The arguments of :func:`microagg.tables.read_table` with which it was read, besides the file.
+    out : path, optional
+        The protected file; by default ``people_protected.csv`` for ``people.xlsx``, in the folder of the program.
+    recipe_file : path, optional
+        The recipe as JSON, for groups found elsewhere; by default ``people_recipe.json``.
+
+    Raises
+    ------
+    ParameterError
+        If ``recipe`` is not complete, its method is not known, or :func:`~microagg.tables.read_table` has no such
+        argument.
+    """
+    recipes.check(recipe)
+    source, stem = os.fspath(file), PurePath(file).stem
+    target = os.fspath(out) if out is not None else f"{stem}_protected.csv"
+    replayed = recipe.get("labels") is not None
+    lines = [
+        *(["import json"] if replayed else []),
+        "from pathlib import Path",
+        "",
+        "import microagg",
+        "from microagg.tables import read_table, to_csv",
+        "",
+        f"# Chosen with {recipe['versions']!r}; other versions may form other groups.",
+        f"frame = {_call('read_table', [repr(source)], _reading(reading or {}))}",
+    ]
+    if replayed:
+        held = os.fspath(recipe_file) if recipe_file is not None else f"{stem}_recipe.json"
+        lines += [
+            f'recipe = json.loads(Path({held!r}).read_text(encoding="utf-8"))',
+            "release = microagg.replay(frame, recipe)",
+        ]
+    else:
+        lines.append(f"release = {_call('microagg.microaggregate', ['frame'], _chosen(recipe))}")
+    # The one place that says how the protected file is written.
+    lines += ["print(release.report.summary())", f"Path({target!r}).write_bytes(to_csv(release.frame).encode())"]
+    return "\n".join(lines) + "\n"
+
+
+def _reading(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of the reader that are not the default."""
+    known = {name: parameter.default for name, parameter in inspect.signature(read_table).parameters.items()}
+    del known["source"]
+    if unknown := [name for name in given if name not in known]:
+        raise ParameterError(f"read_table has no argument {quoted(unknown)}: it has {quoted(list(known))}.")
+    return {name: value for name, value in given.items() if value != known[name]}
+
+
+def _chosen(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of :func:`microaggregate` that are not the default, the method's own at the end."""
+    choices = recipes.choices(recipe)
+    defaults = {name: parameter.default for name, parameter in inspect.signature(microaggregate).parameters.items()}
+    # In their order. A recipe holds an empty list where a role was given to no column.
+    shown = [name for name in defaults if name in choices and name != "params"]
+    chosen = {name: choices[name] for name in shown if choices[name] not in (defaults[name], [], {})}
+    if "taxonomies" in chosen:
+        chosen["taxonomies"] = {name: _with_lists(nested) for name, nested in chosen["taxonomies"].items()}
+    own = {param.name: param.default for param in algorithm(recipe["method"]).params}
+    return chosen | {name: value for name, value in recipe["params"].items() if value != own.get(name)}
+
+
+def _with_lists(nested: Any) -> Any:
+    """Return a taxonomy of nested mappings with lists where all below a category are leaves."""
+    if not isinstance(nested, Mapping):
+        return nested
+    if all(below is None for below in nested.values()):
+        return list(nested)
+    return {name: _with_lists(below) for name, below in nested.items()}
+
+
+def _call(function: str, positional: list[str], named: Mapping[str, Any]) -> str:
+    """Return a call of a function, on one line or with one argument a line."""
+    short = f"{function}({', '.join([*positional, *(f'{name}={value!r}' for name, value in named.items())])})"
+    if len(named) <= 2 and len(short) <= _WIDTH - 10:
+        return short
+    arguments = [*positional, *(f"{name}={_literal(value, 4, len(name) + 1)}" for name, value in named.items())]
+    return f"{function}(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"
+
+
+def _literal(value: Any, indent: int, taken: int) -> str:
+    """Return ``value`` as Python; what is too long for a line with ``taken`` characters more has several.
+
+    ``indent`` is that of the line on which it begins.
+    """
+    flat = repr(value)
+    if not value or not isinstance(value, (dict, list)) or indent + taken + len(flat) < _WIDTH:
+        return flat
+    inner = indent + 4
+    if isinstance(value, dict):
+        items = [f"{key!r}: {_literal(below, inner, len(repr(key)) + 2)}" for key, below in value.items()]
+    else:
+        items = [_literal(item, inner, 0) for item in value]
+    opening, closing = ("{", "}") if isinstance(value, dict) else ("[", "]")
+    lines: list[str] = []
+    for item in items:
+        # Names fill their lines; what is nested has lines of its own.
+        fits = lines and isinstance(value, list) and inner + len(lines[-1]) + len(item) + 3 <= _WIDTH
+        if fits and "\n" not in lines[-1] + item:
+            lines[-1] += f" {item},"
+        else:
+            lines.append(f"{item},")
+    margin = " " * inner
+    return opening + "\n" + "".join(f"{margin}{line}\n" for line in lines) + " " * indent + closing

@@ -1,0 +1,167 @@
+"""Groups that are polished or given, and records in random order."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from microagg import Search, experiment
+from microagg.errors import DataError, ParameterError
+from microagg.metrics import sse
+from microagg.partition import Partition
+from microagg.release import microaggregate, replay
+from microagg.scaling import standardize
+from tests.release.common import QUASI, Blocks, use
+
+# ---- Polished groups -------------------------------------------------------------------------------------------------
+
+
+def test_polishing_is_that_of_experiments(frame):
+    Z = standardize(frame[QUASI])
+    plain, polished = (microaggregate(frame, k=4, quasi_identifiers=QUASI, polish=polish) for polish in (False, True))
+    assert polished.partition == experiment.Problem.of(Z).polish(plain.partition)
+    assert polished.report.loss.sse < plain.report.loss.sse
+    assert "improved by local search" in polished.report.summary()
+    assert "improved by local search" not in plain.report.summary()
+    assert "by mdav-star, polished, k=4" in repr(polished)
+
+
+def test_polishing_stays_within_strata(frame):
+    Z = standardize(frame[QUASI])
+    plain, polished = (
+        microaggregate(frame, k=4, quasi_identifiers=QUASI, by="region", polish=polish) for polish in (False, True)
+    )
+    for region in "ns":
+        rows = np.flatnonzero(frame["region"] == region)
+        part = experiment.Problem.of(Z[rows]).polish(Partition(plain.partition.labels[rows], 4))
+        assert Partition(polished.partition.labels[rows], 4) == part
+    assert polished.partition.n_groups == sum(stratum.n_groups for stratum in polished.report.risk.strata)
+
+
+def test_a_method_for_categories_is_polished_where_there_are_numbers_only(frame):
+    choices = {"k": 4, "method": "mdav-generic-mixed", "quasi_identifiers": QUASI, "statistic": "generalize"}
+    plain, polished = (microaggregate(frame, **choices, polish=polish) for polish in (False, True))
+    Z = standardize(frame[QUASI])
+    assert sse(Z, polished.partition.labels) < sse(Z, plain.partition.labels)
+    with pytest.raises(ParameterError, match="polish works on numbers, but there are categories in 'illness': leave"):
+        microaggregate(frame, **choices | {"quasi_identifiers": ["age", "illness"]}, polish=True)
+    with pytest.raises(ParameterError, match="polish must be True or False, not 1"):
+        microaggregate(frame, **choices, polish=1)
+
+
+# ---- Given groups ----------------------------------------------------------------------------------------------------
+
+
+def test_given_groups_take_the_place_of_the_methods():
+    frame = pd.DataFrame({"a": [1.0, 10.0, 3.0, 20.0]})
+    release = microaggregate(frame, k=2, labels=[7, -1, 7, -1])
+    assert release.frame["a"].tolist() == [2.0, 15.0, 2.0, 15.0]
+    assert release.partition.labels.tolist() == release.recipe["labels"] == [0, 1, 0, 1]
+    assert (release.recipe["method"], release.recipe["params"]) == (None, {})
+    assert repr(release).startswith("Release(4 records, 2 groups given, k=2")
+    assert "The groups were found beforehand, and checked." in release.report.summary()
+    assert "beforehand" not in microaggregate(frame, k=2).report.summary()
+
+
+def test_what_given_groups_began_with_is_recorded(frame):
+    Z = standardize(frame[QUASI])
+    found = Search(Z, k=4, labels=microaggregate(frame, k=4, quasi_identifiers=QUASI).partition.labels)
+    labels = found.improve(iterations=50).labels
+    release = microaggregate(frame, k=4, quasi_identifiers=QUASI, method="v-mdav", gamma=0.3, labels=labels)
+    assert release.partition == Partition(labels, 4)
+    assert release.report.loss.sse == pytest.approx(found.sse)
+    assert (release.recipe["method"], release.recipe["params"]) == ("v-mdav", {"gamma": 0.3})
+    assert "groups given, begun by v-mdav, k=4" in repr(release)
+
+
+def test_given_groups_may_hold_categories_and_be_polished(frame):
+    labels = np.arange(60) // 5
+    release = microaggregate(frame, k=5, quasi_identifiers=["age", "illness"], labels=labels, statistic="generalize")
+    assert release.partition == Partition(labels, 5)
+    polished = microaggregate(frame, k=5, quasi_identifiers=QUASI, labels=labels, polish=True)
+    assert polished.recipe["labels"] == labels.tolist()
+    assert polished.partition == experiment.Problem.of(standardize(frame[QUASI])).polish(Partition(labels, 5))
+    assert replay(frame, polished.recipe).partition == polished.partition
+
+
+def test_a_seed_is_not_drawn_for_groups_that_are_given(frame):
+    release = microaggregate(
+        frame, k=5, quasi_identifiers=QUASI, method="iterated-local-search", labels=np.arange(60) // 5
+    )
+    assert release.recipe["random_state"] is None
+
+
+@pytest.mark.parametrize(
+    ("labels", "error", "says"),
+    [
+        ([0, 0, 1], DataError, "labels for 3 records, but 5 are released: give one for each of these, in the order of"),
+        ([0, 0, 9, 0, 0], DataError, "the group with the label 9 has 1 record, fewer than k=2"),
+        ([0, 0, 1, 1, 1], DataError, "the group with the label 0 has records of the strata s='x' and s='y'"),
+        ([0.0] * 5, DataError, "labels must be whole numbers, not float64"),
+        ([[0] * 5], DataError, "labels must be a 1-D array"),
+        ([], DataError, "labels must be a 1-D array"),
+    ],
+    ids=str,
+)
+def test_bad_labels_are_named(labels, error, says):
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0, 5.0], "s": list("xyxxy")})
+    with pytest.raises(error, match=says):
+        microaggregate(frame, k=2, quasi_identifiers="a", by="s", labels=labels)
+
+
+def test_labels_are_for_the_records_that_are_released():
+    frame = pd.DataFrame({"a": [1.0, np.nan, 3.0, 5.0, 7.0]})
+    out = microaggregate(frame, k=2, missing="drop", labels=[0, 1, 0, 1]).frame
+    assert out["a"].tolist() == [3.0, 5.0, 3.0, 5.0]
+    assert out.index.tolist() == [0, 2, 3, 4]
+    with pytest.raises(DataError, match=r"labels for 5 records, but 4 are released \(after leaving out 1 incomplete"):
+        microaggregate(frame, k=2, missing="drop", labels=[0, 0, 0, 1, 1])
+
+
+def test_parameters_need_a_method(frame):
+    with pytest.raises(ParameterError, match="there is no method for the parameters 'gamma': name it"):
+        microaggregate(frame, k=4, quasi_identifiers=QUASI, labels=[0] * 60, gamma=0.3)
+    with pytest.raises(ParameterError, match="no parameter 'gamma'"):
+        microaggregate(frame, k=4, quasi_identifiers=QUASI, gamma=0.3)
+
+
+# ---- Random order ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", [0, 7])
+@pytest.mark.parametrize("statistic", ["mean", "generalize"])
+def test_records_in_random_order(frame, seed, statistic):
+    choices = {"k": 4, "quasi_identifiers": QUASI, "by": "region", "statistic": statistic}
+    plain, shuffled = microaggregate(frame, **choices), microaggregate(frame, **choices, shuffle=seed)
+    order = np.random.default_rng(seed).permutation(60)
+    pd.testing.assert_frame_equal(shuffled.frame, plain.frame.iloc[order].reset_index(drop=True))
+    assert list(shuffled.frame.index) == list(range(60))
+    assert shuffled.partition == Partition(plain.partition.labels[order], 4)
+    assert shuffled.recipe["shuffle"] == seed
+    assert shuffled.recipe["release_sha256"] != plain.recipe["release_sha256"]
+    assert (shuffled.report.loss, shuffled.report.risk) == (plain.report.loss, plain.report.risk)
+    assert "in random order" in shuffled.report.summary()
+    assert "in random order" not in plain.report.summary()
+    again = replay(frame, json.loads(json.dumps(shuffled.recipe)))
+    pd.testing.assert_frame_equal(again.frame, shuffled.frame, check_exact=True)
+    assert again.partition == shuffled.partition
+
+
+def test_groups_of_a_shuffled_release_are_those_of_its_records(monkeypatch):
+    use(monkeypatch, Blocks)
+    frame = pd.DataFrame({"a": [1.0, 3.0, np.nan, 10.0, 20.0], "name": list("uvwxy")}, index=list("hijkl"))
+    release = microaggregate(frame, k=2, method="blocks", missing="drop", shuffle=1)
+    assert sorted(release.frame["name"]) == list("uvxy")
+    assert dict(zip(release.frame["name"], release.frame["a"], strict=True)) == {"u": 2, "v": 2, "x": 15, "y": 15}
+    for members in release.partition.groups():
+        assert release.frame["a"].iloc[members].nunique() == 1
+    assert release.report.dropped == ("j",)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, True, "yes"])
+def test_the_seed_of_the_order_is_a_whole_number(frame, seed):
+    with pytest.raises(ParameterError, match="shuffle must be a whole number of at least 0 or None, not"):
+        microaggregate(frame, k=4, quasi_identifiers=QUASI, shuffle=seed)

@@ -1,0 +1,187 @@
+"""Programs that make a release again, run from the file."""
+
+from __future__ import annotations
+
+import ast
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from microagg.errors import ParameterError
+from microagg.release import microaggregate
+from microagg.release.script import script
+from microagg.tables import read_table, to_csv
+from tests.release.common import QUASI
+
+ODD = 'it\'s "odd",\nreally'
+ZIP = {"*": {f"{a}**": [f"{a}{b}" for b in range(10, 22)] for a in (10, 11)}}
+
+
+def run(text, folder, monkeypatch):
+    """Run a program in ``folder``, and return what it leaves behind."""
+    monkeypatch.chdir(folder)
+    names = {}
+    exec(compile(text, "script.py", "exec"), names)
+    return names
+
+
+def names_of(text):
+    """Return the arguments by name of the call that makes the release, in their order."""
+    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+    call = next(node for node in calls if getattr(node.func, "attr", "") == "microaggregate")
+    return [keyword.arg for keyword in call.keywords]
+
+
+@pytest.fixture
+def people(tmp_path):
+    """A file with a comma for the decimal point, and what is read from it."""
+    rng = np.random.default_rng(5)
+    n = 40
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, n),
+            ODD: rng.normal(0, 1, n).round(2),
+            "school": rng.choice(["9th", "10th", "none"], n),
+            "zip": rng.choice([f"{a}{b}" for a in (10, 11) for b in range(10, 22)], n),
+            "region": ["n", "s"] * 20,
+            "w": rng.integers(1, 5, n),
+            "illness": rng.choice(["flu", "=none"], n),
+        }
+    )
+    path = tmp_path / "the people's.csv"
+    frame.to_csv(path, sep=";", decimal=",", index=False)
+    return path, read_table(path, decimal=",")
+
+
+@pytest.mark.parametrize(
+    ("choices", "shown"),
+    [
+        ({}, ["k", "method", "quasi_identifiers"]),
+        (
+            {"method": "v-mdav", "gamma": 0.3, "quasi_identifiers": ["age", ODD], "polish": True, "scale": "minmax"},
+            ["k", "method", "quasi_identifiers", "scale", "polish", "gamma"],
+        ),
+        (
+            {"weights": "w", "rounding": "file", "shuffle": 0, "release_weights": "drop", "others": "illness"},
+            [
+                "k",
+                "method",
+                "quasi_identifiers",
+                "weights",
+                "others",
+                "rounding",
+                "release_weights",
+                "shuffle",
+            ],
+        ),
+        (
+            {
+                "method": "mdav-generic-mixed",
+                "quasi_identifiers": ["age", ODD, "school", "zip"],
+                "ordinal": {"school": ["none", "9th", "10th"]},
+                "taxonomies": {"zip": ZIP},
+                "by": "region",
+                "identifiers": "w",
+                "classes": "illness",
+                "statistic": "generalize",
+                "categories": "set",
+            },
+            [
+                "k",
+                "method",
+                "quasi_identifiers",
+                "confidential",
+                "identifiers",
+                "by",
+                "statistic",
+                "taxonomies",
+                "ordinal",
+                "classes",
+                "categories",
+            ],
+        ),
+    ],
+    ids=["default", "method", "weights", "categories"],
+)
+def test_a_program_makes_the_same_release(people, tmp_path, monkeypatch, capsys, choices, shown):
+    path, frame = people
+    release = microaggregate(frame, k=3, **choices)
+    text = release.script(path.name, reading={"decimal": ",", "delimiter": None})
+    assert text == script(json.loads(json.dumps(release.recipe)), path.name, reading={"decimal": ","})
+    assert names_of(text) == shown
+    assert all(len(line) <= 120 for line in text.splitlines())
+    names = run(text, tmp_path, monkeypatch)
+    pd.testing.assert_frame_equal(names["release"].frame, release.frame, check_exact=True)
+    assert names["release"].recipe == release.recipe
+    assert (tmp_path / "the people's_protected.csv").read_bytes() == to_csv(release.frame).encode()
+    assert capsys.readouterr().out == release.report.summary() + "\n"
+
+
+def test_a_program_with_given_groups_replays_the_recipe(people, tmp_path, monkeypatch):
+    path, frame = people
+    release = microaggregate(frame, k=4, labels=np.arange(40) // 4, shuffle=3)
+    recipe_file = tmp_path / 'the "recipe".json'
+    recipe_file.write_text(json.dumps(release.recipe), encoding="utf-8")
+    text = release.script(path, reading={"decimal": ","}, recipe_file=recipe_file, out="kept.csv")
+    assert "microaggregate" not in text
+    names = run(text, tmp_path, monkeypatch)
+    pd.testing.assert_frame_equal(names["release"].frame, release.frame, check_exact=True)
+    assert (tmp_path / "kept.csv").read_bytes() == to_csv(release.frame).encode()
+    assert "Path('data_recipe.json')" in release.script("in/data.parquet")
+
+
+def test_the_text_of_a_program():
+    frame = pd.DataFrame({"a": [1, 2, 3, 7, 8, 9], 5: [3.0, 1, 2, 7, 8, 9]})
+    release = microaggregate(frame, k=3, by=None, confidential="a")
+    assert script({**release.recipe, "versions": {"microagg": "1"}}, "in/people.xlsx", reading={"sheet": "all"}) == (
+        "from pathlib import Path\n"
+        "\n"
+        "import microagg\n"
+        "from microagg.tables import read_table, to_csv\n"
+        "\n"
+        "# Chosen with {'microagg': '1'}; other versions may form other groups.\n"
+        "frame = read_table('in/people.xlsx', sheet='all')\n"
+        "release = microagg.microaggregate(\n"
+        "    frame,\n"
+        "    k=3,\n"
+        "    method='mdav-star',\n"
+        "    quasi_identifiers=[5],\n"
+        "    confidential=['a'],\n"
+        ")\n"
+        "print(release.report.summary())\n"
+        "Path('people_protected.csv').write_bytes(to_csv(release.frame).encode())\n"
+    )
+
+
+def test_long_lists_and_taxonomies_are_broken_into_lines():
+    frame = pd.DataFrame({"zip": [f"{a}{b}" for a in (10, 11) for b in range(10, 22)]})
+    release = microaggregate(frame, k=3, method="mdav-generic-mixed", taxonomies={"zip": ZIP})
+    assert (
+        "    taxonomies={\n"
+        "        'zip': {\n"
+        "            '*': {\n"
+        "                '10**': [\n"
+        "                    '1010', '1011', '1012', '1013', '1014', '1015', '1016', '1017', '1018', '1019',\n"
+        "                    '1020', '1021',\n"
+        "                ],\n"
+    ) in release.script("zip.csv")
+
+
+def test_the_recipe_of_an_earlier_version_has_a_program(frame, tmp_path, monkeypatch):
+    table = frame[QUASI].reset_index(drop=True).astype("float64")
+    table.to_csv(tmp_path / "old.csv", index=False)
+    release = microaggregate(read_table(tmp_path / "old.csv"), k=4)
+    added = ("weights", "others", "rounding", "release_weights", "polish", "labels", "shuffle", "weights_sha256")
+    old = {key: value for key, value in release.recipe.items() if key not in added}
+    names = run(script(old, "old.csv"), tmp_path, monkeypatch)
+    pd.testing.assert_frame_equal(names["release"].frame, release.frame, check_exact=True)
+
+
+def test_wrong_arguments_are_named(frame):
+    release = microaggregate(frame, k=4, quasi_identifiers=QUASI)
+    with pytest.raises(ParameterError, match="read_table has no argument 'sep': it has 'name', 'delimiter'"):
+        release.script("a.csv", reading={"sep": ";"})
+    with pytest.raises(ParameterError, match="the recipe has no 'k'"):
+        script({key: value for key, value in release.recipe.items() if key != "k"}, "a.csv")

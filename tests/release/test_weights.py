@@ -1,0 +1,222 @@
+"""Weighted figures are those of the file in which each record stands as often as its weight says."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from microagg import metrics
+from microagg.errors import DataError, ParameterError
+from microagg.partition import group_means
+from microagg.release import microaggregate, replay
+from microagg.scaling import centered, standardize
+from tests.release.common import QUASI, Blocks, use
+
+
+@pytest.fixture
+def weighted(frame):
+    return frame.assign(w=np.random.default_rng(4).integers(1, 6, 60))
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Two groups in order, of two and of three records."""
+    use(monkeypatch, Blocks)
+    return pd.DataFrame({"a": [0.0, 10.0, 20.0, 21.0, 30.0], "w": [3, 1, 2, 1, 1], "c": list("uvxyz")})
+
+
+def release_of(frame, **choices):
+    return microaggregate(frame, **{"k": 2, "method": "blocks", "weights": "w", "scale": "none"} | choices)
+
+
+# ---- Means -----------------------------------------------------------------------------------------------------------
+
+
+def test_means_and_loss_by_hand(small):
+    release = release_of(small)
+    # (3 · 0 + 10) / 4 and (2 · 20 + 21 + 30) / 4.
+    assert release.frame["a"].tolist() == [2.5, 2.5, 22.75, 22.75, 22.75]
+    lost = release.report.loss
+    # 3 · 2.5² + 7.5² and 2 · 2.75² + 1.75² + 7.25².
+    assert lost.sse == pytest.approx(3 * 6.25 + 56.25 + 2 * 7.5625 + 3.0625 + 52.5625)
+    # About (0 + 10 + 40 + 21 + 30) / 8 = 12.625.
+    assert lost.sst == pytest.approx(3 * 12.625**2 + 2.625**2 + 2 * 7.375**2 + 8.375**2 + 17.375**2)
+    assert lost.information_loss == pytest.approx(100 * lost.sse / lost.sst)
+    assert lost.attributes == {"a": pytest.approx(lost.information_loss)}
+
+
+def test_group_means_with_weights():
+    X = np.array([[1.0, 5.0], [2.0, 5.0], [4.0, 5.0]]) + 1e8
+    means = group_means(X, np.array([0, 1, 1]), np.array([2.0, 1.0, 3.0]))
+    assert means.tolist() == [[1e8 + 1, 1e8 + 5], [1e8 + 3.5, 1e8 + 5]]
+    low, center, deviations = centered(X, np.array([2.0, 1.0, 1.0]))
+    assert low.tolist() == [1e8 + 1, 1e8 + 5]
+    assert center.tolist() == [1.0, 0.0]
+    assert deviations.tolist() == [[-1, 0], [0, 0], [2, 0]]
+
+
+@pytest.mark.parametrize("statistic", ["mean", "median"])
+@pytest.mark.parametrize("rounding", ["none", "file"])
+def test_figures_are_those_of_repeated_records(weighted, statistic, rounding):
+    choices = {"k": 4, "quasi_identifiers": QUASI, "scale": "none", "statistic": statistic, "rounding": rounding}
+    release = microaggregate(weighted, **choices, weights="w")
+    times = weighted["w"].to_numpy()
+    before = pd.DataFrame(weighted[QUASI].to_numpy(float).repeat(times, axis=0), columns=QUASI)
+    after = pd.DataFrame(release.frame[QUASI].to_numpy(float).repeat(times, axis=0), columns=QUASI)
+    labels = release.partition.labels.repeat(times)
+    if (statistic, rounding) == ("mean", "none"):
+        np.testing.assert_allclose(after, group_means(before.to_numpy(), labels)[labels], rtol=1e-12)
+        assert release.report.loss.sse == pytest.approx(metrics.sse(before.to_numpy(), labels), rel=1e-9)
+    lost, utility = release.report.loss, release.report.utility
+    errors = np.square(before - after).sum()
+    spread = np.square(before - before.mean()).sum()
+    assert lost.sse == pytest.approx(errors.sum(), rel=1e-9)
+    assert lost.sst == pytest.approx(metrics.sst(before.to_numpy()), rel=1e-9)
+    for name in QUASI:
+        assert lost.attributes[name] == pytest.approx(100 * errors[name] / spread[name], rel=1e-9)
+    change = (after.corr() - before.corr()).abs().to_numpy()
+    for j, attribute in enumerate(utility.attributes):
+        assert attribute.mean_before == pytest.approx(before[QUASI[j]].mean())
+        assert attribute.mean_after == pytest.approx(after[QUASI[j]].mean())
+        assert attribute.sd_before == pytest.approx(before[QUASI[j]].std(ddof=0))
+        assert attribute.sd_after == pytest.approx(after[QUASI[j]].std(ddof=0))
+        assert attribute.correlation_change == pytest.approx(change[j].max())
+    assert utility.correlation_change == pytest.approx(change.max())
+
+
+def test_scale_and_groups_do_not_depend_on_weights(weighted):
+    choices = {"k": 4, "quasi_identifiers": QUASI}
+    plain, release = microaggregate(weighted, **choices), microaggregate(weighted, **choices, weights="w")
+    assert release.partition == plain.partition
+    Z = standardize(weighted[QUASI])
+    means = group_means(Z, release.partition.labels, weighted["w"].to_numpy(float))
+    each = np.square(Z - means[release.partition.labels]).sum(axis=1)
+    assert release.report.loss.sse == pytest.approx((weighted["w"] * each).sum())
+
+
+def test_medians_count_each_record_once(weighted):
+    choices = {"k": 4, "quasi_identifiers": QUASI, "statistic": "median", "release_weights": "keep"}
+    plain, release = microaggregate(weighted, **choices), microaggregate(weighted, **choices, weights="w")
+    pd.testing.assert_frame_equal(release.frame, plain.frame)
+    assert "Medians are not weighted, but information loss" in release.report.summary()
+
+
+def test_equal_weights_change_no_value(weighted):
+    choices = {"k": 4, "quasi_identifiers": QUASI}
+    plain = microaggregate(weighted, **choices).report
+    report = microaggregate(weighted.assign(w=2.5), **choices, weights="w").report
+    assert report.loss.information_loss == pytest.approx(plain.loss.information_loss)
+    assert report.loss.sse == pytest.approx(2.5 * plain.loss.sse)
+    assert report.utility.attributes[0].sd_after == pytest.approx(plain.utility.attributes[0].sd_after)
+
+
+def test_no_bound_is_claimed(small):
+    report = release_of(small).report
+    assert report.loss.lower_bound is report.loss.gap is None
+    assert json.loads(json.dumps(report.to_dict()))["loss"]["lower_bound"] is None
+    assert "lower_bound" not in report.to_frame()["measure"].tolist()
+    assert "loses less than" not in report.summary()
+    assert "each record with its weight" in report.summary()
+    assert "The groups are formed without the weights." in report.summary()
+    unweighted = release_of(small, weights=None, confidential="w").report
+    assert unweighted.loss.lower_bound > 0
+    assert "loses less than" in unweighted.summary()
+    assert "weight" not in unweighted.summary()
+
+
+# ---- What is released of the weights ---------------------------------------------------------------------------------
+
+
+def test_released_weights_by_hand(small):
+    mean, keep, drop = (release_of(small, release_weights=how) for how in ("mean", "keep", "drop"))
+    assert mean.frame["w"].tolist() == [2.0, 2.0, 4 / 3, 4 / 3, 4 / 3]
+    pd.testing.assert_series_equal(keep.frame["w"], small["w"])
+    assert list(mean.frame) == list(keep.frame) == ["a", "w", "c"]
+    assert list(drop.frame) == ["a", "c"]
+    assert mean.frame["a"].tolist() == keep.frame["a"].tolist() == drop.frame["a"].tolist()
+    assert "the mean weight of its group" in mean.report.summary()
+    assert "with its own weight" in keep.report.summary()
+    assert "left out of the release" in drop.report.summary()
+    assert [release.report.release_weights for release in (mean, keep, drop)] == ["mean", "keep", "drop"]
+
+
+def test_total_weights_of_groups_and_weighted_means_are_kept(weighted):
+    out = microaggregate(weighted, k=4, quasi_identifiers=QUASI, weights="w", by="region")
+    for members in out.partition.groups():
+        assert out.frame["w"].iloc[members].sum() == pytest.approx(weighted["w"].iloc[members].sum())
+        assert out.frame["w"].iloc[members].nunique() == 1
+    for name in QUASI:
+        expected = np.average(weighted[name].to_numpy(float), weights=weighted["w"])
+        assert np.average(out.frame[name], weights=out.frame["w"]) == pytest.approx(expected)
+
+
+def test_weights_of_generalized_and_of_mixed_releases(small):
+    release = release_of(small, statistic="generalize")
+    assert release.frame["a"].tolist() == ["[0, 10]"] * 2 + ["[20, 30]"] * 3
+    assert release.frame["w"].tolist() == [2.0, 2.0, 4 / 3, 4 / 3, 4 / 3]
+    assert "Group means" not in release.report.summary()
+    mixed = microaggregate(
+        small, k=5, method="mdav-generic-mixed", quasi_identifiers=["a", "c"], ordinal={"c": list("uvxyz")}, weights="w"
+    )
+    assert mixed.frame["a"].tolist() == [12.625] * 5
+    # The third of five, although u has the largest weight.
+    assert mixed.frame["c"].tolist() == ["x"] * 5
+    assert mixed.report.loss.lower_bound is None
+
+
+def test_weights_are_no_quasi_identifier_and_need_a_role(small):
+    assert release_of(small).recipe["quasi_identifiers"] == ["a"]
+    assert release_of(small).report.undeclared_columns == ("c",)
+    # Without weights the choice has no effect.
+    pd.testing.assert_frame_equal(
+        release_of(small, weights=None, release_weights="drop").frame, release_of(small, weights=None).frame
+    )
+    with pytest.raises(ParameterError, match="release_weights must be one of 'mean', 'keep', 'drop', not 'none'"):
+        release_of(small, release_weights="none")
+
+
+# ---- Weights that are none -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("weights", "says"),
+    [
+        ([1, 2, np.nan, 4, np.nan], r"column 'w' has no weight in record 2 \(counting from 0\), one of 2 such records"),
+        ([1, 2, 3, np.inf, 5], r"column 'w' has infinity in record 3"),
+        ([1, 2, 3, -np.inf, 5], r"column 'w' has infinity in record 3"),
+        ([1, 0, 3, 4, 5], r"column 'w' has the weight 0 in record 1 \(counting from 0\), but weights must be above 0"),
+        ([1, 2, 3, -1.5, -2], r"has the weight -1.5 in record 3 \(counting from 0\), one of 2 such records, but"),
+        (list("12345"), r"column 'w' is not numeric \(record 0 holds .*\): leave it out of the weights, or turn"),
+    ],
+    ids=str,
+)
+def test_bad_weights_are_named(small, weights, says):
+    with pytest.raises(DataError, match=says):
+        release_of(small.assign(w=weights))
+
+
+def test_a_record_that_is_left_out_needs_no_weight(small):
+    small.loc[1, ["a", "w"]] = np.nan
+    release = release_of(small, missing="drop")
+    # Groups of the first two and the last two records that are left.
+    assert release.frame["a"].tolist() == [(3 * 0 + 2 * 20) / 5] * 2 + [25.5] * 2
+    small.loc[3, "w"] = 0.0
+    with pytest.raises(DataError, match="in record 3 "):
+        release_of(small, missing="drop")
+
+
+# ---- Recipes ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["mean", "keep", "drop"])
+def test_a_weighted_release_can_be_replayed_from_the_same_weights_only(weighted, how):
+    release = microaggregate(weighted, k=4, quasi_identifiers=QUASI, weights="w", release_weights=how)
+    recipe = json.loads(json.dumps(release.recipe))
+    again = replay(weighted, recipe)
+    pd.testing.assert_frame_equal(again.frame, release.frame, check_exact=True)
+    assert (again.report, again.recipe) == (release.report, release.recipe)
+    with pytest.raises(DataError, match=r"the weights \('w'\) differ from those the recipe was made for"):
+        replay(weighted.assign(w=weighted["w"] + 1), recipe)
