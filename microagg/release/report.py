@@ -13,6 +13,7 @@ from microagg.metrics import bounds, generalization, loss
 from microagg.metrics.generalization import Summary
 from microagg.partition import Partition
 from microagg.records import Records
+from microagg.release.findings import Finding
 from microagg.release.prepare import Numbers
 from microagg.release.strata import Part, keys
 from microagg.scaling import centered
@@ -287,6 +288,12 @@ class Report:
         Likewise.
     generalization : Generalization or None
         None where all quasi-identifiers are numeric and replaced by a mean or median.
+    findings : tuple of Finding
+        What is to be known before releasing the file.
+    accepted : tuple of Finding
+        Those in spite of which it is released; see :meth:`microagg.Release.accept`.
+    reason : str
+        Why.
     """
 
     k: int
@@ -301,6 +308,9 @@ class Report:
     risk: Risk
     utility: Utility | None
     generalization: Generalization | None
+    findings: tuple[Finding, ...] = ()
+    accepted: tuple[Finding, ...] = ()
+    reason: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as nested dicts and lists that JSON can hold."""
@@ -432,6 +442,9 @@ class Report:
                 f"Released as they are, without having been declared confidential: {quoted(self.undeclared_columns)}; "
                 "make sure that they identify nobody."
             )
+        sentences += [f"Released in spite of: {finding.text}" for finding in self.accepted]
+        if self.reason:
+            sentences.append(f"The reason given: {self.reason.removesuffix('.')}.")
         return sentences
 
 
