@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,29 +112,36 @@ def uniform(classes: IntArray, codes: IntArray) -> Uniform | None:
     return Uniform(int(alike.sum()), int(sizes[alike].sum()), commonest, int(records[commonest]))
 
 
-def determines(codes: IntArray, target: IntArray) -> bool:
-    """Whether the values of a column determine those of another one, ``target``; both are codes, shape (n,).
+def determined(codes: IntArray, targets: Mapping[Hashable, IntArray]) -> list[Hashable]:
+    """Return which of the targets a column determines; it and they are given as codes, shape (n,).
 
-    They do so if, of the records that share their value of the column with another record, at least 99 %
+    It determines a target if, of the records that share their value of the column with another record, at least 99 %
     (:data:`DETERMINED`) have the value of the target that most records with their value of the column have. These must
     be at least half of the records that have a value of the column; of these the target's most frequent value must have
-    less than 95 % (:data:`COMMON`); and it must not be likely that they agree by chance (:data:`CHANCE`).
+    less than 95 % (:data:`COMMON`); and it must not be likely that they agree by chance (:data:`CHANCE`). No target may
+    lack values.
     """
-    present = (codes >= 0) & (target >= 0)
-    sizes = np.bincount(codes[present], minlength=1)
-    shared = present & (sizes[codes] > 1)
-    m = int(np.count_nonzero(shared))
-    if m == 0 or 2 * m < np.count_nonzero(present):
+    present = codes >= 0
+    shared = np.flatnonzero(present & (np.bincount(codes[present], minlength=1)[codes] > 1))
+    if len(shared) == 0 or 2 * len(shared) < np.count_nonzero(present):
+        return []
+    shared = shared[np.argsort(codes[shared], kind="stable")]
+    column = pd.factorize(codes[shared])[0]
+    return [name for name, target in targets.items() if _determines(column, target[shared])]
+
+
+def _determines(column: IntArray, target: IntArray) -> bool:
+    """Whether ``column``, ascending codes that each occur twice or more, determines ``target``."""
+    m = len(column)
+    frequencies = np.bincount(target)
+    if frequencies.max() >= COMMON * m or _may_be_chance(frequencies / m, m - int(column[-1]) - 1):
         return False
-    column, values = pd.factorize(codes[shared])[0], target[shared]
-    frequencies = np.bincount(values)
-    if frequencies.max() >= COMMON * m or _may_be_chance(frequencies / m, m - int(column.max()) - 1):
+    # Where two neighbors with one value of the column differ, one of them at least disagrees with the most of theirs,
+    # and no record is in more than two such pairs: this settles most cases without counting.
+    differing = np.count_nonzero((column[1:] == column[:-1]) & (target[1:] != target[:-1]))
+    if differing > 2.0 * (1.0 - DETERMINED) * m:
         return False
-    pairs = combined(column, values)
-    # Each value of the column has one pair that may be the most frequent; each other one has a record that disagrees.
-    if int(pairs.max()) - int(column.max()) > (1.0 - DETERMINED) * m:
-        return False
-    return _agreeing(column, pairs) >= DETERMINED * m
+    return _agreeing(column, combined(column, target)) >= DETERMINED * m
 
 
 def _may_be_chance(shares: NDArray[np.float64], n_repeats: int) -> bool:

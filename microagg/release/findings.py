@@ -20,7 +20,8 @@ LEVELS = ("stop", "warn", "ok")
 
 #: A column identifies by itself if at least this share of its records has a value that fewer than k records have.
 #: Rare values at the ends of a distribution, or a few small categories, are far below a fifth; weights and amounts of
-#: money, which are nearly unique, far above. (Of the weights of Adult, 98 % are rarer than k = 10.)
+#: money, which are nearly unique, far above. (Of the records of Adult, 72 % have a weight that
+#: fewer than k = 3 records have.)
 RARE = 0.2
 
 #: Records that are left out distort the file noticeably from this share on. Below 5 % the loss of incomplete records is
@@ -91,7 +92,7 @@ def find(
         which the combinations with the quasi-identifiers have fewer than k records.
     "determines"
         Stop if a column left as it is determines a quasi-identifier of the original file:
-        see :func:`microagg.release.counting.determines`.
+        see :func:`microagg.release.counting.determined`.
     "homogeneity"
         Warn of each confidential column that has one single value in some class, so that who finds a person's class
         learns the value (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006). Values that are missing are not
@@ -241,8 +242,8 @@ def _k(file: _File) -> Iterator[Finding]:
         splitting = _splitting(file, names)
         text = (
             f"Who also knows {quoted(names)} finds {_records(together, file)} in classes of fewer than k = {k:,} "
-            f"(without {_them(names)} each class has at least {alone.smallest:,}). {_alone(splitting)} "
-            f"Leave {_them(names)} out, or make {_them(names)} quasi-identifiers or what {_they(names)}."
+            f"(without {_them(names)} each class has at least {alone.smallest:,}).{_alone(splitting, names)} "
+            f"Leave {_them(names)} out, or say what {_they(names)}."
         )
         yield Finding("stop", "k", tuple(splitting) or names, text)
 
@@ -261,15 +262,15 @@ def _identifying(file: _File) -> Iterator[Finding]:
 def _identifying_alone(file: _File) -> Iterator[Finding]:
     if found := _rare(file, (*file.others, *file.undeclared)):
         text = (
-            f"{_rarities(found, file.k)}: who knows such a value finds the record. Leave {_them(found)} out, or make "
-            f"{_them(found)} quasi-identifiers."
+            f"{_rarities(found, file.k)}: who knows such a value finds the record. Leave {_them(found)} out, or "
+            f"{_make(found)}."
         )
         yield Finding("stop", "identifying", tuple(found), text)
     if found := _rare(file, file.confidential):
         text = (
             f"{_rarities(found, file.k)}: who knows such a value finds the record. Make sure that nobody else knows "
-            f"{_them(found)}, for confidential values are released as they are; otherwise round {_them(found)} or make "
-            f"{_them(found)} quasi-identifiers."
+            f"{_them(found)}, for confidential values are released as they are; otherwise round {_them(found)} or "
+            f"{_make(found)}."
         )
         yield Finding("warn", "identifying", tuple(found), text)
 
@@ -283,8 +284,8 @@ def _identifying_together(file: _File) -> Iterator[Finding]:
     splitting = _splitting(file, names)
     text = (
         f"Who knows {quoted(names)} besides the quasi-identifiers finds {_records(together, file)} in classes of fewer "
-        f"than k = {file.k:,}. {_alone(splitting)} If others may know {_them(names)}, leave {_them(names)} out or make "
-        f"{_them(names)} quasi-identifiers."
+        f"than k = {file.k:,}. {_alone(splitting)} If others may know {_them(names)}, leave {_them(names)} out or "
+        f"{_make(names)}."
     )
     yield Finding("warn", "identifying", tuple(splitting) or names, text)
 
@@ -294,13 +295,12 @@ def _determines(file: _File) -> Iterator[Finding]:
     known = False
     for name in (*file.confidential, *file.others, *file.undeclared):
         codes = counting.coded(file.original[name])
-        found = [target for target, values in targets.items() if counting.determines(codes, values)]
+        found = counting.determined(codes, targets)
         if not found:
             continue
         known = True
         pairs = [
-            repr(plain(target)) + (" (one to one)" if counting.determines(targets[target], codes) else "")
-            for target in found
+            repr(plain(target)) + (" (one to one)" if _one_to_one(codes, targets[target]) else "") for target in found
         ]
         text = (
             f"{plain(name)!r} determines {listing(pairs)}: who knows a record's value of {plain(name)!r} knows the "
@@ -310,6 +310,12 @@ def _determines(file: _File) -> Iterator[Finding]:
         yield Finding("stop", "determines", (name, *found), text)
     if not known:
         yield Finding("ok", "determines", (), "No column left as it is determines a quasi-identifier.")
+
+
+def _one_to_one(codes: IntArray, target: IntArray) -> bool:
+    # Records without a value of the column say nothing of whether the target determines it.
+    present = codes >= 0
+    return bool(counting.determined(target[present], {None: codes[present]}))
 
 
 def _homogeneity(file: _File) -> Iterator[Finding]:
@@ -335,9 +341,9 @@ def _homogeneity(file: _File) -> Iterator[Finding]:
 def _uniform_text(file: _File, name: Hashable, found: Uniform) -> str:
     value = file.released[name].iloc[int(np.argmax(file.codes(name) == found.commonest))]
     return (
-        f"In {found.classes:,} of {int(file.classes.max()) + 1:,} classes, with {counted(found.records, 'record')}, all "
-        f"have the same {plain(name)!r}, most often {plain(value)!r} ({counted(found.with_commonest, 'record')}): who "
-        "finds a person's class learns it. A larger k makes this rarer; coarser values say less."
+        f"In {found.classes:,} of {int(file.classes.max()) + 1:,} classes, with {counted(found.records, 'record')}, "
+        f"all have the same {plain(name)!r}, most often {plain(value)!r} ({counted(found.with_commonest, 'record')}): "
+        "who finds a person's class learns it. A larger k makes this rarer; coarser values say less."
     )
 
 
@@ -402,11 +408,14 @@ def _rarities(found: dict[Hashable, Rarity], k: int) -> str:
     return "; ".join(each[:3]) + (f"; and likewise {quoted(list(found)[3:])}" if len(each) > 3 else "")
 
 
-def _alone(splitting: dict[Hashable, Below]) -> str:
+def _alone(splitting: dict[Hashable, Below], names: Sequence[Hashable]) -> str:
+    """Return what the columns do alone, as a sentence that follows others; nothing where there is only one."""
+    if len(names) == 1:
+        return ""
     if not splitting:
-        return "None of them does so alone."
+        return " None of them does so alone."
     each = [f"{plain(name)!r} {count.records:,} ({count.unique:,} unique)" for name, count in splitting.items()]
-    return f"Each alone: {listing(each)}."
+    return f" Each alone: {listing(each)}."
 
 
 def _records(count: Below, file: _File) -> str:
@@ -423,3 +432,7 @@ def _they(names: Sequence[Any]) -> str:
 
 def _them(names: Any) -> str:
     return "it" if len(names) == 1 else "them"
+
+
+def _make(names: Any) -> str:
+    return "make it a quasi-identifier" if len(names) == 1 else "make them quasi-identifiers"
