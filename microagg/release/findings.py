@@ -284,7 +284,7 @@ def _identifying_together(file: _File) -> Iterator[Finding]:
     splitting = _splitting(file, names)
     text = (
         f"Who knows {quoted(names)} besides the quasi-identifiers finds {_records(together, file)} in classes of fewer "
-        f"than k = {file.k:,}. {_alone(splitting)} If others may know {_them(names)}, leave {_them(names)} out or "
+        f"than k = {file.k:,}.{_alone(splitting, names)} If others may know {_them(names)}, leave {_them(names)} out or "
         f"{_make(names)}."
     )
     yield Finding("warn", "identifying", tuple(splitting) or names, text)
