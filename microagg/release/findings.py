@@ -284,8 +284,8 @@ def _identifying_together(file: _File) -> Iterator[Finding]:
     splitting = _splitting(file, names)
     text = (
         f"Who knows {quoted(names)} besides the quasi-identifiers finds {_records(together, file)} in classes of fewer "
-        f"than k = {file.k:,}.{_alone(splitting, names)} If others may know {_them(names)}, leave {_them(names)} out or "
-        f"{_make(names)}."
+        f"than k = {file.k:,}.{_alone(splitting, names)} If others may know {_them(names)}, leave {_them(names)} out "
+        f"or {_make(names)}."
     )
     yield Finding("warn", "identifying", tuple(splitting) or names, text)
 
@@ -323,12 +323,13 @@ def _homogeneity(file: _File) -> Iterator[Finding]:
     if not names:
         yield Finding("ok", "homogeneity", (), "No column is declared confidential, so classes were not looked into.")
         return
+    varied = [name for name in names if file.codes(name).min() < file.codes(name).max()]
+    if not varied:
+        text = f"All records have the same {quoted(names)}, so no class says more than the file as a whole."
+        yield Finding("ok", "homogeneity", names, text)
     diverse = []
-    for name in names:
-        codes = file.codes(name)
-        if codes.min() == codes.max():
-            continue
-        found = counting.uniform(file.classes, codes)
+    for name in varied:
+        found = counting.uniform(file.classes, file.codes(name))
         if found is None:
             diverse.append(name)
             continue
