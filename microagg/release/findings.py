@@ -173,10 +173,9 @@ class _File:
     @cached_property
     def weights_of_classes(self) -> bool:
         """Whether each class has one weight, which then tells no more than its quasi-identifiers."""
-        present = self._present(self.schema.columns("weights"))
-        return all(
-            counting.combined(self.classes, self.codes(name)).max() == self.classes.max() for name in present
-        ) and bool(present)
+        names = self._present(self.schema.columns("weights"))
+        n_classes = self.classes.max()
+        return len(names) > 0 and counting.combined(self.classes, *map(self.codes, names)).max() == n_classes
 
     def below(self, *names: Hashable) -> Below:
         """Return how many records are in classes of fewer than k, if those who look for a person know ``names`` too."""
@@ -261,14 +260,11 @@ def _identifying(file: _File) -> Iterator[Finding]:
 
 def _identifying_alone(file: _File) -> Iterator[Finding]:
     if found := _rare(file, (*file.others, *file.undeclared)):
-        text = (
-            f"{_rarities(found, file.k)}: who knows such a value finds the record. Leave {_them(found)} out, or "
-            f"{_make(found)}."
-        )
+        text = f"{_rarities(found, file.k)}: {_few(file.k)}. Leave {_them(found)} out, or {_make(found)}."
         yield Finding("stop", "identifying", tuple(found), text)
     if found := _rare(file, file.confidential):
         text = (
-            f"{_rarities(found, file.k)}: who knows such a value finds the record. Make sure that nobody else knows "
+            f"{_rarities(found, file.k)}: {_few(file.k)}. Make sure that nobody else knows "
             f"{_them(found)}, for confidential values are released as they are; otherwise round {_them(found)} or "
             f"{_make(found)}."
         )
@@ -407,6 +403,11 @@ def _rarities(found: dict[Hashable, Rarity], k: int) -> str:
         for name, count in found.items()
     ]
     return "; ".join(each[:3]) + (f"; and likewise {quoted(list(found)[3:])}" if len(each) > 3 else "")
+
+
+def _few(k: int) -> str:
+    some = "the record" if k <= 2 else f"fewer than {k:,} records to choose from"
+    return f"who knows such a value has {some}"
 
 
 def _alone(splitting: dict[Hashable, Below], names: Sequence[Hashable]) -> str:
