@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from microagg.partition import Partition
     from microagg.registry import ALGORITHMS, make
-    from microagg.release import Release, microaggregate, replay
+    from microagg.release import Finding, Release, microaggregate, replay
     from microagg.scaling import standardize
     from microagg.schema import Schema
     from microagg.search import Search
@@ -36,6 +36,7 @@ __all__ = [
     "ConstantColumnWarning",
     "DataError",
     "DatasetUnavailableError",
+    "Finding",
     "Info",
     "MicroaggError",
     "Microaggregator",
@@ -65,7 +66,7 @@ _HOMES: dict[str, str | None] = {
     "Schema": "schema",
     "standardize": "scaling",
     **dict.fromkeys(("ALGORITHMS", "make"), "registry"),
-    **dict.fromkeys(("Release", "microaggregate", "replay"), "release"),
+    **dict.fromkeys(("Finding", "Release", "microaggregate", "replay"), "release"),
     "Search": "search",
 }
 

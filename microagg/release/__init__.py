@@ -1,7 +1,10 @@
 """Releases of a file: :func:`microaggregate` makes one, :func:`replay` makes it again from its recipe."""
 
 from microagg.release.api import Release, microaggregate, replay
+from microagg.release.export import check_export
+from microagg.release.findings import Finding
 from microagg.release.recoding import CATEGORIES, STATISTICS
+from microagg.release.remedies import Change, Remedy, loss_finding, try_remedies
 from microagg.release.report import Report
 from microagg.release.rounding import ROUNDINGS
 from microagg.release.weights import RELEASE_WEIGHTS
@@ -11,8 +14,14 @@ __all__ = [
     "RELEASE_WEIGHTS",
     "ROUNDINGS",
     "STATISTICS",
+    "Change",
+    "Finding",
     "Release",
+    "Remedy",
     "Report",
+    "check_export",
+    "loss_finding",
     "microaggregate",
     "replay",
+    "try_remedies",
 ]

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from microagg.errors import ConstantColumnWarning, DataError
+from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.kernels.local_search.iterated import improve
 from microagg.partition import Partition, partition_within
 from microagg.release import recipe as recipes
+from microagg.release.findings import Finding, find
 from microagg.release.measures import Loss, Utility
 from microagg.release.prepare import Prepared, prepare
 from microagg.release.recoding import Recoding, recode
@@ -46,6 +47,38 @@ class Release:
     partition: Partition
     report: Report
     recipe: dict[str, Any]
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is to be known before releasing the file; see :func:`microagg.release.findings.find`."""
+        return self.report.findings
+
+    def accept(self, *codes: str, reason: str = "") -> Self:
+        """Return the same release with a report that says that it is released in spite of some findings.
+
+        Parameters
+        ----------
+        *codes : str
+            The codes of these findings; those of them that are "ok" need no acceptance and stay out of it.
+        reason : str, optional
+            Why. With what was accepted before, reasons add up.
+
+        Raises
+        ------
+        ParameterError
+            If no code is given, or there is no finding with a code, or only such as are "ok".
+        """
+        report = self.report
+        doubtful = [finding for finding in report.findings if finding.level != "ok"]
+        known = list(dict.fromkeys(finding.code for finding in doubtful))
+        unknown = [code for code in codes if code not in known]
+        if unknown or not codes:
+            what = f"there is no stop or warning {quoted(unknown)}" if unknown else "no code was given"
+            there_are = f"the codes are {quoted(known)}" if known else "there is none to be accepted"
+            raise ParameterError(f"{what}: {there_are}.")
+        accepted = tuple(finding for finding in doubtful if finding.code in codes or finding in report.accepted)
+        reasons = "; ".join(filter(None, (report.reason, reason)))
+        return replace(self, report=replace(report, accepted=accepted, reason=reasons))
 
     def __repr__(self) -> str:
         report = self.report
@@ -341,4 +374,12 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
         given=prepared.labels is not None,
         polished=prepared.polish,
         shuffled=prepared.shuffle is not None,
+        findings=_findings(prepared, released),
     )
+
+
+def _findings(prepared: Prepared, released: pd.DataFrame) -> tuple[Finding, ...]:
+    original = prepared.frame.iloc[np.flatnonzero(prepared.kept)] if prepared.n_dropped else prepared.frame
+    shuffled = prepared.shuffle is not None
+    schema, dropped = prepared.schema, prepared.n_dropped
+    return find(released, original, schema, prepared.k, n_dropped=dropped, shuffled=shuffled)

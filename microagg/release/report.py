@@ -13,6 +13,7 @@ from microagg.metrics import generalization
 from microagg.metrics.generalization import Summary
 from microagg.partition import Partition
 from microagg.records import Records
+from microagg.release.findings import Finding
 from microagg.release.measures import Loss, Utility
 from microagg.release.strata import Part, keys
 from microagg.schema import Schema
@@ -171,6 +172,12 @@ class Report:
     given, polished, shuffled : bool
         Whether the groups were found elsewhere, whether they were improved by local search, and whether the records
         are in random order.
+    findings : tuple of Finding
+        What is to be known before releasing the file.
+    accepted : tuple of Finding
+        Those in spite of which it is released; see :meth:`microagg.Release.accept`.
+    reason : str
+        Why.
     """
 
     k: int
@@ -190,6 +197,9 @@ class Report:
     given: bool = False
     polished: bool = False
     shuffled: bool = False
+    findings: tuple[Finding, ...] = ()
+    accepted: tuple[Finding, ...] = ()
+    reason: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as nested dicts and lists that JSON can hold."""
@@ -327,6 +337,9 @@ class Report:
                 f"Released as they are, without having been declared confidential: {quoted(self.undeclared_columns)}; "
                 "make sure that they identify nobody."
             )
+        sentences += [f"Released in spite of: {finding.text}" for finding in self.accepted]
+        if self.reason:
+            sentences.append(f"The reason given: {self.reason.removesuffix('.')}.")
         return sentences
 
     def _choice_sentences(self) -> list[str]:

@@ -1,0 +1,159 @@
+"""Counting records that are equal: columns as codes, classes of equal codes, and what one column says of another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from microagg.validation import IntArray
+
+#: A column determines another one if at least this share of the records that it can be judged by agree. Not all of
+#: them, for a few typing errors in a file do not keep anybody from seeing what the column says.
+DETERMINED = 0.99
+
+#: A column that has one value for this share of the records or more is not said to be determined: guessing that value
+#: is right nearly as often.
+COMMON = 0.95
+
+#: Agreement that would come about with this probability or a higher one, were the values dealt to the records at
+#: random, is no evidence that one column determines another: in files of few records it happens.
+CHANCE = 0.01
+
+
+class Below(NamedTuple):
+    """How many records are in classes of fewer than k: the smallest class, these records, and those alone in theirs."""
+
+    smallest: int
+    records: int
+    unique: int
+
+
+class Rarity(NamedTuple):
+    """The distinct values of a column, its records that have a value, and those with one that fewer than k have."""
+
+    distinct: int
+    present: int
+    rare: int
+
+    @property
+    def share(self) -> float:
+        """The share of the records with a value that have a rare one; 0 where no record has a value."""
+        return self.rare / self.present if self.present else 0.0
+
+
+class Uniform(NamedTuple):
+    """The classes in which all records have the same value of a column.
+
+    Attributes
+    ----------
+    classes, records : int
+        How many these are, and how many records they have.
+    commonest : int
+        The code of the value that most of these records have.
+    with_commonest : int
+        How many have it.
+    """
+
+    classes: int
+    records: int
+    commonest: int
+    with_commonest: int
+
+
+def coded(series: pd.Series[Any]) -> IntArray:
+    """Return the number of each record's value, from 0 in the order of appearance, shape (n,); -1 where it is missing.
+
+    Values that cannot be told apart by themselves, such as lists, are told apart by how they are written.
+    """
+    try:
+        codes, _ = pd.factorize(series)
+    except TypeError:
+        codes, _ = pd.factorize(series.map(repr, na_action="ignore"))
+    return codes.astype(np.int64, copy=False)
+
+
+def combined(first: IntArray, *others: IntArray) -> IntArray:
+    """Return a number for each combination of codes, from 0, shape (n,); what is missing counts as a value."""
+    numbers = pd.factorize(first)[0]
+    for codes in others:
+        # Numbered anew after each column, so that the product stays below the square of the number of records.
+        numbers = pd.factorize(numbers * (int(codes.max()) + 2) + codes + 1)[0]
+    return numbers.astype(np.int64, copy=False)
+
+
+def below(classes: IntArray, k: int) -> Below:
+    """Return how many records are in classes, numbered from 0, of fewer than ``k`` records."""
+    sizes = np.bincount(classes)
+    return Below(int(sizes.min()), int(sizes[sizes < k].sum()), int(np.count_nonzero(sizes == 1)))
+
+
+def rarity(codes: IntArray, k: int) -> Rarity:
+    """Return how many records have a value that fewer than ``k`` of them have; missing is no value."""
+    sizes = np.bincount(codes + 1)[1:]
+    return Rarity(len(sizes), int(sizes.sum()), int(sizes[sizes < k].sum()))
+
+
+def uniform(classes: IntArray, codes: IntArray) -> Uniform | None:
+    """Return the classes whose records all have the same value, missing ones not being one; None if there are none."""
+    sizes = np.bincount(classes)
+    first = np.empty(len(sizes), dtype=np.int64)
+    first[classes[::-1]] = codes[::-1]
+    differing = np.bincount(classes, weights=codes != first[classes])
+    alike = (differing == 0) & (first >= 0)
+    if not alike.any():
+        return None
+    records = np.bincount(first[alike], weights=sizes[alike])
+    commonest = int(records.argmax())
+    return Uniform(int(alike.sum()), int(sizes[alike].sum()), commonest, int(records[commonest]))
+
+
+def determined(codes: IntArray, targets: Mapping[Hashable, IntArray]) -> list[Hashable]:
+    """Return which of the targets a column determines; it and they are given as codes, shape (n,).
+
+    It determines a target if, of the records that share their value of the column with another record, at least 99 %
+    (:data:`DETERMINED`) have the value of the target that most records with their value of the column have. These must
+    be at least half of the records that have a value of the column; of these the target's most frequent value must have
+    less than 95 % (:data:`COMMON`); and it must not be likely that they agree by chance (:data:`CHANCE`). No target may
+    lack values.
+    """
+    present = codes >= 0
+    shared = np.flatnonzero(present & (np.bincount(codes[present], minlength=1)[codes] > 1))
+    if len(shared) == 0 or 2 * len(shared) < np.count_nonzero(present):
+        return []
+    shared = shared[np.argsort(codes[shared], kind="stable")]
+    column = pd.factorize(codes[shared])[0]
+    return [name for name, target in targets.items() if _determines(column, target[shared])]
+
+
+def _determines(column: IntArray, target: IntArray) -> bool:
+    """Whether ``column``, ascending codes that each occur twice or more, determines ``target``."""
+    m = len(column)
+    frequencies = np.bincount(target)
+    if frequencies.max() >= COMMON * m or _may_be_chance(frequencies / m, m - int(column[-1]) - 1):
+        return False
+    # Where two neighbors with one value of the column differ, one of them at least disagrees with the most of theirs,
+    # and no record is in more than two such pairs: this settles most cases without counting.
+    differing = np.count_nonzero((column[1:] == column[:-1]) & (target[1:] != target[:-1]))
+    if differing > 2.0 * (1.0 - DETERMINED) * m:
+        return False
+    return _agreeing(column, combined(column, target)) >= DETERMINED * m
+
+
+def _may_be_chance(shares: NDArray[np.float64], n_repeats: int) -> bool:
+    """Whether it is likely enough that ``n_repeats`` records agree with another one, values having these shares."""
+    return n_repeats * -math.log(float(np.square(shares).sum())) < -math.log(CHANCE)
+
+
+def _agreeing(column: IntArray, pairs: IntArray) -> int:
+    """Return how many records are in the most frequent pair of their value of the column."""
+    sizes = np.bincount(pairs)
+    value = np.empty(len(sizes), dtype=np.int64)
+    value[pairs] = column
+    most = np.zeros(int(column.max()) + 1, dtype=np.int64)
+    np.maximum.at(most, value, sizes)
+    return int(most.sum())

@@ -1,0 +1,112 @@
+"""The file that leaves the house, read again: whether its own bytes keep what the release promises."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Hashable
+from pathlib import PurePath
+
+import pandas as pd
+
+from microagg.errors import DataError
+from microagg.release import counting
+from microagg.release.findings import Finding
+from microagg.schema import Schema
+from microagg.tables import read_table
+from microagg.validation import check_k, check_unique_columns, counted, listing, quoted
+
+
+def check_export(data: bytes, name: str, schema: Schema, k: int, *, delimiter: str = ",") -> Finding:
+    """Return what the very bytes of a file say about its k-anonymity, however they were written.
+
+    A class is a set of records whose quasi-identifiers and strata are written with the same characters (in a CSV file)
+    or have the same values (in others); an empty cell counts as a value of its own.
+
+    Parameters
+    ----------
+    data : bytes
+        The file.
+    name : str
+        Its name. With the ending ``.csv`` it is read as text in UTF-8, otherwise by
+        :func:`microagg.tables.read_table`.
+    schema : Schema
+        The roles of the columns. A column's name in the file may begin with the ``'`` that keeps spreadsheets from
+        taking it for a formula.
+    k : int
+    delimiter : str, default ","
+        The character between the fields of a CSV file.
+
+    Returns
+    -------
+    Finding
+        Of code "bytes": "ok" with the size of the smallest class, or "stop" if that is less than k, or an identifier is
+        in the file.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, has no records, two columns of one name, or lacks a quasi-identifier or stratum.
+    ParameterError
+        If k is not a whole number of at least 1.
+    """
+    k = check_k(k)
+    table = _read(data, name, delimiter)
+    identifiers = tuple(column for column in schema.identifiers if _written(column, table) is not None)
+    if identifiers:
+        text = f"The file {name!r} has {quoted(identifiers)}, which name the records: write it again without them."
+        return Finding("stop", "bytes", identifiers, text)
+    found = [_find(column, table, name) for column in (*schema.quasi_identifiers, *schema.strata)]
+    count = counting.below(counting.combined(*(counting.coded(table[column]) for column in found)), k)
+    what = f"combination of quasi-identifiers{' and strata' if schema.strata else ''}"
+    if count.records:
+        text = (
+            f"In the file {name!r} {count.records:,} of {counted(len(table), 'record')} have a {what} that fewer than "
+            f"k = {k:,} records have ({count.unique:,} are unique): do not give it to anybody; write it again, with "
+            "all digits."
+        )
+        return Finding("stop", "bytes", (), text)
+    text = (
+        f"The file {name!r}, read again, has {counted(len(table), 'record')}, and each {what} is that of at least "
+        f"{counted(count.smallest, 'record')} (k = {k:,})."
+    )
+    return Finding("ok", "bytes", (), text)
+
+
+def _read(data: bytes, name: str, delimiter: str) -> pd.DataFrame:
+    if PurePath(name).suffix.lower() != ".csv":
+        return read_table(data, name=name)
+    try:
+        # The header is read as a record, for pandas would rename columns of one name. No cell is taken for a number or
+        # for missing, and no line is skipped: what counts is what is written.
+        table = pd.read_csv(
+            io.BytesIO(data),
+            header=None,
+            dtype=str,
+            keep_default_na=False,
+            na_filter=False,
+            skip_blank_lines=False,
+            sep=delimiter,
+            encoding="utf-8-sig",
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise DataError(f"the file {name!r} cannot be read again ({error}): write it again.") from None
+    names = [str(cell) for cell in table.iloc[0]]
+    check_unique_columns(names)
+    if len(table) == 1:
+        raise DataError(f"the file {name!r} has a header, but no records: write it again.")
+    return table.iloc[1:].set_axis(names, axis=1)
+
+
+def _written(column: Hashable, table: pd.DataFrame) -> Hashable | None:
+    """Return what a column is called in the file, None if it is not there."""
+    # Names of workbooks lose surrounding blanks when they are read.
+    candidates = [column, str(column), f"'{column}", str(column).strip()]
+    return next((written for written in candidates if written in table.columns), None)
+
+
+def _find(column: Hashable, table: pd.DataFrame, name: str) -> Hashable:
+    written = _written(column, table)
+    if written is None:
+        known = listing([repr(other) for other in table.columns])
+        raise DataError(f"the file {name!r} has no column {column!r}: its columns are {known}. Write it again.")
+    return written

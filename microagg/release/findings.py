@@ -1,0 +1,440 @@
+"""Findings: what a steward must know of a release before it leaves the house."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from microagg.release import counting
+from microagg.release.counting import Below, Rarity, Uniform
+from microagg.schema import ROLES, Schema
+from microagg.validation import IntArray, check_choice, counted, listing, plain, quoted
+
+#: What a finding asks for: not to release the file as it is, to think about it, or nothing.
+LEVELS = ("stop", "warn", "ok")
+
+#: A column identifies by itself if at least this share of its records has a value that fewer than k records have.
+#: Rare values at the ends of a distribution, or a few small categories, are far below a fifth; weights and amounts of
+#: money, which are nearly unique, far above. (Of the records of Adult, 72 % have a weight that
+#: fewer than k = 3 records have.)
+RARE = 0.2
+
+#: Records that are left out distort the file noticeably from this share on. Below 5 % the loss of incomplete records is
+#: held to be without consequence (Schafer, Multiple imputation: a primer, 1999).
+GAPS = 0.05
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One matter that a steward must know of before releasing a file.
+
+    Attributes
+    ----------
+    level : {"stop", "warn", "ok"}
+        "stop": do not release the file like this. "warn": think about it. "ok": looked into, and nothing is wrong.
+    code : str
+        The matter in one word, such as "identifying"; it does not change between versions.
+    columns : tuple of column names
+        The columns that it concerns; empty where it concerns the whole file.
+    text : str
+        The reason in numbers, and what to do about it.
+
+    Raises
+    ------
+    ParameterError
+        If the level is none of these.
+    """
+
+    level: str
+    code: str
+    columns: tuple[Hashable, ...]
+    text: str
+
+    def __post_init__(self) -> None:
+        check_choice("level", self.level, LEVELS)
+
+
+def find(
+    released: pd.DataFrame,
+    original: pd.DataFrame,
+    schema: Schema,
+    k: int,
+    *,
+    n_dropped: int = 0,
+    shuffled: bool = False,
+) -> tuple[Finding, ...]:
+    """Return what is to be known of a release, in a fixed order of codes.
+
+    A class is a set of records whose released quasi-identifiers and strata are equal; a missing value counts as a value
+    of its own in forming it. Columns left as they are: the confidential ones, others, weights that are not one value
+    for each class, and those about which nothing was decided. (Strata are no danger by themselves: each of their
+    combinations has k records or more, and classes keep within them.)
+
+    "identifiers"
+        Stop if a declared identifier is in the release.
+    "undecided"
+        Stop if columns without a role are.
+    "index"
+        Stop if the index has a name, so that files get its labels, and these are not the numbers from 0. No finding
+        otherwise.
+    "k"
+        Stop if there are classes of fewer than k records, with the columns without a role counted among the
+        quasi-identifiers.
+    "identifying"
+        Of the columns left as they are, those that identify by themselves: at least 20 % (:data:`RARE`) of the records
+        that have a value in them have one that fewer than k records have (fewer than 2 where k is 1). Warn for
+        confidential columns, stop for all others. Besides, warn of other columns and weights that do not, but of
+        which the combinations with the quasi-identifiers have fewer than k records.
+    "determines"
+        Stop if a column left as it is determines a quasi-identifier of the original file:
+        see :func:`microagg.release.counting.determined`.
+    "homogeneity"
+        Warn of each confidential column that has one single value in some class, so that who finds a person's class
+        learns the value (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006). Values that are missing are not
+        learnt, and those of a column that has one value only are no secret.
+    "weights"
+        Ok if the weights are left out or one value for each class. No finding otherwise: "identifying" has it.
+    "gaps"
+        Warn if 5 % (:data:`GAPS`) or more of the records were left out. No finding if none was.
+    "order"
+        Warn unless the records were shuffled.
+
+    Parameters
+    ----------
+    released : DataFrame, shape (n, columns)
+        The release.
+    original : DataFrame, shape (n, columns)
+        The same records before, in any order.
+    schema : Schema
+    k : int
+    n_dropped : int, default 0
+        How many records of the file were left out for lack of a quasi-identifier.
+    shuffled : bool, default False
+        Whether the order of the records is a random one.
+    """
+    file = _File(released, original, schema, k)
+    return (
+        *_identifiers(file),
+        *_undecided(file),
+        *_index(file),
+        *_k(file),
+        *_identifying(file),
+        *_determines(file),
+        *_homogeneity(file),
+        *_weights(file),
+        *_gaps(len(released), n_dropped),
+        _order(shuffled),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _File:
+    """A release with what is counted of it more than once."""
+
+    released: pd.DataFrame
+    original: pd.DataFrame
+    schema: Schema
+    k: int
+    _coded: dict[Hashable, IntArray] = field(default_factory=dict)
+
+    @property
+    def n(self) -> int:
+        return len(self.released)
+
+    def codes(self, name: Hashable) -> IntArray:
+        if name not in self._coded:
+            self._coded[name] = counting.coded(self.released[name])
+        return self._coded[name]
+
+    @cached_property
+    def classes(self) -> IntArray:
+        return counting.combined(*map(self.codes, (*self.schema.quasi_identifiers, *self.schema.strata)))
+
+    @cached_property
+    def undeclared(self) -> tuple[Hashable, ...]:
+        declared = {name for role in ROLES for name in self.schema.columns(role)}
+        return tuple(name for name in self.released.columns if name not in declared)
+
+    @cached_property
+    def confidential(self) -> tuple[Hashable, ...]:
+        return self._present(self.schema.confidential)
+
+    @cached_property
+    def others(self) -> tuple[Hashable, ...]:
+        """The columns left as they are about which it was decided that they are neither confidential nor strata."""
+        weights = () if self.weights_of_classes else self.schema.columns("weights")
+        return self._present((*self.schema.others, *weights))
+
+    @cached_property
+    def weights_of_classes(self) -> bool:
+        """Whether each class has one weight, which then tells no more than its quasi-identifiers."""
+        names = self._present(self.schema.columns("weights"))
+        n_classes = self.classes.max()
+        return len(names) > 0 and counting.combined(self.classes, *map(self.codes, names)).max() == n_classes
+
+    def below(self, *names: Hashable) -> Below:
+        """Return how many records are in classes of fewer than k, if those who look for a person know ``names`` too."""
+        return counting.below(counting.combined(self.classes, *map(self.codes, names)), self.k)
+
+    def _present(self, names: Sequence[Hashable]) -> tuple[Hashable, ...]:
+        return tuple(name for name in names if name in self.released.columns)
+
+
+def _identifiers(file: _File) -> Iterator[Finding]:
+    names = file.schema.identifiers
+    kept = tuple(name for name in names if name in file.released.columns)
+    if kept:
+        yield Finding("stop", "identifiers", kept, f"The release has {quoted(kept)}: leave {_them(kept)} out.")
+    elif names:
+        yield Finding("ok", "identifiers", names, f"{quoted(names)} {_is(names)} left out.")
+    else:
+        yield Finding("ok", "identifiers", (), "No column is declared an identifier, so none is left out.")
+
+
+def _undecided(file: _File) -> Iterator[Finding]:
+    names = file.undeclared
+    if not names:
+        yield Finding("ok", "undecided", (), "It was decided about every column what it is.")
+        return
+    them = "it is" if len(names) == 1 else "each of them is"
+    text = f"Nothing was decided about {quoted(names)}, released as {_they(names)}: say what {them}, or leave it out."
+    yield Finding("stop", "undecided", names, text)
+
+
+def _index(file: _File) -> Iterator[Finding]:
+    index = file.released.index
+    names = tuple(name for name in index.names if name is not None)
+    if names and not (index.nlevels == 1 and index.equals(pd.RangeIndex(file.n))):
+        yield Finding(
+            "stop",
+            "index",
+            names,
+            f"The index {quoted(names)} is written to files beside the columns, and its labels may name the records: "
+            "leave it out with reset_index(drop=True), or make it a column and say what it is.",
+        )
+
+
+def _k(file: _File) -> Iterator[Finding]:
+    names, k = file.undeclared, file.k
+    alone = counting.below(file.classes, k)
+    together = file.below(*names) if names else alone
+    strata = " and strata" if file.schema.strata else ""
+    if not together.records:
+        and_with = f", with {quoted(names)} too," if names else ""
+        text = (
+            f"Each combination of quasi-identifiers{strata}{and_with} is shared by at least "
+            f"{counted(together.smallest, 'record')}, counted on the release (k = {k:,})."
+        )
+        yield Finding("ok", "k", (), text)
+    elif alone.records:
+        text = (
+            f"{_records(alone, file)} share their quasi-identifiers{strata} with fewer than k = {k:,}: do not release "
+            "this file, which is not what was asked for."
+        )
+        yield Finding("stop", "k", (), text)
+    else:
+        splitting = _splitting(file, names)
+        text = (
+            f"Who also knows {quoted(names)} finds {_records(together, file)} in classes of fewer than k = {k:,} "
+            f"(without {_them(names)} each class has at least {alone.smallest:,}).{_alone(splitting, names)} "
+            f"Leave {_them(names)} out, or say what {_they(names)}."
+        )
+        yield Finding("stop", "k", tuple(splitting) or names, text)
+
+
+def _identifying(file: _File) -> Iterator[Finding]:
+    found = list(_identifying_alone(file)) + list(_identifying_together(file))
+    yield from found
+    if not found:
+        text = (
+            f"In no column left as it is do {100 * RARE:.0f} % of the records have values that fewer than "
+            f"{_rare_below(file.k):,} records share."
+        )
+        yield Finding("ok", "identifying", (), text)
+
+
+def _identifying_alone(file: _File) -> Iterator[Finding]:
+    if found := _rare(file, (*file.others, *file.undeclared)):
+        text = f"{_rarities(found, file.k)}: {_few(file.k)}. Leave {_them(found)} out, or {_make(found)}."
+        yield Finding("stop", "identifying", tuple(found), text)
+    if found := _rare(file, file.confidential):
+        text = (
+            f"{_rarities(found, file.k)}: {_few(file.k)}. Make sure that nobody else knows "
+            f"{_them(found)}, for confidential values are released as they are; otherwise round {_them(found)} or "
+            f"{_make(found)}."
+        )
+        yield Finding("warn", "identifying", tuple(found), text)
+
+
+def _identifying_together(file: _File) -> Iterator[Finding]:
+    rare = _rare(file, file.others)
+    names = tuple(name for name in file.others if name not in rare)
+    together = file.below(*names) if names else None
+    if together is None or not together.records:
+        return
+    splitting = _splitting(file, names)
+    text = (
+        f"Who knows {quoted(names)} besides the quasi-identifiers finds {_records(together, file)} in classes of fewer "
+        f"than k = {file.k:,}.{_alone(splitting, names)} If others may know {_them(names)}, leave {_them(names)} out "
+        f"or {_make(names)}."
+    )
+    yield Finding("warn", "identifying", tuple(splitting) or names, text)
+
+
+def _determines(file: _File) -> Iterator[Finding]:
+    targets = {name: counting.coded(file.original[name]) for name in file.schema.quasi_identifiers}
+    known = False
+    for name in (*file.confidential, *file.others, *file.undeclared):
+        codes = counting.coded(file.original[name])
+        found = counting.determined(codes, targets)
+        if not found:
+            continue
+        known = True
+        pairs = [
+            repr(plain(target)) + (" (one to one)" if _one_to_one(codes, targets[target]) else "") for target in found
+        ]
+        text = (
+            f"{plain(name)!r} determines {listing(pairs)}: who knows a record's value of {plain(name)!r} knows the "
+            f"original {quoted(found)}, whatever is released in its place. Leave {plain(name)!r} out, or make it a "
+            "quasi-identifier."
+        )
+        yield Finding("stop", "determines", (name, *found), text)
+    if not known:
+        yield Finding("ok", "determines", (), "No column left as it is determines a quasi-identifier.")
+
+
+def _one_to_one(codes: IntArray, target: IntArray) -> bool:
+    # Records without a value of the column say nothing of whether the target determines it.
+    present = codes >= 0
+    return bool(counting.determined(target[present], {None: codes[present]}))
+
+
+def _homogeneity(file: _File) -> Iterator[Finding]:
+    names = file.confidential
+    if not names:
+        yield Finding("ok", "homogeneity", (), "No column is declared confidential, so classes were not looked into.")
+        return
+    varied = [name for name in names if file.codes(name).min() < file.codes(name).max()]
+    if not varied:
+        text = f"All records have the same {quoted(names)}, so no class says more than the file as a whole."
+        yield Finding("ok", "homogeneity", names, text)
+    diverse = []
+    for name in varied:
+        found = counting.uniform(file.classes, file.codes(name))
+        if found is None:
+            diverse.append(name)
+            continue
+        yield Finding("warn", "homogeneity", (name,), _uniform_text(file, name, found))
+    if diverse:
+        text = f"In every class there are several values of {quoted(diverse)}."
+        yield Finding("ok", "homogeneity", tuple(diverse), text)
+
+
+def _uniform_text(file: _File, name: Hashable, found: Uniform) -> str:
+    value = file.released[name].iloc[int(np.argmax(file.codes(name) == found.commonest))]
+    return (
+        f"In {found.classes:,} of {int(file.classes.max()) + 1:,} classes, with {counted(found.records, 'record')}, "
+        f"all have the same {plain(name)!r}, most often {plain(value)!r} ({counted(found.with_commonest, 'record')}): "
+        "who finds a person's class learns it. A larger k makes this rarer; coarser values say less."
+    )
+
+
+def _weights(file: _File) -> Iterator[Finding]:
+    names = file.schema.columns("weights")
+    if not names:
+        return
+    if names[0] not in file.released.columns:
+        yield Finding("ok", "weights", names, f"The weights {quoted(names)} are left out.")
+    elif file.weights_of_classes:
+        text = f"The weights {quoted(names)} are one value for each class, so they tell no record from others in it."
+        yield Finding("ok", "weights", names, text)
+
+
+def _gaps(n: int, n_dropped: int) -> Iterator[Finding]:
+    if not n_dropped:
+        return
+    share = n_dropped / (n + n_dropped)
+    text = f"{counted(n_dropped, 'record')} of {n + n_dropped:,} ({100 * share:.3g} %) lack a quasi-identifier"
+    if share < GAPS:
+        yield Finding("ok", "gaps", (), f"{text} and are left out.")
+        return
+    so = (
+        "and are left out: what is released may differ from the file as a whole. Fill the gaps in, or leave out columns"
+    )
+    yield Finding("warn", "gaps", (), f"{text} {so} that have many of them.")
+
+
+def _order(shuffled: bool) -> Finding:
+    if shuffled:
+        return Finding("ok", "order", (), "The records are in a random order.")
+    text = (
+        "The records stand in the order of the file: if that is known, by name or by household, it tells who is who. "
+        "Shuffle them."
+    )
+    return Finding("warn", "order", (), text)
+
+
+def _splitting(file: _File, names: Sequence[Hashable]) -> dict[Hashable, Below]:
+    """Return those of the columns that alone, with the quasi-identifiers, put records in classes of fewer than k."""
+    counts = {name: file.below(name) for name in names}
+    return {name: count for name, count in counts.items() if count.records}
+
+
+def _rare_below(k: int) -> int:
+    # With k of 1 no value would be rare, but who has a value that nobody else has is found by it all the same.
+    return max(k, 2)
+
+
+def _rare(file: _File, names: Sequence[Hashable]) -> dict[Hashable, Rarity]:
+    """Return those of the columns that identify by themselves."""
+    counts = {name: counting.rarity(file.codes(name), _rare_below(file.k)) for name in names}
+    return {name: count for name, count in counts.items() if count.rare and count.share >= RARE}
+
+
+def _rarities(found: dict[Hashable, Rarity], k: int) -> str:
+    each = [
+        f"{plain(name)!r} has {counted(count.distinct, 'distinct value')} in {counted(count.present, 'record')}, "
+        f"{100 * count.share:.3g} % of them with one that fewer than {_rare_below(k):,} share"
+        for name, count in found.items()
+    ]
+    return "; ".join(each[:3]) + (f"; and likewise {quoted(list(found)[3:])}" if len(each) > 3 else "")
+
+
+def _few(k: int) -> str:
+    some = "the record" if k <= 2 else f"fewer than {k:,} records to choose from"
+    return f"who knows such a value has {some}"
+
+
+def _alone(splitting: dict[Hashable, Below], names: Sequence[Hashable]) -> str:
+    """Return what the columns do alone, as a sentence that follows others; nothing where there is only one."""
+    if len(names) == 1:
+        return ""
+    if not splitting:
+        return " None of them does so alone."
+    each = [f"{plain(name)!r} {count.records:,} ({count.unique:,} unique)" for name, count in splitting.items()]
+    return f" Each alone: {listing(each)}."
+
+
+def _records(count: Below, file: _File) -> str:
+    return f"{count.records:,} of {counted(file.n, 'record')} ({count.unique:,} unique)"
+
+
+def _is(names: Sequence[Any]) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def _they(names: Sequence[Any]) -> str:
+    return "it is" if len(names) == 1 else "they are"
+
+
+def _them(names: Any) -> str:
+    return "it" if len(names) == 1 else "them"
+
+
+def _make(names: Any) -> str:
+    return "make it a quasi-identifier" if len(names) == 1 else "make them quasi-identifiers"

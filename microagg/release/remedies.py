@@ -1,0 +1,239 @@
+"""What a release loses against what a steward allows, and what would lose less."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from microagg.errors import ConstantColumnWarning, ParameterError
+from microagg.progress import checkpoint
+from microagg.release.api import Release, microaggregate
+from microagg.release.findings import Finding
+from microagg.release.report import Report
+from microagg.release.strata import keys
+from microagg.validation import (
+    IntArray,
+    check_columns,
+    check_enough_records,
+    check_frame,
+    check_k,
+    counted,
+    is_whole,
+    plain,
+)
+
+#: How many records remedies are tried on: enough for losses that differ by some percent, few enough for a second or so.
+SAMPLE = 2000
+
+#: Longer texts are no codes of places, trades or illnesses.
+LONGEST_CODE = 12
+
+
+@dataclass(frozen=True)
+class Change:
+    """A quasi-identifier that is left out of the release, or cut to its first characters.
+
+    Attributes
+    ----------
+    column : column name
+    characters : int
+        How many of the first characters of its values are kept; 0 if the column is left out.
+    """
+
+    column: Hashable
+    characters: int
+
+    def applied(self, frame: pd.DataFrame, choices: Mapping[str, Any]) -> tuple[pd.DataFrame, dict[str, Any]]:
+        """Return the frame and the arguments of :func:`microagg.microaggregate` after this change.
+
+        ``choices`` must name the quasi-identifiers. ``frame`` itself stays as it is. What is missing stays missing.
+        """
+        if self.characters:
+            shorter = frame.copy()
+            shorter[self.column] = frame[self.column].str[: self.characters]
+            return shorter, dict(choices)
+        changed = dict(choices)
+        changed["quasi_identifiers"] = [name for name in choices["quasi_identifiers"] if name != self.column]
+        changed["identifiers"] = [*_listed(choices.get("identifiers")), self.column]
+        for kind in ("taxonomies", "ordinal"):
+            given = choices.get(kind)
+            if given is not None:
+                changed[kind] = {name: value for name, value in given.items() if name != self.column}
+        return frame, changed
+
+
+class Remedy(NamedTuple):
+    """A change that was tried, what it loses in percent, and both as words.
+
+    ``change`` is None for the choices as they are.
+    """
+
+    sentence: str
+    change: Change | None
+    loss: float
+
+
+def losses(report: Report) -> dict[str, float]:
+    """Return the information loss of a release in percent, by each measure that it has: "IL", "Total-IL" or both."""
+    found = {}
+    if report.loss is not None:
+        found["IL"] = report.loss.information_loss
+    if report.generalization is not None:
+        found["Total-IL"] = report.generalization.information_loss
+    return found
+
+
+def loss_finding(report: Report, limit: float) -> Finding:
+    """Return a finding of code "loss": "ok" if no measure of :func:`losses` is above ``limit``, in percent, or "warn".
+
+    Raises
+    ------
+    ParameterError
+        If the limit is not a number of at least 0.
+    """
+    number = isinstance(limit, (int, float, np.number)) and not isinstance(limit, bool)
+    if not number or not math.isfinite(limit) or limit < 0:
+        raise ParameterError(f"limit must be a percentage of at least 0, not {limit!r}.")
+    found = losses(report)
+    stated = " and ".join(f"{measure} is {loss:.4g} %" for measure, loss in found.items())
+    if max(found.values()) <= limit:
+        return Finding("ok", "loss", (), f"{stated}, within the limit of {limit:g} %.")
+    worst = max(found, key=lambda measure: found[measure])
+    part = report.generalization if worst == "Total-IL" else report.loss
+    columns: tuple[Hashable, ...] = ()
+    if part is not None and len(part.attributes) > 1:
+        columns = (max(part.attributes, key=lambda name: part.attributes[name]),)
+    most = f" Most is lost on {plain(columns[0])!r}." if columns else ""
+    text = (
+        f"{stated}, above the limit of {limit:g} %.{most} A smaller k, fewer quasi-identifiers or coarser values "
+        "of them lose less."
+    )
+    return Finding("warn", "loss", columns, text)
+
+
+def try_remedies(frame: pd.DataFrame, *, k: int, sample: int = SAMPLE, **choices: Any) -> Iterator[Remedy]:
+    """Yield the loss with the choices as they are, then without each quasi-identifier, then with shorter codes.
+
+    A quasi-identifier is left out of the release altogether. Codes are texts that all have the same number of letters
+    and digits, at least one of them a digit, such as postal codes: they are tried with each smaller number of their
+    first characters that makes fewer values of them, but more than one. Codes with a taxonomy or an order of their own
+    are left as they are.
+
+    All is tried on the same records, so losses can be compared with each other: on a larger file they are smaller. The
+    loss is that of all quasi-identifiers that are left: Total-IL where there is one, IL otherwise, in percent.
+
+    Each run can be cancelled: see :mod:`microagg.progress`.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (n, columns)
+    k : int
+    sample : int, default 2000
+        How many records to try on at most: a random sample, always the same for a file. With strata, those of fewer
+        than k sampled records are not tried.
+    **choices
+        Further arguments of :func:`microagg.microaggregate`.
+
+    Raises
+    ------
+    ParameterError, DataError
+        As :func:`microagg.microaggregate`; also if ``sample`` is not a whole number of at least k, or the sample has
+        too few records in each stratum.
+    """
+    k = check_k(k)
+    if not is_whole(sample) or sample < k:
+        raise ParameterError(f"sample must be a whole number of at least k={k}, not {sample!r}.")
+    check_frame(frame)
+    part = _sampled(frame, k, int(sample), choices)
+    on = f", tried on {len(part):,} of {counted(len(frame), 'record')}" if len(part) < len(frame) else ""
+    release = _run(part, choices, k, "as it is", 0.0)
+    yield Remedy(f"as it is {_overall(release):.3g} %{on}", None, _overall(release))
+    asked = {**choices, "quasi_identifiers": release.recipe["quasi_identifiers"]}
+    changes = list(_changes(part, asked))
+    for i, change in enumerate(changes, start=1):
+        what = _words(change)
+        loss = _overall(_run(*change.applied(part, asked), k, what, i / (len(changes) + 1)))
+        yield Remedy(f"{what} {loss:.3g} %{on}", change, loss)
+
+
+def _run(frame: pd.DataFrame, choices: Mapping[str, Any], k: int, what: str, share: float) -> Release:
+    checkpoint(f"Trying the release {what}", share)
+    with warnings.catch_warnings():
+        # The sample, or the first characters, may hold one value only where the file does not.
+        warnings.simplefilter("ignore", ConstantColumnWarning)
+        return microaggregate(frame, k=k, **choices)
+
+
+def _overall(release: Release) -> float:
+    found = losses(release.report)
+    return found.get("Total-IL", found.get("IL", 0.0))
+
+
+def _sampled(frame: pd.DataFrame, k: int, sample: int, choices: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the records to try on, in the order of the file."""
+    if len(frame) <= sample:
+        return frame
+    usable = _complete(frame, choices)
+    chosen = usable[np.sort(np.random.default_rng(0).permutation(len(usable))[:sample])]
+    strata = _listed(choices.get("by"))
+    check_columns(frame, strata)
+    if strata:
+        table = keys(frame.iloc[chosen], strata)
+        sizes = table.groupby(list(table.columns), dropna=False, observed=True)[table.columns[0]].transform("size")
+        chosen = chosen[sizes.to_numpy() >= k]
+    check_enough_records(len(chosen), k, "the sample to try remedies on (its strata of fewer records left out)")
+    return frame.iloc[chosen]
+
+
+def _complete(frame: pd.DataFrame, choices: Mapping[str, Any]) -> IntArray:
+    """Return the positions of the records that a release will have."""
+    named = _listed(choices.get("quasi_identifiers"))
+    check_columns(frame, named)
+    if choices.get("missing") != "drop" or not named:
+        return np.arange(len(frame))
+    return np.flatnonzero(frame[named].notna().all(axis=1).to_numpy())
+
+
+def _changes(frame: pd.DataFrame, choices: Mapping[str, Any]) -> Iterator[Change]:
+    names = choices["quasi_identifiers"]
+    if len(names) > 1:
+        yield from (Change(name, 0) for name in names)
+    ordered = {*(choices.get("taxonomies") or ()), *(choices.get("ordinal") or ())}
+    for name in names:
+        if name in ordered or not (length := _code_length(frame[name])):
+            continue
+        texts, before = frame[name].dropna(), frame[name].nunique()
+        for characters in range(length - 1, 0, -1):
+            fewer = texts.str[:characters].nunique()
+            if 1 < fewer < before:
+                yield Change(name, characters)
+            before = fewer
+
+
+def _code_length(series: pd.Series[Any]) -> int:
+    """Return the length of the codes of a column, 0 where it does not hold codes of equal length."""
+    values = series.dropna().unique() if not isinstance(series.dtype, pd.CategoricalDtype) else ()
+    if not len(values) or not all(isinstance(value, str) for value in values):
+        return 0
+    codes = all(value.isalnum() and any(map(str.isdigit, value)) for value in values)
+    lengths = {len(value) for value in values}
+    return lengths.pop() if codes and len(lengths) == 1 and max(lengths) <= LONGEST_CODE else 0
+
+
+def _words(change: Change) -> str:
+    if not change.characters:
+        return f"without {plain(change.column)!r}"
+    first = "first character" if change.characters == 1 else f"first {change.characters} characters"
+    return f"with the {first} of {plain(change.column)!r}"
+
+
+def _listed(given: Any) -> list[Any]:
+    if given is None:
+        return []
+    return [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)

@@ -1,0 +1,136 @@
+"""Counting equal records agrees with plain counting."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microagg.release import counting
+from microagg.release.counting import Below, Rarity, Uniform
+
+columns = (
+    st.integers(1, 3)
+    .flatmap(lambda d: st.lists(st.tuples(*[st.integers(-1, 3)] * d), min_size=1, max_size=30))
+    .map(lambda rows: np.array(rows, dtype=np.int64))
+)
+
+
+@pytest.mark.parametrize(
+    ("values", "codes"),
+    [
+        (["b", "a", "b", None], [0, 1, 0, -1]),
+        ([2.0, np.nan, 2.0, 0.0], [0, -1, 0, 1]),
+        (pd.Categorical(["x", None, "x", "y"], categories=["unused", "y", "x"]), [0, -1, 0, 1]),
+        (pd.array([5, None, 5, 7], dtype="Int64"), [0, -1, 0, 1]),
+        (pd.to_datetime(["2020-01-01", None, "2020-01-01", "2021-01-01"]), [0, -1, 0, 1]),
+        ([[1, 2], None, [1, 2], {"a": 1}], [0, -1, 0, 1]),
+        ([None, None, None, None], [-1, -1, -1, -1]),
+    ],
+    ids=["text", "floats", "categories", "nullable", "dates", "lists", "missing"],
+)
+def test_values_are_numbered_in_the_order_of_appearance(values, codes):
+    assert counting.coded(pd.Series(values, index=[7, 7, 8, 9])).tolist() == codes
+
+
+@given(columns)
+def test_combinations_are_those_of_the_rows(rows):
+    classes = counting.combined(*rows.T)
+    pairs = set(zip(map(tuple, rows.tolist()), classes.tolist(), strict=True))
+    assert len(pairs) == len(set(map(tuple, rows.tolist()))) == len(set(classes.tolist())) == classes.max() + 1
+
+
+@given(columns, st.integers(1, 5))
+def test_records_below_k_are_counted(rows, k):
+    sizes = Counter(map(tuple, rows.tolist())).values()
+    expected = Below(min(sizes), sum(size for size in sizes if size < k), sum(size == 1 for size in sizes))
+    assert counting.below(counting.combined(*rows.T), k) == expected
+
+
+@given(st.lists(st.integers(-1, 5), min_size=1, max_size=30), st.integers(1, 5))
+def test_rare_values_are_counted(values, k):
+    sizes = Counter(value for value in values if value >= 0)
+    codes = pd.factorize(pd.Series(values).replace(-1, None))[0].astype(np.int64)
+    rarity = counting.rarity(codes, k)
+    assert rarity == Rarity(len(sizes), sum(sizes.values()), sum(size for size in sizes.values() if size < k))
+    assert rarity.share == (rarity.rare / rarity.present if sizes else 0.0)
+
+
+def test_uniform_classes():
+    classes = np.array([0, 0, 1, 1, 2, 2, 3, 3, 3, 4, 4])
+    codes = np.array([5, 5, 5, 6, 6, 6, 5, 5, 5, -1, -1])
+    # Classes 0 and 3 have 5 only, class 2 has 6 only; class 4 has no value.
+    assert counting.uniform(classes, codes) == Uniform(3, 7, 5, 5)
+    assert counting.uniform(np.array([0, 1, 0, 1]), np.array([5, 6, 6, 5])) is None
+    assert counting.uniform(np.array([0, 0]), np.array([-1, 3])) is None
+
+
+def codes_of(values):
+    return counting.coded(pd.Series(values))
+
+
+def determines(column, target):
+    return counting.determined(codes_of(column), {"target": codes_of(target)}) == ["target"]
+
+
+def test_a_value_for_each_value_determines():
+    assert determines(list("aabbcc") * 5, [1, 1, 2, 2, 1, 1] * 5)
+    assert not determines([1, 1, 2, 2, 1, 1] * 5, list("aabbcc") * 5)
+
+
+def test_one_record_in_a_hundred_may_disagree():
+    column, target = ["a", "b"] * 100, [1, 2] * 100
+    assert determines(column, [9, 9, *target[2:]])
+    assert not determines(column, [9, 9, 9, *target[3:]])
+
+
+def test_records_alone_with_their_value_are_no_evidence():
+    # 20 records share their value with another one and disagree in nothing; the rest have values of their own.
+    shared, values = list("ab") * 10, [1, 2] * 10
+    assert determines([*shared, *range(20)], [*values, *[1, 2] * 10])
+    assert not determines([*shared, *range(21)], [*values, *[1, 2] * 10, 1])
+    assert determines([*shared, *[None] * 50], [*values, *[1, 2] * 25])
+    assert not determines([None] * 5, [1, 2, 3, 4, 5])
+    assert not determines(range(5), range(5))
+
+
+def test_what_nearly_all_records_have_is_not_determined():
+    assert determines(["a"] * 188 + ["b"] * 12, [1] * 188 + [2] * 12)
+    assert not determines(["a"] * 190 + ["b"] * 10, [1] * 190 + [2] * 10)
+    assert not determines(["a", "b"] * 20, [1] * 40)
+
+
+def test_agreement_by_chance_is_not_enough():
+    # Each value of the column has two records; by chance two records agree on a coin in half of all cases.
+    pairs = [value for value in range(10) for _ in (1, 2)]
+    assert 0.5**6 > counting.CHANCE > 0.5**7
+    assert not determines(pairs[:12], [1, 1, 2, 2] * 3)
+    assert determines(pairs[:16], [1, 1, 2, 2] * 4)
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=60), st.integers(1, 4), st.integers(0, 3))
+def test_determined_is_what_its_definition_says(column, many, astray):
+    column = column * many
+    target = [9] * astray + [value % 3 for value in column[astray:]]
+    rows = list(zip(column, target, strict=False))
+    target = target[: len(column)]
+    frequent = Counter(column)
+    compared = [(c, t) for c, t in rows if frequent[c] > 1]
+    groups = defaultdict(Counter)
+    for c, t in compared:
+        groups[c][t] += 1
+    m = len(compared)
+    agreeing = sum(max(group.values()) for group in groups.values())
+    shares = [count / m for count in Counter(t for _, t in compared).values()]
+    expected = (
+        m > 0
+        and 2 * m >= len(rows)
+        and agreeing >= 0.99 * m
+        and max(shares) < 0.95
+        and sum(share**2 for share in shares) ** (m - len(groups)) <= 0.01 * (1 + 1e-9)
+    )
+    assert determines(column, target) == expected

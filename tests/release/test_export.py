@@ -1,0 +1,101 @@
+"""The bytes of a file are counted as they are written."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microagg.errors import DataError, ParameterError
+from microagg.release import Finding, check_export, microaggregate
+from microagg.schema import Schema
+from microagg.tables import to_csv
+
+SCHEMA = Schema(("age",), confidential=("ill",), identifiers=("name",), strata=("town",))
+
+
+def test_classes_are_counted_as_text():
+    data = b"age,town,ill\n[1, 2],a,flu\n[1, 2],a,flu\n".replace(b"[1, 2]", b'"[1, 2]"')
+    ok = check_export(data, "out.csv", SCHEMA, 2)
+    assert ok == Finding(
+        "ok",
+        "bytes",
+        (),
+        "The file 'out.csv', read again, has 2 records, and each combination of quasi-identifiers and strata is that "
+        "of at least 2 records (k = 2).",
+    )
+    # 1 and 1.0 are one number, but two texts.
+    stop = check_export(b"age,town,ill\n1,a,x\n1.0,a,x\n1,a,x\n", "out.CSV", SCHEMA, 2)
+    assert (stop.level, stop.code, stop.columns) == ("stop", "bytes", ())
+    assert "1 of 3 records" in stop.text
+    assert "(1 are unique)" in stop.text
+    assert check_export(b"age,town,ill\n1,a,x\n1,b,x\n", "out.csv", SCHEMA, 2).level == "stop"
+
+
+def test_empty_cells_are_a_value_and_lines_count():
+    schema = Schema(("age",))
+    assert check_export(b"age\n\n\n1\n1\n", "out.csv", schema, 2).level == "ok"
+    assert "1 of 3" in check_export(b"age\n\n1\n1\n", "out.csv", schema, 2).text
+    assert "1 of 4" in check_export(b"age\nNA\n1\n1\n1\n", "out.csv", schema, 2).text
+
+
+def test_identifiers_in_the_file():
+    stop = check_export(b"age;town;name\n1;a;Ann\n1;a;Bob\n", "out.csv", SCHEMA, 2, delimiter=";")
+    assert stop.columns == ("name",)
+    assert "'name', which name the records" in stop.text
+
+
+def test_names_as_the_file_has_them():
+    schema = Schema(("=a", 7, " b "))
+    release = pd.DataFrame({"=a": [1.5] * 3, 7: ["-x", "-x", "=y"], " b ": 0})
+    stop = check_export(to_csv(release).encode(), "out.csv", schema, 2)
+    assert "1 of 3" in stop.text
+    assert check_export(to_csv(release.iloc[:2]).encode("utf-8-sig"), "out.csv", schema, 2).level == "ok"
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "message"),
+    [
+        (b"age,ill\n1,x\n", "out.csv", "'out.csv' has no column 'town': its columns are 'age', 'ill'"),
+        (b"age,town\n", "out.csv", "'out.csv' has a header, but no records"),
+        (b"", "out.csv", "'out.csv' cannot be read again"),
+        (b"age,town\n1,2,3\n", "out.csv", "'out.csv' cannot be read again"),
+        (b"age,town\n1,\xff\n", "out.csv", "'out.csv' cannot be read again"),
+        (b"age,age,town\n1,1,2\n", "out.csv", "the column name 'age' occurs more than once"),
+        (b"age,town\n1,2\n", "out.pdf", "cannot tell what kind of file 'out.pdf' is"),
+    ],
+)
+def test_files_that_cannot_be_counted(data, name, message):
+    with pytest.raises(DataError, match=message):
+        check_export(data, name, SCHEMA, 1)
+
+
+def test_k_is_checked():
+    with pytest.raises(ParameterError, match="k must be at least 1"):
+        check_export(b"age,town\n1,2\n", "out.csv", SCHEMA, 0)
+
+
+def test_other_kinds_of_files():
+    release = pd.DataFrame({"age": [1.5, 1.5, 2.5], "town": ["01", "01", "01"]})
+    written = io.BytesIO()
+    release.to_parquet(written)
+    assert "1 of 3" in check_export(written.getvalue(), "out.parquet", SCHEMA, 2).text
+    assert check_export(b"age\ttown\n1.5\t01\n1.5\t01\n", "out.tsv", SCHEMA, 2).level == "ok"
+
+
+@given(
+    st.lists(st.tuples(st.floats(-1e9, 1e9), st.text("a,\"'\r\n=-1 ", max_size=3)), min_size=3, max_size=12),
+    st.sampled_from(["mean", "generalize"]),
+)
+def test_written_releases_keep_k(rows, statistic):
+    frame = pd.DataFrame(rows, columns=["age", "note"])
+    frame["age"] += np.arange(len(frame))
+    release = microaggregate(frame, k=3, quasi_identifiers="age", confidential="note", statistic=statistic)
+    found = check_export(to_csv(release.frame).encode(), "out.csv", Schema(("age",), confidential=("note",)), 3)
+    assert found.level == "ok"
+    assert f"has {len(frame)} records" in found.text
+    assert f"at least {release.report.risk.realized_k} records" in found.text

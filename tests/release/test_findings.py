@@ -1,0 +1,446 @@
+"""Findings: each code and level on files small enough to count by hand, and Adult counted in another way."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import microagg
+from microagg.errors import ParameterError
+from microagg.release import Finding, microaggregate
+from microagg.release.findings import find
+from microagg.schema import Schema
+from tests.conftest import load_benchmark
+
+CODES = [
+    "identifiers",
+    "undecided",
+    "index",
+    "k",
+    "identifying",
+    "determines",
+    "homogeneity",
+    "weights",
+    "gaps",
+    "order",
+]
+
+
+def findings(released, *, k=2, code=None, original=None, n_dropped=0, shuffled=False, quasi_identifiers="q", **roles):
+    """Return what is found of a release whose quasi-identifier is q, by default all of it."""
+    names = tuple(quasi_identifiers)
+    schema = Schema(names, **roles)
+    original = released if original is None else original
+    found = find(released, original, schema, k, n_dropped=n_dropped, shuffled=shuffled)
+    places = [CODES.index(finding.code) for finding in found]
+    assert places == sorted(places)
+    return [finding for finding in found if code in (None, finding.code)]
+
+
+def levels(found):
+    return [(finding.level, finding.columns) for finding in found]
+
+
+def only(found):
+    assert len(found) == 1
+    return found[0]
+
+
+def test_a_clean_release_has_nothing_but_ok():
+    released = pd.DataFrame({"q": [1.0] * 4 + [2.0] * 4, "ill": list("abababab")})
+    found = findings(released, k=4, confidential=("ill",), identifiers=("id",), shuffled=True)
+    assert [finding.code for finding in found] == [
+        "identifiers",
+        "undecided",
+        "k",
+        "identifying",
+        "determines",
+        "homogeneity",
+        "order",
+    ]
+    assert {finding.level for finding in found} == {"ok"}
+    assert all(finding.text.endswith(".") for finding in found)
+
+
+def test_levels_are_three():
+    with pytest.raises(ParameterError, match="level must be one of 'stop', 'warn', 'ok', not 'bad'"):
+        Finding("bad", "k", (), "")
+
+
+def test_identifiers():
+    released = pd.DataFrame({"q": [1.0] * 4})
+    left_out = only(findings(released, code="identifiers", identifiers=("id", "name")))
+    assert left_out == Finding("ok", "identifiers", ("id", "name"), "'id', 'name' are left out.")
+    none = only(findings(released, code="identifiers"))
+    assert none == Finding("ok", "identifiers", (), "No column is declared an identifier, so none is left out.")
+    kept = only(findings(released.assign(id=1), code="identifiers", identifiers=("id", "name")))
+    assert kept == Finding("stop", "identifiers", ("id",), "The release has 'id': leave it out.")
+
+
+def test_undecided():
+    released = pd.DataFrame({"q": [1.0] * 4, "a": 0, "b": 0, "c": 0, "d": 0, "s": 0, "w": 0})
+    roles = {"confidential": ("c",), "others": ("d",), "strata": ("s",), "weights": "w"}
+    open_ = only(findings(released, code="undecided", **roles))
+    assert levels([open_]) == [("stop", ("a", "b"))]
+    assert open_.text.startswith("Nothing was decided about 'a', 'b', released as they are: say what each of them is")
+    assert levels(findings(released.drop(columns=["a", "b"]), code="undecided", **roles)) == [("ok", ())]
+
+
+def test_index_that_files_get():
+    released = pd.DataFrame({"q": [1.0] * 4})
+    assert not findings(released.set_axis(list("wxyz")), code="index")
+    assert not findings(released.rename_axis("row"), code="index")
+    named = released.set_axis(pd.Index(list("wxyz"), name="person"))
+    assert levels(findings(named, code="index")) == [("stop", ("person",))]
+    two = released.set_axis(pd.MultiIndex.from_product([[0, 1], list("ab")], names=[None, "person"]))
+    assert "'person'" in only(findings(two, code="index")).text
+
+
+# ---- k ---------------------------------------------------------------------------------------------------------------
+
+
+def test_k_is_that_of_the_release():
+    released = pd.DataFrame({"q": [1.0] * 3 + [2.0] * 4})
+    ok = only(findings(released, k=3, code="k"))
+    assert (
+        ok.text
+        == "Each combination of quasi-identifiers is shared by at least 3 records, counted on the release (k = 3)."
+    )
+    below = only(findings(released, k=4, code="k"))
+    assert levels([below]) == [("stop", ())]
+    assert "3 of 7 records (0 unique) share their quasi-identifiers with fewer than k = 4" in below.text
+
+
+def test_columns_without_a_role_count_for_k():
+    released = pd.DataFrame(
+        {"q": [1.0] * 4 + [2.0] * 4, "same": 0, "two": list("aabbccdd"), "odd": list("xxxyzzzz"), "gap": [None] * 8}
+    )
+    # "odd" divides the first class into 3 and 1; "two" all of them into pairs.
+    stop = only(findings(released, k=3, code="k"))
+    assert levels([stop]) == [("stop", ("two", "odd"))]
+    assert "finds 8 of 8 records (2 unique) in classes of fewer than k = 3" in stop.text
+    assert "(without them each class has at least 4). Each alone: 'two' 8 (0 unique), 'odd' 1 (1 unique)." in stop.text
+    ok = only(findings(released.drop(columns=["two", "odd"]), k=3, code="k"))
+    assert ok.level == "ok"
+    assert "and" not in ok.text
+    assert "with 'same', 'gap' too, is shared by at least 4 records" in ok.text
+    # What is declared to be something else is not counted here.
+    assert levels(findings(released, k=3, code="k", confidential=("two",), others=("odd",))) == [("ok", ())]
+
+
+def test_columns_that_only_together_divide_a_class():
+    released = pd.DataFrame({"q": [1.0] * 8, "a": list("xxxxyyyy"), "b": list("xxyyxxyy")})
+    stop = only(findings(released, k=3, code="k"))
+    assert levels([stop]) == [("stop", ("a", "b"))]
+    assert "None of them does so alone." in stop.text
+    one = only(findings(released[["q", "a"]], k=5, code="k"))
+    assert "finds 8 of 8 records (0 unique)" in one.text
+    assert one.text.endswith("(without it each class has at least 8). Leave it out, or say what it is.")
+
+
+def test_strata_count_for_k():
+    released = pd.DataFrame({"q": [1.0] * 4, "s": list("aabb")})
+    assert levels(findings(released, k=3, code="k", strata=("s",))) == [("stop", ())]
+    assert (
+        "quasi-identifiers and strata is shared by at least 2" in only(findings(released, code="k", strata=("s",))).text
+    )
+
+
+@given(
+    st.lists(st.tuples(*[st.sampled_from([0, 1, 2])] * 2, *[st.sampled_from([None, "a", "b"])] * 2), min_size=1),
+    st.integers(1, 4),
+)
+def test_k_stops_if_and_only_if_a_plain_count_does(rows, k):
+    released = pd.DataFrame(rows, columns=["q", "r", "s", "loose"])
+    found = only(findings(released, k=k, code="k", quasi_identifiers="qr", strata=("s",)))
+    sizes = Counter(rows)
+    assert (found.level == "stop") == (min(sizes.values()) < k)
+    if found.level == "stop" and "loose" in found.columns:
+        few = [size for size in sizes.values() if size < k]
+        assert f"finds {sum(few)} of {len(rows)} record" in found.text
+        assert f"({few.count(1)} unique)" in found.text
+
+
+# ---- Columns left as they are ----------------------------------------------------------------------------------------
+
+
+def test_nearly_unique_columns():
+    released = pd.DataFrame({"q": [1.0] * 10, "number": range(10), "few": [1, 2, *[3] * 8], "one": [1, *[3] * 9]})
+    released["gaps"] = [1, 2, *[None] * 8]
+    text = "'number' has 10 distinct values in 10 records, 100 % of them with one that fewer than 2 share"
+    for role in ({"others": ("number", "few", "one", "gaps")}, {}):
+        stop = findings(released, code="identifying", **role)[0]
+        assert levels([stop]) == [("stop", ("number", "few", "gaps"))]
+        assert text in stop.text
+        # A fifth of the records counts; of those that have a value, not of all.
+        assert "'few' has 3 distinct values in 10 records, 20 % of them" in stop.text
+        assert "'gaps' has 2 distinct values in 2 records, 100 % of them" in stop.text
+    warn = only(findings(released, code="identifying", confidential=("number", "few", "one", "gaps")))
+    assert levels([warn]) == [("warn", ("number", "few", "gaps"))]
+    assert "Make sure that nobody else knows them" in warn.text
+
+
+def test_what_is_rare_depends_on_k():
+    released = pd.DataFrame({"q": [1.0] * 12, "c": np.repeat(range(4), 3)})
+    assert levels(findings(released, k=3, code="identifying", confidential=("c",))) == [("ok", ())]
+    assert levels(findings(released, k=4, code="identifying", confidential=("c",))) == [("warn", ("c",))]
+    # With k of 1 values that one record has alone are rare.
+    assert levels(findings(released, k=1, code="identifying", confidential=("c",))) == [("ok", ())]
+    released["c"] = range(12)
+    assert levels(findings(released, k=1, code="identifying", confidential=("c",))) == [("warn", ("c",))]
+
+
+def test_missing_and_constant_columns_identify_nobody():
+    released = pd.DataFrame({"q": [1.0] * 4, "same": ["x"] * 4, "none": [np.nan] * 4})
+    assert levels(findings(released, code="identifying")) == [("ok", ())]
+    assert levels(findings(released, code="identifying", others=("same", "none"))) == [("ok", ())]
+
+
+def test_many_columns_are_named_and_three_described():
+    released = pd.DataFrame({"q": [1.0] * 6, **dict.fromkeys("abcde", range(6))})
+    stop = only(findings(released, code="identifying"))
+    assert stop.columns == tuple("abcde")
+    assert stop.text.count("distinct values") == 3
+    assert "and likewise 'd', 'e'" in stop.text
+
+
+def test_other_columns_may_divide_classes():
+    released = pd.DataFrame({"q": [1.0] * 6 + [2.0] * 6, "o": [1, 1, 1, 2, 2, 2] * 2, "w": [5] * 12, "id": range(12)})
+    stop, warn = findings(released, k=4, code="identifying", others=("o", "id"), weights="w")
+    assert levels([stop, warn]) == [("stop", ("id",)), ("warn", ("o",))]
+    assert "Who knows 'o' besides the quasi-identifiers finds 12 of 12 records (0 unique)" in warn.text
+    assert levels(findings(released.drop(columns="id"), k=3, code="identifying", others=("o",))) == [("ok", ())]
+
+
+def test_weights_kept_identify():
+    released = pd.DataFrame({"q": [1.0] * 10, "w": np.arange(10) / 7})
+    assert levels(findings(released, code="identifying", weights="w")) == [("stop", ("w",))]
+    assert not findings(released, code="weights", weights="w")
+
+
+def test_weights_of_classes_are_fine():
+    released = pd.DataFrame({"q": [1.0] * 2 + [2.0] * 2 + [3.0] * 2, "w": [0.5, 0.5, 0.7, 0.7, 0.9, 0.9]})
+    original = pd.DataFrame({"q": [1, 2, 3, 4, 5, 6], "w": range(6)})
+    found = findings(released, original=original, weights="w")
+    assert levels([f for f in found if f.code == "weights"]) == [("ok", ("w",))]
+    assert levels([f for f in found if f.code == "identifying"]) == [("ok", ())]
+    assert "one value for each class" in only([f for f in found if f.code == "weights"]).text
+    # As they were they determine a quasi-identifier; as they are released they do not.
+    assert levels([f for f in found if f.code == "determines"]) == [("ok", ())]
+    dropped = only(findings(released[["q"]], code="weights", weights="w"))
+    assert dropped == Finding("ok", "weights", ("w",), "The weights 'w' are left out.")
+    assert not findings(released[["q"]], code="weights")
+
+
+@pytest.mark.parametrize("role", ["confidential", "others", None])
+def test_columns_that_determine_a_quasi_identifier(role):
+    schooling = ["none", "school", "degree"] * 8
+    original = pd.DataFrame(
+        {
+            "q": schooling,
+            "r": list("aabb") * 6,
+            "years": [0, 9, 14] * 8,
+            "town": [1, 2, 3, 4, 5, 6] * 4,
+            "x": [1, 2] * 12,
+        }
+    )
+    released = original.assign(q="*", r="*")
+    names = ("years", "town", "x")
+    roles = {} if role is None else {role: names}
+    found = findings(released, original=original, code="determines", quasi_identifiers="qr", **roles)
+    assert levels(found) == [("stop", ("years", "q")), ("stop", ("town", "q"))]
+    assert found[0].text.startswith("'years' determines 'q' (one to one): who knows")
+    assert "original 'q'" in found[0].text
+    assert found[1].text.startswith("'town' determines 'q': who knows")
+    left_out = findings(
+        released.drop(columns=["years", "town"]), original=original, code="determines", quasi_identifiers="qr"
+    )
+    assert levels(left_out) == [("ok", ())]
+
+
+def test_one_column_may_determine_two():
+    original = pd.DataFrame({"q": [1, 2, 3] * 8, "r": list("xyx") * 8, "code": [7, 8, 9] * 8})
+    stop = only(findings(original.assign(q=0, r=0), original=original, code="determines", quasi_identifiers="qr"))
+    assert stop.columns == ("code", "q", "r")
+    assert stop.text.startswith("'code' determines 'q' (one to one), 'r': who knows")
+
+
+def test_strata_may_determine_a_quasi_identifier():
+    original = pd.DataFrame({"q": [1, 2] * 20, "s": list("ab") * 20})
+    assert levels(findings(original, original=original, code="determines", strata=("s",))) == [("ok", ())]
+
+
+def test_gaps_of_a_column_do_not_hide_what_it_determines():
+    original = pd.DataFrame({"q": [1, 2, 3, 3] * 10, "c": ["a", "b", "c", None] * 10})
+    stop = only(findings(original.assign(q=0), original=original, code="determines", confidential=("c",)))
+    assert "(one to one)" in stop.text
+
+
+# ---- Classes ---------------------------------------------------------------------------------------------------------
+
+
+def test_homogeneous_classes():
+    released = pd.DataFrame({"q": [1.0] * 3 + [2.0] * 2 + [3.0] * 2 + [4.0] * 3})
+    released["ill"] = ["flu", "flu", "flu", "flu", "cold", "cold", "cold", None, None, None]
+    released["pay"] = [1, 2, 1, 2, 1, 2, 1, 2, 1, 2]
+    released["country"] = "here"
+    warn, ok = findings(released, code="homogeneity", confidential=("ill", "pay", "country"))
+    assert levels([warn, ok]) == [("warn", ("ill",)), ("ok", ("pay",))]
+    # Nobody learns a value of the fourth class, for it has none.
+    assert warn.text.startswith(
+        "In 2 of 4 classes, with 5 records, all have the same 'ill', most often 'flu' (3 records): who finds"
+    )
+    divided = findings(released.assign(s=list("aaabaabaab")), code="homogeneity", confidential=("pay",), strata=("s",))
+    assert levels(divided) == [("warn", ("pay",))]
+    same = only(findings(released, code="homogeneity", confidential=("country",)))
+    assert levels([same]) == [("ok", ("country",))]
+    assert "no class says more" in same.text
+    assert levels(findings(released, code="homogeneity")) == [("ok", ())]
+
+
+def test_records_left_out():
+    released = pd.DataFrame({"q": [1.0] * 95})
+    assert not findings(released, code="gaps")
+    few = only(findings(released, code="gaps", n_dropped=4))
+    assert few == Finding("ok", "gaps", (), "4 records of 99 (4.04 %) lack a quasi-identifier and are left out.")
+    many = only(findings(released, code="gaps", n_dropped=5))
+    assert many.level == "warn"
+    assert many.text.startswith("5 records of 100 (5 %) lack a quasi-identifier and are left out: what is released")
+
+
+def test_order():
+    released = pd.DataFrame({"q": [1.0] * 4})
+    assert only(findings(released, code="order")).level == "warn"
+    assert only(findings(released, code="order", shuffled=True)).level == "ok"
+
+
+# ---- Releases --------------------------------------------------------------------------------------------------------
+
+
+def test_a_release_has_its_findings(frame):
+    frame.loc[frame.index[:3], "income"] = np.nan
+    roles = {"quasi_identifiers": ["age", "income"], "confidential": "illness", "identifiers": "id", "missing": "drop"}
+    release = microaggregate(frame, k=4, others=["height", "region"], **roles)
+    assert isinstance(release.findings[0], microagg.Finding)
+    assert release.findings is release.report.findings
+    schema = Schema(("age", "income"), confidential=("illness",), identifiers=("id",), others=("height", "region"))
+    assert release.findings == find(release.frame, frame.iloc[3:], schema, 4, n_dropped=3)
+    known = {finding.code: finding for finding in release.findings}
+    assert known["undecided"].columns == ("smoker", "score", "when")
+    assert known["gaps"].text.startswith("3 records of 60 (5 %)")
+    written = json.loads(json.dumps(release.report.to_dict(), allow_nan=False))
+    assert [one["code"] for one in written["findings"]] == [finding.code for finding in release.findings]
+    assert written["findings"][1]["columns"] == ["smoker", "score", "when"]
+    assert written["accepted"] == []
+
+
+def test_a_file_of_any_types_has_findings(frame):
+    frame["list"] = [[i % 2] for i in range(60)]
+    frame["span"] = pd.interval_range(0, 60)
+    frame["complex"] = np.arange(60) * 1j
+    frame[3] = pd.to_timedelta(range(60), unit="h")
+    frame[("a", 1)] = [i // 30 if i % 7 else "x" for i in range(60)]
+    found = {finding.code: finding for finding in microaggregate(frame, k=4, quasi_identifiers=["age"]).findings}
+    assert found["identifying"].columns == ("id", "income", "height", "when", "span", "complex", 3)
+    assert ("a", 1) in found["undecided"].columns
+    assert "list" in found["k"].columns
+
+
+def test_findings_are_accepted(frame):
+    release = microaggregate(frame, k=4, quasi_identifiers=["age"])
+    known = {finding.code: finding for finding in release.findings}
+    accepted = release.accept("order", "undecided", reason="the registry has checked it.")
+    assert accepted.report.accepted == (known["undecided"], known["order"])
+    assert release.report.accepted == ()
+    assert accepted.findings == release.findings
+    assert accepted.frame is release.frame
+    lines = accepted.report.summary().splitlines()
+    assert f"Released in spite of: {known['order'].text}" in lines
+    assert lines[-1] == "The reason given: the registry has checked it."
+    assert "in spite" not in release.report.summary()
+    more = accepted.accept("k", "order", reason="k is 4").report
+    assert more.accepted == (known["undecided"], known["k"], known["order"])
+    assert more.reason == "the registry has checked it.; k is 4"
+    assert more.to_dict()["accepted"][1]["code"] == "k"
+
+
+def test_only_stops_and_warnings_can_be_accepted(frame):
+    release = microaggregate(frame, k=4, quasi_identifiers=["age"])
+    with pytest.raises(
+        ParameterError, match="there is no stop or warning 'identifiers', 'nonsense': the codes are 'und"
+    ):
+        release.accept("order", "identifiers", "nonsense")
+    with pytest.raises(
+        ParameterError, match="no code was given: the codes are 'undecided', 'k', 'identifying', 'order'"
+    ):
+        release.accept(reason="none")
+
+
+# ---- Adult -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def adult():
+    frame = load_benchmark("adult").frame.dropna().reset_index(drop=True)
+    assert len(frame) == 30_162
+    return frame
+
+
+def released_adult(frame):
+    """Return Adult with its quasi-identifiers coarse enough for classes of 3, by plain means."""
+    released = frame.assign(age=np.where(frame["age"] < 40, "[17, 39]", "[40, 90]"), education="*", race="*")
+    return released[["age", "education", "race", "sex", "fnlwgt", "education-num", "hours-per-week", "income"]]
+
+
+def adult_findings(frame, **roles):
+    released = released_adult(frame)
+    schema = Schema(("age", "education", "race", "sex"), confidential=("income",), **roles)
+    return released, {finding.code: finding for finding in reversed(find(released, frame, schema, 3))}
+
+
+@pytest.mark.parametrize("as_others", [True, False])
+def test_adult_with_its_weights_and_years_of_schooling(adult, as_others):
+    loose = ("fnlwgt", "education-num", "hours-per-week")
+    _, found = adult_findings(adult, **({"others": loose} if as_others else {}))
+    assert levels([found["identifying"]]) == [("stop", ("fnlwgt",))]
+    sizes = adult["fnlwgt"].map(adult["fnlwgt"].value_counts())
+    share = f"{100 * (sizes < 3).mean():.3g}"
+    assert f"'fnlwgt' has 20,263 distinct values in 30,162 records, {share} % of them" in found["identifying"].text
+    assert levels([found["determines"]]) == [("stop", ("education-num", "education"))]
+    assert "'education-num' determines 'education' (one to one)" in found["determines"].text
+    assert found["k"].level == ("ok" if as_others else "stop")
+
+
+def test_adult_is_counted_as_pandas_counts_it(adult):
+    released, found = adult_findings(adult)
+    keys, loose = ["age", "education", "race", "sex"], ["fnlwgt", "education-num", "hours-per-week"]
+
+    def below(columns):
+        sizes = released.groupby(columns)[columns[0]].transform("size")
+        return f"{(sizes < 3).sum():,}", f"({(sizes == 1).sum():,} unique)"
+
+    records, unique = below(keys + loose)
+    assert f"finds {records} of 30,162 records {unique} in classes" in found["k"].text
+    assert found["k"].columns == ("fnlwgt", "hours-per-week")
+    for name in found["k"].columns:
+        assert f"{name!r} {' '.join(below([*keys, name]))}" in found["k"].text
+    assert below([*keys, "education-num"])[0] == "0"
+
+
+def test_adult_in_classes_of_one_income(adult):
+    schema = Schema(("age", "workclass"), confidential=("income",), strata=("native-country",))
+    released = adult[["age", "workclass", "native-country", "income"]]
+    warn = next(one for one in find(released, adult, schema, 1) if one.code == "homogeneity")
+    groups = released.groupby(["age", "workclass", "native-country"])["income"].agg(["nunique", "size", "first"])
+    alike = groups[groups["nunique"] == 1]
+    low = alike.loc[alike["first"] == "<=50K", "size"].sum()
+    assert warn.text.startswith(
+        f"In {len(alike):,} of {len(groups):,} classes, with {alike['size'].sum():,} records, all have the same "
+        f"'income', most often '<=50K' ({low:,} records)"
+    )

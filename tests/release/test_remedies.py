@@ -1,0 +1,193 @@
+"""Remedies lose what a release made after their change loses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from microagg.errors import DataError, ParameterError
+from microagg.progress import Cancelled, watched
+from microagg.release import Change, loss_finding, microaggregate, try_remedies
+from tests.release.common import QUASI
+
+
+@pytest.fixture
+def codes():
+    rng = np.random.default_rng(5)
+    n = 80
+    return pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, n),
+            "zip": [f"{a}{b}{c}0" for a, b, c in rng.integers([1, 0, 0], [3, 5, 10], (n, 3))],
+            "sex": rng.choice(["m", "f"], n),
+            "ill": rng.choice(["flu", "cold"], n),
+        }
+    )
+
+
+def test_each_quasi_identifier_is_left_out_in_turn(frame):
+    roles = {"confidential": "illness", "identifiers": "id", "others": ["smoker", "score", "when", "region"]}
+    found = list(try_remedies(frame, k=4, quasi_identifiers=QUASI, **roles))
+    assert [remedy.change for remedy in found] == [None, *(Change(name, 0) for name in QUASI)]
+    whole = microaggregate(frame, k=4, quasi_identifiers=QUASI, **roles).report.loss.information_loss
+    assert found[0].loss == whole
+    assert found[0].sentence == f"as it is {whole:.3g} %"
+    for remedy in found[1:]:
+        left = [name for name in QUASI if name != remedy.change.column]
+        loss = microaggregate(frame, k=4, quasi_identifiers=left).report.loss.information_loss
+        assert remedy.loss == loss < whole
+        assert remedy.sentence == f"without {remedy.change.column!r} {loss:.3g} %"
+
+
+def test_a_change_is_applied_to_a_file_and_the_choices(codes):
+    choices = {
+        "quasi_identifiers": ["age", "zip", "sex"],
+        "identifiers": "ill",
+        "taxonomies": {"sex": None},
+        "ordinal": {"zip": ["1"]},
+    }
+    same, changed = Change("sex", 0).applied(codes, choices)
+    assert same is codes
+    assert changed == {
+        "quasi_identifiers": ["age", "zip"],
+        "identifiers": ["ill", "sex"],
+        "taxonomies": {},
+        "ordinal": {"zip": ["1"]},
+    }
+    assert choices["identifiers"] == "ill"
+    codes.loc[3, "zip"] = None
+    before = codes.copy()
+    cut, unchanged = Change("zip", 2).applied(codes, choices)
+    assert unchanged == choices
+    pd.testing.assert_frame_equal(codes, before)
+    pd.testing.assert_frame_equal(cut.drop(columns="zip"), codes.drop(columns="zip"))
+    assert cut["zip"].dropna().tolist() == [value[:2] for value in before["zip"].dropna()]
+    assert pd.isna(cut.loc[3, "zip"])
+
+
+def test_codes_are_cut_where_that_makes_fewer_of_them(codes):
+    choices = {"method": "mondrian", "quasi_identifiers": ["age", "zip", "sex"], "confidential": "ill"}
+    found = list(try_remedies(codes, k=5, **choices))
+    # The last digit is always 0.
+    changes = [Change(name, 0) for name in choices["quasi_identifiers"]] + [Change("zip", 2), Change("zip", 1)]
+    assert [remedy.change for remedy in found] == [None, *changes]
+    for remedy in found[1:]:
+        frame, asked = remedy.change.applied(codes, choices)
+        assert remedy.loss == microaggregate(frame, k=5, **asked).report.generalization.information_loss
+    assert found[4].sentence.startswith("with the first 2 characters of 'zip' ")
+    assert found[5].sentence.startswith("with the first character of 'zip' ")
+
+
+@pytest.mark.parametrize(
+    ("values", "lengths"),
+    [
+        (["12", "13", "21", "22"], [1]),
+        (["A1", "A2", "B1", "B2"], [1]),
+        (["12", "13", "21", "2"], []),
+        (["ab", "ac", "bb", "bc"], []),
+        (["1 ", "13", "21", "22"], []),
+        (["12", "13", "11", "14"], []),
+        ([12, 13, 21, 22], []),
+        (pd.Categorical(["12", "13", "21", "22"]), []),
+        ([f"{i}".zfill(13) for i in (12, 13, 21, 22)], []),
+    ],
+    ids=["digits", "letters", "lengths", "words", "blank", "one", "numbers", "categories", "long"],
+)
+def test_what_is_a_code(values, lengths):
+    frame = pd.DataFrame({"code": pd.concat([pd.Series(values)] * 3, ignore_index=True)})
+    found = list(try_remedies(frame, k=2, quasi_identifiers="code", method="mondrian"))
+    assert [remedy.change for remedy in found] == [None, *(Change("code", length) for length in lengths)]
+
+
+def test_codes_with_an_order_stay(codes):
+    order = {"zip": sorted(codes["zip"].unique())}
+    found = list(try_remedies(codes, k=5, method="mondrian", quasi_identifiers=["zip", "sex"], ordinal=order))
+    assert [remedy.change for remedy in found] == [None, Change("zip", 0), Change("sex", 0)]
+
+
+def test_a_sample_is_said_to_be_one(frame):
+    found = list(try_remedies(frame, k=4, sample=20, quasi_identifiers=QUASI))
+    assert all(remedy.sentence.endswith(" %, tried on 20 of 60 records") for remedy in found)
+    again = list(try_remedies(frame, k=4, sample=20, quasi_identifiers=QUASI))
+    assert found == again
+
+
+def test_a_sample_has_strata_of_k_and_no_gaps(frame):
+    frame["town"] = ["a"] * 40 + ["b"] * 12 + ["c"] * 8
+    frame.loc[frame.index[:10], "age"] = np.nan
+    choices = {"quasi_identifiers": ["age", "height"], "by": "town", "missing": "drop"}
+    found = list(try_remedies(frame, k=5, sample=20, **choices))
+    sampled = int(found[0].sentence.split("tried on ")[1].split(" of ")[0])
+    assert 5 <= sampled < 20
+    with pytest.raises(DataError, match="the sample to try remedies on"):
+        list(try_remedies(frame, k=18, sample=20, **choices))
+
+
+def test_remedies_can_be_cancelled(frame):
+    seen = []
+
+    def watcher(message, share):
+        if message.startswith("Trying"):
+            seen.append((message, share))
+        return len(seen) < 3
+
+    with watched(watcher):
+        running = try_remedies(frame, k=4, quasi_identifiers=QUASI)
+        assert next(running).change is None
+        assert next(running).change == Change("age", 0)
+        with pytest.raises(Cancelled):
+            next(running)
+    assert seen == [
+        ("Trying the release as it is", 0.0),
+        ("Trying the release without 'age'", 0.25),
+        ("Trying the release without 'income'", 0.5),
+    ]
+
+
+@pytest.mark.parametrize("sample", [3, 4.5, True, None])
+def test_the_sample_is_checked(frame, sample):
+    with pytest.raises(ParameterError, match="sample must be a whole number of at least k=4"):
+        next(try_remedies(frame, k=4, sample=sample, quasi_identifiers=QUASI))
+
+
+def test_constant_samples_are_no_matter():
+    frame = pd.DataFrame({"a": [1.0] * 20, "b": range(20)})
+    assert [remedy.loss for remedy in try_remedies(frame, k=20)][1:] == [pytest.approx(100.0), 0.0]
+
+
+# ---- A limit ---------------------------------------------------------------------------------------------------------
+
+
+def test_loss_against_a_limit(frame):
+    report = microaggregate(frame, k=4, quasi_identifiers=QUASI).report
+    loss = report.loss.information_loss
+    ok = loss_finding(report, loss)
+    assert (ok.level, ok.code, ok.columns) == ("ok", "loss", ())
+    assert ok.text == f"IL is {loss:.4g} %, within the limit of {loss:g} %."
+    warn = loss_finding(report, loss - 0.01)
+    worst = max(report.loss.attributes, key=report.loss.attributes.get)
+    assert (warn.level, warn.code, warn.columns) == ("warn", "loss", (worst,))
+    assert f"Most is lost on {worst!r}." in warn.text
+    one = microaggregate(frame, k=4, quasi_identifiers="age").report
+    assert loss_finding(one, 0).columns == ()
+
+
+def test_either_loss_may_be_above_the_limit(codes):
+    asked = {"k": 5, "method": "mondrian", "quasi_identifiers": ["age", "sex"]}
+    report = microaggregate(codes, **asked).report
+    low, high = sorted([report.loss.information_loss, report.generalization.information_loss])
+    assert low < high
+    assert loss_finding(report, high).text.startswith(
+        f"IL is {report.loss.information_loss:.4g} % and Total-IL is {report.generalization.information_loss:.4g} %"
+    )
+    assert loss_finding(report, (low + high) / 2).level == "warn"
+    text = loss_finding(microaggregate(codes, statistic="generalize", **asked).report, 0).text
+    assert text.startswith("Total-IL is ")
+
+
+@pytest.mark.parametrize("limit", [-1, float("nan"), float("inf"), "10", None, True])
+def test_the_limit_is_checked(frame, limit):
+    report = microaggregate(frame, k=4, quasi_identifiers=QUASI).report
+    with pytest.raises(ParameterError, match="limit must be a percentage of at least 0"):
+        loss_finding(report, limit)
