@@ -9,11 +9,12 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from microagg.gaps import Filled
 from microagg.metrics import bounds, generalization, loss
 from microagg.metrics.generalization import Summary
 from microagg.partition import Partition
 from microagg.records import Records
-from microagg.release.prepare import Numbers
+from microagg.release.source import Numbers
 from microagg.release.strata import Part, keys
 from microagg.scaling import centered
 from microagg.schema import Schema
@@ -64,8 +65,9 @@ class Loss:
         lost = np.square(Z - numbers.scaling.transform(replaced)).sum(axis=0)
         spread = np.square(centered(Z)[2]).sum(axis=0)
         sse, sst = float(lost.sum()), loss.sst(Z)
-        # With means the IL is at most 100 %, which rounding must not exceed; with medians it can be more.
-        percent = loss.percent if statistic == "mean" else _percent
+        # With means the IL is at most 100 %, which rounding must not exceed; with medians, or means of dates rounded to
+        # whole days or years, it can be more.
+        percent = loss.percent if statistic == "mean" and not any(numbers.units) else _percent
         least = sum(bounds.nearest_neighbor(Z[rows], partition.k).sse for rows, _ in strata)
         return cls(
             sse=sse,
@@ -149,7 +151,7 @@ class Risk:
 
 @dataclass(frozen=True)
 class AttributeUtility:
-    """What became of one numeric quasi-identifier, in its own units.
+    """What became of one numeric quasi-identifier, in its own units; of dates in days since 1970-01-01.
 
     Attributes
     ----------
@@ -287,6 +289,8 @@ class Report:
         Likewise.
     generalization : Generalization or None
         None where all quasi-identifiers are numeric and replaced by a mean or median.
+    filled : tuple of Filled
+        The gaps of quasi-identifiers that were filled before grouping.
     """
 
     k: int
@@ -301,6 +305,7 @@ class Report:
     risk: Risk
     utility: Utility | None
     generalization: Generalization | None
+    filled: tuple[Filled, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as nested dicts and lists that JSON can hold."""
@@ -315,6 +320,7 @@ class Report:
             ("records", "k", "", self.k),
             ("records", "n_records", "", self.n_records),
             ("records", "n_dropped", "", self.n_dropped),
+            *(("records", "n_filled", filled.column, filled.n) for filled in self.filled),
         ]
         for part in ("loss", "risk", "utility", "generalization"):
             figures = {} if getattr(self, part) is None else vars(getattr(self, part))
@@ -405,7 +411,11 @@ class Report:
         shrunk = {a.name: 1.0 - a.sd_after / a.sd_before for a in utility.attributes if a.sd_before > 0.0}
         if shrunk:
             name, most = _largest(shrunk)
-            means = "means are kept, and standard deviations" if self.statistic == "mean" else "standard deviations"
+            kept = self.statistic == "mean" and all(
+                abs(a.mean_after - a.mean_before) <= _VANISHED * max(abs(a.mean_before), a.sd_before)
+                for a in utility.attributes
+            )
+            means = "means are kept, and standard deviations" if kept else "standard deviations"
             numeric = "" if self.generalization is None else "numeric "
             sentences.append(
                 f"Of the {numeric}attributes, {means} shrink by at most {100.0 * max(most, 0.0):.3g} % ({name})."
@@ -419,7 +429,7 @@ class Report:
         return sentences
 
     def _remarks(self) -> list[str]:
-        sentences = []
+        sentences = [str(filled) for filled in self.filled]
         if self.n_dropped:
             sentences.append(
                 f"{counted(self.n_dropped, 'record')} with a missing quasi-identifier "
