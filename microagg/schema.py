@@ -174,7 +174,7 @@ class Schema:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether all quasi-identifiers are numeric."""
+        """Whether all quasi-identifiers are numeric, as dates are too."""
         return not self.taxonomies and not self.ordinal
 
     def _attribute(self, name: Hashable) -> Attribute:
@@ -205,8 +205,8 @@ class Schema:
         """Return the roles of the columns of ``frame``, checked against it.
 
         Where ``quasi_identifiers`` are not named, they are all numeric columns that have no other role: not those of
-        booleans, but those that hold one value only too; and those with a taxonomy or an order, or among ``dates`` or
-        ``numbers``. A column of booleans that is named counts as 0 and 1.
+        booleans, but those that hold one value only too; and those with a taxonomy or an order, or among ``dates``,
+        ``numbers`` or ``missing_codes``. A column of booleans that is named counts as 0 and 1.
 
         A quasi-identifier with a taxonomy is nominal, one with an order (its categories from the lowest to the highest)
         is ordinal. Of the others, ordered categories of pandas are ordinal, text and other categories nominal with the
@@ -237,16 +237,16 @@ class Schema:
         taken = {name for names in declared.values() for name in names}
         taken |= {name for role, value in single.items() for name in _names(role, value)}
         declared |= single
-        for what, given in (("taxonomies", taxonomies), ("ordinal", ordinal)):
+        for what, given in (("taxonomies", taxonomies), ("ordinal", ordinal), ("missing_codes", missing_codes)):
             if given is not None and not isinstance(given, Mapping):
                 raise ParameterError(f"{what} must be a mapping from column names, not {type(given).__name__}.")
         taxonomies, ordinal, dates = dict(taxonomies or {}), dict(ordinal or {}), _units(dates)
-        kinds = {*taxonomies, *ordinal, *dates, *_names("numbers", numbers)}
+        meant = {*taxonomies, *ordinal, *dates, *_names("numbers", numbers), *(missing_codes or {})}
         if quasi_identifiers is None:
             names: tuple[Hashable, ...] = tuple(
                 name
                 for name in frame.columns
-                if name not in taken and (encoding.is_number(frame[name].dtype) or name in kinds)
+                if name not in taken and (encoding.is_number(frame[name].dtype) or name in meant)
             )
             if not names:
                 raise DataError(

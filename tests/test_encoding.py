@@ -190,8 +190,10 @@ def test_codes_are_found_whatever_the_type(dtype):
 
 
 def test_a_code_among_numbers_leaves_numbers():
-    frame = pd.DataFrame({"a": [34, "n/a", 12]})
-    assert Schema.infer(frame, "a", missing_codes={"a": "n/a"}).attributes[0].kind == "numeric"
+    frame = pd.DataFrame({"a": [34, "n/a", 12], "b": ["x", "y", "x"]})
+    schema = Schema.infer(frame, missing_codes={"a": "n/a"})
+    assert [(a.name, a.kind) for a in schema.attributes] == [("a", "numeric")]
+    np.testing.assert_array_equal(schema.encode(frame)[:, 0], [34, np.nan, 12])
     frame = pd.DataFrame({"a": [True, False, True]})
     np.testing.assert_array_equal(Schema(("a",), missing_codes={"a": "True"}).encode(frame)[:, 0], [np.nan, 0, np.nan])
 

@@ -105,7 +105,7 @@ def microaggregate(
         says that it works on ``mixed`` attributes.
     quasi_identifiers : column name or collection of them, optional
         What is microaggregated; by default all numeric columns that have no other role, and those with a taxonomy or
-        an order, or among ``dates`` or ``numbers``, see :meth:`microagg.Schema.infer`.
+        an order, or among ``dates``, ``numbers`` or ``missing_codes``, see :meth:`microagg.Schema.infer`.
     confidential : column name or collection of them, optional
         Confidential attributes; released as they are.
     identifiers : column name or collection of them, optional
