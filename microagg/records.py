@@ -40,12 +40,15 @@ class Attribute:
         The categories of an ordinal attribute, lowest first; empty for others.
     taxonomy : Taxonomy or None
         That of a nominal attribute; None for others.
+    unit : {"", "day", "year"}
+        What dates are released by; they are numeric, in days since 1970-01-01. Empty for others.
     """
 
     name: Hashable
     kind: Kind = "numeric"
     levels: tuple[str, ...] = ()
     taxonomy: Taxonomy | None = None
+    unit: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
+from microagg import encoding
+from microagg.dates import UNITS, holds_dates
 from microagg.errors import DataError, ParameterError
+from microagg.gaps import fill
 from microagg.records import Attribute, Records, class_codes
 from microagg.taxonomy import Taxonomy, category
-from microagg.validation import (
-    FloatArray,
-    IntArray,
-    check_choice,
-    check_columns,
-    check_finite,
-    check_frame,
-    check_present,
-    listing,
-    numeric_matrix,
-)
+from microagg.validation import FloatArray, IntArray, check_choice, check_columns, check_frame, check_present, listing
 
 #: The roles that columns can have, and what messages call them. A column has one role, except that the classes are
 #: confidential attributes or strata too.
@@ -38,9 +30,6 @@ ROLES: Mapping[str, str] = {
     "weights": "weights",
     "others": "other columns",
 }
-
-#: What can be done about records with a missing quasi-identifier.
-MISSING = ("error", "drop")
 
 
 @dataclass(frozen=True)
@@ -68,6 +57,15 @@ class Schema:
         The column with the weight of each record, such as the number of persons that it stands for in a sample survey.
     others : tuple
         The columns about which it was decided that they have none of these roles; they stay as they are.
+    dates : mapping of column name to {"day", "year"}
+        The quasi-identifiers that are dates, with the unit that they are released by; grouped by as days since
+        1970-01-01. May be given as a collection of names, which then are released by the day. What dates are read
+        from, :func:`microagg.dates.read` says.
+    numbers : tuple
+        The quasi-identifiers that are numbers though a file may hold them as text (``" 3.5 "``).
+    missing_codes : mapping of column name to tuple of str
+        The values of quasi-identifiers that stand for a missing one (``n/a``, ``-999``), as
+        :func:`microagg.taxonomy.category` writes them.
 
     Roles are given as one column name or as a collection of them. (A tuple is a collection.) Quasi-identifiers that are
     neither nominal nor ordinal are numeric.
@@ -76,7 +74,8 @@ class Schema:
     ------
     ParameterError
         If a column is named twice, within a role or in two of them, if there is no quasi-identifier, if the classes are
-        a quasi-identifier or an identifier, or if a taxonomy or an order is given to something else.
+        a quasi-identifier or an identifier, if a taxonomy, an order, a unit of dates or a code for missing values is
+        given to something else, or if a column has two kinds.
     DataError
         If a taxonomy is none, or an order is empty or has a category twice.
     """
@@ -90,22 +89,44 @@ class Schema:
     classes: Hashable = None
     weights: Hashable = None
     others: tuple[Hashable, ...] = ()
+    dates: Mapping[Hashable, str] = field(default_factory=dict, hash=False)
+    numbers: tuple[Hashable, ...] = ()
+    missing_codes: Mapping[Hashable, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         self._check_roles()
-        for what, given in (("a taxonomy", self.taxonomies), ("an order", self.ordinal)):
+        object.__setattr__(self, "dates", MappingProxyType(_units(self.dates)))
+        object.__setattr__(self, "numbers", tuple(dict.fromkeys(_names("numbers", self.numbers))))
+        self._check_kinds()
+        taxonomies = {name: _taxonomy(name, given, ()) for name, given in self.taxonomies.items()}
+        ordinal = {name: _levels(name, given) for name, given in self.ordinal.items()}
+        codes = {name: _missing_codes(name, given) for name, given in self.missing_codes.items()}
+        object.__setattr__(self, "taxonomies", MappingProxyType(taxonomies))
+        object.__setattr__(self, "ordinal", MappingProxyType(ordinal))
+        object.__setattr__(self, "missing_codes", MappingProxyType(codes))
+
+    def _check_kinds(self) -> None:
+        if not isinstance(self.missing_codes, Mapping):
+            raise ParameterError(
+                f"missing_codes must map column names to codes, not be {self.missing_codes!r}: write {{'column': ...}}."
+            )
+        kinds: dict[str, Iterable[Hashable]] = {
+            "a taxonomy": self.taxonomies,
+            "an order": self.ordinal,
+            "a unit of dates": self.dates,
+            "an entry among the numbers": self.numbers,
+        }
+        for what, given in (kinds | {"a code for missing values": self.missing_codes}).items():
             for name in given:
                 if name not in self.quasi_identifiers:
                     raise ParameterError(
                         f"there is {what} for {name!r}, which is not among the quasi-identifiers: leave it out, or "
                         "name the column a quasi-identifier."
                     )
-        if both := [name for name in self.ordinal if name in self.taxonomies]:
-            raise ParameterError(f"column {both[0]!r} has a taxonomy and an order: give one of them.")
-        taxonomies = {name: _taxonomy(name, given, ()) for name, given in self.taxonomies.items()}
-        ordinal = {name: _levels(name, given) for name, given in self.ordinal.items()}
-        object.__setattr__(self, "taxonomies", MappingProxyType(taxonomies))
-        object.__setattr__(self, "ordinal", MappingProxyType(ordinal))
+        for name in self.quasi_identifiers:
+            own = [what for what, given in kinds.items() if name in given]
+            if len(own) > 1:
+                raise ParameterError(f"column {name!r} has {own[0]} and {own[1]}: give one of them.")
 
     def _check_roles(self) -> None:
         for role in ("classes", "weights"):
@@ -153,7 +174,7 @@ class Schema:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether all quasi-identifiers are numeric."""
+        """Whether all quasi-identifiers are numeric, as dates are too."""
         return not self.taxonomies and not self.ordinal
 
     def _attribute(self, name: Hashable) -> Attribute:
@@ -161,7 +182,7 @@ class Schema:
             return Attribute(name, "nominal", taxonomy=self.taxonomies[name])
         if name in self.ordinal:
             return Attribute(name, "ordinal", levels=self.ordinal[name])
-        return Attribute(name)
+        return Attribute(name, unit=self.dates.get(name, ""))
 
     @classmethod
     def infer(
@@ -177,27 +198,30 @@ class Schema:
         classes: Any = None,
         weights: Any = None,
         others: Any = None,
+        dates: Any = None,
+        numbers: Any = None,
+        missing_codes: Mapping[Any, Any] | None = None,
     ) -> Self:
         """Return the roles of the columns of ``frame``, checked against it.
 
         Where ``quasi_identifiers`` are not named, they are all numeric columns that have no other role: not those of
-        booleans, but those that hold one value only too; and those with a taxonomy or an order. A column of booleans
-        that is named counts as 0 and 1.
+        booleans, but those that hold one value only too; and those with a taxonomy or an order, or among ``dates``,
+        ``numbers`` or ``missing_codes``. A column of booleans that is named counts as 0 and 1.
 
         A quasi-identifier with a taxonomy is nominal, one with an order (its categories from the lowest to the highest)
         is ordinal. Of the others, ordered categories of pandas are ordinal, text and other categories nominal with the
-        flat taxonomy of their values, and numbers numeric. What ``taxonomies`` holds may be anything that
+        flat taxonomy of their values, numbers numeric, and dates (but not text that says one) dates by the day. What
+        ``missing_codes`` names is no value to any of this. What ``taxonomies`` holds may be anything that
         :meth:`microagg.taxonomy.Taxonomy.of` takes: a taxonomy, a path, text, nested mappings, or None for a flat one.
 
         Raises
         ------
         DataError
             If ``frame`` is not a DataFrame with unique column names on one level, a column is not in it, a
-            quasi-identifier holds what is neither number nor category, a value is missing in its taxonomy or order, a
-            taxonomy is not valid, or no column is left to be a quasi-identifier.
+            quasi-identifier holds what is neither number, date nor category, or what does not fit its kind, a value is
+            missing in its taxonomy or order, a taxonomy is not valid, or no column is left to be a quasi-identifier.
         ParameterError
-            If a column is named twice, within a role or in two of them, or a taxonomy or an order is given to a column
-            that is not a quasi-identifier.
+            As the class says.
         """
         check_frame(frame)
         declared: dict[str, Any] = {
@@ -213,15 +237,16 @@ class Schema:
         taken = {name for names in declared.values() for name in names}
         taken |= {name for role, value in single.items() for name in _names(role, value)}
         declared |= single
-        for what, given in (("taxonomies", taxonomies), ("ordinal", ordinal)):
+        for what, given in (("taxonomies", taxonomies), ("ordinal", ordinal), ("missing_codes", missing_codes)):
             if given is not None and not isinstance(given, Mapping):
                 raise ParameterError(f"{what} must be a mapping from column names, not {type(given).__name__}.")
-        taxonomies, ordinal = dict(taxonomies or {}), dict(ordinal or {})
+        taxonomies, ordinal, dates = dict(taxonomies or {}), dict(ordinal or {}), _units(dates)
+        meant = {*taxonomies, *ordinal, *dates, *_names("numbers", numbers), *(missing_codes or {})}
         if quasi_identifiers is None:
             names: tuple[Hashable, ...] = tuple(
                 name
                 for name in frame.columns
-                if name not in taken and (_is_number(frame[name].dtype) or name in taxonomies or name in ordinal)
+                if name not in taken and (encoding.is_number(frame[name].dtype) or name in meant)
             )
             if not names:
                 raise DataError(
@@ -230,54 +255,66 @@ class Schema:
                 )
         else:
             names = _names("quasi_identifiers", quasi_identifiers)
-        cls(names, **declared)  # refuses columns with two roles before columns that are not there
+        # Refuses columns with two roles before columns that are not there.
+        schema = cls(names, **declared, dates=dates, numbers=numbers, missing_codes=missing_codes or {})
         for role, given in {"quasi_identifiers": names, **declared}.items():
             check_columns(frame, _names(role, given), f" (named {_as(role)})")
+        read = schema.read(frame)
         for name in names:
-            series = frame[name]
+            series = read[name]
             if name in ordinal or (name in taxonomies and taxonomies[name] is not None):
                 continue
-            if name in taxonomies or (_is_category(series) and not getattr(series.dtype, "ordered", False)):
-                taxonomies[name] = _taxonomy(name, None, _categories(series))
-            elif _is_category(series):
+            if name in taxonomies or (encoding.is_category(series) and not getattr(series.dtype, "ordered", False)):
+                taxonomies[name] = _taxonomy(name, None, encoding.categories(series))
+            elif encoding.is_category(series):
                 ordinal[name] = [category(value) for value in series.cat.categories]
-        schema = cls(names, **declared, taxonomies=taxonomies, ordinal=ordinal)
-        schema.encode(frame)
+            elif not encoding.is_number(series.dtype) and holds_dates(series):
+                dates.setdefault(name, "day")
+        schema = replace(schema, taxonomies=taxonomies, ordinal=ordinal, dates=dates)
+        schema.encode(read)
         return schema
 
-    def records(self, frame: pd.DataFrame, missing: str = "error") -> Records:
+    def records(self, frame: pd.DataFrame, missing: str | Mapping[Any, str] = "error") -> Records:
         """Return the quasi-identifiers of ``frame``, encoded, in the order of the schema.
 
-        With ``missing="drop"`` the records that lack one are left out: see :func:`complete_records`.
+        What ``missing`` may be, and what becomes of the records that lack one, :func:`microagg.gaps.fill` says.
 
         Raises
         ------
         DataError
             If a quasi-identifier is not in ``frame``, holds a value that is not in its taxonomy or order, is infinite,
-            or, unless dropped, missing.
+            or, where that is an error, missing.
         ParameterError
-            If ``missing`` is not one of :data:`MISSING`.
+            If ``missing`` is not one of :data:`microagg.gaps.GAPS` or a mapping to them, or not possible.
         """
         check_frame(frame)
-        values = self.encode(frame)
-        return Records(self.attributes, values[complete_records(values, missing, self.quasi_identifiers)])
+        read = self.read(frame)
+        whole = fill(read, self.attributes, self.encode(read), missing)
+        return Records(replace(self, taxonomies=whole.taxonomies).attributes, whole.values[whole.kept])
 
-    def encode(self, frame: pd.DataFrame) -> FloatArray:
-        """Return the quasi-identifiers of ``frame`` as numbers, ranks and nodes, shape (n, d); NaN stands for a gap.
+    def read(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Return ``frame`` with its quasi-identifiers as the schema says that they are meant.
+
+        Codes for missing values are missing, text is read as the numbers or dates that it says: see
+        :func:`microagg.encoding.read`. Columns that stay as they are are not copied; what was read before is the same.
 
         Raises
         ------
         DataError
-            If a quasi-identifier is not in ``frame``, or holds a value that is not in its taxonomy or order.
+            If a quasi-identifier is not in ``frame``, or holds a value that is no number or date where it should be.
         """
         check_columns(frame, self.quasi_identifiers)
-        values = np.empty((len(frame), len(self.quasi_identifiers)))
-        numeric = [j for j, attribute in enumerate(self.attributes) if attribute.kind == "numeric"]
-        values[:, numeric] = numeric_matrix(frame, [self.quasi_identifiers[j] for j in numeric])
-        for j, attribute in enumerate(self.attributes):
-            if attribute.kind != "numeric":
-                values[:, j] = _codes(frame[attribute.name], attribute)
-        return values
+        return encoding.read(frame, self.dates, self.numbers, self.missing_codes)
+
+    def encode(self, frame: pd.DataFrame) -> FloatArray:
+        """Return the quasi-identifiers of ``frame`` as numbers, days, ranks and nodes, shape (n, d); NaN is a gap.
+
+        Raises
+        ------
+        DataError
+            As :meth:`read`, or if one holds a value that is not in its taxonomy or order.
+        """
+        return encoding.encode(self.read(frame), self.attributes)
 
     def class_codes(self, frame: pd.DataFrame, kept: NDArray[np.bool_]) -> IntArray | None:
         """Return the classes of the records that are ``kept``, shape (n,), or None where the schema has none.
@@ -293,7 +330,7 @@ class Schema:
         check_present(column, kept, "no class")
         return class_codes(column[kept], int(np.count_nonzero(kept)), self.classes)
 
-    def matrix(self, frame: pd.DataFrame, missing: str = "error") -> FloatArray:
+    def matrix(self, frame: pd.DataFrame, missing: str | Mapping[Any, str] = "error") -> FloatArray:
         """Return the quasi-identifiers of ``frame``, all numeric, as finite floats, shape (n, d).
 
         Raises
@@ -306,27 +343,6 @@ class Schema:
             named = listing([repr(a.name) for a in self.attributes if a.kind != "numeric"])
             raise DataError(f"{named} hold{'' if ',' in named else 's'} categories, so there is no matrix of numbers.")
         return self.records(frame, missing).values
-
-
-def complete_records(values: FloatArray, missing: str, names: Sequence[Any] | None = None) -> NDArray[np.bool_]:
-    """Return which records of ``values``, shape (n, d), have no missing value (NaN): an array of bool, shape (n,).
-
-    ``names`` are what messages call the columns.
-
-    Raises
-    ------
-    DataError
-        Naming the first column and record that hold infinity or, with "error", a missing value.
-    ParameterError
-        If ``missing`` is not one of :data:`MISSING`.
-    """
-    if check_choice("missing", missing, MISSING) == "error":
-        check_finite(values, names)
-        return np.ones(len(values), dtype=np.bool_)
-    absent = np.isnan(values)
-    # Zeros in their place, not a shorter table: a message must number the records as the caller does.
-    check_finite(np.where(absent, 0.0, values), names)
-    return np.asarray(~absent.any(axis=1))
 
 
 def _as(role: str) -> str:
@@ -352,48 +368,19 @@ def _levels(name: Hashable, given: Any) -> tuple[str, ...]:
     return levels
 
 
-def _is_category(series: pd.Series[Any]) -> bool:
-    """Whether a column holds categories by its type: pandas' own, or text."""
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        return True
-    if is_numeric_dtype(series) or is_bool_dtype(series):
-        return False
-    # Other objects, such as lists or complex numbers, are neither numbers nor categories.
-    values = series.dropna()
-    return len(values) > 0 and all(isinstance(value, str) for value in values)
+def _units(given: Any) -> dict[Hashable, str]:
+    if isinstance(given, Mapping):
+        return {name: check_choice(f"the unit of the dates of {name!r}", unit, UNITS) for name, unit in given.items()}
+    return dict.fromkeys(_names("dates", given), "day")
 
 
-def _categories(series: pd.Series[Any]) -> list[str]:
-    """Return the categories of a column, sorted so that the order of the records does not matter."""
-    return sorted({category(value) for value in series.dropna().unique()})
-
-
-def _codes(series: pd.Series[Any], attribute: Attribute) -> FloatArray:
-    """Return the rank or node of each value, shape (n,), NaN where it is missing."""
-    absent = series.isna().to_numpy()
-    # Each distinct value is looked up once, however many records there are.
-    positions, distinct = pd.factorize(series.astype(object).to_numpy())
-    found = np.empty(len(distinct) + 1)
-    found[-1] = np.nan  # factorize numbers what is missing -1
-    ranks = {level: rank for rank, level in enumerate(attribute.levels)}
-    for i, value in enumerate(distinct):
-        if attribute.taxonomy is not None:
-            try:
-                found[i] = attribute.taxonomy.node(value)
-            except DataError as error:
-                row = int(np.flatnonzero(positions == i)[0])
-                raise DataError(f"column {attribute.name!r}, record {row} (counting from 0): {error}") from None
-        elif category(value) in ranks:
-            found[i] = ranks[category(value)]
-        else:
-            row = int(np.flatnonzero(positions == i)[0])
-            raise DataError(
-                f"column {attribute.name!r} has {category(value)!r} in record {row} (counting from 0), which is not in "
-                f"its order {listing([repr(level) for level in attribute.levels])}: add it."
-            )
-    codes = found[positions]
-    codes[absent] = np.nan
-    return codes
+def _missing_codes(name: Hashable, given: Any) -> tuple[str, ...]:
+    codes = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    if any(code is None or code is pd.NA or code != code for code in codes):
+        raise ParameterError(
+            f"the missing codes of column {name!r} hold a missing value: name the values that stand for one only."
+        )
+    return tuple(dict.fromkeys(category(code) for code in codes))
 
 
 def _names(role: str, given: Any) -> tuple[Hashable, ...]:
@@ -404,7 +391,3 @@ def _names(role: str, given: Any) -> tuple[Hashable, ...]:
         if not isinstance(name, Hashable):
             raise ParameterError(f"{role} must hold column names, not {name!r}.")
     return names
-
-
-def _is_number(dtype: Any) -> bool:
-    return is_numeric_dtype(dtype) and not is_bool_dtype(dtype) and not is_complex_dtype(dtype)

@@ -177,6 +177,26 @@ def numeric_matrix(frame: pd.DataFrame, columns: Sequence[Any], role: str = "qua
     return matrix
 
 
+def factorized(series: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
+    """Return the number of each record's value, shape (n,), -1 where it is missing, and these distinct values.
+
+    So each value is looked at once, however many records there are.
+
+    Raises
+    ------
+    DataError
+        If values cannot be told apart.
+    """
+    try:
+        positions, distinct = pd.factorize(series.astype(object).to_numpy())
+    except TypeError:
+        raise DataError(
+            f"column {series.name!r} holds values that cannot be told apart (such as lists): turn them into text or "
+            "numbers first."
+        ) from None
+    return positions.astype(np.int64), list(distinct)
+
+
 def listing(names: Sequence[str], most: int = 12) -> str:
     """Return ``names`` separated by commas; of more than ``most`` the rest as a number."""
     rest = len(names) - most

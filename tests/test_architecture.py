@@ -16,8 +16,9 @@ PACKAGE = ROOT / "microagg"
 LAYERS = [
     {"curves", "errors", "progress"},
     {"validation"},
-    {"partition", "scaling", "taxonomy"},
+    {"dates", "partition", "scaling", "taxonomy"},
     {"records"},
+    {"encoding", "gaps"},
     {"kernels", "schema", "tables"},
     {"metrics"},
     {"base"},

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from microagg import DataError, ParameterError, Schema
-from microagg.schema import complete_records
 from microagg.taxonomy import Taxonomy
 from tests.mixed_table import LEVELS, MARITAL_TEXT, ZIP, mixed_frame
 
@@ -82,15 +81,6 @@ def test_missing_numbers_are_an_error_or_dropped(missing):
     with pytest.raises(DataError, match=r"column 'b' has NaN .*in record 1"):
         schema.matrix(frame)
     assert schema.matrix(frame, missing="drop").tolist() == [[1.0, 1.0], [3.0, 3.0]]
-
-
-def test_complete_records_number_records_as_the_caller_does():
-    values = np.array([[np.nan, 1.0], [1.0, 2.0], [3.0, np.inf]])
-    with pytest.raises(DataError, match="column 'b' has infinity in record 2"):
-        complete_records(values, "drop", ["a", "b"])
-    assert complete_records(values[:2], "drop").tolist() == [False, True]
-    with pytest.raises(ParameterError, match="missing must be one of 'error', 'drop', not 'impute'"):
-        complete_records(values, "impute")
 
 
 @pytest.mark.parametrize(
@@ -315,7 +305,7 @@ def test_domains_are_those_of_the_records_that_are_kept(frame, schema):
 
 
 def test_infinity_and_bad_choices_are_refused(frame, schema):
-    with pytest.raises(ParameterError, match="missing must be one of 'error', 'drop', not 'ignore'"):
+    with pytest.raises(ParameterError, match=r"missing must be one of 'error', 'drop', .*, not 'ignore'"):
         schema.records(frame, missing="ignore")
     frame["age"] = [1.0, 2.0, np.inf, 4.0]
     for missing in ("error", "drop"):

@@ -118,13 +118,16 @@ def microaggregate(
     scale: str = "zscore",
     by: Any = None,
     statistic: str = "mean",
-    missing: str = "error",
+    missing: str | Mapping[Any, str] = "error",
     random_state: int | None = None,
     taxonomies: Mapping[Any, Any] | None = None,
     ordinal: Mapping[Any, Sequence[Any]] | None = None,
     classes: Any = None,
     weights: Any = None,
     others: Any = None,
+    dates: Any = None,
+    numbers: Any = None,
+    missing_codes: Mapping[Any, Any] | None = None,
     categories: str = "ancestor",
     rounding: str = "none",
     release_weights: str = "mean",
@@ -140,9 +143,10 @@ def microaggregate(
     itself. Where the index or the order of the records could identify somebody, ``shuffle`` them.
 
     Numeric quasi-identifiers become float64, integers and booleans too, for a mean is seldom whole; with
-    ``rounding="file"`` integers stay integers. Categories stay values of the file, in their own type. With
-    ``statistic="generalize"`` all quasi-identifiers, the numeric ones too, become text: ``[17, 23]``, or ``17`` where
-    all records of a group have that value.
+    ``rounding="file"`` integers stay integers. Dates become datetime64 or, where they are released by the year, int64;
+    categories stay values of the file, in their own type. With ``statistic="generalize"`` all quasi-identifiers, the
+    numeric ones too, become text: ``[17, 23]``, or ``17`` where all records of a group have that value; of dates
+    ``[2001-03-04, 2002-05-06]``, or ``[2001, 2002]`` by the year.
 
     The weights of a sample survey have no part in how groups are formed: k counts records, and the scale and distances
     are those of the records. They have a part in means, and in what is reported on loss and on moments. For medians,
@@ -160,7 +164,7 @@ def microaggregate(
         with, recorded if it is named, and not run.
     quasi_identifiers : column name or collection of them, optional
         What is microaggregated; by default all numeric columns that have no other role, and those with a taxonomy or
-        an order, see :meth:`microagg.Schema.infer`.
+        an order, or among ``dates``, ``numbers`` or ``missing_codes``, see :meth:`microagg.Schema.infer`.
     confidential : column name or collection of them, optional
         Confidential attributes; released as they are.
     identifiers : column name or collection of them, optional
@@ -173,11 +177,17 @@ def microaggregate(
         Strata: groups stay within the records that have the same values here, each stratum of k records or more.
     statistic : {"mean", "median", "generalize"}, default "mean"
         What replaces the values of a group, attribute by attribute. With "mean" and "median": of numbers their mean or
-        median, of ordered categories the median (the lower of two), of others the most frequent one (of equals the
-        first in the taxonomy). With "generalize": what they have in common, as text; of numbers and ordered categories
-        the range, of others as ``categories`` says.
-    missing : {"error", "drop"}, default "error"
-        Whether a missing quasi-identifier is an error or its record is left out of the release (and reported).
+        median (of dates rounded to whole days, and then the year where that is their unit), of ordered categories the
+        median (the lower of two), of others the most frequent one (of equals the first in the taxonomy). With
+        "generalize": what they have in common, as text; of numbers and ordered categories the range, of others as
+        ``categories`` says.
+    missing : {"error", "drop", "category", "impute"} or mapping of column name to one of them, default "error"
+        What is done about missing values of quasi-identifiers, all of them or those named (of others they are an
+        error), before records are grouped; all of it is reported. "drop" leaves the record out of the release.
+        "category" makes the gaps of categories without an order one more category, called ``missing``. "impute" fills
+        in, from the records that are released, the median of numbers and dates (the lower of two where all are whole),
+        the lower median of ordered categories, and the most frequent of others (of equals the first in the taxonomy).
+        Missing values of other columns stay.
     random_state : int, optional
         Seed for methods that draw at random. Deterministic methods do not use it; it is recorded in the recipe.
     taxonomies : mapping of column name to taxonomy, optional
@@ -193,6 +203,15 @@ def microaggregate(
         group becomes Σ w x / Σ w.
     others : column name or collection of them, optional
         Columns about which it was decided that they have no other role; released as they are.
+    dates : mapping of column name to {"day", "year"}, or column name or collection of them, optional
+        Quasi-identifiers that are dates, and the unit that they are released by; the day for those that are only named,
+        and for quasi-identifiers of the type datetime64 that are not. They are grouped by as days since 1970-01-01, a
+        time of the day left out, and losses are measured in these; a released year counts as its middle. Text may say
+        ``2001-12-31``, ``31.12.2001``, ``31/12/2001`` or ``12/31/2001``: see :func:`microagg.dates.read`.
+    numbers : column name or collection of them, optional
+        Quasi-identifiers that are numbers though the file holds them as text.
+    missing_codes : mapping of column name to a value or a collection of them, optional
+        What stands for a missing value of a quasi-identifier, such as ``{"age": ["n/a", -999]}``.
     categories : {"ancestor", "set"}, default "ancestor"
         What "generalize" makes of categories without an order: their lowest common ancestor in the taxonomy, or the set
         of them, such as ``{Divorced, Widowed}``.
@@ -227,14 +246,16 @@ def microaggregate(
     Raises
     ------
     DataError
-        If ``frame`` is not a DataFrame, lacks a column, has missing or infinite values, or such as are neither numbers
-        nor categories, where there must be quasi-identifiers, categories that are not in their taxonomy or order,
-        missing strata or classes, weights that are not finite numbers above 0, or fewer than k records, in all, in a
-        stratum or in a group of ``labels``; or if there is not one label for each record, or a group reaches across
-        strata.
+        If ``frame`` is not a DataFrame, lacks a column, has missing or infinite values, or such as are neither numbers,
+        dates nor categories, where there must be quasi-identifiers, text that is no number or date where it should be,
+        dates with a time zone or of which nothing shows whether the day or the month comes first, categories that are
+        not in their taxonomy or order, a column without any value to be imputed from, missing strata or classes,
+        weights that are not finite numbers above 0, or fewer than k records, in all, in a stratum or in a group of
+        ``labels``; or if there is not one label for each record, or a group reaches across strata.
     ParameterError
-        If a parameter is unknown or out of its bounds, a column has two roles, or the method or polishing does not work
-        on the categories that quasi-identifiers hold, or the method needs classes.
+        If a parameter is unknown or out of its bounds, a column has two roles or two kinds, the method or polishing
+        does not work on the categories that quasi-identifiers hold, or the method needs classes, or gaps should be a
+        category of what is numeric or ordered, or of a column that has a category called ``missing``.
 
     Examples
     --------
@@ -375,6 +396,7 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
         polished=prepared.polish,
         shuffled=prepared.shuffle is not None,
         findings=_findings(prepared, released),
+        filled=prepared.source.filled,
     )
 
 

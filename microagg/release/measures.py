@@ -10,7 +10,7 @@ import numpy as np
 
 from microagg.metrics import bounds, loss
 from microagg.partition import Partition
-from microagg.release.prepare import Numbers
+from microagg.release.source import Numbers
 from microagg.release.strata import Part
 from microagg.scaling import centered
 from microagg.validation import FloatArray
@@ -77,8 +77,10 @@ class Loss:
             sst = loss.sst(Z)
             parts = [rows for rows, _ in strata]
             least = bounds.nearest_neighbor(Z, partition.k, strata=parts).information_loss
-        # With means the IL is at most 100 %, which rounding errors must not exceed; with other values it can be more.
-        percent = loss.percent if statistic == "mean" and rounding == "none" else _percent
+        # With means the IL is at most 100 %, which rounding errors must not exceed; with other values, means of dates
+        # rounded to whole days or years among them, it can be more.
+        exact = statistic == "mean" and rounding == "none" and not any(numbers.units)
+        percent = loss.percent if exact else _percent
         return cls(
             sse=sse,
             sst=sst,
@@ -90,7 +92,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class AttributeUtility:
-    """What became of one numeric quasi-identifier, in its own units.
+    """What became of one numeric quasi-identifier, in its own units; of dates in days since 1970-01-01.
 
     Attributes
     ----------

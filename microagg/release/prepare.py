@@ -14,14 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 from microagg import registry
 from microagg.base import Microaggregator
 from microagg.errors import DataError, ParameterError
+from microagg.gaps import GAPS
 from microagg.records import Records
 from microagg.release import strata
 from microagg.release import weights as record_weights
 from microagg.release.groups import check_given
 from microagg.release.recoding import CATEGORIES, STATISTICS
 from microagg.release.rounding import ROUNDINGS
-from microagg.scaling import SCALES, Scaling
-from microagg.schema import MISSING, ROLES, Schema, complete_records
+from microagg.release.source import Numbers, Source
+from microagg.scaling import SCALES
+from microagg.schema import ROLES, Schema
 from microagg.validation import (
     FloatArray,
     IntArray,
@@ -36,22 +38,6 @@ from microagg.validation import (
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
-    """The numeric quasi-identifiers of the records to be released, as they are (X) and scaled (Z).
-
-    Both have shape (n, len(columns)); ``columns`` are their positions among all quasi-identifiers. ``weights`` are
-    those of the records, shape (n,), or None; the scale is set without them.
-    """
-
-    columns: list[int]
-    names: list[Any]
-    X: FloatArray
-    Z: FloatArray
-    scaling: Scaling
-    weights: FloatArray | None = None
-
-
-@dataclass(frozen=True, eq=False)
 class Prepared:
     """A file with all choices for its release, checked.
 
@@ -61,14 +47,12 @@ class Prepared:
     what these began with, if that was said, and is not fitted.
     """
 
-    frame: pd.DataFrame
-    schema: Schema
+    source: Source
     estimator: Microaggregator | None
     k: int
     categories: str
     scale: str
     statistic: str
-    missing: str
     random_state: int | None
     rounding: str
     release_weights: str
@@ -76,64 +60,69 @@ class Prepared:
     labels: IntArray | None
     shuffle: int | None
 
-    @cached_property
-    def values(self) -> FloatArray:
-        """The quasi-identifiers of all records as numbers, ranks and nodes; see :meth:`microagg.Schema.encode`."""
-        return self.schema.encode(self.frame)
+    @property
+    def frame(self) -> pd.DataFrame:
+        """All records, with the quasi-identifiers read and their gaps filled."""
+        return self.source.frame
 
-    @cached_property
+    @property
+    def schema(self) -> Schema:
+        """The schema, its taxonomies with the category of gaps where these became one."""
+        return self.source.schema
+
+    @property
+    def values(self) -> FloatArray:
+        """The quasi-identifiers of all records, encoded, with their gaps filled; see :class:`Source`."""
+        return self.source.values
+
+    @property
     def kept(self) -> NDArray[np.bool_]:
-        """Which records are released, shape (n,): those that lack no quasi-identifier."""
-        return complete_records(self.values, self.missing, self.schema.quasi_identifiers)
+        """Which records are released, shape (n,)."""
+        return self.source.kept
 
     @property
     def n_dropped(self) -> int:
         """The number of records that are not released."""
-        return int(np.count_nonzero(~self.kept))
+        return self.source.n_dropped
 
-    @cached_property
+    @property
     def records(self) -> Records:
         """The quasi-identifiers of the released records."""
-        return Records(self.schema.attributes, self.values[self.kept])
+        return self.source.records
 
-    @cached_property
+    @property
     def strata(self) -> list[strata.Part]:
         """The strata of the released records; all of them where there are no strata."""
-        return strata.find(self.frame, self.schema.strata, self.kept)
+        return self.source.strata
 
-    @cached_property
+    @property
     def classes(self) -> IntArray | None:
         """The classes of the released records, numbered from 0; None without classes."""
-        return self.schema.class_codes(self.frame, self.kept)
+        return self.source.classes
 
-    @cached_property
+    @property
     def weights(self) -> FloatArray | None:
         """The weights of the released records, shape (n,); None without weights."""
-        return record_weights.find(self.frame, self.schema.weights, self.kept)
+        return self.source.weights
 
     @cached_property
     def order(self) -> IntArray | None:
         """The random order of the released records, as positions in the order of the file; None if that is kept."""
         return None if self.shuffle is None else np.random.default_rng(self.shuffle).permutation(len(self.records))
 
-    @cached_property
+    @property
     def constant(self) -> tuple[Any, ...]:
         """The quasi-identifiers that hold one value only in the released records."""
-        values = self.records.values
-        same = values.min(axis=0) == values.max(axis=0)
-        return tuple(self.schema.quasi_identifiers[j] for j in np.flatnonzero(same))
+        return self.source.constant
 
     @cached_property
     def numbers(self) -> Numbers | None:
         """The numeric quasi-identifiers; None where there are none, or where nothing depends on their scale."""
-        columns = [j for j, attribute in enumerate(self.records.attributes) if attribute.kind == "numeric"]
+        numeric = any(attribute.kind == "numeric" for attribute in self.schema.attributes)
         grouped_by_scale = self.polish or not (self.estimator is None or self.estimator.info.mixed)
-        if not columns or (not grouped_by_scale and self.statistic == "generalize"):
+        if not numeric or (not grouped_by_scale and self.statistic == "generalize"):
             return None
-        names = [self.schema.quasi_identifiers[j] for j in columns]
-        X = np.ascontiguousarray(self.records.values[:, columns])
-        scaling = Scaling.fit(X, self.scale, names)
-        return Numbers(columns, names, X, scaling.transform(X), scaling, self.weights)
+        return self.source.numbers(self.scale)
 
     def part(self, rows: IntArray) -> tuple[Any, IntArray | None]:
         """Return what the method partitions of the released records at ``rows``, and their classes."""
@@ -173,10 +162,13 @@ def prepare(
     classes: Any,
     weights: Any,
     others: Any,
+    dates: Any,
+    numbers: Any,
+    missing_codes: Any,
     categories: str,
     scale: str,
     statistic: str,
-    missing: str,
+    missing: str | Mapping[Any, str],
     random_state: Any,
     rounding: str,
     release_weights: str,
@@ -197,7 +189,8 @@ def prepare(
     k = check_k(k)
     check_choice("scale", scale, SCALES)
     check_choice("statistic", statistic, STATISTICS)
-    check_choice("missing", missing, MISSING)
+    if not isinstance(missing, Mapping):
+        check_choice("missing", missing, GAPS)
     check_choice("categories", categories, CATEGORIES)
     check_choice("rounding", rounding, ROUNDINGS)
     check_choice("release_weights", release_weights, record_weights.RELEASE_WEIGHTS)
@@ -217,6 +210,9 @@ def prepare(
         classes=classes,
         weights=weights,
         others=others,
+        dates=dates,
+        numbers=numbers,
+        missing_codes=missing_codes,
     )
     if estimator is not None and not (estimator.info.mixed or schema.is_numeric):
         _refuse_categories(estimator.info.key, schema)
@@ -225,14 +221,12 @@ def prepare(
     _check_text(schema)
     _check_names(schema)
     return Prepared(
-        frame,
-        schema,
+        Source.of(frame, schema, missing),
         estimator,
         k,
         categories,
         scale,
         statistic,
-        missing,
         seed,
         rounding,
         release_weights,

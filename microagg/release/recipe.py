@@ -28,7 +28,6 @@ _AS_THEY_ARE = (
     "categories",
     "scale",
     "statistic",
-    "missing",
     "random_state",
     "rounding",
     "release_weights",
@@ -40,6 +39,9 @@ _AS_THEY_ARE = (
 _ADDED: dict[str, Any] = {
     "weights": None,
     "others": [],
+    "dates": [],
+    "numbers": [],
+    "missing_codes": [],
     "rounding": "none",
     "release_weights": "mean",
     "polish": False,
@@ -48,6 +50,9 @@ _ADDED: dict[str, Any] = {
     "weights_sha256": None,
 }
 
+# Mappings from columns, which are held as pairs: a column may be called by a number, which no key in JSON can be.
+_MAPPINGS = ("taxonomies", "ordinal", "dates", "missing_codes")
+
 # All that a recipe holds, in the order in which it is written.
 _DIGESTS = ("input_sha256", "strata_sha256", "classes_sha256", "weights_sha256")
 _KEYS = ("versions", *_CHOICES, "n", *_DIGESTS, "release_sha256")
@@ -55,7 +60,7 @@ _KEYS = ("versions", *_CHOICES, "n", *_DIGESTS, "release_sha256")
 
 def write(prepared: Prepared, recoding: Recoding) -> dict[str, Any]:
     """Return the recipe of a release, made of what JSON can hold."""
-    schema, estimator = prepared.schema, prepared.estimator
+    schema, estimator, missing = prepared.schema, prepared.estimator, prepared.source.missing
     params = () if estimator is None else estimator.params
     recipe = {
         "versions": {"microagg": __version__, "numpy": np.__version__},
@@ -63,12 +68,15 @@ def write(prepared: Prepared, recoding: Recoding) -> dict[str, Any]:
         "k": prepared.k,
         "params": {param.name: getattr(estimator, param.name) for param in params if param.name != "random_state"},
         **{"by" if role == "strata" else role: plain(getattr(schema, role)) for role in ROLES},
-        # Pairs, for a column may be called by a number, which no key of a JSON object can be.
         "taxonomies": [[plain(name), taxonomy.to_nested()] for name, taxonomy in schema.taxonomies.items()],
         "ordinal": [[plain(name), list(levels)] for name, levels in schema.ordinal.items()],
+        "dates": plain(list(schema.dates.items())),
+        "numbers": plain(schema.numbers),
+        "missing_codes": plain(list(schema.missing_codes.items())),
+        "missing": missing if isinstance(missing, str) else plain(list(missing.items())),
         **{name: getattr(prepared, name) for name in _AS_THEY_ARE},
         "labels": None if prepared.labels is None else canonical_labels(prepared.labels).tolist(),
-        "n": len(prepared.frame),
+        "n": len(prepared.source.given),
         **dict(_digests(prepared)),
         "release_sha256": _digest_release(recoding, prepared.order),
     }
@@ -87,7 +95,8 @@ def check(recipe: Any) -> None:
 def choices(recipe: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of :func:`microagg.release.prepare.prepare` that a recipe holds."""
     known = _ADDED | dict(recipe)
-    return {key: dict(known[key]) if key in {"taxonomies", "ordinal"} else known[key] for key in _CHOICES}
+    mappings = _MAPPINGS if isinstance(known["missing"], str) else (*_MAPPINGS, "missing")
+    return {key: dict(known[key]) if key in mappings else known[key] for key in _CHOICES}
 
 
 def check_same_data(prepared: Prepared, recipe: Mapping[str, Any]) -> None:
@@ -117,7 +126,7 @@ def check_same_release(made: Mapping[str, Any], recipe: Mapping[str, Any]) -> No
 
 def _digests(prepared: Prepared) -> Iterator[tuple[str, str | None]]:
     """Yield the digests of what is released from; each is computed only if those before it are the recipe's."""
-    yield "input_sha256", _digest(prepared.values)
+    yield "input_sha256", _digest(prepared.source.encoded)
     divided = bool(prepared.schema.strata)
     yield "strata_sha256", _digest(strata.codes(prepared.strata, len(prepared.records))) if divided else None
     yield "classes_sha256", None if prepared.classes is None else _digest(prepared.classes)

@@ -17,9 +17,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_integer_dtype, is_unsigned_integer_dtype
 
+from microagg import dates
 from microagg.metrics.generalization import extents
 from microagg.partition import Partition
-from microagg.records import Records
+from microagg.records import Attribute, Records
 from microagg.release import rounding as roundings
 from microagg.taxonomy import Taxonomy
 from microagg.validation import FloatArray, IntArray
@@ -35,9 +36,10 @@ CATEGORIES = ("ancestor", "set")
 class Recoding:
     """What replaces the quasi-identifiers: a column for each, under the index of the records, and the same encoded.
 
-    Columns are float64 for means and medians (or of the file's own type of integers, if they are rounded), of the
-    file's own type for categories, text for what is generalized.
-    ``values``, shape (n, d), has numbers, ranks and nodes; it is None where the columns are generalized.
+    Columns are float64 for means and medians (of the file's own type of integers if they are rounded; datetime64 for
+    those of dates, int64 where only the year is released), of the file's own type for categories, text for what is
+    generalized. ``values``, shape (n, d), has numbers, days, ranks and nodes; it is None where the columns are
+    generalized.
     """
 
     columns: tuple[pd.Series[Any], ...]
@@ -72,10 +74,11 @@ def recode(
         if attribute.kind != "numeric":
             columns.append(_originals(series, records.values[:, j], chosen[partition.labels, j]))
             continue
-        if rounding == "file":
+        rounds = rounding == "file" and not attribute.unit
+        if rounds:
             chosen[:, j] = roundings.rounded(chosen[:, j], series, _own_numbers(series))
-        column = pd.Series(chosen[partition.labels, j], index=frame.index)
-        columns.append(roundings.in_own_type(column, series) if rounding == "file" else column)
+        column = pd.Series(_released(attribute, chosen[partition.labels, j]), index=frame.index)
+        columns.append(roundings.in_own_type(column, series) if rounds else column)
     return Recoding(tuple(columns), chosen[partition.labels])
 
 
@@ -84,9 +87,10 @@ def group_values(
 ) -> FloatArray:
     """Return one number, rank or node for each group and attribute, shape (n_groups, d).
 
-    Of numbers it is the mean or median, as ``statistic`` says. With either, it is of ordered categories the median (the
-    lower of two), and of others the most frequent one (among equals the first in the taxonomy). ``weights``, shape
-    (n,), are for means only; for a median and the most frequent category every record counts once.
+    Of numbers it is the mean or median, as ``statistic`` says; of dates this rounded to whole days, and where they are
+    released by the year, the middle of it. With either, it is of ordered categories the median (the lower of two), and
+    of others the most frequent one (among equals the first in the taxonomy). ``weights``, shape (n,), are for means
+    only; for a median and the most frequent category every record counts once.
     """
     X, labels = records.values, partition.labels
     starts = np.cumsum(partition.sizes) - partition.sizes
@@ -103,6 +107,8 @@ def group_values(
             chosen[:, j] = ascending[lower]
             if attribute.kind == "numeric":
                 chosen[:, j] = 0.5 * ascending[lower] + 0.5 * ascending[upper]
+        if attribute.unit:
+            chosen[:, j] = dates.rounded(chosen[:, j], attribute.unit)
     return chosen
 
 
@@ -111,14 +117,18 @@ def group_texts(
 ) -> list[list[str]]:
     """Return, for each attribute, what the records of each group have in common, as text.
 
-    A range of numbers is written ``[17, 23]``, one of ordered categories ``[9th, HS-grad]``. Of other categories it is
-    the lowest common ancestor in their taxonomy or, with ``categories="set"``, the set of them in the order of the
-    taxonomy: ``{Divorced, Widowed}``. Where the records of a group agree, it is their value alone. Numbers have the
-    fewest digits that read back as the same number in the type of their column; whole ones have no decimal point.
+    A range of numbers is written ``[17, 23]``, one of dates ``[2001-03-04, 2002-05-06]`` or, where they are released by
+    the year, ``[2001, 2002]``, one of ordered categories ``[9th, HS-grad]``. Of other categories it is the lowest
+    common ancestor in their taxonomy or, with ``categories="set"``, the set of them in the order of the taxonomy:
+    ``{Divorced, Widowed}``. Where the records of a group agree, it is their value alone. Numbers have the fewest digits
+    that read back as the same number in the type of their column; whole ones have no decimal point.
     """
     found = extents(records, partition.labels)
     texts = []
     for j, attribute in enumerate(records.attributes):
+        if attribute.unit:
+            texts.append(_ranges(*(dates.texts(end[:, j], attribute.unit) for end in (found.low, found.high))))
+            continue
         if attribute.kind == "numeric":
             texts.append(_ranges(*_number_ranges(frame[attribute.name], partition)))
             continue
@@ -130,6 +140,11 @@ def group_texts(
         else:
             texts.append([attribute.taxonomy.names[node] for node in low])
     return texts
+
+
+def _released(attribute: Attribute, values: FloatArray) -> NDArray[Any]:
+    """Return the numbers, dates or years that ``values`` of a numeric attribute are released as."""
+    return dates.released(values, attribute.unit) if attribute.unit else values
 
 
 def _ranges(low: Sequence[str], high: Sequence[str]) -> list[str]:

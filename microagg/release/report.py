@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from microagg.gaps import Filled
 from microagg.metrics import generalization
 from microagg.metrics.generalization import Summary
 from microagg.partition import Partition
@@ -18,6 +19,9 @@ from microagg.release.measures import Loss, Utility
 from microagg.release.strata import Part, keys
 from microagg.schema import Schema
 from microagg.validation import FloatArray, IntArray, counted, plain, quoted
+
+# Means that differ by less than this fraction differ by rounding errors.
+_VANISHED = 1e-9
 
 _RELEASED_WEIGHTS = {
     "mean": "Each record is released with the mean weight of its group, so that the total weight of a group is kept.",
@@ -178,6 +182,8 @@ class Report:
         Those in spite of which it is released; see :meth:`microagg.Release.accept`.
     reason : str
         Why.
+    filled : tuple of Filled
+        The gaps of quasi-identifiers that were filled before grouping.
     """
 
     k: int
@@ -200,6 +206,7 @@ class Report:
     findings: tuple[Finding, ...] = ()
     accepted: tuple[Finding, ...] = ()
     reason: str = ""
+    filled: tuple[Filled, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as nested dicts and lists that JSON can hold."""
@@ -214,6 +221,7 @@ class Report:
             ("records", "k", "", self.k),
             ("records", "n_records", "", self.n_records),
             ("records", "n_dropped", "", self.n_dropped),
+            *(("records", "n_filled", filled.column, filled.n) for filled in self.filled),
         ]
         for part in ("loss", "risk", "utility", "generalization"):
             figures = {} if getattr(self, part) is None else vars(getattr(self, part))
@@ -309,7 +317,10 @@ class Report:
         shrunk = {a.name: 1.0 - a.sd_after / a.sd_before for a in utility.attributes if a.sd_before > 0.0}
         if shrunk:
             name, most = _largest(shrunk)
-            kept = self.statistic == "mean" and self.rounding == "none"
+            kept = self.statistic == "mean" and all(
+                abs(a.mean_after - a.mean_before) <= _VANISHED * max(abs(a.mean_before), a.sd_before)
+                for a in utility.attributes
+            )
             means = "means are kept, and standard deviations" if kept else "standard deviations"
             numeric = "" if self.generalization is None else "numeric "
             sentences.append(
@@ -324,7 +335,7 @@ class Report:
         return sentences
 
     def _remarks(self) -> list[str]:
-        sentences = self._choice_sentences()
+        sentences = [*(str(filled) for filled in self.filled), *self._choice_sentences()]
         if self.n_dropped:
             sentences.append(
                 f"{counted(self.n_dropped, 'record')} with a missing quasi-identifier "

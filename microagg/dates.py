@@ -1,0 +1,168 @@
+"""Dates: how they are read from what a column holds, counted in days since 1970-01-01, and written again.
+
+Days are floats, shape (n,), as all numbers that are grouped; NaN stands for a missing date.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import date, datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import infer_dtype, is_datetime64_any_dtype
+
+from microagg.errors import DataError
+from microagg.validation import FloatArray, factorized
+
+#: What dates can be released by.
+UNITS = ("day", "year")
+
+_TIME = r"(?:[T ]+(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?)?"
+_YEAR_FIRST = re.compile(rf"(\d{{4}})([-/])(\d{{1,2}})\2(\d{{1,2}}){_TIME}", re.ASCII)
+_DOTS = re.compile(rf"(\d{{1,2}})\.(\d{{1,2}})\.(\d{{4}}){_TIME}", re.ASCII)
+# The day or the month comes first: only the column as a whole can show which.
+_YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/])(\d{{1,2}})\2(\d{{4}}){_TIME}", re.ASCII)
+
+# The day that stands for a year where its loss is measured, from 0: the middle one of 365.
+_MIDDLE = 182
+
+
+def holds_dates(series: pd.Series[Any]) -> bool:
+    """Whether the values of a column are dates by their type; text is not, whatever it says."""
+    return is_datetime64_any_dtype(series.dtype) or infer_dtype(series, skipna=True) in {"date", "datetime"}
+
+
+def read(series: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column of dates as datetime64[s] at midnight, NaT where they are missing; such a column as it is.
+
+    Text is read as ``2001-12-31`` (or with slashes), ``31.12.2001``, and, with dashes or slashes and the year at the
+    end, with the day or the month first as the column itself shows: by a value of which only one can be the month.
+    A time of the day is left out.
+
+    Raises
+    ------
+    DataError
+        Naming the column and a value: if it is no date, has a time zone, or no value shows whether the day or the month
+        comes first, or values contradict each other.
+    """
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind == "M":
+        moments = series.to_numpy()
+        days = moments.astype("datetime64[D]").astype("datetime64[s]")
+        if series.dtype == days.dtype and np.array_equal(days, moments, equal_nan=True):
+            return series
+        return pd.Series(days, index=series.index, name=series.name)
+    positions, distinct = factorized(series)
+    day_first = _day_first([value for value in distinct if isinstance(value, str)], series.name)
+    # One more for what is missing, which factorize numbers -1.
+    found = np.full(len(distinct) + 1, "NaT", dtype="datetime64[s]")
+    for i, value in enumerate(distinct):
+        day = _date(value, day_first)
+        if day is None:
+            row = int(np.flatnonzero(positions == i)[0])
+            raise DataError(_no_date(value, row, series.name))
+        found[i] = np.datetime64(day, "D")
+    return pd.Series(found[positions], index=series.index, name=series.name)
+
+
+def to_days(series: pd.Series[Any]) -> FloatArray:
+    """Return a column that :func:`read` has made as days since 1970-01-01, shape (n,)."""
+    moments = series.to_numpy().astype("datetime64[D]")
+    return np.asarray(np.where(np.isnat(moments), np.nan, moments.astype(np.int64)))
+
+
+def to_dates(days: FloatArray) -> NDArray[np.datetime64]:
+    """Return the dates of ``days``, shape (n,), none of them missing, as datetime64[s]."""
+    return _whole(days).astype("datetime64[s]")
+
+
+def rounded(days: FloatArray, unit: str) -> FloatArray:
+    """Return the days that stand for what is released of ``days``: whole ones, and for a year the middle of it."""
+    whole = _whole(days)
+    if unit == "year":
+        whole = whole.astype("datetime64[Y]").astype("datetime64[D]") + _MIDDLE
+    return whole.astype(np.int64).astype(np.float64)
+
+
+def released(days: FloatArray, unit: str) -> NDArray[Any]:
+    """Return what is released of ``days``, shape (n,): dates as datetime64[s], years as int64."""
+    return _years(_whole(days)) if unit == "year" else to_dates(days)
+
+
+def texts(days: FloatArray, unit: str) -> list[str]:
+    """Return ``days`` as text: ``2001-12-31``, or ``2001`` where the unit is the year."""
+    whole = _whole(days)
+    return [str(year) for year in _years(whole)] if unit == "year" else np.datetime_as_string(whole).tolist()
+
+
+def _whole(days: FloatArray) -> NDArray[np.datetime64]:
+    return np.rint(days).astype(np.int64).astype("datetime64[D]")
+
+
+def _years(days: NDArray[np.datetime64]) -> NDArray[np.int64]:
+    return days.astype("datetime64[Y]").astype(np.int64) + 1970
+
+
+def _day_first(values: Iterable[str], name: Any) -> bool:
+    """Whether the day comes before the month in those texts that have the year at the end."""
+    day_first = month_first = unclear = None
+    for value in values:
+        if not (parts := _YEAR_LAST.fullmatch(value.strip())):
+            continue
+        one, other = int(parts[1]), int(parts[3])
+        if one > 12 >= other:
+            day_first = day_first or value
+        elif other > 12 >= one:
+            month_first = month_first or value
+        elif one != other:
+            unclear = unclear or value
+    if day_first and month_first:
+        raise DataError(
+            f"column {name!r} has dates with the day first, such as {day_first!r}, and with the month first, such as "
+            f"{month_first!r}: write all of them alike, such as 2001-12-31."
+        )
+    if unclear and not (day_first or month_first):
+        raise DataError(
+            f"column {name!r} does not show whether the day or the month comes first in dates such as {unclear!r}: "
+            "write them as 2001-12-31 or 31.12.2001."
+        )
+    return day_first is not None
+
+
+def _date(value: Any, day_first: bool) -> date | None:
+    """Return the date of a value, or None if it is none."""
+    if isinstance(value, datetime):
+        return None if value.tzinfo is not None else value.date()
+    if isinstance(value, date):
+        return value
+    if not isinstance(value, str):
+        return None
+    text = value.strip()
+    if parts := _YEAR_FIRST.fullmatch(text):
+        year, month, day = parts[1], parts[3], parts[4]
+    elif parts := _DOTS.fullmatch(text):
+        day, month, year = parts[1], parts[2], parts[3]
+    elif parts := _YEAR_LAST.fullmatch(text):
+        day, month, year = (parts[1], parts[3], parts[4]) if day_first else (parts[3], parts[1], parts[4])
+    else:
+        return None
+    try:
+        return date(int(year), int(month), int(day))
+    except ValueError:
+        return None
+
+
+def _no_date(value: Any, row: int, name: Any) -> str:
+    if getattr(value, "tzinfo", None) is not None:
+        return (
+            f"column {name!r} has times with a time zone (record {row}, counting from 0, holds {str(value)!r}), and "
+            "which day that is depends on it: turn them into dates without one first."
+        )
+    shown = repr(value) if isinstance(value, str) else str(value)
+    return (
+        f"column {name!r} has {shown} in record {row} (counting from 0), which is no date: write dates such as "
+        "2001-12-31 or 31.12.2001, without a time zone, or name the value among the missing codes."
+    )

@@ -1,0 +1,165 @@
+"""What a file is released from: all that follows from its records and roles, whatever the method and k."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from microagg.gaps import Filled, Filling, fill, treatments
+from microagg.records import Records
+from microagg.release import strata, weights
+from microagg.scaling import Scaling
+from microagg.schema import Schema
+from microagg.validation import FloatArray, IntArray, check_frame
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The numeric quasi-identifiers of the records to be released, as they are (X) and scaled (Z).
+
+    Both have shape (n, len(columns)); ``columns`` are their positions among all quasi-identifiers. Dates are in days
+    since 1970-01-01; ``units`` has what these are released by, and is empty text for others. ``weights`` are those of
+    the records, shape (n,), or None; the scale is set without them.
+    """
+
+    columns: list[int]
+    names: list[Any]
+    units: list[str]
+    X: FloatArray
+    Z: FloatArray
+    scaling: Scaling
+    weights: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A file with the roles of its columns and the treatment of its gaps; made by :meth:`of`.
+
+    What follows from them is computed when it is first asked for, and kept.
+
+    Attributes
+    ----------
+    given : DataFrame
+        The file as it is.
+    declared : Schema
+        The schema as it was given; :attr:`schema` has the categories of gaps besides.
+    missing : str or dict
+        What is done about gaps: one of :data:`microagg.gaps.GAPS`, or a mapping from quasi-identifiers to them.
+    """
+
+    given: pd.DataFrame
+    declared: Schema
+    missing: str | dict[Any, str]
+    _numbers: dict[str, Numbers] = field(default_factory=dict, init=False, repr=False)
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, schema: Schema, missing: str | Mapping[Any, str] = "error") -> Self:
+        """Return the source of releases of ``frame``.
+
+        Raises
+        ------
+        DataError
+            If ``frame`` is not a DataFrame with unique column names on one level. What is wrong with its values is
+            found when they are first asked for: see :meth:`microagg.Schema.encode` and :func:`microagg.gaps.fill`.
+        ParameterError
+            If ``missing`` is not as :func:`microagg.gaps.treatments` takes it.
+        """
+        check_frame(frame)
+        treatments(missing, schema.attributes)
+        return cls(frame, schema, dict(missing) if isinstance(missing, Mapping) else missing)
+
+    @cached_property
+    def encoded(self) -> FloatArray:
+        """The quasi-identifiers of all records as numbers, days, ranks and nodes, shape (n, d); NaN for gaps."""
+        return self.declared.encode(self._read)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """All records, the quasi-identifiers read and their gaps filled, other columns as they are."""
+        return self._filling.frame
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The schema, its taxonomies with the category of gaps where these became one."""
+        return replace(self.declared, taxonomies=self._filling.taxonomies)
+
+    @property
+    def values(self) -> FloatArray:
+        """The same as ``encoded`` with the gaps filled; NaN in records that are left out only."""
+        return self._filling.values
+
+    @property
+    def kept(self) -> NDArray[np.bool_]:
+        """Which records are released, shape (n,)."""
+        return self._filling.kept
+
+    @property
+    def filled(self) -> tuple[Filled, ...]:
+        """The gaps that were filled, in the order of the quasi-identifiers."""
+        return self._filling.filled
+
+    @cached_property
+    def n_dropped(self) -> int:
+        """The number of records that are not released."""
+        return int(np.count_nonzero(~self.kept))
+
+    @cached_property
+    def records(self) -> Records:
+        """The quasi-identifiers of the released records."""
+        return Records(self.schema.attributes, self.values[self.kept])
+
+    @cached_property
+    def strata(self) -> list[strata.Part]:
+        """The strata of the released records; all of them where there are no strata."""
+        return strata.find(self.given, self.declared.strata, self.kept)
+
+    @cached_property
+    def classes(self) -> IntArray | None:
+        """The classes of the released records, numbered from 0; None without classes."""
+        return self.declared.class_codes(self.given, self.kept)
+
+    @cached_property
+    def weights(self) -> FloatArray | None:
+        """The weights of the released records, shape (n,); None without weights."""
+        return weights.find(self.given, self.declared.weights, self.kept)
+
+    @cached_property
+    def constant(self) -> tuple[Any, ...]:
+        """The quasi-identifiers that hold one value only in the released records."""
+        values = self.records.values
+        same = values.min(axis=0) == values.max(axis=0)
+        return tuple(self.declared.quasi_identifiers[j] for j in np.flatnonzero(same))
+
+    def numbers(self, scale: str) -> Numbers:
+        """Return all numeric quasi-identifiers, dates among them, on one of :data:`microagg.scaling.SCALES`.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such scale.
+        DataError
+            If there are no records, or a column has a range too small to be squared.
+        """
+        if scale not in self._numbers:
+            numeric = [(j, a) for j, a in enumerate(self.records.attributes) if a.kind == "numeric"]
+            columns = [j for j, _ in numeric]
+            names: list[Any] = [attribute.name for _, attribute in numeric]
+            X = np.ascontiguousarray(self.records.values[:, columns])
+            scaling = Scaling.fit(X, scale, names)
+            units = [attribute.unit for _, attribute in numeric]
+            self._numbers[scale] = Numbers(columns, names, units, X, scaling.transform(X), scaling, self.weights)
+        return self._numbers[scale]
+
+    @cached_property
+    def _read(self) -> pd.DataFrame:
+        return self.declared.read(self.given)
+
+    @cached_property
+    def _filling(self) -> Filling:
+        return fill(self._read, self.declared.attributes, self.encoded, self.missing)
