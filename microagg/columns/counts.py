@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from microagg.columns.words import folded
 from microagg.taxonomy import category
 from microagg.validation import IntArray
 
@@ -74,6 +75,11 @@ class Column:
         """The distinct values as text without blanks around it, shape (distinct values,)."""
         values = self.distinct.to_numpy(dtype=object)
         return pd.Series([(value if type(value) is str else category(value)).strip() for value in values], dtype=object)
+
+    @cached_property
+    def folded(self) -> list[str]:
+        """The same texts in small letters without accents."""
+        return [folded(text) for text in self.texts]
 
     def n_where(self, chosen: NDArray[np.bool_]) -> int:
         """Return the number of records that have one of the ``chosen`` distinct values, shape (distinct values,)."""

@@ -218,10 +218,9 @@ def _telling_text(column: Column, reading: Reading) -> tuple[str, str] | None:
     if reading.kind not in ("category", "ordered") or reading.numbers is not None or reading.is_code:
         return None
     texts = column.texts
-    if texts.str.contains("@", regex=False).mean() >= _NEARLY_ALL:
+    if sum("@" in text for text in texts) >= _NEARLY_ALL * len(texts):
         return "identifier", f"{_distinct(column)} are addresses of mail: looks like an identifier"
-    sentences = texts.str.count(" ").mean() >= _BLANKS_OF_SENTENCES
-    if sentences and _share(column) >= 0.5:
+    if _share(column) >= 0.5 and sum(text.count(" ") for text in texts) >= _BLANKS_OF_SENTENCES * len(texts):
         return "identifier", f"{_distinct(column)}, in sentences: free text may tell who somebody is, so leave it out"
     if _share(column) >= _NEARLY_ALL:
         return "identifier", f"{_distinct(column)}: looks like an identifier"

@@ -22,7 +22,7 @@ from pandas.api.types import (
 )
 
 from microagg.columns.counts import Column
-from microagg.columns.words import CODE, folded
+from microagg.columns.words import CODE
 from microagg.validation import FloatArray, counted, listing
 
 #: What quasi-identifiers can be: numbers, dates, ordered categories, or categories without an order.
@@ -39,14 +39,13 @@ _NO_NUMBER = _NO_VALUE | frozenset(
         *("ka", "unbekannt", "keine angabe", "fehlt", "weiss nicht", "sin dato", "desconocido", "s/d", "nc", "inconnu"),
     )
 )
-_LONGEST = max(len(word) for word in _NO_NUMBER)
 
 # The share of a text column's records that must be numbers, or dates, for the rest to be an exception.
 _MOST = 0.95
 # The largest number of distinct exceptions.
 _EXCEPTIONS = 5
 # Distinct values that are looked at first, for most text is neither number nor date.
-_FIRST = 500
+_FIRST = 200
 
 _NEGATIVE_CODES = (-1, -7, -8, -9, -77, -88, -97, -98, -99, -777, -888, -997, -998, -999, -9999, -99999)
 _POSITIVE_CODES = (97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999, 99999, 999999, 9999999)
@@ -135,7 +134,7 @@ def _objects(column: Column) -> Reading:
 
 
 def _absent(column: Column, words: frozenset[str]) -> NDArray[np.bool_]:
-    return np.array([len(text) <= _LONGEST and folded(text) in words for text in column.texts], dtype=np.bool_)
+    return np.array([text in words for text in column.folded], dtype=np.bool_)
 
 
 def _codes(column: Column, absent: NDArray[np.bool_], aside: str = "") -> tuple[str, ...]:
@@ -255,8 +254,8 @@ def _digits(column: Column) -> Reading | None:
 
 def _hopeless(column: Column, fits: Callable[[str], bool]) -> bool:
     """Whether so few of the first distinct values fit, or are gaps, that the rest need not be looked at."""
-    first = column.texts.iloc[:_FIRST]
-    return sum(fits(text) or folded(text) in _NO_NUMBER for text in first) < 0.5 * len(first)
+    first = list(zip(column.texts.iloc[:_FIRST], column.folded, strict=False))
+    return sum(plain in _NO_NUMBER or fits(text) for text, plain in first) < 0.5 * len(first)
 
 
 def _is_number(text: str) -> bool:
