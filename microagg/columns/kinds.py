@@ -78,7 +78,7 @@ class Reading:
     numbers : array of float or None
         The number that each distinct value is, NaN where it is none or a code for missing; None where none is.
     is_code : bool
-        Whether digits are codes, of places and the like, which count nothing.
+        Whether the name says that digits are codes, of places and the like, however many different ones there are.
     """
 
     kind: str | None
@@ -247,9 +247,9 @@ def _digits(column: Column) -> Reading | None:
         reason = f"{digits} each, and the name says {word!r}: a code"
     else:
         return None
-    return Reading(
-        "category", ("category", "ordered"), column.values(absent), reasons=(reason, *_codes(column, absent))
-    )
+    reasons = (reason, *_codes(column, absent))
+    kinds = ("category", "ordered")
+    return Reading("category", kinds, column.values(absent), reasons=reasons, is_code=word is not None)
 
 
 def _hopeless(column: Column, fits: Callable[[str], bool]) -> bool:
