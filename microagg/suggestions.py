@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from microagg.columns import folded
+from microagg.columns import Column, folded
 from microagg.errors import DataError, ParameterError
 from microagg.taxonomy import ANYTHING, Taxonomy, category
 from microagg.validation import is_whole
@@ -44,15 +44,19 @@ def near_duplicates(series: pd.Series[Any]) -> tuple[tuple[str, ...], ...]:
         The values as they are in the column, in each set the most frequent first (of equals, the first in the order of
         the alphabet), and the sets by their first values. Empty where the column holds no text.
     """
-    counts = {value: int(n) for value, n in series.value_counts().items() if n and isinstance(value, str)}
+    column = Column.of(series)
+    if column is None:
+        return ()
+    found = zip(column.distinct, column.counts.tolist(), strict=True)
+    counts = {value: n for value, n in found if isinstance(value, str)}
     sets: dict[str, list[str]] = {}
     for value in counts:
         sets.setdefault(_essence(value), []).append(value)
     totals = {key: sum(counts[value] for value in values) for key, values in sets.items()}
     for typo, right in _typing_errors(totals).items():
         sets[right] += sets.pop(typo)
-    found = (sorted(values, key=lambda value: (-counts[value], value)) for values in sets.values() if len(values) > 1)
-    return tuple(sorted(tuple(values) for values in found))
+    several = (values for values in sets.values() if len(values) > 1)
+    return tuple(sorted(tuple(sorted(values, key=lambda value: (-counts[value], value))) for values in several))
 
 
 def _essence(value: str) -> str:

@@ -73,6 +73,7 @@ def test_sets_are_sorted_and_ties_are_broken_by_the_alphabet():
     assert near_duplicates(series.astype("category")) == (("NO", "no"), ("Yes", "yes"))
     assert near_duplicates(pd.Series([1.0, 2.0, 1.0])) == ()
     assert near_duplicates(pd.Series([None, None], dtype=object)) == ()
+    assert near_duplicates(pd.Series([["a"], ["A"]])) == ()
     assert near_duplicates(pd.Series([None, "a", "A", 3], dtype=object)) == (("A", "a"),)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,17 @@ from microagg.columns.words import (
 )
 from microagg.validation import FloatArray, check_frame, counted
 
-#: The roles that are guessed. Identifiers are left out of a release.
-ROLES = ("identifier", "quasi-identifier", "confidential", "stratum", "weight", "other")
+#: The roles that are guessed, and what a :class:`microagg.Schema` calls the columns that have them.
+ROLES: Mapping[str, str] = MappingProxyType(
+    {
+        "identifier": "identifiers",
+        "quasi-identifier": "quasi_identifiers",
+        "confidential": "confidential",
+        "stratum": "strata",
+        "weight": "weights",
+        "other": "others",
+    }
+)
 
 # The share of distinct values above which text says who a record is about, and that for columns named like an id.
 _NEARLY_ALL = 0.9
@@ -214,12 +224,12 @@ def _name_of_person(name: Hashable) -> str | None:
 
 
 def _telling_text(column: Column, reading: Reading) -> tuple[str, str] | None:
-    """Text that is different in nearly every record, addresses of mail, and sentences."""
+    """Text that is different in nearly every record, e-mail addresses, and sentences."""
     if reading.kind not in ("category", "ordered") or reading.numbers is not None or reading.is_code:
         return None
     texts = column.texts
     if sum("@" in text for text in texts) >= _NEARLY_ALL * len(texts):
-        return "identifier", f"{_distinct(column)} are addresses of mail: looks like an identifier"
+        return "identifier", f"{_distinct(column)}, e-mail addresses: looks like an identifier"
     if _share(column) >= 0.5 and sum(text.count(" ") for text in texts) >= _BLANKS_OF_SENTENCES * len(texts):
         return "identifier", f"{_distinct(column)}, in sentences: free text may tell who somebody is, so leave it out"
     if _share(column) >= _NEARLY_ALL:

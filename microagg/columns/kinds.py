@@ -252,7 +252,7 @@ def _digits(column: Column) -> Reading | None:
     return Reading("category", kinds, column.values(absent), reasons=reasons, is_code=word is not None)
 
 
-def _hopeless(column: Column, fits: Callable[[str], bool]) -> bool:
+def _is_unlikely(column: Column, fits: Callable[[str], bool]) -> bool:
     """Whether so few of the first distinct values fit, or are gaps, that the rest need not be looked at."""
     first = list(zip(column.texts.iloc[:_FIRST], column.folded, strict=False))
     return sum(plain in _NO_NUMBER or fits(text) for text, plain in first) < 0.5 * len(first)
@@ -270,7 +270,7 @@ def _is_number(text: str) -> bool:
 
 def _number_text(column: Column) -> Reading | None:
     """Return the reading of text that is numbers but for a few exceptions, None for other text."""
-    if _hopeless(column, _is_number):
+    if _is_unlikely(column, _is_number):
         return None
     numbers = pd.to_numeric(column.texts, errors="coerce").to_numpy(dtype=np.float64)
     rest = _exceptions(column, np.isfinite(numbers))
@@ -332,7 +332,7 @@ def _looks_dated(text: str) -> bool:
 
 def _date_text(column: Column) -> Reading | None:
     """Return the reading of text that is dates but for a few exceptions; categories where day and month are unclear."""
-    if _hopeless(column, _looks_dated):
+    if _is_unlikely(column, _looks_dated):
         return None
     fits = np.array([_looks_dated(text) for text in column.texts], dtype=np.bool_)
     rest = _exceptions(column, fits)
