@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
@@ -12,6 +14,18 @@ from pandas.api.types import is_numeric_dtype
 from microagg.errors import DataError
 from microagg.schema import Schema
 from microagg.validation import FloatArray, numeric_matrix
+
+# The roles of the columns that the benchmarks do not microaggregate. In Adult, education-num says the same as
+# education, and fnlwgt is so nearly unique that it would name persons, as the names of the utilities in EIA do.
+_ROLES: Mapping[str, Mapping[str, Any]] = {
+    "adult": {
+        "identifiers": ("education-num", "fnlwgt"),
+        "classes": "income",
+        "others": ("relationship", "capital-gain", "capital-loss", "hours-per-week"),
+    },
+    "eia": {"identifiers": ("UTILNAME",), "others": ("STATE", "YEAR", "MONTH")},
+    **{name: {"confidential": ("target",)} for name in ("wine", "breast_cancer", "diabetes")},
+}
 
 _TAXONOMIES = Path(__file__).resolve().parents[2] / "sample_data" / "taxonomies"
 
@@ -72,16 +86,20 @@ class Dataset:
         ``education-num``; the other six are nominal with the taxonomies in ``sample_data/taxonomies/adult`` (flat ones
         where microagg is installed without a checkout), and ``income`` is the class. Missing values play no part in it:
         ``data.schema.records(data.frame, missing="drop")`` leaves out the records that have any.
+
+        Every column has a role. Identifiers, which a release leaves out, are ``education-num`` and ``fnlwgt`` of
+        ``adult`` and the names of the utilities of ``eia``; ``target`` of the sets of scikit-learn is confidential.
         """
+        roles = _ROLES.get(self.name, {})
         if self.name != "adult":
-            return Schema(self.quasi_identifiers)
+            return Schema(self.quasi_identifiers, **roles)
         columns = self.frame[["education", "education-num"]].drop_duplicates().sort_values("education-num")
         nominal = [column for column in self.quasi_identifiers if column not in {"age", "education"}]
         files = {column: _TAXONOMIES / self.name / f"{column}.txt" for column in nominal}
         return Schema.infer(
             self.frame,
             self.quasi_identifiers,
-            classes="income",
+            **roles,
             # Without a checkout around it, the package has no taxonomies: then categories stand side by side.
             taxonomies={column: file if file.is_file() else None for column, file in files.items()},
             ordinal={"education": columns["education"].tolist()},

@@ -348,7 +348,10 @@ def test_schema_of_adult(benchmark):
     data = benchmark("adult")
     schema = data.schema
     assert schema.quasi_identifiers == data.quasi_identifiers
-    assert schema.confidential == ("income",)
+    assert (schema.classes, schema.confidential) == ("income", ("income",))
+    # What else says how long somebody went to school, and weights that hardly two persons share, are left out.
+    assert schema.identifiers == ("education-num", "fnlwgt")
+    assert schema.others == ("relationship", "capital-gain", "capital-loss", "hours-per-week")
     assert tuple(schema.taxonomies) == NOMINAL
     assert {name: schema.taxonomies[name].height for name in NOMINAL} == dict(
         zip(NOMINAL, (2, 2, 2, 1, 1, 3), strict=True)

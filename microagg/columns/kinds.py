@@ -1,0 +1,378 @@
+"""What kind of values a column holds, and which of them look like codes for missing ones."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import (
+    is_bool_dtype,
+    is_complex_dtype,
+    is_datetime64_any_dtype,
+    is_numeric_dtype,
+    is_object_dtype,
+    is_string_dtype,
+)
+
+from microagg.columns.counts import Column
+from microagg.columns.words import CODE
+from microagg.validation import FloatArray, counted, listing
+
+#: What quasi-identifiers can be: numbers, dates, ordered categories, or categories without an order.
+KINDS = ("number", "date", "ordered", "category")
+
+# Text that says in any column that there is no value.
+_NO_VALUE = frozenset(
+    ("", "?", "??", "-", "--", ".", "..", "n/a", "n.a.", "#n/a", "k.a.", "k. a.", "nan", "null", "<na>")
+)
+# Text that says so among numbers and dates, but may be a category among others.
+_NO_NUMBER = _NO_VALUE | frozenset(
+    (
+        *("unknown", "missing", "none", "na", "not available", "no answer", "refused", "don't know"),
+        *("ka", "unbekannt", "keine angabe", "fehlt", "weiss nicht", "sin dato", "desconocido", "s/d", "nc", "inconnu"),
+    )
+)
+
+# The share of a text column's records that must be numbers, or dates, for the rest to be an exception.
+_MOST = 0.95
+# The largest number of distinct exceptions.
+_EXCEPTIONS = 5
+# Distinct values that are looked at first, for most text is neither number nor date.
+_FIRST = 200
+
+_NEGATIVE_CODES = (-1, -7, -8, -9, -77, -88, -97, -98, -99, -777, -888, -997, -998, -999, -9999, -99999)
+_POSITIVE_CODES = (97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999, 99999, 999999, 9999999)
+
+# Whole numbers with so few values may stand for categories, and columns with more are not offered as such.
+_FEW_NUMBERS = 20
+_MOST_CATEGORIES = 200
+
+# What dates look like, and how pandas writes that. Which of two numbers is the day must follow from the column.
+_ISO = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?")
+_DOTS = re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}")
+_SLASHES = re.compile(r"(\d{1,2})([/-])(\d{1,2})\2\d{4}")
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What kind of values a column holds.
+
+    Attributes
+    ----------
+    kind : {"number", "date", "ordered", "category"} or None
+        None where a column can be no quasi-identifier.
+    kinds : tuple of str
+        All kinds that are possible, the likeliest first.
+    missing_codes : tuple
+        The values that look like codes for missing ones.
+    unit : {"day", "year"} or None
+        The unit of dates.
+    reasons : tuple of str
+    numbers : array of float or None
+        The number that each distinct value is, NaN where it is none or a code for missing; None where none is.
+    is_code : bool
+        Whether the name says that digits are codes, of places and the like, however many different ones there are.
+    """
+
+    kind: str | None
+    kinds: tuple[str, ...] = ()
+    missing_codes: tuple[Any, ...] = ()
+    unit: str | None = None
+    reasons: tuple[str, ...] = ()
+    numbers: FloatArray | None = None
+    is_code: bool = False
+
+
+def read_kind(column: Column) -> Reading:
+    """Return what kind of values a column holds: by its type, and where that is text, by what the text says."""
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _categorical(bool(dtype.ordered))
+    if is_bool_dtype(dtype):
+        return Reading("category", ("category", "number"), reasons=("yes or no",))
+    if is_datetime64_any_dtype(dtype):
+        return _dates(column)
+    if is_numeric_dtype(dtype) and not is_complex_dtype(dtype):
+        return _numbers(column, pd.to_numeric(column.distinct).to_numpy(dtype=np.float64, na_value=np.nan))
+    if column.n_distinct and (is_string_dtype(dtype) or is_object_dtype(dtype)):
+        return _objects(column)
+    return Reading(None, reasons=() if column.n_distinct == 0 else (_neither(column),))
+
+
+def _categorical(ordered: bool) -> Reading:
+    if ordered:
+        return Reading("ordered", ("ordered", "category"), reasons=("the file gives the categories an order",))
+    return Reading("category", ("category", "ordered"))
+
+
+def _neither(column: Column) -> str:
+    return f"holds neither numbers, nor dates, nor categories, but {type(column.distinct.iloc[0]).__name__}"
+
+
+def _objects(column: Column) -> Reading:
+    if is_object_dtype(column.dtype):
+        kinds = {type(value) for value in column.distinct}
+        if kinds <= {bool, np.bool_}:
+            return Reading("category", ("category", "number"), reasons=("yes or no",))
+        if all(issubclass(kind, datetime.date) for kind in kinds):
+            return _dates(column)
+        known = (str, bool, np.bool_, int, float, np.number, decimal.Decimal)
+        if not all(issubclass(kind, known) and not issubclass(kind, np.complexfloating) for kind in kinds):
+            return Reading(None, reasons=(_neither(column),))
+    absent = _absent(column, _NO_VALUE)
+    for reader in (_digits, _number_text, _date_text):
+        if (reading := reader(column)) is not None:
+            return reading
+    return Reading("category", ("category", "ordered"), column.values(absent), reasons=_codes(column, absent))
+
+
+def _absent(column: Column, words: frozenset[str]) -> NDArray[np.bool_]:
+    return np.array([text in words for text in column.folded], dtype=np.bool_)
+
+
+def _codes(column: Column, absent: NDArray[np.bool_], aside: str = "") -> tuple[str, ...]:
+    """Return the sentence on the values that may stand for missing ones, if there are any."""
+    if not absent.any():
+        return ()
+    named = listing([repr(value) for value in column.values(absent)], 3)
+    count = column.n_where(absent)
+    verb = "is" if count == 1 else "are"
+    return (
+        f"{count:,} of {column.n_present:,} {verb} {named}{aside}: treat {'it' if count == 1 else 'them'} as missing?",
+    )
+
+
+# --- numbers ----------------------------------------------------------------------------------------------------------
+
+
+def figure(value: float) -> str:
+    """Return a number as people write it: separators in whole numbers from 10,000, six digits of others."""
+    if value != int(value):
+        return f"{value:.6g}"
+    return f"{int(value):,}" if abs(value) >= 10_000 else str(int(value))
+
+
+def _numbers(column: Column, numbers: FloatArray) -> Reading:
+    """Return the reading of a column whose distinct values are ``numbers``, shape (distinct values,)."""
+    finite = np.isfinite(numbers)
+    if not finite.any():
+        return Reading("number", ("number",))
+    whole = bool((numbers[finite] == np.floor(numbers[finite])).all())
+    coded = _number_codes(numbers, finite) if whole else np.zeros(len(numbers), dtype=np.bool_)
+    kept = np.where(coded | ~finite, np.nan, numbers)
+    used = kept[finite & ~coded]
+    doubts = list(_codes(column, coded, _far(used, numbers[coded]))) if coded.any() else []
+    if infinite := column.n_where(np.isinf(numbers)):
+        doubts.append(f"{infinite:,} of {column.n_present:,} are infinite: correct them, or treat them as missing")
+    kinds = ("number", "category", "ordered") if len(used) <= _MOST_CATEGORIES else ("number",)
+    if whole and (code := _is_code(column, used)):
+        kinds = ("category", "ordered", "number")
+        return Reading("category", kinds, column.values(coded), None, (code, *doubts), kept, is_code=True)
+    meant = _meanings(used) if whole else []
+    span = [f"{counted(len(used), 'different number')} from {figure(used.min())} to {figure(used.max())}"]
+    return Reading(
+        "number", kinds, column.values(coded), None, (*(span if len(used) > 1 else ()), *meant, *doubts), kept
+    )
+
+
+def _meanings(used: FloatArray) -> list[str]:
+    """Return what whole numbers may mean besides counting something."""
+    if len(used) < 2:
+        return []
+    if used.min() >= 1900 and used.max() <= 2100:
+        return ["may be years"]
+    return ["so few whole numbers may stand for categories"] if len(used) <= _FEW_NUMBERS else []
+
+
+def _number_codes(numbers: FloatArray, finite: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which of the distinct whole ``numbers`` look like codes for missing: far from all that may be values."""
+    negative, positive = np.isin(numbers, _NEGATIVE_CODES), np.isin(numbers, _POSITIVE_CODES)
+    others = numbers[finite & ~negative & ~positive]
+    coded = np.zeros(len(numbers), dtype=np.bool_)
+    if not len(others):
+        return coded
+    if others.min() >= 0:
+        # A change by -1 is a value among small numbers, and no age or income.
+        coded |= negative & ((numbers < -1) | (others.max() >= 10))
+    # Codes count as far from values only where even the least of them is; 98 beside 97 is an age.
+    possible = np.sort(numbers[positive])
+    far = [value for value in possible if value >= max(2 * others.max(), others.max() + 10)]
+    if len(far) == len(possible):
+        coded |= positive
+    else:
+        coded |= np.isin(numbers, [value for value in far if value >= 2 * np.setdiff1d(possible, far).max()])
+    return coded
+
+
+def _far(used: FloatArray, codes: FloatArray) -> str:
+    below, above = bool((codes < 0).any()), bool((codes > 0).any())
+    if below and above:
+        return f", far from all others ({figure(used.min())} to {figure(used.max())})"
+    if below:
+        return f", though no other is below {figure(used.min())}"
+    return f", far above all others (at most {figure(used.max())})"
+
+
+def _is_code(column: Column, used: FloatArray) -> str | None:
+    """Return the reason to take whole numbers for codes, if the name says so and all have equally many digits."""
+    word = CODE.in_name(column.name)
+    if word is None or used.min() < 10:
+        return None
+    digits = {len(str(int(value))) for value in (used.min(), used.max())}
+    return f"{digits.pop()} digits each, and the name says {word!r}: a code" if len(digits) == 1 else None
+
+
+# --- text -------------------------------------------------------------------------------------------------------------
+
+
+def _digits(column: Column) -> Reading | None:
+    """Return the reading of a column of digits that are codes: they have leading zeros, or the name says so."""
+    absent = _absent(column, _NO_VALUE)
+    texts = [text for text, gap in zip(column.texts, absent, strict=True) if not gap]
+    if not texts or not all(text.isascii() and text.isdigit() for text in texts):
+        return None
+    lengths = sorted({len(text) for text in texts})
+    word = CODE.in_name(column.name)
+    digits = f"{lengths[0]} digits" if len(lengths) == 1 else f"{lengths[0]} to {lengths[-1]} digits"
+    if any(len(text) > 1 and text[0] == "0" for text in texts):
+        reason = f"{digits}, leading zeros: a code"
+    elif word is not None and len(lengths) == 1:
+        reason = f"{digits} each, and the name says {word!r}: a code"
+    else:
+        return None
+    reasons = (reason, *_codes(column, absent))
+    kinds = ("category", "ordered")
+    return Reading("category", kinds, column.values(absent), reasons=reasons, is_code=word is not None)
+
+
+def _is_unlikely(column: Column, fits: Callable[[str], bool]) -> bool:
+    """Whether so few of the first distinct values fit, or are gaps, that the rest need not be looked at."""
+    first = list(zip(column.texts.iloc[:_FIRST], column.folded, strict=False))
+    return sum(plain in _NO_NUMBER or fits(text) for text, plain in first) < 0.5 * len(first)
+
+
+def _is_number(text: str) -> bool:
+    # float() also reads 1_000 and words such as infinity.
+    if not re.fullmatch(r"[-+.\deE]+", text):
+        return False
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False
+
+
+def _number_text(column: Column) -> Reading | None:
+    """Return the reading of text that is numbers but for a few exceptions, None for other text."""
+    if _is_unlikely(column, _is_number):
+        return None
+    numbers = pd.to_numeric(column.texts, errors="coerce").to_numpy(dtype=np.float64)
+    rest = _exceptions(column, np.isfinite(numbers))
+    if rest is None:
+        return None
+    reasons = (_all_but("numbers", "which is no number", column, rest),)
+    reading = _numbers(column, numbers)
+    codes = (*column.values(rest), *reading.missing_codes)
+    return replace(reading, missing_codes=codes, reasons=(*reasons, *reading.reasons))
+
+
+def _exceptions(column: Column, fits: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+    """Return which distinct values do not fit, if they are few, or words for missing values; None otherwise."""
+    rest = ~fits
+    silent = _absent(column, _NO_NUMBER) & rest
+    n_fit, n_odd = column.n_where(fits), column.n_where(rest & ~silent)
+    enough = n_fit > 0 and n_fit >= _MOST * (n_fit + n_odd)
+    return rest if enough and rest.sum() <= _EXCEPTIONS else None
+
+
+def _all_but(what: str, no: str, column: Column, rest: NDArray[np.bool_]) -> str:
+    """Return the sentence on text that is numbers, or dates, except for the values ``rest``."""
+    n = column.n_present
+    if not rest.any():
+        return f"text, but all {n:,} are {what}"
+    count = column.n_where(rest)
+    named = listing([repr(value) for value in column.values(rest)], 3)
+    it = "it" if count == 1 else "them"
+    # Something like "90+" says more than that a value is missing.
+    doubt = any(any(sign.isdigit() for sign in text) for text in column.texts[rest])
+    advice = f", {no}: correct {it}, or treat {it} as missing?" if doubt else f": treat {it} as missing?"
+    return f"{n - count:,} of {n:,} are {what}, {count:,} {'is' if count == 1 else 'are'} {named}{advice}"
+
+
+# --- dates ------------------------------------------------------------------------------------------------------------
+
+
+def _dates(column: Column) -> Reading:
+    """Return the reading of a column whose distinct values are dates or times."""
+    dates = column.distinct
+    if isinstance(column.dtype, pd.DatetimeTZDtype) or any(getattr(date, "tzinfo", None) for date in dates):
+        return Reading(None, reasons=("times with a time zone: remove the zone to use them as dates",))
+    return _dated(dates if is_datetime64_any_dtype(dates) else pd.to_datetime(dates, errors="coerce"), ("date",))
+
+
+def _dated(dates: pd.Series[Any], kinds: tuple[str, ...]) -> Reading:
+    present = dates.dropna()
+    if present.empty:
+        return Reading("date", kinds, unit="day")
+    yearly = bool(((present.dt.month == 1) & (present.dt.day == 1)).all()) and len(present) > 1
+    reason = f"dates from {present.min():%Y-%m-%d} to {present.max():%Y-%m-%d}"
+    reason += ", all of them the first day of a year" if yearly else ""
+    return Reading("date", kinds, unit="year" if yearly else "day", reasons=(reason,))
+
+
+def _looks_dated(text: str) -> bool:
+    return any(pattern.fullmatch(text) for pattern in (_ISO, _DOTS, _SLASHES))
+
+
+def _date_text(column: Column) -> Reading | None:
+    """Return the reading of text that is dates but for a few exceptions; categories where day and month are unclear."""
+    if _is_unlikely(column, _looks_dated):
+        return None
+    fits = np.array([_looks_dated(text) for text in column.texts], dtype=np.bool_)
+    rest = _exceptions(column, fits)
+    if rest is None:
+        return None
+    texts = column.texts[fits]
+    order = _order(texts)
+    if order is None:
+        example = next(text for text in texts if _SLASHES.fullmatch(text))
+        reason = f"dates such as {example!r}, but it is not clear which number is the day: write 2001-12-31"
+        return Reading("category", ("category", "ordered"), column.values(rest), reasons=(reason,))
+    dates = texts.map(lambda text: _parsed(text, order))
+    if dates.isna().any():  # such as the 31st of June
+        rest = rest.copy()
+        rest[dates.index[dates.isna()]] = True
+        if (known := _exceptions(column, ~rest)) is None:
+            return None
+        rest = known
+    reading = _dated(pd.to_datetime(dates.dropna(), errors="coerce"), ("date", "category"))
+    codes = column.values(rest)
+    said = (_all_but("dates", "which is no date", column, rest),) if rest.any() else ()
+    return Reading("date", reading.kinds, codes, reading.unit, (*reading.reasons, *said))
+
+
+def _order(texts: pd.Series[str]) -> str | None:
+    """Return "day" or "month" for what comes first in dates with slashes, None where the column does not show it."""
+    parts = [found for text in texts if (found := _SLASHES.fullmatch(text))]
+    first, second = (any(int(found[group]) > 12 for found in parts) for group in (1, 3))
+    if not parts or first != second:
+        return "month" if second else "day"
+    return None
+
+
+def _parsed(text: str, order: str) -> datetime.datetime | None:
+    first, second, third = (int(part) for part in re.findall(r"\d+", text)[:3])
+    if first > 31:
+        year, month, day = first, second, third
+    else:
+        day, month, year = (second, first, third) if order == "month" else (first, second, third)
+    try:
+        return datetime.datetime(year, month, day)
+    except ValueError:
+        return None
