@@ -177,6 +177,22 @@ class Param:
             raise ParameterError(f"{self.name} must be {_interval(low, high)}, not {value!r}.")
         return int(value) if whole else float(value)
 
+    def read(self, text: str) -> Any:
+        """Return the value written as ``text``, such as in an address; a bool is written as 1 or 0.
+
+        Raises
+        ------
+        ParameterError
+            If it is no such value, or out of bounds.
+        """
+        readers: dict[str, Callable[[str], Any]] = {"float": float, "int": int, "bool": lambda digit: bool(int(digit))}
+        try:
+            return self.check(readers.get(self.kind, str)(text))
+        except ParameterError:
+            raise
+        except ValueError:
+            return self.check(text)
+
     def _check_algorithm(self, value: Any) -> str:
         known = starts()
         if isinstance(value, str) and value in known:

@@ -1,4 +1,4 @@
-"""Records of mixed attributes drawn on a plane: principal coordinates of the distance that methods for them use.
+"""Records drawn on a plane: principal components of numbers, and principal coordinates of mixed attributes.
 
 Classical scaling (Gower 1966, Some distance properties of latent root and vector methods used in multivariate analysis,
 Biometrika 53) finds points whose Euclidean distances are those given, as far as that can be. Of squared distances D it
@@ -16,6 +16,7 @@ import numpy as np
 from microagg.base import Param
 from microagg.errors import DataError
 from microagg.records import Records
+from microagg.scaling import centered
 from microagg.taxonomy import Taxonomy
 from microagg.validation import FloatArray, IntArray, check_finite
 
@@ -37,8 +38,8 @@ class Coordinates:
     Attributes
     ----------
     points : array of float, shape (m, 2)
-        The coordinates of each record on the first and second axis, in the unit of the distance: 1 is the whole domain
-        of one attribute. The mean of each is 0, and the largest by its absolute value is positive.
+        The coordinates of each record on the first and second axis, in the unit of the distance: of mixed attributes 1
+        is the whole domain of one attribute. The mean of each is 0, and the largest by its absolute value is positive.
     shares : array of float, shape (2,)
         The eigenvalue of each axis as a share of the sum of the absolute values of all, 0 to 1. Negative eigenvalues
         count too, so that the shares do not claim what the plane cannot show (Mardia, Kent & Bibby 1979, Multivariate
@@ -83,6 +84,21 @@ def principal_coordinates(records: Records, *, sample: int = 1_000, random_state
         rows = np.sort(np.random.default_rng(seed).choice(len(records), most, replace=False))
     points, shares = _scaled_to_plane(_distances(records.take(rows)))
     return Coordinates(points, shares, rows)
+
+
+def principal_components(X: FloatArray) -> Coordinates:
+    """Return the records of ``X``, numbers of shape (n, d), on the two axes along which they vary most.
+
+    Coordinates have the unit of X; ``shares`` are parts of the variance. With one attribute the second axis is 0.
+    """
+    _, _, deviations = centered(X)
+    values, vectors = np.linalg.eigh(deviations.T @ deviations)
+    points, shares = np.zeros((len(X), 2)), np.zeros(2)
+    for axis in range(min(2, X.shape[1])):
+        if values[-1 - axis] > _ROUNDING * values[-1]:
+            points[:, axis] = _positive(deviations @ vectors[:, -1 - axis])
+            shares[axis] = values[-1 - axis] / values.clip(0.0).sum()
+    return Coordinates(points, shares, np.arange(len(X)))
 
 
 def _distances(records: Records) -> FloatArray:

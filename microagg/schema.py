@@ -99,7 +99,7 @@ class Schema:
         object.__setattr__(self, "numbers", tuple(dict.fromkeys(_names("numbers", self.numbers))))
         self._check_kinds()
         taxonomies = {name: _taxonomy(name, given, ()) for name, given in self.taxonomies.items()}
-        ordinal = {name: _levels(name, given) for name, given in self.ordinal.items()}
+        ordinal = {name: check_levels(name, given) for name, given in self.ordinal.items()}
         codes = {name: _missing_codes(name, given) for name, given in self.missing_codes.items()}
         object.__setattr__(self, "taxonomies", MappingProxyType(taxonomies))
         object.__setattr__(self, "ordinal", MappingProxyType(ordinal))
@@ -356,7 +356,16 @@ def _taxonomy(name: Hashable, given: Any, values: Iterable[str]) -> Taxonomy:
         raise type(error)(f"the taxonomy of column {name!r}: {error}") from None
 
 
-def _levels(name: Hashable, given: Any) -> tuple[str, ...]:
+def check_levels(name: Hashable, given: Any) -> tuple[str, ...]:
+    """Return the order of a column, its categories from the lowest up, as text.
+
+    Raises
+    ------
+    ParameterError
+        If ``given`` is no iterable of categories.
+    DataError
+        If there is no category, or one is there twice.
+    """
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise ParameterError(f"the order of column {name!r} must be its categories from the lowest up, not {given!r}.")
     levels = tuple(category(value) for value in given)

@@ -264,8 +264,8 @@ def suggest_taxonomies(series: pd.Series[Any]) -> tuple[tuple[str, Taxonomy], ..
         raise DataError(f"column {series.name!r} holds no value: leave it out of the quasi-identifiers.")
     names = sorted({category(value) for value in counts})
     found: list[tuple[str, Taxonomy]] = []
-    if _are_codes(names):
-        tree = by_prefix(names)
+    if lengths := _telling_lengths(names):
+        tree = by_prefix(names, lengths)
         levels = dict.fromkeys(tree.names[node] for node in tree.ancestors(tree.leaves[0]))
         found.append((f"By what codes begin with: {', '.join(levels)}", tree))
     least = max(_LEAST_RECORDS, int(_LEAST_SHARE * sum(counts.values())))
@@ -276,11 +276,18 @@ def suggest_taxonomies(series: pd.Series[Any]) -> tuple[tuple[str, Taxonomy], ..
     return (*found, ("All side by side", Taxonomy.flat(names)))
 
 
-def _are_codes(names: Sequence[str]) -> bool:
-    """Whether categories are codes that have something in common where they begin alike."""
-    sizes = {len(name) for name in names}
-    if len(sizes) > 1 or max(sizes) < 2 or not all(any(sign.isdigit() for sign in name) for name in names):
-        return False
-    if not all(name.isalnum() for name in names):
-        return False
-    return 2 <= len({name[0] for name in names}) < len(names)
+def _telling_lengths(names: Sequence[str]) -> list[int]:
+    """Return how many characters to leave of codes at each level; none where categories are no codes.
+
+    What all codes begin with divides nothing, so the first level leaves one character more.
+    """
+    size = len(names[0])
+    if any(len(name) != size or not name.isalnum() or not any(sign.isdigit() for sign in name) for name in names):
+        return []
+    groups = [len({name[:length] for name in names}) for length in range(size)]
+    lengths: list[int] = []
+    first = next((length for length in range(size) if groups[length] > 1), size)
+    for length in range(first, size, 2):
+        if groups[lengths[-1] if lengths else 0] < groups[length] < len(names):
+            lengths.append(length)
+    return lengths

@@ -27,6 +27,7 @@ ANYTHING = "*"
 
 _MOST_NODES = 20_000
 _MOST_LEVELS = 100
+_MOST_BYTES = 4 << 20
 
 _TOO_DEEP = "the taxonomy is nested too deeply: use fewer levels."
 
@@ -206,15 +207,34 @@ class Taxonomy:
         """
         file = Path(path)
         try:
-            text = file.read_text(encoding="utf-8")
+            content = file.read_bytes()
         except OSError as error:
             raise DataError(f"the taxonomy {str(file)!r} cannot be read ({error.strerror}): check its name.") from None
         except ValueError:
-            raise DataError(f"the taxonomy {str(file)!r} is not UTF-8 text: save it as such.") from None
+            raise DataError(f"{str(file)!r} is no name of a file: check it.") from None
+        return cls.from_bytes(content, name=file.name)
+
+    @classmethod
+    def from_bytes(cls, content: bytes, *, name: str) -> Self:
+        """Return the taxonomy in the ``content`` of a file: nested JSON if its ``name`` ends in ``.json``.
+
+        Raises
+        ------
+        DataError
+            If it is larger than 4 MB, not UTF-8, or no taxonomy; the message names the file.
+        """
+        if len(content) > _MOST_BYTES:
+            raise DataError(
+                f"the file {name!r} is larger than {_MOST_BYTES >> 20} MB, so it is hardly a taxonomy: choose another."
+            )
         try:
-            return cls.from_string(text, nested=file.suffix.lower() == ".json")
+            text = content.decode("utf-8")
+        except UnicodeDecodeError:
+            raise DataError(f"the taxonomy {name!r} is not UTF-8 text: save it as such.") from None
+        try:
+            return cls.from_string(text, nested=name.lower().endswith(".json"))
         except DataError as error:
-            raise DataError(f"in {file.name!r}: {error}") from None
+            raise DataError(f"in {name!r}: {error}") from None
 
     @classmethod
     def from_string(cls, text: str, *, nested: bool | None = None) -> Self:
@@ -247,6 +267,20 @@ class Taxonomy:
         if isinstance(given, str):
             return cls.from_string(given)
         raise ParameterError(f"a taxonomy must be a Taxonomy, a path, text or nested mappings, not {given!r}.")
+
+    def with_values(self, values: Iterable[Any]) -> Self:
+        """Return the taxonomy with further ``values`` below its root, each in a branch of its own.
+
+        Raises
+        ------
+        DataError
+            If a node has the name of one of them.
+        """
+        names, parents = list(self.names), list(self.parents)
+        for value in values:
+            parents += [0, *range(len(names), len(names) + self.height - 1)]
+            names += [category(value)] * self.height
+        return type(self)(tuple(names), tuple(parents))
 
     # --- what it looks like -----------------------------------------------------------------------------------------
 

@@ -103,13 +103,16 @@ MIXED_VARIANTS: Mapping[str, Variant] = _by_name(
 PENALTY = max(variant.usual_penalty for variant in VARIANTS.values())
 
 
-def recognize(key: str, params: Mapping[str, str]) -> str | None:
+def recognize(key: str, params: Mapping[str, str] | str) -> str | None:
     """Return the name of the variant that an algorithm is with these parameters, written as text; None if of none.
 
+    ``params`` may be one text like ``gamma=0.2, start=mdav``, as a table of runs has it.
     A variant that uses classes is recognized whatever its penalty is, unless that is 0.
     """
     if key not in ALGORITHMS:
         return None
+    if isinstance(params, str):
+        params = dict(pair.split("=", 1) for pair in params.split(", ") if pair)
     usual = {param.name: str(param.default) for param in ALGORITHMS[key].params}
     given = usual | dict(params)
     for variant in _variants_of(ALGORITHMS[key]):

@@ -1,21 +1,19 @@
-"""Data: pick or upload a data set, look at it, choose the quasi-identifiers and how they are scaled."""
+"""Data: pick or upload a data set, say what its columns are, look at it."""
 
-from typing import Any
-
-import numpy as np
-import pandas as pd
 import streamlit as st
 
 from microagg import MicroaggError, datasets
+from microagg.columns import MOST_CLASSES
 from microagg.scaling import SCALES, scale_effect
 from pages.ui import shell, state
-from pages.ui.data import sources, tables
+from pages.ui.data import attributes, columns, roles, sources, tables
 from pages.ui.data.tables import Table, chosen_table
 from pages.ui.data.workspace import Workspace, chosen_workspace
-from pages.ui.text import count, escape_markdown, listing, sentence
+from pages.ui.text import count, escape_markdown, named, sentence
 
-_SHOWN_ROWS = 5_000
+_SHOWN_ROWS, _SHOWN_CELLS = 5_000, 200_000
 _SCALE_NAMES = {"zscore": "z-score", "minmax": "min-max", "none": "none"}
+_WEIGHTS = {"mean": "The group's mean (recommended)", "keep": "As they are", "drop": "Left out"}
 
 
 def body() -> None:
@@ -24,7 +22,7 @@ def body() -> None:
     choices = state.current()
     left, right = st.columns([2, 3], vertical_alignment="bottom")
     with left:
-        sources.pick_data("Data set", key="w_data_page")
+        sources.pick_data()
         if choices.data in tables.SYNTHETIC:
             state.bound(
                 st.number_input,
@@ -42,125 +40,130 @@ def body() -> None:
         sources.download(choices.data)
         return
     table = chosen_table()
+    size = f"{count(len(table.frame), 'record')}, {count(table.frame.shape[1], 'column')}"
     with right:
-        st.markdown(escape_markdown(table.description))
-    _quasi_identifiers(table)
-    _scaling()
+        own = choices.data == state.UPLOAD
+        st.markdown(f"**{escape_markdown(table.title)}**: {size}" if own else escape_markdown(table.description))
+    roles.show(table)
     workspace = _workspace(table)
-    if workspace:
-        for note in workspace.notes:
-            st.warning(escape_markdown(note))
-    _attributes(table)
-    _records(table)
-    if table.source:
-        st.caption(f"Source: {escape_markdown(table.source)}")
+    try:
+        attributes.show(table, workspace)
+    except MicroaggError as error:
+        st.error(sentence(error))
+    _distributions(table)
+    _records(table, size)
+    if table.source:  # the package's own words, whose addresses are links
+        st.caption(f"Source: {table.source}")
 
 
-def _quasi_identifiers(table: Table) -> None:
-    st.subheader("Quasi-identifiers")
-    st.caption(
-        "The attributes by which somebody could recognize a record. They are grouped on and replaced by group means; "
-        "all other attributes stay as they are."
-    )
-    shell.mention_categories(table.categories)
-    choices = state.current()
-    numeric = tables.numeric_columns(table.frame)
-    st.session_state["w_columns"] = [c for c in (choices.columns or table.quasi_identifiers) if c in numeric]
+# --- what concerns all columns ----------------------------------------------------------------------------------------
 
-    def commit() -> None:
-        chosen = tuple(column for column in numeric if column in st.session_state["w_columns"])
-        if not chosen:
-            st.toast("At least one quasi-identifier is needed: there is nothing to protect otherwise.")
-            return
-        state.update(columns=() if set(chosen) == set(table.quasi_identifiers) else chosen)
 
-    if not numeric:
-        return
-    st.pills(
-        "Quasi-identifiers",
-        numeric,
-        selection_mode="multi",
-        key="w_columns",
-        format_func=escape_markdown,
-        on_change=commit,
-        label_visibility="collapsed",
-    )
-    unknown = [column for column in choices.columns if column not in numeric]
-    if unknown:
+def _workspace(table: Table) -> Workspace | None:
+    """Draw the choices that concern all columns, and return what follows from all that is chosen, if anything does."""
+    left, right = st.columns(2)
+    with left:
+        _classes(table)
+    with right:
+        _weights(table)
+    _scaling(table)
+    try:
+        workspace = chosen_workspace()
+    except MicroaggError as error:
+        st.error(sentence(error))
+        return None
+    if workspace.source.notes:
+        st.info("  \n".join(escape_markdown(note) for note in workspace.source.notes))
+    return workspace
+
+
+def _classes(table: Table) -> None:
+    chosen, possible = state.current().classes, columns.class_candidates(table)
+    own = table.schema.classes if table.schema else None
+    usual = f"{own}, as the data set says" if own in possible else "None"
+    options = {"": usual, **{name: name for name in possible if name != own}}
+    if own in possible or chosen == "-":
+        options["-"] = "None"
+    if chosen not in options and chosen != own:
         st.warning(
-            f"There is no numeric column {escape_markdown(listing([repr(name) for name in unknown]))} in this data set."
+            f"{escape_markdown(repr(chosen))} cannot be the class, which is a confidential column or a stratum with 2 to "
+            f"{MOST_CLASSES} values, none of them missing. No class is used."
         )
-        st.button("Use the usual quasi-identifiers", on_click=state.reset_columns)
+    options.setdefault(chosen, str(own) if chosen == own else "None")
+    state.bound(
+        st.selectbox,
+        "Class (optional)",
+        "classes",
+        options=list(options),
+        format_func=options.get,
+        disabled=len(options) == 1,
+        help="What users of the release will want to predict, such as an income bracket. It is released as it is. Where "
+        "categories are grouped on, methods with a class penalty keep its values together, and the classification metric "
+        f"says how well. It can be a confidential column or a stratum with 2 to {MOST_CLASSES} values and no gaps.",
+    )
 
 
-def _scaling() -> None:
+def _weights(table: Table) -> None:
+    weights = [name for name, column in columns.columns(table).items() if column.role == "weight"]
+    if not weights:
+        return
+    first = escape_markdown(repr(weights[0]))
+    state.bound(
+        st.selectbox, "How the weights are released", "weights", options=list(_WEIGHTS), format_func=_WEIGHTS.get
+    )
+    st.caption(
+        f"The weights in {first} enter group means and the loss; groups are formed without them. With its group's mean for "
+        "each record, each group keeps its total weight."
+    )
+    if others := weights[1:]:
+        st.warning(
+            f"Only the first column of weights, {first}, counts: {escape_markdown(named(others))} will "
+            "be released unchanged. Choose another role for what is no weight."
+        )
+
+
+def _scaling(table: Table) -> None:
+    kinds = {columns.columns(table)[name].kind for name in columns.quasi_identifiers(table)}
+    if kinds <= {"ordered", "category"}:
+        return
     state.bound(
         st.segmented_control,
-        "Scaling",
+        "Scaling of numbers",
         "scale",
         options=list(SCALES),
         format_func=_SCALE_NAMES.get,
         required=True,
     )
     how = state.current().scale
-    says = escape_markdown(scale_effect(how))
-    if how == "none":
-        st.warning(says)
+    if kinds & {"ordered", "category"}:
+        st.caption(
+            "Groups are formed by how much of its range each number covers, whatever the scaling. It enters the information "
+            "loss (IL) of the numbers where these are released as means."
+        )
+    elif how == "none":
+        st.warning(escape_markdown(scale_effect(how)))
     else:
-        st.caption(says)
+        st.caption(escape_markdown(scale_effect(how)))
 
 
-def _workspace(table: Table) -> Workspace | None:
-    try:
-        return chosen_workspace()
-    except MicroaggError as error:
-        st.error(sentence(error))
-    numeric = tables.numeric_columns(table.frame)
-    complete = tuple(
-        column for column in numeric if np.isfinite(table.frame[column].to_numpy(float, na_value=np.nan)).all()
-    )
-    if 0 < len(complete) < len(numeric):
-        st.button("Use only the complete columns", on_click=state.update, kwargs={"columns": complete})
-    return None
+# --- a look at the file -----------------------------------------------------------------------------------------------
 
 
-def _attributes(table: Table) -> None:
-    st.subheader("Attributes")
-    chosen = state.current().columns or table.quasi_identifiers
-    numeric = tables.numeric_columns(table.frame)
-    rows = []
-    for column in table.frame.columns:
-        series = table.frame[column]
-        row: dict[str, Any] = {
-            "attribute": str(column),
-            "distribution": [],
-            "role": "quasi-identifier" if column in chosen else "left as it is",
-            "least": None,
-            "mean": None,
-            "greatest": None,
-            "distinct": int(series.nunique()),
-            "missing": int(series.isna().sum()),
-        }
-        if column in numeric:
-            values = series.to_numpy(float, na_value=np.nan)
-            values = values[np.isfinite(values)]
-            if len(values):
-                row |= {
-                    "least": values.min(),
-                    "mean": values.mean(),
-                    "greatest": values.max(),
-                    "distribution": np.histogram(values, bins=24)[0].tolist(),
-                }
-        else:
-            row["distribution"] = series.value_counts().head(24).tolist()
-        rows.append(row)
+def _distributions(table: Table) -> None:
+    st.subheader("Distributions")
+    found = columns.columns(table)
+    shown = columns.figures(table).copy()
+    shown.insert(1, "role", [columns.ROLES[column.role] for column in found.values()])
+    shown["distinct"] = [column.guess.n_distinct for column in found.values()]
+    shown["missing"] = [column.n_missing for column in found.values()]
     st.dataframe(
-        pd.DataFrame(rows),
+        shown,
         hide_index=True,
         width="stretch",
-        height="content" if len(rows) <= 16 else 560,
+        height="content" if len(shown) <= 16 else 560,
+        column_order=["column", "distribution", "role", "least", "mean", "greatest", "distinct", "missing"],
         column_config={
-            "attribute": "Attribute",
+            "column": "Column",
             "role": "Role",
             "missing": "Missing",
             "distinct": "Distinct values",
@@ -169,19 +172,19 @@ def _attributes(table: Table) -> None:
             "greatest": st.column_config.NumberColumn("Greatest", format="localized"),
             "distribution": st.column_config.BarChartColumn(
                 "Distribution",
-                help="Numbers: records in each 24th of the range. Text: the most frequent values.",
+                help="Numbers: records in equal parts of the range. Others: the most frequent values.",
                 color="blue",
             ),
         },
     )
 
 
-def _records(table: Table) -> None:
+def _records(table: Table, size: str) -> None:
     st.subheader("Records")
-    n = len(table.frame)
-    about = f"{count(n, 'record')}, {count(table.frame.shape[1], 'attribute')}."
-    st.caption(about if n <= _SHOWN_ROWS else f"{about} The first {_SHOWN_ROWS:,} are shown.")
-    st.dataframe(table.frame.head(_SHOWN_ROWS), width="stretch", height=360)
+    n, d = table.frame.shape
+    shown = min(n, _SHOWN_ROWS, max(_SHOWN_CELLS // d, 1))
+    st.caption(f"{size}." if shown == n else f"{size}. The first {shown:,} are shown.")
+    st.dataframe(table.frame.head(shown), width="stretch", height=360)
 
 
 shell.show(body)

@@ -32,7 +32,7 @@ def body() -> None:
         "**categories** too: they compare values by their share of an attribute's range or taxonomy, the others by squared "
         "Euclidean distance."
     )
-    shell.link("mixed", "See them at work on categories: Mixed data")
+    shell.link("choose_k", "See them at work on your data: Choose k")
     table = pd.DataFrame(
         [
             {

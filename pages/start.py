@@ -15,18 +15,14 @@ def body() -> None:
     st.title("Microaggregation: protect records, keep the statistics")
     st.markdown(
         "Microaggregation puts **similar records into groups of at least k** and releases, for each record, its group's "
-        "mean in place of its own values. Every combination of values then occurs at least k times, so nobody can be "
-        "told from k − 1 others: the release is **k-anonymous**. The art is to form groups that lose little: the "
+        "mean in place of its own values, or what its group's categories have in common. Every combination of values then "
+        "occurs at least k times, so nobody can be told from k − 1 others: the release is **k-anonymous**. The art is to form groups that lose little: the "
         "**information loss** IL = 100 · SSE / SST is the share of the data's spread that disappears inside groups."
     )
     values = datasets.load("toy").X
     results = toy.compare(values, k=3, gamma=0.2)
-    figure = number_line(
-        values[:, 0],
-        [(result.method.key, toy.caption(result), result.partition.labels) for result in results],
-    )
     show_figure(
-        figure,
+        number_line(values, results),
         title="Eleven records in groups of at least 3: the same data, a twelfth of the loss",
         key="toy_picture",
         alt="Eleven records on a line, grouped by V-MDAV and by MDAV*. V-MDAV puts 19 with 5 and 6; MDAV* does not.",
@@ -38,13 +34,13 @@ def body() -> None:
         f"against opening a new one: SSE {number(star.sse)}, {percent(star.information_loss)} lost. "
         "Example of Thaeter and Reischuk (2018)."
     )
-    st.subheader("Where to go")
+    st.subheader("From a file to its release")
     cards = (
-        ("choose_k", "Choose k", "See how much is lost at each k, by which algorithm, and how much nobody can avoid."),
-        ("clusters", "See clusters", "Look at the groups of a partition, side by side with another algorithm's."),
-        ("mixed", "Protect categories", "Generalize ages to ranges and occupations to what they have in common."),
-        ("toy", "Learn", "Change the eleven records and watch the groups change."),
-        ("data", "Bring your own data", "Benchmarks of the literature, generated sets, or a file of yours."),
+        ("data", "Data", "Take a benchmark or a file of yours, and say what each column is."),
+        ("choose_k", "Choose k", "See what is lost at each k, by which method, and how much nobody can avoid."),
+        ("clusters", "Clusters", "Look at the groups of a partition, side by side with another method's."),
+        ("release", "Release", "Look at what is protected and what is left open, and download the protected file."),
+        ("toy", "Learn", "Change the eleven records above, and watch the groups change."),
     )
     for column, (name, label, says) in zip(st.columns(len(cards)), cards, strict=True):
         with column.container(border=True, height="stretch"):

@@ -53,9 +53,7 @@ def body() -> None:
     v_mdav, star = results
 
     show_figure(
-        number_line(
-            values[:, 0], [(result.method.key, toy.caption(result), result.partition.labels) for result in results]
-        ),
+        number_line(values, results),
         title=_verdict(v_mdav, star),
         key="toy_lines",
         alt="The records on a line, grouped by V-MDAV in the upper row and by MDAV* in the lower one.",

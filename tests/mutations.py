@@ -48,7 +48,7 @@ def oracle(key: str) -> str:
     return f"tests/algorithms/test_oracles.py -k '{key} and not more_records and not many_records'"
 
 
-BOUNDS, RELEASE, TABLES = "tests/metrics", "tests/release", "tests/test_tables.py"
+BOUNDS, RELEASE, TABLES = "tests/metrics", "tests/release", "tests/tables"
 
 MUTATIONS = [
     # --- kernels: neighbors and groups

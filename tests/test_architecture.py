@@ -15,20 +15,21 @@ PACKAGE = ROOT / "microagg"
 # Who may import whom, lowest layer first: a module imports only from layers above it in this list, or its own.
 LAYERS = [
     {"curves", "errors", "progress"},
-    {"validation"},
+    {"jobs", "ks", "validation"},
     {"dates", "partition", "scaling", "taxonomy"},
     {"records"},
     {"encoding", "gaps"},
     {"kernels", "schema", "tables"},
     {"columns"},
     {"metrics", "suggestions"},
-    {"base"},
+    {"base", "words"},
     {"algorithms"},
     {"coordinates", "datasets", "registry"},
     {"method"},
     {"problem", "variants"},
-    {"experiment", "release", "search"},
-    {"literature"},
+    {"experiment", "release", "search", "sweeps"},
+    {"certificate", "literature"},
+    {"reproduction"},
     {"__init__"},
 ]
 # The same for the rooms of the kernels, and what stands beside them.

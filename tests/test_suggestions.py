@@ -224,6 +224,21 @@ def test_taxonomies_of_codes_are_proposed_first():
     assert found[1][1] == Taxonomy.flat(sorted(codes))
 
 
+def test_what_all_codes_begin_with_divides_nothing():
+    zips = pd.Series([f"010{i}" for i in range(60, 75)] * 9)
+    (title, tree), (_, flat) = suggest_taxonomies(zips)
+    assert title == "By what codes begin with: 01060, 0106*, *"
+    assert tree.to_nested()["*"].keys() == {"0106*", "0107*"}
+    assert list(tree.to_nested()["*"]["0107*"]) == ["01070", "01071", "01072", "01073", "01074"]
+    assert flat.is_flat
+    # The same of numbers; where the next digit already tells all, there is nothing to group by.
+    assert suggest_taxonomies(zips.astype(int))[0][0] == "By what codes begin with: 1060, 106*, *"
+    assert [title for title, _ in suggest_taxonomies(zips[zips < "01070"])] == ["All side by side"]
+    # Levels that would repeat the groups above them are left out: 3 characters tell no more than 1.
+    codes = [f"{a}00{b}{c}" for a, b, c in itertools.product("12", "34", "56")]
+    assert suggest_taxonomies(pd.Series(codes * 6))[0][0] == "By what codes begin with: 10035, 1****, *"
+
+
 def test_taxonomies_of_words():
     found = suggest_taxonomies(column(red=600, blue=380, green=9, pink=9, grey=2))
     assert [title for title, _ in found] == ["The 3 categories in fewer than 10 records together", "All side by side"]

@@ -404,3 +404,24 @@ def test_any_value_survives_text_and_nesting(values):
     assert set(taxonomy.values) == set(values)
     assert Taxonomy.from_text(taxonomy.to_text()) == taxonomy
     assert Taxonomy.from_nested(taxonomy.to_nested()) == taxonomy
+
+
+def test_further_values_stand_below_the_root():
+    tree = Taxonomy.from_text("*\n  a\n    a\n  b\n    x\n    y\n")
+    assert tree.with_values([7.0, "z"]).to_text() == tree.to_text() + "  7\n    7\n  z\n    z\n"
+    assert Taxonomy.flat("ab").with_values("c") == Taxonomy.flat("abc")
+    assert tree.with_values([]) == tree
+    with pytest.raises(DataError, match="two nodes called 'b'"):
+        tree.with_values(["b"])
+
+
+def test_the_content_of_a_file():
+    tree = Taxonomy.flat("ab")
+    assert Taxonomy.from_bytes("\ufeff*\n  a\n  b\n".encode(), name="x.txt") == tree
+    assert Taxonomy.from_bytes(b'{"*": ["a", "b"]}', name="x.JSON") == tree
+    with pytest.raises(DataError, match=r"in 'x\.json': the taxonomy is not JSON"):
+        Taxonomy.from_bytes(b"*\n  a\n", name="x.json")
+    with pytest.raises(DataError, match=r"'x\.txt' is not UTF-8 text: save it as such"):
+        Taxonomy.from_bytes(b"\xff\xfe", name="x.txt")
+    with pytest.raises(DataError, match=r"'x\.txt' is larger than 4 MB"):
+        Taxonomy.from_bytes(b"a" * (4 << 20) + b"a", name="x.txt")

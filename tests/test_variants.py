@@ -74,3 +74,6 @@ def test_other_parameters_are_those_of_no_variant():
     assert recognize("mdav", {}) == "mdav"
     assert recognize("k-member", {"class_penalty": "7.5"}) == "k-member-classes"
     assert recognize("k-member", {"class_penalty": "0.0"}) == "k-member"
+    assert recognize("k-member", "class_penalty=7.5, furthest_from=") is None
+    assert recognize("k-member", "class_penalty=7.5") == "k-member-classes"
+    assert recognize("mdav", "") == "mdav"

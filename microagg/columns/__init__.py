@@ -1,9 +1,26 @@
-"""What the columns of a file seem to be: a guess for each, with its reasons, for a person to confirm or to correct."""
+"""What the columns of a file are: a guess for each, with its reasons, for a person to confirm or to correct."""
 
 from microagg.columns.counts import Column
+from microagg.columns.decisions import MOST_CLASSES, Decision, arguments, first_decisions
 from microagg.columns.dependencies import determined_by
 from microagg.columns.guess import ROLES, ColumnGuess, guess_columns
 from microagg.columns.kinds import KINDS
+from microagg.columns.summary import bin_edges, category_counts, summary
 from microagg.columns.words import folded
 
-__all__ = ["KINDS", "ROLES", "Column", "ColumnGuess", "determined_by", "folded", "guess_columns"]
+__all__ = [
+    "KINDS",
+    "MOST_CLASSES",
+    "ROLES",
+    "Column",
+    "ColumnGuess",
+    "Decision",
+    "arguments",
+    "bin_edges",
+    "category_counts",
+    "determined_by",
+    "first_decisions",
+    "folded",
+    "guess_columns",
+    "summary",
+]

@@ -107,6 +107,16 @@ def discernibility(labels: ArrayLike) -> int:
     return int(np.square(np.bincount(canonical_labels(labels))).sum())
 
 
+def least_discernibility(n: int, k: int) -> int:
+    """Return the lowest discernibility that ``n`` records in groups of at least ``k`` can have.
+
+    It is that of as many groups as fit, as equal as can be.
+    """
+    groups = max(n // k, 1)
+    size, further = divmod(n, groups)
+    return (groups - further) * size**2 + further * (size + 1) ** 2
+
+
 def average_class_size(labels: ArrayLike, k: int = 1) -> float:
     """Return the mean group size over k, 1 at best (LeFevre, DeWitt & Ramakrishnan 2006)."""
     groups = canonical_labels(labels)

@@ -1,6 +1,7 @@
 """Releases of a file: :func:`microaggregate` makes one, :func:`replay` makes it again from its recipe."""
 
 from microagg.release.api import Release, microaggregate, replay
+from microagg.release.changes import attribute_changes, correlation_changes, distribution
 from microagg.release.export import check_export
 from microagg.release.findings import Finding
 from microagg.release.recoding import CATEGORIES, STATISTICS
@@ -19,7 +20,10 @@ __all__ = [
     "Release",
     "Remedy",
     "Report",
+    "attribute_changes",
     "check_export",
+    "correlation_changes",
+    "distribution",
     "loss_finding",
     "microaggregate",
     "replay",

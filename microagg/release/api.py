@@ -92,7 +92,7 @@ class Release:
             f"{self._method}, k={report.k}, realized k={report.risk.realized_k}, {', '.join(lost)})"
         )
 
-    def script(self, file: str | os.PathLike[str], **options: Any) -> str:
+    def script(self, file: str | os.PathLike[str] = "", **options: Any) -> str:
         """Return a program that makes this release from ``file``; see :func:`microagg.release.script.script`."""
         from microagg.release.script import script  # which needs microaggregate
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from pathlib import PurePath
 
 import pandas as pd
@@ -16,7 +16,15 @@ from microagg.tables import read_table
 from microagg.validation import check_k, check_unique_columns, counted, listing, quoted
 
 
-def check_export(data: bytes, name: str, schema: Schema, k: int, *, delimiter: str = ",") -> Finding:
+def check_export(
+    data: bytes,
+    name: str,
+    schema: Schema,
+    k: int,
+    *,
+    delimiter: str = ",",
+    renamed: Mapping[str, str] | None = None,
+) -> Finding:
     """Return what the very bytes of a file say about its k-anonymity, however they were written.
 
     A class is a set of records whose quasi-identifiers and strata are written with the same characters (in a CSV file)
@@ -35,6 +43,8 @@ def check_export(data: bytes, name: str, schema: Schema, k: int, *, delimiter: s
     k : int
     delimiter : str, default ","
         The character between the fields of a CSV file.
+    renamed : mapping of str to str, optional
+        What the file calls columns whose names it cannot hold: see :func:`microagg.tables.renamed_columns`.
 
     Returns
     -------
@@ -51,6 +61,7 @@ def check_export(data: bytes, name: str, schema: Schema, k: int, *, delimiter: s
     """
     k = check_k(k)
     table = _read(data, name, delimiter)
+    table = table.rename(columns={written: column for column, written in (renamed or {}).items()})
     identifiers = tuple(column for column in schema.identifiers if _written(column, table) is not None)
     if identifiers:
         text = f"The file {name!r} has {quoted(identifiers)}, which name the records: write it again without them."

@@ -136,13 +136,11 @@ class Utility:
         """Return what replacing ``numbers.X`` by ``replaced``, shape (n, d), changes."""
         names = numbers.names
         weights = numbers.weights
-        mean, sd, before = _moments(numbers.X, weights)
-        mean_after, sd_after, after = _moments(replaced, weights)
-        defined = (sd > 0.0) & (sd_after > _VANISHED * sd)
-        change = np.abs(_correlations(after, sd_after, defined, weights) - _correlations(before, sd, defined, weights))
+        mean, sd, _ = _moments(numbers.X, weights)
+        mean_after, sd_after, _ = _moments(replaced, weights)
+        before, after = correlations(numbers.X, replaced, weights)
         # An attribute's correlation with itself is always 1, and an undefined one cannot be compared.
-        change[~defined] = -1.0
-        change[:, ~defined] = -1.0
+        change = np.nan_to_num(np.abs(after - before), nan=-1.0)
         np.fill_diagonal(change, -1.0)
         largest = change.max(axis=1)
         i, j = (int(index) for index in np.unravel_index(change.argmax(), change.shape))
@@ -162,6 +160,23 @@ class Utility:
             correlation_change=float(change[i, j]) if compared else None,
             correlation_pair=(names[i], names[j]) if compared else None,
         )
+
+
+def correlations(
+    X: FloatArray, replaced: FloatArray, weights: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the correlations of the columns of ``X``, shape (n, d), and those of what replaces them; each (d, d).
+
+    With ``weights``, shape (n,), they are weighted. NaN where a column is constant, before or after.
+    """
+    _, sd, before = _moments(X, weights)
+    _, sd_after, after = _moments(replaced, weights)
+    defined = (sd > 0.0) & (sd_after > _VANISHED * sd)
+    found = _correlations(before, sd, defined, weights), _correlations(after, sd_after, defined, weights)
+    for matrix in found:
+        matrix[~defined] = np.nan
+        matrix[:, ~defined] = np.nan
+    return found
 
 
 def _percent(part: float, whole: float) -> float:

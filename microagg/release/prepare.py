@@ -108,7 +108,7 @@ class Prepared:
     @cached_property
     def order(self) -> IntArray | None:
         """The random order of the released records, as positions in the order of the file; None if that is kept."""
-        return None if self.shuffle is None else np.random.default_rng(self.shuffle).permutation(len(self.records))
+        return self.source.order(self.shuffle)
 
     @property
     def constant(self) -> tuple[Any, ...]:

@@ -17,6 +17,7 @@ from microagg.release.api import Release, microaggregate
 from microagg.release.findings import Finding
 from microagg.release.report import Report
 from microagg.release.strata import keys
+from microagg.schema import Schema
 from microagg.validation import (
     IntArray,
     check_columns,
@@ -30,6 +31,9 @@ from microagg.validation import (
 
 #: How many records remedies are tried on: enough for losses that differ by some percent, few enough for a second or so.
 SAMPLE = 2000
+
+# The arguments that say what quasi-identifiers hold.
+_KINDS = ("taxonomies", "ordinal", "dates", "numbers", "missing_codes")
 
 #: Longer texts are no codes of places, trades or illnesses.
 LONGEST_CODE = 12
@@ -61,10 +65,13 @@ class Change:
         changed = dict(choices)
         changed["quasi_identifiers"] = [name for name in choices["quasi_identifiers"] if name != self.column]
         changed["identifiers"] = [*_listed(choices.get("identifiers")), self.column]
-        for kind in ("taxonomies", "ordinal"):
-            given = choices.get(kind)
-            if given is not None:
+        for kind in ("taxonomies", "ordinal", "dates", "missing_codes", "missing"):
+            if isinstance(given := choices.get(kind), Mapping):
                 changed[kind] = {name: value for name, value in given.items() if name != self.column}
+        for kind in ("dates", "numbers"):
+            given = choices.get(kind)
+            if given is not None and not isinstance(given, Mapping):
+                changed[kind] = [name for name in _listed(given) if name != self.column]
         return frame, changed
 
 
@@ -195,16 +202,20 @@ def _complete(frame: pd.DataFrame, choices: Mapping[str, Any]) -> IntArray:
     """Return the positions of the records that a release will have."""
     named = _listed(choices.get("quasi_identifiers"))
     check_columns(frame, named)
-    if choices.get("missing") != "drop" or not named:
+    missing = choices.get("missing", "error")
+    left_out = [name for name in named if (missing.get(name) if isinstance(missing, Mapping) else missing) == "drop"]
+    if not left_out:
         return np.arange(len(frame))
-    return np.flatnonzero(frame[named].notna().all(axis=1).to_numpy())
+    read = Schema.infer(frame, named, **{kind: choices.get(kind) for kind in _KINDS}).read(frame)
+    return np.flatnonzero(read[left_out].notna().all(axis=1).to_numpy())
 
 
 def _changes(frame: pd.DataFrame, choices: Mapping[str, Any]) -> Iterator[Change]:
     names = choices["quasi_identifiers"]
     if len(names) > 1:
         yield from (Change(name, 0) for name in names)
-    ordered = {*(choices.get("taxonomies") or ()), *(choices.get("ordinal") or ())}
+    own = {name for name, tree in (choices.get("taxonomies") or {}).items() if tree is not None}
+    ordered = {*own, *(choices.get("ordinal") or ()), *_listed(choices.get("dates")), *_listed(choices.get("numbers"))}
     for name in names:
         if name in ordered or not (length := _code_length(frame[name])):
             continue

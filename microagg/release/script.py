@@ -21,13 +21,15 @@ _WIDTH = 100
 
 def script(
     recipe: Mapping[str, Any],
-    file: str | os.PathLike[str],
+    file: str | os.PathLike[str] = "",
     *,
+    dataset: str = "",
+    seed: int | None = None,
     reading: Mapping[str, Any] | None = None,
     out: str | os.PathLike[str] | None = None,
     recipe_file: str | os.PathLike[str] | None = None,
 ) -> str:
-    """Return a program, ready to run, that makes the release of ``recipe`` from its file and writes it as CSV.
+    """Return a program, ready to run, that makes the release of ``recipe`` from its file and writes it.
 
     All choices that are not the default stand in the program. Groups that were found elsewhere do not: where the recipe
     has such, the program reads the recipe from a file and replays it.
@@ -37,22 +39,27 @@ def script(
     recipe : mapping
         :attr:`Release.recipe`, which may have been through JSON.
     file : path
-        The original file, as the program is to open it.
+        The original file, as the program is to open it; left out where it is a data set.
+    dataset : str, optional
+        The data set of :func:`microagg.datasets.load` in place of a file, and the ``seed`` of one that is generated.
     reading : mapping, optional
         The arguments of :func:`microagg.tables.read_table` with which it was read, besides the file.
     out : path, optional
-        The protected file; by default ``people_protected.csv`` for ``people.xlsx``, in the folder of the program.
+        The protected file, of a kind that :func:`microagg.tables.write_table` writes; by default
+        ``people_protected.csv`` for ``people.xlsx``, in the folder of the program.
     recipe_file : path, optional
         The recipe as JSON, for groups found elsewhere; by default ``people_recipe.json``.
 
     Raises
     ------
     ParameterError
-        If ``recipe`` is not complete, its method is not known, or :func:`~microagg.tables.read_table` has no such
-        argument.
+        If ``recipe`` is not complete, its method is not known, there is not one of file and data set, or
+        :func:`~microagg.tables.read_table` has no such argument.
     """
     recipes.check(recipe)
-    source, stem = os.fspath(file), PurePath(file).stem
+    if bool(dataset) == bool(os.fspath(file)):
+        raise ParameterError("a release is made from a file or from a data set: name one of them.")
+    source, stem = os.fspath(file), dataset or PurePath(file).stem
     target = os.fspath(out) if out is not None else f"{stem}_protected.csv"
     replayed = recipe.get("labels") is not None
     lines = [
@@ -60,10 +67,10 @@ def script(
         "from pathlib import Path",
         "",
         "import microagg",
-        "from microagg.tables import read_table, to_csv",
+        f"from microagg.tables import {'' if dataset else 'read_table, '}write_table",
         "",
         f"# Chosen with {recipe['versions']!r}; other versions may form other groups.",
-        f"frame = {_call('read_table', [repr(source)], _reading(reading or {}))}",
+        f"frame = {_load(dataset, seed) if dataset else _call('read_table', [repr(source)], _reading(reading or {}))}",
     ]
     if replayed:
         held = os.fspath(recipe_file) if recipe_file is not None else f"{stem}_recipe.json"
@@ -73,9 +80,13 @@ def script(
         ]
     else:
         lines.append(f"release = {_call('microagg.microaggregate', ['frame'], _chosen(recipe))}")
-    # The one place that says how the protected file is written.
-    lines += ["print(release.report.summary())", f"Path({target!r}).write_bytes(to_csv(release.frame).encode())"]
+    written = f"Path({target!r}).write_bytes(write_table(release.frame, {PurePath(target).name!r}))"
+    lines += ["print(release.report.summary())", written]
     return "\n".join(lines) + "\n"
+
+
+def _load(dataset: str, seed: int | None) -> str:
+    return _call("microagg.datasets.load", [repr(dataset)], {} if seed is None else {"seed": seed}) + ".frame"
 
 
 def _reading(given: Mapping[str, Any]) -> dict[str, Any]:

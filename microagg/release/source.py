@@ -16,7 +16,7 @@ from microagg.records import Records
 from microagg.release import strata, weights
 from microagg.scaling import Scaling
 from microagg.schema import Schema
-from microagg.validation import FloatArray, IntArray, check_frame
+from microagg.validation import FloatArray, IntArray, check_frame, counted, quoted
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +135,27 @@ class Source:
         values = self.records.values
         same = values.min(axis=0) == values.max(axis=0)
         return tuple(self.declared.quasi_identifiers[j] for j in np.flatnonzero(same))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What somebody who works on the data must know: constant columns, records left out, gaps filled; sentences."""
+        found = []
+        if self.constant:
+            says = "holds one value only: it has" if len(self.constant) == 1 else "hold one value only: they have"
+            found.append(f"{quoted(self.constant)} {says} no part in distances.")
+        if self.n_dropped:
+            lost = counted(self.n_dropped, "record")
+            found.append(f"{lost} of {len(self.given):,} with gaps will be left out.")
+        return (*found, *(str(filled) for filled in self.filled))
+
+    def order(self, shuffle: int | None) -> IntArray | None:
+        """Return the random order of the released records that a seed stands for, shape (n,); None without a seed."""
+        return None if shuffle is None else np.random.default_rng(shuffle).permutation(len(self.records))
+
+    def originals(self, shuffle: int | None = None) -> pd.DataFrame:
+        """Return the released records as they were, gaps filled, in the order of a release with this ``shuffle``."""
+        rows, order = np.flatnonzero(self.kept), self.order(shuffle)
+        return self.frame.iloc[rows if order is None else rows[order]]
 
     def numbers(self, scale: str) -> Numbers:
         """Return all numeric quasi-identifiers, dates among them, on one of :data:`microagg.scaling.SCALES`.

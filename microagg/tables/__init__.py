@@ -9,17 +9,20 @@ from microagg.tables.digests import digest_array, digest_bytes
 from microagg.tables.excel import MAX_UNPACKED
 from microagg.tables.reading import ENDINGS, read_table, sheet_names
 from microagg.tables.text import DELIMITERS, decimal_comma_columns
-from microagg.tables.writing import to_csv
+from microagg.tables.writing import WRITTEN_ENDINGS, renamed_columns, to_csv, write_table
 
 __all__ = [
     "DELIMITERS",
     "ENDINGS",
     "MAX_UNPACKED",
     "MISSING",
+    "WRITTEN_ENDINGS",
     "decimal_comma_columns",
     "digest_array",
     "digest_bytes",
     "read_table",
+    "renamed_columns",
     "sheet_names",
     "to_csv",
+    "write_table",
 ]

@@ -27,11 +27,26 @@ def refuse_no_records(label: str) -> NoReturn:
 
 
 def check_names(names: Sequence[str], label: str) -> None:
-    """Raise :class:`DataError` if a column name occurs more than once."""
+    """Raise :class:`DataError` if a column name occurs more than once, or holds half a character."""
+    for name in names:
+        if has_surrogates(name):
+            raise DataError(
+                f"in the file {label!r}, the column name {name!r} holds half a character (a lone surrogate): "
+                "rename the column, or check the encoding."
+            )
     try:
         check_unique_columns(names)
     except DataError as error:
         raise DataError(f"in the file {label!r}, {error}") from None
+
+
+def has_surrogates(text: str) -> bool:
+    """Whether a text holds half of a pair that UTF-16 writes a character with; no file in UTF-8 can hold it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def column_names(header: Iterable[tuple[int, Any]], label: str) -> list[str]:

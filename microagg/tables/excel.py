@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import warnings
 import zipfile
 from collections.abc import Iterator
@@ -94,7 +95,7 @@ def _sheet_rows(sheet: Any, label: str, max_cells: int) -> list[list[Any]]:
                 f"the sheet {sheet.title!r} of the file {label!r} has more than {max_cells:,} cells, the limit: "
                 "leave out columns, or split the file."
             )
-        row = [None if cell == "" else cell for cell in cells]
+        row = [_decoded(cell) for cell in cells]
         while row and row[-1] is None:
             row.pop()
         if row or rows:
@@ -102,3 +103,15 @@ def _sheet_rows(sheet: Any, label: str, max_cells: int) -> list[list[Any]]:
     while rows and not rows[-1]:
         rows.pop()
     return rows
+
+
+def _decoded(cell: Any) -> Any:
+    """Return a cell, empty ones as None, with the characters that workbooks spell out such as ``_x000D_``."""
+    if not isinstance(cell, str):
+        return cell
+    return re.sub(r"_x([0-9A-Fa-f]{4})_", _character, cell) or None
+
+
+def _character(spelled: re.Match[str]) -> str:
+    code = int(spelled[1], 16)
+    return spelled[0] if code == 0 or 0xD800 <= code <= 0xDFFF else chr(code)

@@ -14,19 +14,27 @@ import pandas as pd
 from microagg.errors import DataError, ParameterError
 from microagg.tables.excel import read_xlsx, workbook
 from microagg.tables.parquet import read_parquet
+from microagg.tables.spss import read_sav
+from microagg.tables.stata import read_dta
 from microagg.tables.text import read_text
 
 #: The endings of the files that :func:`read_table` reads.
-ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx")
+ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".dta", ".sav", ".zsav")
 
-# How files begin that people rename to .csv, what they are, and the ending that would be right.
-_SIGNATURES = (
-    (b"PK\x03\x04", "a zip archive or an Excel workbook", ".xlsx"),
+# How files begin that people rename to .csv, what they are, and the endings that would be right.
+_SIGNATURES: tuple[tuple[bytes, str, tuple[str, ...]], ...] = (
+    (b"PK\x03\x04", "a zip archive or an Excel workbook", (".xlsx",)),
     # The fifth byte sets it apart from text whose first column is called PAR1.
-    (b"PAR1\x15", "a Parquet file", ".parquet"),
-    (b"\xd0\xcf\x11\xe0", "an old or password-protected Excel file", None),
-    (b"\x1f\x8b", "a gzip archive", None),
+    (b"PAR1\x15", "a Parquet file", (".parquet",)),
+    (b"<stata_dta>", "a Stata file", (".dta",)),
+    (b"$FL2@(#)", "an SPSS file", (".sav", ".zsav")),
+    (b"$FL3@(#)", "an SPSS file", (".zsav", ".sav")),
+    (b"\xd0\xcf\x11\xe0", "an old or password-protected Excel file", ()),
+    (b"\x1f\x8b", "a gzip archive", ()),
 )
+
+# The first byte of a Stata file before version 13 is the number of its format; the second is 1 or 2.
+_OLD_STATA = (102, 103, 104, 105, 108, 110, 111, 112, 113, 114, 115)
 
 
 def read_table(
@@ -37,9 +45,10 @@ def read_table(
     encoding: str | None = None,
     decimal: str = ".",
     sheet: str | None = None,
+    labels: bool = True,
     max_cells: int = 50_000_000,
 ) -> pd.DataFrame:
-    """Read a table from a CSV, Parquet or Excel file; the ending of its name says which.
+    """Read a table from a CSV, Parquet, Excel, Stata or SPSS file; the ending of its name says which.
 
     Parameters
     ----------
@@ -57,6 +66,9 @@ def read_table(
         The decimal mark of a text file; see :func:`decimal_comma_columns`.
     sheet : str, optional
         The sheet of a workbook, the first one if not given; see :func:`sheet_names`.
+    labels : bool
+        Whether columns of codes with value labels, in a Stata or SPSS file, become categories named by the labels;
+        otherwise they stay codes.
     max_cells : int
         How many cells, i.e. records times columns, the table may have. Compressed files are checked before or
         while they are unpacked.
@@ -83,7 +95,16 @@ def read_table(
     - A column of digits only stays text if a cell starts with a superfluous 0 or has more digits than a float
       can hold beside missing values: such columns are codes, and ``01067`` must not be released as ``1067``.
     - In a workbook, the first row with any content is the header, rows and columns without any content around the
-      table do not count, and formulas have their last computed values.
+      table do not count, and formulas have their last computed values. Characters that Excel spells out in its
+      files, such as ``_x000D_``, are themselves.
+    - In Stata and SPSS files, missing values of every kind (``.a`` to ``.z``, user-missing values) and empty texts are
+      missing values. Dates are dates, also those of weeks, months and quarters in Stata (by their first day); times of
+      day of SPSS are text such as ``14:05:00``. Whole numbers of Stata's integer types and of SPSS formats without
+      decimals are integers where none is missing.
+    - Codes with value labels become categories in the order of the codes: an ordered Categorical if an SPSS file says
+      that the variable is ordinal, otherwise not ordered. Labels of codes that mean missing are left out. Codes that
+      occur without a label become categories named by the number, except for a variable that an SPSS file says is on
+      a scale, which stays a column of numbers then. Codes that share a label get their number in brackets after it.
     """
     data, label = _read_bytes(source, name)
     ending = PurePath(label).suffix.lower()
@@ -97,6 +118,10 @@ def read_table(
         return read_parquet(data, label, max_cells)
     if ending == ".xlsx":
         return read_xlsx(data, label, sheet, max_cells)
+    if ending == ".dta":
+        return read_dta(data, label, labels, max_cells)
+    if ending in (".sav", ".zsav"):
+        return read_sav(data, label, labels, max_cells)
     return read_text(data, label, delimiter, encoding, decimal, max_cells)
 
 
@@ -152,15 +177,21 @@ def _base_name(name: Any) -> str:
 def _check_signature(data: bytes, label: str, ending: str) -> None:
     """Refuse a file whose first bytes belong to another kind than its name."""
     for signature, kind, right in _SIGNATURES:
-        if data.startswith(signature) and ending != right:
+        if data.startswith(signature) and ending not in right:
             advice = "unpack it, or save it as .csv or as .xlsx without a password"
-            if right is not None:
-                advice = f"give it the ending {right}"
+            if right:
+                advice = f"give it the ending {right[0]}"
             raise DataError(f"the file {label!r} is not a {ending} file but {kind}: {advice}.")
     if ending == ".parquet" and not (data.startswith(b"PAR1") and data.endswith(b"PAR1")):
         raise DataError(f"the file {label!r} is not a Parquet file, or only a part of one: export it again.")
     if ending == ".xlsx" and not zipfile.is_zipfile(io.BytesIO(data)):
         raise DataError(f"the file {label!r} is not an Excel workbook, or a damaged one: save it as .xlsx again.")
+    if ending == ".dta" and not (
+        data.startswith(b"<stata_dta>") or (data[0] in _OLD_STATA and data[1:2] in (b"\1", b"\2"))
+    ):
+        raise DataError(f"the file {label!r} is not a Stata file: save it as .dta again.")
+    if ending in (".sav", ".zsav") and not data.startswith((b"$FL2", b"$FL3")):
+        raise DataError(f"the file {label!r} is not an SPSS file: save it as .sav again.")
 
 
 def _or(words: Sequence[str]) -> str:

@@ -1,16 +1,115 @@
-"""Tables to CSV files, which lose no digit and run no formula."""
+"""Tables to files of every kind, which lose no digit and run no formula."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import PurePath
 from typing import Any
 
 import pandas as pd
 from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype
 
+from microagg.errors import DataError, ParameterError
+from microagg.tables.checks import has_surrogates
+from microagg.tables.columns import check_text, is_category, is_text, plain_column
+from microagg.tables.names import file_names
+from microagg.tables.writing_excel import write_xlsx
+from microagg.tables.writing_parquet import write_parquet
+from microagg.tables.writing_spss import MAX_TEXT, write_sav
+from microagg.tables.writing_stata import write_dta
+from microagg.validation import check_frame, check_unique_columns
+
+#: The endings of the files that :func:`write_table` writes.
+WRITTEN_ENDINGS = (".csv", ".parquet", ".xlsx", ".dta", ".sav")
+
 # A spreadsheet takes text that starts with one of these for a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def write_table(frame: pd.DataFrame, name: str) -> bytes:
+    """Return ``frame`` as the bytes of a CSV, Parquet, Excel, Stata or SPSS file; the ending of ``name`` says which.
+
+    Equal frames give equal bytes with the same versions of the packages: no file tells when it was written. The index
+    is left out. ``frame`` is not changed.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (n records, number of columns)
+        With names of columns that are unique as text: 1 and "1" are the same in a file.
+    name : str
+        What the file will be called, ending in one of :data:`WRITTEN_ENDINGS`.
+
+    Returns
+    -------
+    bytes
+        The file. CSV is in UTF-8.
+
+    Raises
+    ------
+    DataError
+        If there is no column, names are blank or not unique, or the kind of file cannot hold the table: too many
+        records, columns or characters, infinity (.xlsx, .dta, .sav), numbers beyond those of Stata, a zero character.
+        Also if a package is missing that writes it.
+    ParameterError
+        If the ending is another one.
+
+    Notes
+    -----
+    - Columns keep their names in .csv (but see :func:`to_csv`), .parquet and .xlsx. Stata and SPSS do not take every
+      name; those changed keep the full name as the variable's label, and :func:`renamed_columns` lists them.
+    - What stands in a column of objects is written as what all of it is: booleans, numbers, dates or text. Numbers
+      beside text become text, and so do dates with a time zone and durations in .xlsx, .dta and .sav, and periods
+      and intervals.
+    - Text is never a formula: .xlsx files hold it as text whatever it starts with, and only .csv files need a ``'``
+      before it. An empty text is a missing value but for .parquet; SPSS also drops blanks at the end of a text.
+    - Whole numbers that would lose digits become text: beyond 10^15 in .xlsx, 2^53 in .sav and 2^53 - 1 in .dta. In a
+      column with missing values, or beyond 2^31 in .dta, they are read again as floats.
+    - Dates before March 1900 become text in .xlsx, in which days are wrong before, and so do columns of times finer
+      than a millisecond in .xlsx, .dta and .sav. The other dates are dates.
+    - Booleans become 0 and 1 in .dta and .sav.
+    - Categories that are text keep their names and order in .parquet, .dta and .sav, but Stata does not know whether
+      the order means something. They become text where their labels are too long (together 32,000 bytes in Stata, each
+      120 bytes in SPSS), and in .csv and .xlsx. Categories that are numbers become numbers.
+    """
+    ending = _ending_of(name)
+    names = _names(frame)
+    columns = {given: frame.iloc[:, j].reset_index(drop=True) for j, given in enumerate(names)}
+    _check_texts(columns, ending)
+    if ending == ".csv":
+        return to_csv(frame.reset_index(drop=True)).encode()
+    if ending == ".parquet":
+        return write_parquet(columns, name)
+    if ending == ".xlsx":
+        return write_xlsx(columns)
+    return write_dta(columns) if ending == ".dta" else write_sav(columns, name)
+
+
+def renamed_columns(frame: pd.DataFrame, ending: str) -> dict[str, str]:
+    """Return the columns that a file calls by another name: the name in ``frame``, as text, and that in the file.
+
+    Stata and SPSS take letters, digits and ``_`` only, in at most 32 characters and 64 bytes: ``education-num``
+    becomes ``education_num``, and ``2020`` becomes ``v_2020``. In .csv files, names that a spreadsheet would take for
+    formulas get a ``'`` before them. The other files take every name.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With names of columns that are unique as text.
+    ending : str
+        One of :data:`WRITTEN_ENDINGS`.
+
+    Raises
+    ------
+    DataError
+        If names are not unique, or one that has to be changed is too long for the label that keeps it.
+    ParameterError
+        If the ending is another one.
+    """
+    _ending_of(f"table{ending}")
+    names = _names(frame)
+    finals = [_harmless(name) for name in names] if ending == ".csv" else file_names(names, ending)
+    return {name: final for name, final in zip(names, finals, strict=True) if name != final}
 
 
 def to_csv(frame: pd.DataFrame) -> str:
@@ -60,3 +159,33 @@ def _texts(frame: pd.DataFrame) -> Iterator[str]:
     for j in range(frame.shape[1]):
         if _may_hold_text(frame.iloc[:, j]):
             yield from (cell for cell in frame.iloc[:, j] if isinstance(cell, str))
+
+
+def _ending_of(name: str) -> str:
+    ending = PurePath(name).suffix.lower()
+    if ending not in WRITTEN_ENDINGS:
+        listed = f"{', '.join(WRITTEN_ENDINGS[:-1])} or {WRITTEN_ENDINGS[-1]}"
+        raise ParameterError(f"the name of a file to write must end in {listed}, not {name!r}.")
+    return ending
+
+
+def _names(frame: pd.DataFrame) -> list[str]:
+    """Return the column names as text if there are any, and all are unique and not blank."""
+    check_frame(frame)
+    names = [str(column) for column in frame.columns]
+    if not names:
+        raise DataError("the table has no columns: choose at least one to write.")
+    check_unique_columns(names)
+    for position, name in enumerate(names, start=1):
+        if not name.strip():
+            raise DataError(f"column {position} (counting from 1) has no name: give it one.")
+        if has_surrogates(name) or "\0" in name:
+            raise DataError(f"the column name {name!r} holds a character that no file can hold: rename the column.")
+    return names
+
+
+def _check_texts(columns: dict[str, pd.Series[Any]], ending: str) -> None:
+    """Raise :class:`DataError` if a text has characters, or too many of them, that the file cannot hold."""
+    for name, series in columns.items():
+        if is_text(series) or is_category(series):
+            check_text(plain_column(series), name, ending, MAX_TEXT if ending == ".sav" else None)

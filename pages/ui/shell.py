@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
@@ -10,7 +10,7 @@ from streamlit.navigation.page import StreamlitPage
 
 from microagg import MicroaggError
 from pages.ui import state
-from pages.ui.text import escape_markdown, listing, sentence
+from pages.ui.text import sentence
 
 ASSETS = Path(__file__).parent / "assets"
 ICON = str(ASSETS / "icon.svg")
@@ -20,7 +20,7 @@ PAGES = {
     "data": ("pages/data.py", "Data"),
     "choose_k": ("pages/choose_k.py", "Choose k"),
     "clusters": ("pages/clusters.py", "Clusters"),
-    "mixed": ("pages/mixed.py", "Mixed data"),
+    "release": ("pages/release.py", "Release"),
     "toy": ("pages/toy.py", "Toy example"),
     "published": ("pages/published.py", "Published results"),
     "methods": ("pages/methods.py", "Methods"),
@@ -37,7 +37,7 @@ def navigation() -> StreamlitPage:
 
 def uses_partition(page: StreamlitPage) -> bool:
     """Return whether a page works on the chosen data set, algorithm and k."""
-    return page.title in {PAGES["choose_k"][1], PAGES["clusters"][1]}
+    return page.title in {PAGES[name][1] for name in ("choose_k", "clusters", "release")}
 
 
 def run(page: StreamlitPage) -> None:
@@ -65,15 +65,3 @@ def show(body: Callable[[], None]) -> None:
 def link(name: str, label: str) -> None:
     """Draw a link to a page that carries the choices along."""
     st.page_link(PAGES[name][0], label=label, query_params=state.to_query())
-
-
-def mention_categories(columns: Sequence[str]) -> None:
-    """Say on a page for numbers that ``columns`` hold categories, and where these can be protected too."""
-    if not columns:
-        return
-    named = [escape_markdown(column) for column in columns[:4]]
-    others = len(columns) - len(named)
-    listed = listing([*named, f"{others} more"] if others else named)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(f"Here the numbers are grouped on; the categories ({listed}) stay as they are.", width="content")
-        link("mixed", "Protect both: Mixed data")

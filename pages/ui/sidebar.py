@@ -1,30 +1,33 @@
-"""The sidebar of the pages that work on the chosen partition: which data, which algorithm, which k."""
+"""The sidebar of the pages that work on the chosen partition: which data, which method, which k."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from microagg import MicroaggError
+from microagg.variants import VARIANTS
 from pages.ui import shell, state, widgets
-from pages.ui.data.sources import pick_data
-from pages.ui.data.workspace import chosen_workspace
-from pages.ui.text import count, escape_markdown
+from pages.ui.data import methods, tables
+from pages.ui.data.workspace import Workspace, chosen_workspace
+from pages.ui.text import count, escape_markdown, listing
 
 _SCALES = {"zscore": "z\u2011scores", "minmax": "min\u2011max scaled", "none": "unscaled"}
 
 
 def show() -> None:
     """Draw the sidebar."""
-    choices = state.current()
+    try:
+        workspace = chosen_workspace()
+    except MicroaggError:
+        workspace = None  # the page says what is wrong
     with st.sidebar:
         st.markdown("#### Data")
-        pick_data("Data set", key="w_data_sidebar")
-        st.caption(_about_data())
-        shell.link("data", "Attributes, scaling, upload")
+        st.markdown(f"**{escape_markdown(tables.chosen_title())}**")
+        st.caption("Not ready: see the page Data." if workspace is None else _about(workspace))
+        shell.link("data", "Columns, scaling, another file")
         st.markdown("#### Chosen partition")
-        widgets.pick_method("Algorithm", "method", key="w_method_sidebar")
-        widgets.params_of(choices.method)
-        widgets.polish("w_polish_sidebar")
+        if workspace is not None:
+            _method(workspace)
         state.bound(
             st.number_input,
             "k, the minimum group size",
@@ -36,10 +39,26 @@ def show() -> None:
         )
 
 
-def _about_data() -> str:
-    try:
-        workspace = chosen_workspace()
-    except MicroaggError:
-        return "Not ready: see the page Data."
-    about = f"{count(workspace.n, 'record')} × {count(workspace.d, 'quasi-identifier')}"
-    return escape_markdown(f"{about}, {_SCALES[state.current().scale]}")
+def _method(workspace: Workspace) -> None:
+    name = methods.chosen(workspace)
+    able = methods.fitting(workspace)
+    options = [state.FOUND, *able] if name == state.FOUND else able
+    widgets.pick_method("Method", "method", options, name, methods.title, key="w_method_sidebar")
+    asked = state.current().method
+    if asked not in ("", name):
+        st.caption(escape_markdown(f"{methods.title(asked)} does not fit: {methods.reasons(workspace)[asked]}"))
+    if name == state.FOUND:
+        return
+    fixed = set(VARIANTS[name].fixed)
+    widgets.params_of(VARIANTS[name].key, classes=VARIANTS[name].needs_classes, without=fixed)
+    if workspace.is_numeric:
+        widgets.polish("w_polish_sidebar")
+
+
+def _about(workspace: Workspace) -> str:
+    about = f"{count(workspace.n_complete, 'record')} × {count(workspace.d, 'quasi-identifier')}"
+    if workspace.is_numeric:
+        about += f", {_SCALES[state.current().scale]}"
+    if workspace.schema.strata:
+        about += f", within {listing([str(name) for name in workspace.schema.strata])}"
+    return escape_markdown(about)

@@ -1,4 +1,4 @@
-"""The choices: data set, quasi-identifiers, scaling, k, algorithms, parameters. One typed place, mirrored in the address.
+"""The choices: data set, columns, scaling, k, methods, parameters. One typed place, mirrored in the address.
 
 A page draws a widget with :func:`bound`, which ties it to a field; callbacks use :func:`update`. The address bar holds
 every choice that is not the default, so a link reproduces the view.
@@ -7,7 +7,7 @@ every choice that is not the default, so a link reproduces the view.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,18 +17,13 @@ from microagg import ALGORITHMS, datasets, literature
 from microagg.base import check_params
 from microagg.experiment import Method
 from microagg.scaling import SCALES
-from microagg.variants import MIXED_VARIANTS as VARIANTS
-from microagg.variants import PENALTY
+from microagg.variants import VARIANTS
 
 UPLOAD = "upload"
 _CHOICES, _PROBLEMS = "choices", "address_problems"
 
-DEFAULT_METHODS = ("mdav", "mdav-plus", "v-mdav", "mdav-star")
-
-#: The steps of the page Mixed data, the measures that it draws, and what it replaces values by.
-STEPS = ("attributes", "compare", "release", "adult")
-MEASURES = ("information_loss", "discernibility", "classification", "seconds")
-STATISTICS = ("ancestor", "set", "mean", "median")
+#: What the address calls the best partition that a search of this session has found.
+FOUND = "found"
 
 #: The experiments among the stored results.
 AGAINST = ("k", "records", "class_penalty")
@@ -42,77 +37,104 @@ def default_data() -> str:
     return "census" if datasets.is_available("census") else "wine"
 
 
+def _one_of(allowed: Collection[str], default: Any = "") -> Any:
+    """Return a field whose texts in the address are among ``allowed``; ``default`` may make its default."""
+
+    def read(text: str) -> str:
+        if text not in allowed:
+            raise ValueError
+        return text
+
+    if callable(default):
+        return dataclasses.field(default_factory=default, metadata={"read": read})
+    return dataclasses.field(default=default, metadata={"read": read})
+
+
+def _whole(text: str, low: int = 0) -> int:
+    value = int(text)
+    if value < low:
+        raise ValueError
+    return value
+
+
+def _at_least_one(default: int) -> Any:
+    return dataclasses.field(default=default, metadata={"read": lambda text: _whole(text, 1)})
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < 1e9:
+        raise ValueError
+    return value
+
+
+# How the address is read where a field says nothing else.
+_READ: dict[str, Callable[[str], Any]] = {"int": _whole, "float": _positive, "bool": lambda text: bool(int(text))}
+
+
 @dataclass(frozen=True)
 class Choices:
-    """What the user has chosen, for all pages."""
+    """What the user has chosen, for all pages; each field but ``params`` stands in the address under its name."""
 
-    data: str = dataclasses.field(default_factory=default_data)
+    data: str = _one_of((*datasets.NAMES, UPLOAD), default_data)
     seed: int = 0
-    columns: tuple[str, ...] = ()  # empty: the data set's own quasi-identifiers
-    scale: str = "zscore"
-    k: int = 3
-    method: str = "mdav-star"
-    second: str = "mdav"
-    methods: tuple[str, ...] = DEFAULT_METHODS
-    k_from: int = 2
-    k_to: int = 20
+    columns: tuple[str, ...] = ()  # what was decided about columns, see pages.ui.data.columns
+    agreed: str = ""  # of the file whose guesses are right: the digest of its columns' names
+    entered: tuple[str, ...] = ()  # digests of the orders and taxonomies that were entered
+    classes: str = ""  # the column that users of the release will predict; empty: the data set's own; "-": none
+    scale: str = _one_of(SCALES, "zscore")
+    k: int = _at_least_one(5)
+    method: str = _one_of((*VARIANTS, FOUND))  # empty here and below: what is usual for the kinds of the columns
+    second: str = _one_of(VARIANTS)
+    methods: tuple[str, ...] = _one_of(VARIANTS, ())
+    ks: str = ""
     polish: bool = False  # every partition is improved by local search
     best: bool = False  # sweeps take the best parameters of the literature's grid, for each k
-    view: str = "loss"  # of the loss curve: "loss" or "excess"
+    measure: str = _one_of(
+        ("information_loss", "excess", "discernibility", "classification", "seconds"), "information_loss"
+    )
     limit: float = 10.0  # the steward's largest acceptable information loss, percent
-    x: str = "PC 1"
-    y: str = "PC 2"
-    frame: str = "all"  # of the plane on which groups are drawn: "all" or "center"
-    params: tuple[tuple[str, Any], ...] = ()  # ("v-mdav.gamma", 0.3), …
-    paper: str = "thaeter-reischuk"
-    table: str = ""  # of the paper; empty: its first
-    toy: str = "1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100"
-    toy_k: int = 3
-    toy_gamma: float = 0.2
-    step: str = "attributes"  # of the page Mixed data
-    attribute: str = ""  # looked at there; empty: the first
-    variants: tuple[str, ...] = tuple(VARIANTS)
-    ks: str = "2, 5, 10, 20, 50, 100"
     sample: int = AS_USUAL  # records that are compared; 0: all
     sample_seed: int = 0
-    measure: str = "information_loss"
-    variant: str = next(iter(VARIANTS), "")  # of the release
-    mixed_k: int = 10
-    statistic: str = "ancestor"
-    against: str = "k"  # what the stored results are drawn against
+    x: str = "PC 1"
+    y: str = "PC 2"
+    frame: str = _one_of(("all", "center"), "all")  # of the plane on which groups are drawn: "all" or "center"
+    params: tuple[tuple[str, Any], ...] = ()  # ("v-mdav.gamma", 0.3), …
+    statistic: str = _one_of(("mean", "median", "ancestor", "set"))
+    exact: bool = False  # means are released with all their digits, not rounded as the file is
+    weights: str = _one_of(("mean", "keep", "drop"), "mean")  # how a column of weights is released
+    shuffle: int = -1  # the seed by which the released records are shuffled; below 0: they are not
+    format: str = _one_of((".csv", ".parquet", ".xlsx", ".dta", ".sav"), ".csv")  # of the protected file
+    attribute: str = ""  # whose order or taxonomy is looked at; empty: the first
+    paper: str = _one_of(literature.PAPERS, "thaeter-reischuk")
+    table: str = ""  # of the paper; empty: its first
+    toy: str = "1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100"
+    toy_k: int = _at_least_one(3)
+    toy_gamma: float = 0.2
+    against: str = _one_of(AGAINST, "k")  # what the stored results on Adult are drawn against
+    stored: str = _one_of(
+        ("printed", "adult", "beyond"), "printed"
+    )  # the part of the published results that is looked at
 
     def params_of(self, key: str) -> dict[str, Any]:
         """Return the chosen parameters of an algorithm, defaults filled in."""
         chosen = {name.split(".", 1)[1]: value for name, value in self.params if name.split(".", 1)[0] == key}
         return check_params(ALGORITHMS[key], chosen)
 
-    def method_of(self, key: str) -> Method:
-        """Return the algorithm with its chosen parameters, as the pages for numbers run it: they know no classes."""
-        params = ALGORITHMS[key].params
-        for_classes = {param.name for param in params if param.needs_classes}
-        # An algorithm that starts from another's partition is a local search itself: polishing would repeat it.
-        polish = self.polish and not any(param.kind == "algorithm" for param in params)
-        return Method(
-            key, {name: value for name, value in self.params_of(key).items() if name not in for_classes}, polish
-        )
-
-    def method_of_variant(self, name: str) -> Method:
-        """Return a variant with its algorithm's chosen parameters."""
+    def method_of(self, name: str, *, polish: bool = True) -> Method:
+        """Return a variant with its algorithm's chosen parameters, polished if that is chosen and ``polish`` is true."""
         variant = VARIANTS[name]
-        params = self.params_of(variant.key) | dict(variant.fixed)
-        for param in ALGORITHMS[variant.key].params:
-            if param.needs_classes and param.name != variant.penalty:
-                params[param.name] = param.default
-            elif param.name == variant.penalty:
-                params[param.name] = params[param.name] or PENALTY
-        return Method(variant.key, params)
+        # An algorithm that starts from another's partition is a local search itself: polishing would repeat it.
+        searches = any(param.kind == "algorithm" for param in ALGORITHMS[variant.key].params)
+        method = variant.method(self.params_of(variant.key))
+        return dataclasses.replace(method, polish=self.polish and polish and not searches)
 
-    def sweep_method(self, key: str) -> Method:
-        """Return the algorithm as sweeps run it: over the literature's grid, if the best is asked for."""
-        method = self.method_of(key)
+    def sweep_method(self, name: str, *, polish: bool = True) -> Method:
+        """Return the variant as sweeps run it: over the literature's grid, if the best is asked for."""
+        method = self.method_of(name, polish=polish)
         if not self.best:
             return method
-        grids = {param.name: param.grid for param in ALGORITHMS[key].params if param.grid}
+        grids = {param.name: param.grid for param in ALGORITHMS[method.key].params if param.grid}
         return dataclasses.replace(method, params={**method.params, **grids})
 
     def with_params(self, key: str, params: dict[str, Any]) -> Choices:
@@ -123,75 +145,8 @@ class Choices:
         return dataclasses.replace(self, params=others + own)
 
 
-def _whole(low: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        value = int(text)
-        if value < low:
-            raise ValueError
-        return value
-
-    return read
-
-
-def _one_of(allowed: Any) -> Callable[[str], str]:
-    def read(text: str) -> str:
-        if text not in allowed:
-            raise ValueError
-        return text
-
-    return read
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0 <= value < 1e9:
-        raise ValueError
-    return value
-
-
-_READ: dict[str, Callable[[str], Any]] = {
-    "data": _one_of((*datasets.NAMES, UPLOAD)),
-    "seed": _whole(0),
-    "columns": str,
-    "scale": _one_of(SCALES),
-    "k": _whole(1),
-    "method": _one_of(ALGORITHMS),
-    "second": _one_of(ALGORITHMS),
-    "methods": _one_of(ALGORITHMS),
-    "k_from": _whole(1),
-    "k_to": _whole(1),
-    "polish": lambda text: bool(int(text)),
-    "best": lambda text: bool(int(text)),
-    "view": _one_of(("loss", "excess")),
-    "limit": _positive,
-    "x": str,
-    "y": str,
-    "frame": _one_of(("all", "center")),
-    "paper": _one_of(literature.PAPERS),
-    "table": str,
-    "toy": str,
-    "toy_k": _whole(1),
-    "toy_gamma": _positive,
-    "step": _one_of(STEPS),
-    "attribute": str,
-    "variants": _one_of(VARIANTS),
-    "ks": str,
-    "sample": _whole(0),
-    "sample_seed": _whole(0),
-    "measure": _one_of(MEASURES),
-    "variant": _one_of(VARIANTS),
-    "mixed_k": _whole(1),
-    "statistic": _one_of(STATISTICS),
-    "against": _one_of(AGAINST),
-}
-_READ_PARAM: dict[str, Callable[[str], Any]] = {
-    "float": float,
-    "int": int,
-    "bool": lambda text: bool(int(text)),
-    "choice": str,
-    "algorithm": str,
-}
-_SEVERAL = {"columns", "methods", "variants"}
+_FIELDS = {field.name: field for field in dataclasses.fields(Choices) if field.name != "params"}
+_SEVERAL = {name for name, field in _FIELDS.items() if isinstance(field.default, tuple)}
 
 
 def load() -> None:
@@ -204,8 +159,9 @@ def load() -> None:
     for name in st.query_params:
         texts = st.query_params.get_all(name)
         try:
-            if name in _READ:
-                values = tuple(_READ[name](text) for text in texts)
+            if name in _FIELDS:
+                read = _FIELDS[name].metadata.get("read") or _READ.get(str(_FIELDS[name].type), str)
+                values = tuple(read(text) for text in texts)
                 changes[name] = values if name in _SEVERAL else values[-1]
             elif name.split(".", 1)[0] in ALGORITHMS and "." in name:
                 params[name] = _read_param(name, texts[-1])
@@ -217,15 +173,8 @@ def load() -> None:
 
 def _read_param(name: str, text: str) -> Any:
     key, param_name = name.split(".", 1)
-    for param in ALGORITHMS[key].params:
-        if param.name == param_name:
-            return param.check(_READ_PARAM[param.kind](text))
-    raise ValueError
-
-
-def address_problems() -> list[str]:
-    """Return what the address said that could not be used, once."""
-    return st.session_state.pop(_PROBLEMS, [])
+    [param] = [param for param in ALGORITHMS[key].params if param.name == param_name]
+    return param.read(text)
 
 
 def current() -> Choices:
@@ -236,6 +185,7 @@ def current() -> Choices:
 def update(**changes: Any) -> None:
     """Change choices, from a callback or before the widgets tied to them are drawn."""
     st.session_state[_CHOICES] = dataclasses.replace(current(), **changes)
+    st.session_state[_PROBLEMS] = []
 
 
 def set_params(key: str, params: dict[str, Any]) -> None:
@@ -245,19 +195,17 @@ def set_params(key: str, params: dict[str, Any]) -> None:
 
 def to_query() -> dict[str, str | list[str]]:
     """Return the choices that are not the default, as the address has them; the data set always."""
-    choices, default = current(), Choices()
+    choices = current()
     query: dict[str, str | list[str]] = {}
-    for name in _READ:
+    for name, field in _FIELDS.items():
         value = getattr(choices, name)
-        if name != "data" and value == getattr(default, name):
-            continue
-        if name in _SEVERAL:
-            query[name] = list(value)
-        elif isinstance(value, bool):
-            query[name] = str(int(value))
-        else:
-            query[name] = f"{value:g}" if isinstance(value, float) else str(value)
-    return query | {name: f"{value:g}" if isinstance(value, float) else str(value) for name, value in choices.params}
+        if name == "data" or value != field.default:
+            query[name] = list(value) if name in _SEVERAL else _written(value)
+    return query | {name: _written(value) for name, value in choices.params}
+
+
+def _written(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(int(value) if isinstance(value, bool) else value)
 
 
 def publish() -> None:
@@ -286,14 +234,14 @@ def bound(widget: Callable[..., Any], label: str, field: str, *, key: str = "", 
     return widget(label, key=key, on_change=commit, **options)
 
 
-def reset_columns() -> None:
-    """Forget the chosen columns and axes, which belong to the data set before."""
+def choose_data(name: str) -> None:
+    """Work on another data set; what was decided about the columns of the one before is forgotten."""
     default = Choices()
-    update(columns=(), x=default.x, y=default.y, attribute=default.attribute)
+    own = ("columns", "agreed", "entered", "classes", "x", "y", "attribute", "sample")
+    update(data=name, **{field: getattr(default, field) for field in own})
 
 
 def say_problems() -> None:
-    """Show, once, what the address said that could not be used."""
-    problems = address_problems()
-    if problems:
+    """Show what the address said that could not be used, until something is chosen."""
+    if problems := st.session_state.get(_PROBLEMS):
         st.warning(f"The address holds {', '.join(problems)}, which cannot be used: the usual value is shown instead.")

@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 import html
-import math
 import re
+from collections.abc import Sequence
 
-from microagg import metrics
+import numpy as np
+
+from microagg.records import Attribute
+from microagg.words import gap_in_words, listing, number, percent
+
+__all__ = [
+    "count",
+    "escape_html",
+    "escape_markdown",
+    "file_name",
+    "gap_in_words",
+    "listing",
+    "named",
+    "number",
+    "percent",
+    "sentence",
+    "value",
+]
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:^&])")
 
+# Markdown makes links of what looks like an address even where its signs are escaped: a sign of no width, after which no
+# line breaks, keeps it from that.
+_ADDRESS = re.compile(r"(?i)(https?|www|@)(?=[:.\w])")
+
 
 def escape_markdown(text: object) -> str:
-    """Return ``text`` so that Streamlit's Markdown shows it letter by letter."""
-    return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
+    """Return ``text`` so that Streamlit's Markdown shows it letter by letter, and makes no link of it."""
+    return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub("\\1\u2060", " ".join(str(text).split())))
 
 
 def sentence(error: object) -> str:
@@ -27,34 +48,14 @@ def escape_html(text: object) -> str:
     return html.escape(str(text), quote=False)
 
 
-def percent(value: float) -> str:
-    """Return an information loss with the digits that the literature prints."""
-    digits = 2 if value >= 10 else 3 if value >= 1 else 4
-    return f"{value:.{digits}f} %"
-
-
-def gap_in_words(information_loss: float, floor: float) -> str:
-    """Return how far a partition can be from the optimum, as the end of a sentence.
-
-    ``information_loss`` and the proven ``floor`` are in percent.
-    """
-    gap = metrics.gap(information_loss, floor)
-    if information_loss == 0:
-        return "which is nothing"
-    if gap <= 1e-6:
-        return "which is the optimum"
-    if gap == math.inf:
-        return "and how far that is from the optimum is not known"
-    if gap > 1:
-        return f"at most {1 + gap:.3g} times the optimum"
-    return f"at most {100 * gap:.2g} % above the optimum"
-
-
-def number(value: float) -> str:
-    """Return a quantity with about four significant digits and thousands separated."""
-    if value == 0 or abs(value) >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.4g}"
+def value(attribute: Attribute, code: float) -> str:
+    """Return the value of an attribute that records hold as ``code``."""
+    if attribute.taxonomy is not None:
+        return attribute.taxonomy.names[int(code)]
+    if attribute.levels:
+        return attribute.levels[int(code)]
+    unit = getattr(attribute, "unit", "")
+    return str(np.datetime64(round(code), "D").astype(f"M8[{unit[0].upper()}]")) if unit else number(code)
 
 
 def count(n: int, noun: str, plural: str = "") -> str:
@@ -62,9 +63,10 @@ def count(n: int, noun: str, plural: str = "") -> str:
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
-def listing(words: list[str]) -> str:
-    """Return ``a``, ``a and b``, ``a, b and c``."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
+def named(names: Sequence[object], most: int = 6) -> str:
+    """Return ``'a', 'b' and 3 more``: names in quotes, those beyond ``most`` as a number."""
+    further = [f"{len(names) - most:,} more"] if len(names) > most else []
+    return listing([*(repr(name) for name in names[:most]), *further])
 
 
 def file_name(text: object) -> str:

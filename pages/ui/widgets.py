@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
 from microagg import ALGORITHMS, Param
+from microagg.variants import VARIANTS
 from pages.ui import state
 from pages.ui.text import escape_markdown
 
@@ -25,40 +26,58 @@ def families() -> dict[str, list[str]]:
     return found
 
 
-def _title_and_family(key: str) -> str:
-    return f"{title_of(key)} ({ALGORITHMS[key].info.family})"
+def pick_method(
+    label: str, field: str, options: Sequence[str], shown: str, titles: Callable[[str], str], **how: Any
+) -> None:
+    """Draw a picker of one of the methods ``options``, searched by typing, tied to the field ``field`` of the choices.
+
+    ``shown`` is the one in use, which is not that of the choices where these leave it open.
+    """
+    key = how.pop("key", f"w_{field}")
+    st.session_state[key] = shown
+    st.selectbox(
+        label,
+        options,
+        format_func=titles,
+        key=key,
+        on_change=lambda: state.update(**{field: st.session_state[key]}),
+        **how,
+    )
 
 
-def pick_method(label: str, field: str, **options: Any) -> None:
-    """Draw a picker of one algorithm, searched by typing, tied to the field ``field`` of the choices."""
-    state.bound(st.selectbox, label, field, options=list(ALGORITHMS), format_func=_title_and_family, **options)
-
-
-def pick_methods(label: str) -> None:
-    """Draw a picker of several algorithms: searched by typing, or chosen family by family."""
+def pick_methods(label: str, options: Sequence[str], shown: Sequence[str], usual: Sequence[str]) -> None:
+    """Draw a picker of several of the methods ``options``: searched by typing, or chosen family by family."""
     listed, grouped = st.columns([5, 1], vertical_alignment="bottom")
     with listed:
-        state.bound(st.multiselect, label, "methods", options=list(ALGORITHMS), format_func=title_of)
+        st.session_state["w_methods"] = list(shown)
+
+        def commit() -> None:
+            state.update(methods=tuple(st.session_state["w_methods"]))
+
+        st.multiselect(label, options, key="w_methods", format_func=lambda n: VARIANTS[n].title, on_change=commit)
     with grouped, st.popover("By family", width="stretch"):
-        for family, keys in families().items():
-            _pick_in_family(family, keys)
-        st.button("The usual four", on_click=state.update, kwargs={"methods": state.DEFAULT_METHODS})
+        by_family: dict[str, list[str]] = {}
+        for name in options:
+            by_family.setdefault(ALGORITHMS[VARIANTS[name].key].info.family, []).append(name)
+        for family, names in by_family.items():
+            _pick_in_family(family, names, shown)
+        st.button("The usual ones", on_click=state.update, kwargs={"methods": tuple(usual)})
 
 
-def _pick_in_family(family: str, keys: list[str]) -> None:
+def _pick_in_family(family: str, names: list[str], shown: Sequence[str]) -> None:
     widget_key = f"w_family_{family}"
-    st.session_state[widget_key] = [key for key in keys if key in state.current().methods]
+    st.session_state[widget_key] = [name for name in names if name in shown]
 
     def commit() -> None:
         chosen = st.session_state[widget_key]
-        kept = [key for key in state.current().methods if key not in keys or key in chosen]
-        state.update(methods=tuple(kept + [key for key in keys if key in chosen and key not in kept]))
+        kept = [name for name in shown if name not in names or name in chosen]
+        state.update(methods=tuple(kept + [name for name in names if name in chosen and name not in kept]))
 
     st.pills(
         family,
-        keys,
+        names,
         selection_mode="multi",
-        format_func=lambda key: escape_markdown(title_of(key)),
+        format_func=lambda name: escape_markdown(VARIANTS[name].title),
         key=widget_key,
         on_change=commit,
     )
@@ -109,6 +128,26 @@ def polish(key: str) -> None:
     )
 
 
-def has_grid(keys: tuple[str, ...]) -> list[tuple[str, Param]]:
-    """Return the parameters among ``keys`` for which the literature reports the best of a grid."""
-    return [(key, param) for key in keys for param in ALGORITHMS[key].params if param.grid]
+def has_grid(names: Sequence[str]) -> list[tuple[str, Param]]:
+    """Return the parameters among the methods ``names`` for which the literature reports the best of a grid."""
+    return [(key, param) for key in (VARIANTS[n].key for n in names) for param in ALGORITHMS[key].params if param.grid]
+
+
+def pick_measure(labels: Mapping[str, str], key: str) -> str:
+    """Draw the picker of a measure, and return the one in use: the chosen one, or the first where that is not there.
+
+    ``labels`` are what the screen calls each of them; ``key`` tells two pickers apart.
+    """
+    chosen = state.current().measure
+    st.session_state[key] = shown = chosen if chosen in labels else next(iter(labels))
+    st.segmented_control(
+        "Measure",
+        list(labels),
+        key=key,
+        format_func=labels.__getitem__,
+        required=True,
+        wrap=True,
+        label_visibility="collapsed",
+        on_change=lambda: state.update(measure=st.session_state[key]),
+    )
+    return shown

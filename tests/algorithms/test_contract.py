@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from microagg import ALGORITHMS, DataError, Microaggregator, ParameterError, Partition, make, metrics, registry
+from microagg import ALGORITHMS, DataError, Microaggregator, Param, ParameterError, Partition, make, metrics, registry
 from tests import naive
 from tests.conftest import ROOT
 
@@ -266,6 +266,29 @@ def test_parameter_out_of_bounds_is_refused(X, gamma, says):
         ALGORITHMS["v-mdav"](gamma=gamma).fit(X)
     with pytest.raises(ParameterError, match="first must be one of 's', 'r'"):
         make("md", first="t")
+
+
+def test_a_parameter_is_read_from_text():
+    bounds = {"float": (0, 1), "int": (1, None), "choice": ("s", "r")}
+
+    def read(kind, text):
+        return Param("p", kind, bounds.get(kind, ()), None, "").read(text)
+
+    assert [read("float", "0.5"), read("float", "1"), read("int", "7"), read("choice", "r")] == [0.5, 1.0, 7, "r"]
+    assert read("bool", "1") is True
+    assert read("bool", "0") is False
+    assert read("algorithm", "mdav") == "mdav"
+    for kind, text, says in [
+        ("float", "2", "between 0 and 1, not 2.0"),
+        ("float", "half", "finite number, not 'half'"),
+        ("float", "nan", "finite number"),
+        ("int", "1.5", "whole number, not '1.5'"),
+        ("bool", "yes", "True or False, not 'yes'"),
+        ("choice", "t", "one of 's', 'r', not 't'"),
+        ("algorithm", "nonsense", "key of an algorithm"),
+    ]:
+        with pytest.raises(ParameterError, match=f"p must be .*{says}"):
+            read(kind, text)
 
 
 def test_unknown_algorithm_is_refused_with_near_keys():

@@ -66,28 +66,20 @@ def button(app, label):
     return next(button for button in app.button if label in button.label)
 
 
-def upload(name, content):
-    app = AppTest.from_file(APP, default_timeout=60)
-    app.query_params["data"] = "upload"
-    app.switch_page(PAGES["data"])
-    app.run()
+def upload(name, content, page="data", **query):
+    """Open the page Data, upload a file there, and go on to ``page``."""
+    app = open_page("data", data="upload", **query)
     app.file_uploader[0].upload(name, content)
-    return app.run()
+    settle(app)
+    if page != "data":
+        app.switch_page(PAGES[page])
+        settle(app)
+    return app
 
 
-def upload_mixed(name, content, step="attributes"):
-    app = AppTest.from_file(APP, default_timeout=60)
-    app.query_params["data"] = "upload"
-    app.query_params["step"] = step
-    app.switch_page(PAGES["mixed"])
-    app.run()
-    app.file_uploader[0].upload(name, content)
-    return settle(app)
-
-
-def open_survey(step="attributes"):
-    """Open the page Mixed data with the sample survey uploaded there."""
-    return upload_mixed("survey.csv", SURVEY.read_bytes(), step)
+def open_survey(page="data", **query):
+    """Open a page with the sample survey uploaded."""
+    return upload("survey.csv", SURVEY.read_bytes(), page, **query)
 
 
 def look_at(app, column):

@@ -1,75 +1,98 @@
-"""The step Attributes of the page Mixed data: kinds, orders, taxonomies, classes, and files that lack them."""
+"""Quasi-identifiers one by one, on the page Data: distributions, orders and taxonomies."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 
+import numpy as np
 import pytest
 
-from pages.ui import state
+from microagg import datasets
+from microagg.taxonomy import Taxonomy
+from pages.ui.data import columns
 from tests.conftest import load_benchmark
-from tests.pages.helpers import (
-    PAGES,
-    button,
-    figures,
-    look_at,
-    open_page,
-    open_survey,
-    plain,
-    settle,
-    upload_mixed,
-    words,
-)
+from tests.pages.helpers import PAGES, SURVEY, button, decode, figures, open_page, plain, settle, upload, words
+
+
+def look_at(app, name):
+    app.selectbox(key="w_attribute").set_value(name)
+    return settle(app)
+
+
+def open_survey(name):
+    """Open the page Data with the sample survey, and look at a quasi-identifier of it."""
+    return look_at(upload("survey.csv", SURVEY.read_bytes()), name)
+
+
+def drawn(app):
+    """Return the nodes of the taxonomy that is drawn."""
+    return figures(app)[0]["data"][0]["labels"]
+
+
+def test_numbers_are_drawn_with_their_middle_half():
+    app = look_at(open_page("data", data="wine"), "proline")
+    values = datasets.load("wine").frame["proline"].to_numpy()
+    first, third = np.quantile(values, [0.25, 0.75], method="nearest")
+    assert f"proline goes from 278 to 1,680; half of the records lie between {first:.0f} and {third:.0f}**" in plain(
+        app
+    )
+    [figure] = figures(app)
+    assert decode(figure["data"][0]["y"]).sum() == 178
+    [marked] = figure["layout"]["shapes"]
+    assert (marked["x0"], marked["x1"]) == (first, third)
+    assert not app.text_area
+
+
+def test_beside_categories_it_is_said_what_a_range_of_numbers_loses():
+    app = open_survey("age")
+    values = datasets.make_survey()["age"]
+    first, third = np.quantile(values, [0.25, 0.75], method="nearest")
+    share = 100 * (third - first) / (values.max() - values.min())
+    assert f"released as that range, they lose {share:.0f} %" in plain(app)
 
 
 @pytest.mark.slow
-def test_adult_comes_with_its_kinds_its_taxonomies_and_its_class():
-    app = open_page("mixed", data="adult", attribute="native-country")
-    table = app.dataframe[0].value.set_index("attribute")
-    assert table["kind"].to_dict() == {
-        "age": "numeric",
-        "workclass": "nominal",
-        "education": "ordinal",
-        **dict.fromkeys(["marital-status", "occupation", "race", "sex", "native-country"], "nominal"),
-    }
-    assert table.loc["workclass", "missing"] == 1836
-    assert "2,399 of them lack a quasi-identifier" in words(app)
-    assert app.selectbox(key="m_class").value == "income"
-    [tree] = figures(app)[0]["data"]
-    taxonomy = load_benchmark("adult").schema.taxonomies["native-country"]
-    assert tree["labels"][0] == "anything"
-    assert set(taxonomy.values) <= {label.replace("&amp;", "&") for label in tree["labels"]}
-    assert app.text_area[0].value == taxonomy.to_text()
-    button(app, "Make it flat").click()
+def test_adult_comes_with_its_taxonomies_and_its_order():
+    app = look_at(open_page("data", data="adult", sample="300"), "native-country")
+    known = load_benchmark("adult").schema.taxonomies["native-country"]
+    assert drawn(app)[0] == "anything"
+    assert set(known.values) <= {label.replace("&amp;", "&") for label in drawn(app)}
+    assert app.text_area[0].value == known.to_text()
+    button(app, "All side by side").click()
     settle(app)
-    assert app.text_area[0].value != taxonomy.to_text()
-    button(app, "Back to the data set's own").click()
+    assert app.text_area[0].value != known.to_text()
+    assert "entered" in app.query_params
+    button(app, "The data set's own").click()
     settle(app)
-    assert app.text_area[0].value == taxonomy.to_text()
-
-
-def test_kinds_of_an_upload_are_assumed_and_can_be_changed():
-    app = open_survey()
-    assert app.multiselect(key="m_left_out").value == ["person_id"]
-    table = app.dataframe[0].value.set_index("attribute")
-    assert table.loc["region", "kind"] == table.loc["education", "kind"] == "nominal"
+    assert app.text_area[0].value == known.to_text()
     look_at(app, "education")
-    app.button_group(key="m_kind").set_value("ordinal")
+    assert app.text_area[0].value.splitlines()[0] == "Preschool"
+    assert "alphabetical" not in words(app)
+
+
+def test_the_order_of_categories_is_entered_line_by_line():
+    app = open_survey("education")
+    app.selectbox(key="column_kind_education").set_value("ordered")
     settle(app)
     assert "alphabetical order" in words(app)
     order = ["primary", "secondary", "vocational", "bachelor", "master"]
     app.text_area[0].set_value("\n".join(order))
     settle(app)
-    assert "primary < … < master" in app.dataframe[0].value.set_index("attribute").loc["education", "released"]
+    assert figures(app)[0]["data"][0]["y"] == order
+    assert "A range such as [secondary, bachelor] loses 50 % of education" in plain(app)
+    assert "alphabetical order" not in words(app)
     app.text_area[0].set_value("primary\nprimary")
     settle(app)
     assert "has the category 'primary' twice" in app.error[0].value.replace("\\", "")
+    assert figures(app)[0]["data"][0]["y"] == order
+    button(app, "Discard what I entered").click()
+    settle(app)
+    assert app.text_area[0].value == "\n".join(order)
 
 
 def test_taxonomy_is_edited_live_and_its_errors_are_said_in_place():
-    app = look_at(open_survey(), "region")
+    app = open_survey("region")
     app.text_area[0].set_value("*\n  Coast\n    Southport\n Inland")
     settle(app)
     assert "Line 4 of the taxonomy ('Inland') is indented by 1" in app.error[0].value.replace("\\", "")
@@ -77,87 +100,111 @@ def test_taxonomy_is_edited_live_and_its_errors_are_said_in_place():
     assert app.text_area[0].value.endswith(" Inland")
     app.text_area[0].set_value("*\n  Coast\n    Southport\n  Inland\n    Midland")
     settle(app)
-    assert not app.error
-    assert "lacks 'Eastmere', 'Northvale' and 'Westhill'" in plain(app)
-    assert app.dataframe[0].value.set_index("attribute").loc["region", "problem"].startswith("not covered")
-    assert "Coast" in figures(app)[0]["data"][0]["labels"]
-    [add] = [button for button in app.button if button.label == "Add them"]
-    add.click()
+    assert "The taxonomy of 'region' lacks 'Eastmere', 'Northvale' and 'Westhill'" in app.error[0].value.replace(
+        "\\", ""
+    )
+    assert "lacks 'Eastmere', 'Northvale' and 'Westhill', which occur" in plain(app)
+    assert "region (to be mended)" in app.selectbox(key="w_attribute").options
+    assert "Coast" in drawn(app)
+    button(app, "Add them").click()
     settle(app)
-    assert "problem" not in app.dataframe[0].value.columns
+    assert not app.error
+    assert "region" in app.selectbox(key="w_attribute").options
     assert app.text_area[0].value.endswith(
         "  Eastmere\n    Eastmere\n  Northvale\n    Northvale\n  Westhill\n    Westhill\n"
     )
 
 
-def test_values_that_no_taxonomy_has_stop_the_other_steps_with_a_sentence():
-    app = look_at(open_survey(), "region")
-    app.text_area[0].set_value("*\n  Coast\n    Southport")
+def test_what_is_to_be_mended_is_looked_at_first():
+    app = open_survey("region")
+    app.text_area[0].set_value("*\n  Southport")
     settle(app)
-    app.session_state["choices"] = dataclasses.replace(app.session_state["choices"], step="compare")
+    app.session_state["choices"] = app.session_state["choices"].__class__(data="upload")
     settle(app)
-    assert "The taxonomy of 'region' lacks 'Eastmere', 'Midland'" in app.error[0].value.replace("\\", "")
+    assert app.selectbox(key="w_attribute").value == "region"
 
 
 def test_taxonomy_can_be_uploaded_and_made_flat():
-    app = look_at(open_survey(), "region")
+    app = open_survey("region")
+    assert "All side by side" not in [button.label for button in app.button]
     towns = {"*": {"coast": ["Southport", "Eastmere"], "inland": ["Northvale", "Westhill", "Midland"]}}
-    app.file_uploader(key="m_file_region").upload("region.json", json.dumps(towns).encode())
+    app.file_uploader(key="taxonomy_file_region").upload("region.json", json.dumps(towns).encode())
     settle(app)
-    drawn = ["anything", "coast", "Southport", "Eastmere", "inland", "Northvale", "Westhill", "Midland"]
-    assert figures(app)[0]["data"][0]["labels"] == drawn
-    button(app, "Make it flat").click()
+    assert drawn(app) == ["anything", "coast", "Southport", "Eastmere", "inland", "Northvale", "Westhill", "Midland"]
+    button(app, "All side by side").click()
     settle(app)
-    assert figures(app)[0]["data"][0]["labels"] == ["anything", *sorted(towns["*"]["coast"] + towns["*"]["inland"])]
-    app.file_uploader(key="m_file_region").upload("region.txt", b"\xff\xfe\x00")
+    assert sorted(drawn(app)) == sorted(["anything", *towns["*"]["coast"], *towns["*"]["inland"]])
+    app.file_uploader(key="taxonomy_file_region").upload("region.txt", b"\xff\xfe\x00")
     settle(app)
     assert "is not UTF-8 text" in app.error[0].value.replace("\\", "")
 
 
-def test_numbers_only_are_taken_with_a_hint():
-    app = open_page("mixed", data="wine", step="compare", ks="5")
-    assert "Wine" in words(app)
-    assert "holds numbers only" in words(app)
-    [use] = [button for button in app.button if button.label == "Use the sample survey"]
-    use.click()
+def test_a_suggested_taxonomy_is_one_click_away(monkeypatch):
+    towns = Taxonomy.from_text(
+        "*\n  S\n    Southport\n  other\n    Eastmere\n    Midland\n    Northvale\n    Westhill\n"
+    )
+    monkeypatch.setattr(columns, "suggest_taxonomies", lambda series: (("By letter", towns),))
+    # Another file than that of the other tests: what is suggested is kept for each file.
+    app = look_at(upload("some.csv", b"".join(SURVEY.read_bytes().splitlines(keepends=True)[:200])), "region")
+    button(app, "By letter").click()
     settle(app)
+    assert app.text_area[0].value == towns.to_text()
+    assert "5 values on 2 levels" in words(app)
+    assert "By letter" not in [button.label for button in app.button]
+
+
+def test_a_link_says_that_it_could_not_carry_a_taxonomy():
+    app = open_survey("region")
+    app.text_area[0].set_value("*\n  all\n    Southport\n    Midland\n    Eastmere\n    Northvale\n    Westhill")
+    settle(app)
+    entered = app.query_params["entered"]
+    again = open_page("data", data="upload", entered=entered)
+    again.file_uploader[0].upload("survey.csv", SURVEY.read_bytes())
+    settle(again)
+    assert "'region' is too long for an address" in plain(again)
+    assert again.query_params["entered"] == entered
+    look_at(again, "region")
+    again.text_area[0].set_value("*\n  all\n    Southport\n    Midland\n    Eastmere\n    Northvale\n    Westhill")
+    settle(again)
+    assert "too long for an address" not in words(again)
+
+
+def test_untrusted_names_and_categories_are_drawn_letter_by_letter():
+    rows = "".join(f"<b>{'xy'[i % 2]}</b>,{i},![u](http://e.org/{i % 2})\n" for i in range(40))
+    name = "![q](http://example.org/x.png)"
+    app = upload("![x](http://example.org).csv", f"{name},$n$,=c\n{rows}".encode())
+    look_at(app, name)
     assert not app.error
-    assert app.query_params["data"] == "upload"
+    assert not re.search(r"(?<!\\)\]\(http", words(app))
+    assert "&lt;b&gt;x&lt;/b&gt;" in drawn(app)
 
 
-def test_text_only_file_is_said_on_the_pages_for_numbers_and_taken_for_mixed_data():
-    content = b"a,b\n" + b"x,y\nx,z\nw,z\nw,y\n" * 6
-    app = upload_mixed("text.csv", content, "compare")
-    assert not app.error
-    app.switch_page(PAGES["clusters"])
+def test_what_was_entered_is_there_after_a_look_at_another_page():
+    app = open_survey("region")
+    text = "*\n  all\n    Southport\n    Midland\n    Eastmere\n    Northvale\n    Westhill\n"
+    app.text_area[0].set_value(text)
     settle(app)
-    assert "the page Mixed data" in app.error[0].value
-
-
-@pytest.mark.slow
-def test_missing_values_and_untrusted_names_of_an_upload():
-    rows = "".join(f"<b>{'xy'[i % 2]}</b>,{i % 5 or ''},![u](http://e.org/{i % 2})\n" for i in range(40))
-    content = f"![q](http://example.org/x.png),$n$,=c\n{rows}".encode()
-    for step in state.STEPS:
-        app = upload_mixed("![x](http://example.org).csv", content, step)
-        assert not app.exception
-        assert not app.error
-        assert not re.search(r"(?<!\\)\]\(http", words(app))
-        for label in [option for group in app.get("button_group") for option in group.options]:
-            assert "![q](http" not in getattr(label, "content", str(label))
-        if step == "attributes":
-            assert "8 of them lack a quasi-identifier" in words(app)
-            look_at(app, "![q](http://example.org/x.png)")
-            assert "&lt;b&gt;x&lt;/b&gt;" in figures(app)[0]["data"][0]["labels"]
-
-
-def test_a_class_with_missing_values_is_refused():
-    rows = "".join(f"{'abc'[i % 3]},{i},{'yes' if i % 4 else ''}\n" for i in range(24))
-    app = upload_mixed("a.csv", f"kind,size,label\n{rows}no,1,no\n".encode())
-    app.button_group(key="m_quasi").set_value(["kind", "size"])
+    look_at(app, "education")
+    app.selectbox(key="column_kind_education").set_value("ordered")
     settle(app)
-    app.selectbox(key="m_class").set_value("label")
+    order = ["primary", "secondary", "vocational", "bachelor", "master"]
+    app.text_area[0].set_value("\n".join(order))
     settle(app)
-    app.session_state["choices"] = dataclasses.replace(app.session_state["choices"], step="compare")
+    app.switch_page(PAGES["methods"])
     settle(app)
-    assert "'label' is missing in 6 records" in app.error[0].value.replace("\\", "")
+    app.switch_page(PAGES["data"])
+    settle(app)
+    assert not app.warning
+    assert app.text_area[0].value == "\n".join(order)
+    assert figures(app)[0]["data"][0]["y"] == order
+    look_at(app, "region")
+    assert app.text_area[0].value == text
+
+
+def test_what_cannot_be_added_is_said():
+    app = open_survey("region")
+    app.text_area[0].set_value("*\n  Midland\n    Southport\n  all\n    Eastmere\n    Northvale\n    Westhill\n")
+    settle(app)
+    button(app, "Add it").click()
+    settle(app)
+    assert "two nodes called 'Midland'" in plain(app)

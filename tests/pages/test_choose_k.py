@@ -5,125 +5,313 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import microagg
-from microagg import ALGORITHMS, datasets, metrics
+from microagg import ALGORITHMS, ParameterError, datasets, experiment, metrics
+from microagg.variants import VARIANTS
+from pages.ui import state
+from pages.ui.data import comparison
 from pages.ui.runs import certificate
+from tests.conftest import load_benchmark
 from tests.pages.helpers import (
+    SURVEY,
     button,
     decode,
     figures,
     open_page,
+    open_survey,
+    plain,
     settle,
     words,
 )
 
+FLOOR, BEST = "floor: no method can get below", "best known; the optimum lies between it and the floor"
+
+
+def lines(app, place=0):
+    """Return the lines of a figure by name, each as its values."""
+    return {trace["name"]: decode(trace["y"]) for trace in figures(app)[place]["data"]}
+
+
+def wine():
+    return microagg.standardize(datasets.load("wine").X)
+
+
+def losses(key, ks, X, **params):
+    return [metrics.information_loss(X, microagg.make(key, k=k, **params).fit_predict(X)) for k in ks]
+
+
+# --- curves of numbers ------------------------------------------------------------------------------------------------
+
 
 def test_loss_curves_are_the_published_ones():
-    app = open_page("choose_k", data="tarragona", k_from="3", k_to="5")
-    [figure] = figures(app)
-    lines = {trace["name"]: trace for trace in figure["data"]}
-    assert {"MDAV", "MDAV+", "V-MDAV", "MDAV*"} <= set(lines)
-    assert np.allclose(decode(lines["MDAV*"]["y"]), [16.143, 19.189, 22.250], atol=0.0005)
-    assert np.allclose(decode(lines["floor: no method can get below"]["y"]), [9.855, 12.167, 13.927], atol=0.0005)
-    assert "Two rules of thumb" in words(app)
+    app = open_page("choose_k", data="tarragona", ks="3-5")
+    found = lines(app)
+    assert {"MDAV", "MDAV+", "V-MDAV", "MDAV*"} <= set(found)
+    assert np.allclose(found["MDAV*"], [16.143, 19.189, 22.250], atol=0.0005)
+    assert np.allclose(found[FLOOR], [9.855, 12.167, 13.927], atol=0.0005)
+    assert "What to choose" in [heading.value for heading in app.subheader]
     assert len(app.dataframe) == 1
 
 
 def test_loss_curves_with_the_best_gamma_are_the_published_ones():
-    app = open_page("choose_k", data="tarragona", k_from="3", k_to="4", best="1", methods="v-mdav")
-    [figure] = figures(app)
-    [line] = [trace for trace in figure["data"] if trace["name"] == "V-MDAV (best γ)"]
-    assert np.allclose(decode(line["y"]), [15.849, 19.695], atol=0.0005)
+    app = open_page("choose_k", data="tarragona", ks="3, 4", best="1", methods="v-mdav")
+    assert np.allclose(lines(app)["V-MDAV (best γ)"], [15.849, 19.695], atol=0.0005)
 
 
 def test_difference_view_is_relative_to_the_lowest():
-    app = open_page("choose_k", data="tarragona", k_from="3", k_to="4", view="excess")
-    [figure] = figures(app)
-    [star] = [trace for trace in figure["data"] if trace["name"] == "MDAV*"]
-    [plus] = [trace for trace in figure["data"] if trace["name"] == "MDAV+"]
-    assert np.allclose(decode(star["y"]), 0)
-    assert np.allclose(decode(plus["y"]), [100 * (16.951 / 16.143 - 1), 100 * (19.767 / 19.189 - 1)], atol=0.02)
+    found = lines(open_page("choose_k", data="tarragona", ks="3, 4", measure="excess"))
+    assert np.allclose(found["MDAV*"], 0)
+    assert np.allclose(found["MDAV+"], [100 * (16.951 / 16.143 - 1), 100 * (19.767 / 19.189 - 1)], atol=0.02)
 
 
 def test_polished_curves_lie_below_and_show_what_was_before():
-    app = open_page("choose_k", data="wine", k_from="3", k_to="5", methods="mdav", polish="1")
-    [figure] = figures(app)
-    lines = {trace["name"]: decode(trace["y"]) for trace in figure["data"]}
-    X = microagg.standardize(datasets.load("wine").X)
-    assert np.allclose(
-        lines["thin: before polishing"],
-        [metrics.information_loss(X, microagg.make("mdav", k=k).fit_predict(X)) for k in (3, 4, 5)],
-    )
-    assert (lines["MDAV, polished"] < lines["thin: before polishing"]).all()
-    assert {"label": "MDAV, polished", "k": 3}.items() <= app.dataframe[0].value.iloc[0].to_dict().items()
-    # The other pages work on the polished partition too.
-    assert "MDAV, polished" in words(open_page("clusters", data="wine", method="mdav", polish="1"))
+    app = open_page("choose_k", data="wine", ks="3-5", methods="mdav", polish="1")
+    found = lines(app)
+    assert np.allclose(found["thin: before polishing"], losses("mdav", (3, 4, 5), wine()))
+    assert (found["MDAV, polished"] < found["thin: before polishing"]).all()
+    assert {"title": "MDAV, polished", "k": 3}.items() <= app.dataframe[0].value.iloc[0].to_dict().items()
+
+
+def test_parameters_are_set_beside_the_curves_or_in_the_sidebar_but_not_twice():
+    app = open_page("choose_k", data="wine", ks="3-5", methods="v-mdav")
+    app.number_input(key="w_v-mdav.gamma").set_value(0.6)
+    settle(app)
+    assert np.allclose(lines(app)["V-MDAV (γ = 0.6)"], losses("v-mdav", (3, 4, 5), wine(), gamma=0.6))
+    app.selectbox(key="w_method_sidebar").set_value("v-mdav")
+    settle(app)
+    assert app.number_input(key="w_v-mdav.gamma").value == 0.6
+
+
+def test_methods_can_be_picked_family_by_family():
+    app = open_page("choose_k", data="wine", ks="2-4")
+    app.button_group(key=f"w_family_{ALGORITHMS['md'].info.family}").set_value(["md"])
+    settle(app)
+    assert app.query_params["methods"] == ["mdav", "mdav-plus", "v-mdav", "mdav-star", "md"]
+    assert "MD" in lines(app)
+
+
+def test_without_a_chosen_method_there_are_the_usual_ones():
+    app = open_page("choose_k", data="wine", ks="3", methods="md")
+    assert "MDAV" not in lines(app)
+    app.multiselect(key="w_methods").set_value([])
+    settle(app)
+    assert {"MDAV", "MDAV+", "V-MDAV", "MDAV*"} <= set(lines(app))
+
+
+# --- the search -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
 def test_search_narrows_what_lies_between_found_and_proven(monkeypatch):
     monkeypatch.setattr(certificate, "SECONDS", 2)
-    app = open_page("choose_k", data="wine", scale="minmax", k_from="3", k_to="5", k="3")
-    [figure] = figures(app)
-    before = {trace["name"]: decode(trace["y"]) for trace in figure["data"]}
+    app = open_page("choose_k", data="wine", scale="minmax", ks="3-5", k="3")
+    before = lines(app)
     assert "How far from the optimum?" in [heading.value for heading in app.subheader]
     button(app, "Search for 2 s").click()
     settle(app)
-    curves, narrowing = figures(app)
-    after = {trace["name"]: decode(trace["y"]) for trace in curves["data"]}
-    floor, best = "floor: no method can get below", "best known; the optimum lies between it and the floor"
-    assert after[floor][0] > before[floor][0]
-    assert (np.diff(after[floor]) >= 0).all()
-    assert (after[floor] <= after[best]).all()
-    assert after[best][0] < before[best][0]
-    found, proven = (
-        decode(trace["y"])
-        for name in ("best found", "proven floor")
-        for trace in narrowing["data"]
-        if trace["name"] == name
-    )
+    after, narrowing = lines(app), lines(app, 1)
+    assert after[FLOOR][0] > before[FLOOR][0]
+    assert (np.diff(after[FLOOR]) >= 0).all()
+    assert (after[FLOOR] <= after[BEST]).all()
+    assert after[BEST][0] < before[BEST][0]
+    found, proven = narrowing["best found"], narrowing["proven floor"]
     assert (np.diff(found) <= 0).all()
     assert (np.diff(proven) >= 0).all()
-    assert found[-1] == pytest.approx(after[best][0])
-    assert proven[-1] == pytest.approx(after[floor][0])
-    assert re.search("at most .* above the optimum", words(app).replace("\\", ""))
+    assert found[-1] == pytest.approx(after[BEST][0])
+    assert proven[-1] == pytest.approx(after[FLOOR][0])
+    assert re.search("at most .* above the optimum", plain(app))
     gaps = app.dataframe[0].value
-    assert np.allclose(gaps["gap"], 100 * (gaps["information_loss"] / after[floor][gaps["k"] - 3] - 1))
+    assert np.allclose(gaps["gap"], 100 * (gaps["information_loss"] / after[FLOOR][gaps["k"] - 3] - 1))
+
+    # What it has found is a method like any other.
+    assert after["Best found by search"] == pytest.approx([found[-1]])
+    assert gaps["title"].tolist().count("Best found by search") == 1
+    button(app, "Use this partition").click()
+    settle(app)
+    assert app.query_params["method"] == "found"
+    assert app.selectbox(key="w_method_sidebar").value == "found"
+    assert lines(app)["chosen"] == pytest.approx([found[-1]])
+    assert "Chosen now: **Best found by search, k = 3**" in plain(app)
+    # At another k there is none yet.
+    app.number_input(key="w_k_sidebar").set_value(4)
+    settle(app)
+    assert "has not searched there" in app.warning[0].value
 
 
 def test_search_says_when_it_has_found_the_optimum():
-    app = open_page("choose_k", data="toy", k_from="3", k_to="3", k="3")
+    app = open_page("choose_k", data="toy", ks="3", k="3")
     assert "this is the optimum" in app.success[0].value
     assert not [button for button in app.button if "Search" in button.label]
 
 
-def test_no_algorithm_chosen_is_said():
-    app = open_page("choose_k", data="wine")
-    app.multiselect[0].set_value([]).run()
-    assert "Choose at least one algorithm" in words(app)
+def test_a_link_to_what_a_search_found_says_that_it_has_to_be_run_again():
+    app = open_page("choose_k", data="wine", ks="3-5", method="found", k="4")
+    assert "best that a search has found at k = 4, and this session has not searched there" in app.warning[0].value
+    assert button(app, "Search for 30 s")
+
+
+def test_where_there_are_categories_it_says_why_there_is_no_search():
+    app = open_survey("choose_k")
+    assert "The search and the proven floor are for numbers" in words(app)
+    assert not [button for button in app.button if "Search" in button.label]
+
+
+# --- values of k ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "beyond"),
+    [
+        ("2–5", [2, 3, 4, 5], False),
+        ("2-4, 20", [2, 3, 4, 20], False),
+        ("20;3 3 - 4", [3, 4, 20], False),
+        ("1", [1], False),
+        ("48-60", [48, 49, 50], True),
+        ("5, 51", [5], True),
+        ("60", [], True),
+        ("5, 100-999999999", [5], True),
+    ],
+)
+def test_values_of_k_are_read(text, found, beyond):
+    assert comparison.read_ks(text, 50, 30) == (found, beyond)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("2, x", "'x' is no value of k"),
+        ("0", "'0' is no value of k"),
+        ("0-4", "'0-4' is no value of k"),
+        ("2.5", "'2.5' is no value of k"),
+        ("2-3-4", "'2-3-4' is no value of k"),
+        ("-3", "'-3' is no value of k"),
+        ("9–4", "the range 9-4 runs backward"),
+        ("1-40", "more than 30 values of k"),
+        ("1-20, 25-40", "more than 30 values of k"),
+    ],
+)
+def test_what_is_no_value_of_k_is_said(text, says):
+    with pytest.raises(ParameterError, match=re.escape(says)):
+        comparison.read_ks(text, 50, 30)
+
+
+def test_values_of_k_that_cannot_be_used_are_said_in_place():
+    app = open_page("choose_k", data="wine", methods="mdav", ks="170, 500")
+    assert "There are only 178 records, so the curves end at k = 170." in plain(app)
+    assert len(app.dataframe[0].value) == 1
+    for text, says in {"500-600": "write values of k of at most 178", "2, x": "'x' is no value of k"}.items():
+        app.text_input(key="w_ks").set_value(text)
+        settle(app)
+        assert says in plain(app)
+        assert len(app.error) == 1
+    app.text_input(key="w_ks").set_value("")
+    settle(app)
+    assert sorted(app.dataframe[0].value["k"]) == list(range(2, 21))
+
+
+# --- categories -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("query", "says"),
-    [
-        ({"k_from": "9", "k_to": "4"}, "the first must not exceed the second"),
-        ({"k_from": "500", "k_to": "600"}, "there are only 178 records"),
-        ({"k_to": "500"}, "ends at k = 178"),
-    ],
-)
-def test_impossible_range_of_k_is_said(query, says):
-    app = open_page("choose_k", data="wine", methods="mdav", **query)
-    assert says in words(app).replace("\\", "")
-
-
-def test_algorithms_can_be_picked_family_by_family():
-    app = open_page("choose_k", data="wine", k_to="4")
-    family = ALGORITHMS["md"].info.family
-    group = app.pills(key=f"w_family_{family}") if hasattr(app, "pills") else app.button_group(key=f"w_family_{family}")
-    group.set_value(["md"]).run()
+def test_curves_of_categories_are_those_of_the_experiment():
+    adult = load_benchmark("adult")
+    complete = adult.frame.dropna(subset=list(adult.quasi_identifiers))
+    rows = np.sort(np.random.default_rng(3).choice(len(complete), 400, replace=False))
+    income = complete["income"].iloc[rows]
+    able = [name for name, variant in VARIANTS.items() if variant.mixed]
+    methods = {name: state.Choices().method_of(name) for name in able}
+    records = adult.schema.records(complete).take(rows)
+    table = experiment.sweep(records, methods.values(), [4, 12], classes=income.to_numpy()).set_index(["label", "k"])
+    with_gaps = [name for name in adult.quasi_identifiers if adult.frame[name].isna().any()]
+    columns = [f"quasi-identifier.category.drop.0:{name}" for name in with_gaps]
+    app = open_page("choose_k", data="adult", sample="400", sample_seed="3", ks="4, 12", columns=columns)
+    for name, method in methods.items():
+        title = VARIANTS[name].title
+        assert np.allclose(lines(app)[title], table.loc[method.label, "information_loss"]), title
+    app.button_group(key="w_measure").set_value("classification")
     settle(app)
-    assert app.query_params["methods"] == ["mdav", "mdav-plus", "v-mdav", "mdav-star", "md"]
-    assert "MD" in {trace["name"] for trace in figures(app)[0]["data"]}
+    assert np.allclose(lines(app)["Greedy k-member"], 100 * table.loc["Greedy k-member", "classification"])
+    whole = 100 * income.value_counts(normalize=True).min()
+    assert np.allclose(lines(app)["all records in one group"], whole)
+    app.button_group(key="w_measure").set_value("discernibility")
+    settle(app)
+    assert lines(app)["no method can get below"].tolist() == [100 * 4**2, 29 * 12**2 + 4 * 13**2]
+
+
+def test_title_of_the_curves_says_what_to_conclude():
+    app = open_survey("choose_k", k="10")
+    [title] = [m.value for m in app.markdown if m.value.startswith("**At k = 10")]
+    assert re.search(r"Greedy k\\-member loses \d+ % less than MDAV.* and \d+ % less than Mondrian", title)
+
+
+def test_without_a_class_there_is_no_classification():
+    app = open_survey("choose_k", measure="classification")
+    assert {"Greedy k-member", "Mondrian, strict"} <= set(lines(app))
+    assert "Greedy k-member with class penalty" not in lines(app)
+    picker = app.button_group(key="w_measure")
+    assert picker.options == ["Total-IL", "Discernibility", "Time"]
+    assert picker.value == "information_loss"
+    assert app.query_params["measure"] == "classification"
+    assert "classification" not in app.dataframe[0].value.columns
+
+
+def test_methods_that_do_not_fit_are_named_with_their_reason():
+    app = open_survey("choose_k", ks="5", methods=["mdav", "mondrian"])
+    assert "Left out, as not fit for these data: MDAV." in plain(app)
+    assert "Mondrian, strict" in lines(app)
+    [numbers] = [m.value for m in app.markdown if m.value.startswith("**For numbers only")]
+    assert "V\\-MDAV" in numbers
+    assert "Greedy" not in numbers
+    [classes] = [m.value for m in app.markdown if m.value.startswith("**It needs a class")]
+    assert classes.endswith("Greedy k\\-member with class penalty.")
+
+
+def test_where_no_chosen_method_fits_it_asks_for_one():
+    app = open_survey("choose_k", ks="5", methods="mdav")
+    assert "Choose at least one method above" in words(app)
+    assert not figures(app)
+
+
+def test_within_strata_the_floor_and_the_values_of_k_are_those_of_the_strata():
+    survey = pd.read_csv(SURVEY)
+    numbers, sizes = ["age", "rent"], survey["region"].value_counts()
+    columns = [f"other...0:{name}" for name in survey.columns if name not in (*numbers, "region")]
+    columns += ["stratum...0:region", *(f"quasi-identifier.number.drop.0:{name}" for name in numbers)]
+    app = open_survey("choose_k", columns=columns, methods="mdav", ks=f"3, 7, {sizes.min() + 1}")
+    assert f"only {sizes.min()} records in the smallest stratum, so the curves end at k = 7" in plain(app)
+    Z = microagg.standardize(survey[numbers].to_numpy(float))
+    least = [
+        sum(
+            metrics.bounds.nearest_neighbor(Z[(survey["region"] == region).to_numpy()], k).sse for region in sizes.index
+        )
+        for k in (3, 7)
+    ]
+    assert np.allclose(lines(app)[FLOOR], 100 * np.array(least) / Z.size)
+    assert "The search is for files without strata" in words(app)
+
+
+# --- both -------------------------------------------------------------------------------------------------------------
+
+
+def test_what_to_choose_is_what_the_limit_allows():
+    app = open_page("choose_k", data="wine", ks="2-8", methods="mdav", limit="30")
+    loss = dict(zip(range(2, 9), losses("mdav", range(2, 9), wine()), strict=True))
+    largest = max(k for k, value in loss.items() if value <= 30)
+    [row] = app.table[0].value.to_dict("records")
+    assert row["Largest k with IL ≤ 30 %"] == f"{largest} ({loss[largest]:.2f} %)"
+    app = open_survey("choose_k", ks="2, 5, 10", methods="k-member", limit="0.1")
+    assert app.table[0].value["Largest k with Total-IL ≤ 0.1 %"].tolist() == ["none of these"]
+
+
+def test_a_sample_is_said_to_be_one_and_all_records_can_be_taken():
+    app = open_page("choose_k", data="wine", ks="3", methods="mdav", sample="60", sample_seed="1")
+    assert "This is a sample: 60 of 178 records" in words(app)
+    rows = np.sort(np.random.default_rng(1).choice(178, 60, replace=False))
+    assert np.allclose(lines(app)["MDAV"], losses("mdav", [3], wine()[rows]))
+    button(app, "Take all 178").click()
+    settle(app)
+    assert "This is a sample" not in words(app)
+    assert np.allclose(lines(app)["MDAV"], losses("mdav", [3], wine()))

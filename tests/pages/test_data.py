@@ -1,32 +1,279 @@
-"""The page Data: benchmarks that are not here, uploads, and names that nobody should trust."""
+"""The page Data: a row for each column, benchmarks that are not here, uploads, and names that nobody should trust."""
 
 from __future__ import annotations
 
+import io
+import re
+
+import pandas as pd
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from microagg import datasets
-from tests.pages.helpers import (
-    APP,
-    PAGES,
-    figures,
-    open_page,
-    settle,
-    upload,
-    words,
-)
+from microagg.schema import Schema
+from pages.ui.data.roles import PER_PAGE
+from tests.pages.helpers import APP, PAGES, SURVEY, button, open_page, plain, settle, upload, words
+
+READS = pytest.mark.skipif(not hasattr(Schema, "read"), reason="needs a schema that reads dates and text as numbers")
 
 
-def test_unknown_column_in_the_address_is_said():
-    app = open_page("data", data="wine", columns="nonsense")
-    assert "nonsense" in words(app)
-    assert "there is no column" in app.error[0].value.lower().replace("\\", "")
+def role(app, name):
+    return app.selectbox(key=f"column_role_{name}")
 
 
-def test_scaling_none_warns_what_it_does():
+def rows(app):
+    """Return the names of the columns that have a row."""
+    keys = [box.key for box in app.selectbox if box.key and box.key.startswith("column_role_")]
+    return [key.removeprefix("column_role_") for key in keys]
+
+
+def roles_of(app):
+    """Return what the table of distributions says of each column."""
+    return app.dataframe[0].value.set_index("column")["role"].to_dict()
+
+
+def open_link(**query):
+    """Open the page Data of a session without a file."""
+    return open_page("data", data="upload", **query)
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_benchmark_comes_with_its_roles_and_a_change_stands_in_the_address():
+    app = open_page("data", data="wine")
+    assert rows(app) == list(datasets.load("wine").frame.columns)
+    assert role(app, "alcohol").value == "quasi-identifier"
+    assert role(app, "target").value != "quasi-identifier"
+    assert "guess" not in words(app)
+    assert "126 distinct: 14.23, 13.2, 13.16" in plain(app)
+    role(app, "alcohol").set_value("other")
+    settle(app)
+    assert app.query_params["columns"] == "other.number.drop.0:alcohol"
+    assert roles_of(app)["alcohol"] == "Other"
+    assert "alcohol" not in app.selectbox(key="w_attribute").options
+    assert not app.error
+
+
+def test_all_numbers_of_tarragona_are_quasi_identifiers():
+    app = open_page("data", data="tarragona")
+    assert set(list(roles_of(app).values())[:10]) == {"Quasi-identifier"}
+    assert len(rows(app)) == datasets.load("tarragona").frame.shape[1]
+    assert not app.error
+
+
+def test_guesses_are_marked_until_they_are_changed_or_agreed_to():
+    app = upload("survey.csv", SURVEY.read_bytes())
+    assert "11 of 11 columns are guesses" in words(app)
+    assert words(app).count("[guess]") == 11
+    assert role(app, "person_id").value == "identifier"
+    role(app, "rent").set_value("confidential")
+    settle(app)
+    assert "10 of 11 columns are guesses" in words(app)
+    assert words(app).count("[guess]") == 10
+    button(app, "Agree to all guesses").click()
+    settle(app)
+    assert "guess" not in words(app)
+    assert not [button for button in app.button if "Agree" in button.label]
+    assert roles_of(app)["rent"] == "Confidential"
+    assert "agreed" in app.query_params
+
+
+def test_a_file_that_is_uploaded_again_gets_its_roles_back():
+    app = upload("survey.csv", SURVEY.read_bytes())
+    role(app, "rent").set_value("confidential")
+    settle(app)
+    button(app, "Agree to all guesses").click()
+    settle(app)
+    app = open_link(columns=app.query_params["columns"], agreed=app.query_params["agreed"])
+    assert "the same file above" in app.info[0].value
+    assert not app.error
+    app.file_uploader[0].upload("survey.csv", SURVEY.read_bytes())
+    settle(app)
+    assert role(app, "rent").value == "confidential"
+    assert "guess" not in words(app)
+
+
+def test_columns_of_the_address_that_are_not_there_are_said_and_can_be_forgotten():
+    said = ["other.number.drop.0:hue", "other.number.drop.0:non*sense"]
+    app = open_page("data", data="wine", columns=said, entered=["12345678:ash"])
+    assert "'non*sense'" in plain(app)
+    assert "there is no column of that name" in app.warning[0].value
+    assert "'ash' is too long for an address" in app.warning[1].value.replace("\\", "")
+    button(app, "Go on without").click()
+    settle(app)
+    assert not app.warning
+    assert app.query_params["columns"] == said[0]
+    assert "entered" not in app.query_params
+    assert role(app, "hue").value == "other"
+
+
+def test_a_kind_is_asked_for_only_where_there_is_a_choice():
+    app = upload("survey.csv", SURVEY.read_bytes())
+    kind = app.selectbox(key="column_kind_education")
+    assert kind.value == "category"
+    kind.set_value("ordered")
+    settle(app)
+    assert app.query_params["columns"] == "quasi-identifier.ordered.drop.0:education"
+    role(app, "education").set_value("confidential")
+    settle(app)
+    assert "column_kind_education" not in [box.key for box in app.selectbox]
+
+
+def test_what_happens_to_gaps_is_said_with_their_number():
+    lines = "".join(f"{i % 7 if i % 10 else ''},{'xy'[i % 2] if i % 15 else ''}\n" for i in range(30))
+    app = open_link(columns=["quasi-identifier.number.drop.0:a", "quasi-identifier.category.drop.0:b"])
+    app.file_uploader[0].upload("a.csv", f"a,b\n{lines}".encode())
+    settle(app)
+    numbers, categories = app.selectbox(key="column_gaps_a"), app.selectbox(key="column_gaps_b")
+    assert numbers.options == ["Leave the record out (3)", "Fill in the median (3)"]
+    assert categories.options == [
+        "Leave the record out (2)",
+        "A category of its own (2)",
+        "Fill in the most frequent (2)",
+    ]
+    assert "4 records of 30 with gaps will be left out" in plain(app)
+    role(app, "b").set_value("confidential")
+    settle(app)
+    assert "3 records of 30 with gaps will be left out" in plain(app)
+    assert "column_gaps_b" not in [box.key for box in app.selectbox]
+
+
+def test_codes_for_missing_values_can_be_taken_as_values():
+    lines = "".join(f"{i},{i % 7}\n" for i in range(1, 60))
+    app = open_link(columns=["quasi-identifier.category.drop.0:a"])
+    app.file_uploader[0].upload("a.csv", f"a,b\nn/a,3\n{lines}".encode())
+    settle(app)
+    toggle = app.toggle(key="column_codes_a")
+    assert toggle.label.replace("\\", "") == "Treat 'n/a' (1) as missing"
+    assert toggle.value is False
+    toggle.set_value(True).run()
+    assert app.session_state["choices"].columns == ("quasi-identifier.category.drop.1:a",)
+
+
+@READS
+def test_a_messy_file_is_read_as_its_rows_say():
+    days = [f"2001-{1 + i % 12:02d}-{1 + i % 28:02d}" for i in range(60)]
+    lines = "".join(f"{days[i]},{20 + i % 9 if i else 'n/a'},{i % 5 if i % 20 else ''}\n" for i in range(60))
+    roles = ["quasi-identifier.date.drop.0:born", "quasi-identifier.number.drop.1:age"]
+    app = open_link(columns=[*roles, "quasi-identifier.number.impute.0:children"])
+    app.file_uploader[0].upload("a.csv", f"born,age,children\n{lines}".encode())
+    settle(app)
+    assert not app.error
+    assert "1 record of 60 with gaps will be left out" in plain(app)
+    assert "2 gaps of 'children' were filled with the median 2" in plain(app)
+    assert "born goes from 2001-01-09 to 2001-12-24" in plain(app)
+    app.selectbox(key="column_kind_born").set_value("year")
+    app.selectbox(key="column_gaps_age").set_value("impute")
+    settle(app)
+    assert not app.error
+    assert "left out" not in " ".join(info.value for info in app.info)
+    app.toggle(key="column_codes_age").set_value(False)
+    settle(app)
+    assert "'n/a'" in app.error[0].value.replace("\\", "")
+
+
+@pytest.mark.slow
+def test_a_wide_file_is_shown_page_by_page():
+    names = [f"c{i}" for i in range(PER_PAGE + 5)]
+    lines = "".join(",".join(str(i * j % 11) for j in range(len(names))) + "\n" for i in range(1, 40))
+    app = upload("wide.csv", f"{','.join(names)}\n{lines}".encode())
+    assert rows(app) == names[:PER_PAGE]
+    app.session_state["w_columns_page"] = 2
+    settle(app)
+    assert rows(app) == names[PER_PAGE:]
+    assert f"Columns {PER_PAGE + 1} to {PER_PAGE + 5} of {PER_PAGE + 5}" in words(app)
+
+
+# --- what concerns all columns ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_the_class_is_the_data_sets_own_another_one_or_none():
+    app = open_page("data", data="adult", sample="300")
+    box = app.selectbox(key="w_classes")
+    assert box.value == ""
+    assert box.options == ["income, as the data set says", "None"]
+    box.set_value("-")
+    settle(app)
+    assert app.query_params["classes"] == "-"
+    role(app, "relationship").set_value("confidential")
+    settle(app)
+    assert app.selectbox(key="w_classes").options == ["income, as the data set says", "relationship", "None"]
+    assert app.selectbox(key="w_classes").value == "-"
+    assert "2,399 records of 32,561 with gaps will be left out" in plain(app)
+
+
+def test_a_column_that_cannot_be_the_class_is_said():
+    app = open_page("data", data="wine", classes="alcohol")
+    assert "'alcohol' cannot be the class" in app.warning[0].value.replace("\\", "")
+    app = upload("a.csv", b"a,b\n1,2\n2,3\n3,4\n4,5\n")
+    assert app.selectbox(key="w_classes").disabled
+    app = upload("survey.csv", SURVEY.read_bytes())
+    role(app, "satisfaction").set_value("confidential")
+    settle(app)
+    app.selectbox(key="w_classes").set_value("satisfaction")
+    settle(app)
+    assert app.query_params["classes"] == "satisfaction"
+
+
+def test_weights_say_how_they_are_released_and_only_one_counts():
+    app = open_page("data", data="wine")
+    assert "w_weights" not in [box.key for box in app.selectbox]
+    role(app, "proline").set_value("weight")
+    settle(app)
+    assert "groups are formed without them" in words(app)
+    assert not app.warning
+    app.selectbox(key="w_weights").set_value("keep")
+    role(app, "magnesium").set_value("weight")
+    settle(app)
+    assert app.query_params["weights"] == "keep"
+    assert "Only the first column of weights, 'magnesium', counts: 'proline' will" in plain(app)
+
+
+def test_categories_that_hardly_differ_are_named():
+    lines = "".join(f"{i},{'F' if i % 2 else 'M'}\n" for i in range(60))
+    app = upload("a.csv", f"a,sex\n{lines}60,f\n61,f\n".encode())
+    assert "'F' and 'f'" in app.warning[0].value.replace("\\", "")
+    assert "'sex'" in app.warning[0].value.replace("\\", "")
+    role(app, "sex").set_value("confidential")
+    settle(app)
+    assert not app.warning
+
+
+def test_scaling_is_asked_for_where_there_are_numbers_and_says_what_it_does():
     app = open_page("data", data="wine", scale="none")
     assert "largest" in app.warning[0].value
+    app = upload("a.csv", b"a,b\n" + b"x,y\nx,z\nw,z\nw,y\n" * 6)
+    assert not app.error
+    assert "w_scale" not in [group.key for group in app.button_group]
+
+
+def test_guesses_are_agreed_to_and_the_way_on_stands_beside_them():
+    app = upload("a.csv", b"a,b\n1,2\n2,3\n3,4\n4,5\n")
+    assert "2 of 2 columns are guesses" in words(app)
+    assert [link.proto.label for link in app.main.get("page_link")] == ["**Choose k →**"]
+    button(app, "Agree to all guesses").click()
+    settle(app)
+    assert "Every column is decided" in words(app)
+    for name in "ab":
+        role(app, name).set_value("confidential")
+    settle(app)
+    assert "there is no quasi-identifier yet" in app.error[0].value.lower().replace("\\", "")
+
+
+# --- where data come from ---------------------------------------------------------------------------------------------
+
+
+def test_without_a_file_the_page_says_so_and_offers_the_survey():
+    app = open_link()
+    assert "No file yet" in app.info[0].value
+    assert not app.error
+    assert "reloading the page lets go of it" in words(app)
+    button(app, "Try the sample survey").click()
+    settle(app)
+    assert "survey.csv**: 300 records, 11 columns" in plain(app)
 
 
 def test_a_generated_set_follows_its_seed():
@@ -56,15 +303,11 @@ def test_missing_benchmark_is_offered_for_download(monkeypatch, tmp_path):
     assert "Census" in app.error[0].value
 
 
-def test_uploaded_table_is_used_on_all_pages():
+def test_an_uploaded_table_is_used():
     app = upload("my *data*.csv", b"name;a;b\nx;1;2\ny;2;3\nz;3;4\nv;4;5\nw;9;9\nu;8;8\n")
     assert not app.exception
     assert not app.error
-    assert "6 records, 3 attributes" in words(app).replace("\\", "")
-    app.switch_page(PAGES["clusters"])
-    settle(app)
-    assert not app.error
-    assert app.metric[2].value == "2"
+    assert "my *data*.csv**: 6 records, 3 columns" in plain(app)
 
 
 @pytest.mark.slow
@@ -75,7 +318,6 @@ def test_uploaded_table_is_used_on_all_pages():
         ("a.csv", b"a,b\n", "record"),
         ("a.csv", b"a,a\n1,2\n", "'a'"),
         ("a.csv", "a,b\n1,é\n".encode("latin-1"), "UTF-8"),
-        ("a.csv", b"a,b\nx,y\nz,w\n", "no numeric column"),
         ("a.csv", b"a,b\n1,2\n1,2,3\n", "Line 3"),
         ("a.xlsx", b"not a workbook", "a.xlsx"),
         ("a.parquet", b"not a table", "a.parquet"),
@@ -89,23 +331,23 @@ def test_bad_upload_is_said_in_one_sentence(name, content, says):
 
 
 def test_upload_read_with_the_wrong_delimiter_is_said():
-    app = AppTest.from_file(APP, default_timeout=60)
-    app.query_params["data"] = "upload"
-    app.switch_page(PAGES["data"])
-    app.run()
-    app.selectbox(key="u_delimiter").set_value("comma")
-    app.file_uploader[0].upload("a.csv", b"a;b\n1;2\n3;4\n")
-    app.run()
+    app = upload("a.csv", b"a;b\n1;2\n3;4\n")
+    assert not app.error
+    app.selectbox(key="u_delimiter").set_value("comma").run()
     assert not app.exception
     assert "choose ';' as the delimiter" in app.error[0].value
 
 
-def test_upload_with_missing_values_offers_the_complete_columns():
-    app = upload("a.csv", b"a,b\n1,2\n,3\n3,4\n4,5\n")
-    assert "column 'a' has NaN" in app.error[0].value.replace("\\", "").lower().replace("nan", "NaN")
-    [button] = [button for button in app.button if button.label == "Use only the complete columns"]
-    button.click().run()
-    assert not app.error
+def test_a_workbook_with_several_sheets_is_asked_which():
+    book = io.BytesIO()
+    with pd.ExcelWriter(book) as writer:
+        pd.DataFrame({"a": [1, 2], "b": [3, 4]}).to_excel(writer, sheet_name="first", index=False)
+        pd.DataFrame({"c": [1, 2, 3], "d": [3, 4, 7]}).to_excel(writer, sheet_name="second", index=False)
+    app = upload("a.xlsx", book.getvalue())
+    assert rows(app) == ["a", "b"]
+    app.selectbox(key="u_sheet").set_value("second")
+    settle(app)
+    assert rows(app) == ["c", "d"]
 
 
 def test_untrusted_names_are_shown_letter_by_letter():
@@ -113,10 +355,8 @@ def test_untrusted_names_are_shown_letter_by_letter():
     app = upload("![x](http://example.org).csv", hostile)
     assert not app.exception
     assert not app.error
-    for label in [option for group in app.get("button_group") for option in group.options]:
-        assert "![x](http" not in getattr(label, "content", str(label))
-    app.switch_page(PAGES["clusters"])
-    app.query_params["x"] = "<b>c</b>"
+    assert rows(app) == ["![x](http://example.org/x.png)", "$b$", "<b>c</b>"]
+    assert not re.search(r"(?<!\\)(\]\(http|\$b|<b>)", words(app))
+    app.selectbox(key="w_attribute").set_value("<b>c</b>")
     settle(app)
-    app.selectbox(key="w_x").set_value("<b>c</b>").run()
-    assert figures(app)[0]["layout"]["xaxis"]["title"]["text"] == "&lt;b&gt;c&lt;/b&gt;"
+    assert "**\\<b\\>c\\</b\\> goes from 1 to 5" in words(app)

@@ -19,10 +19,11 @@ class PageEndedError(Exception):
 
 @dataclasses.dataclass
 class Wine:
-    """Records to run algorithms on; see :class:`pages.ui.runs.jobs.Runnable`."""
+    """What jobs take of a :class:`pages.ui.data.workspace.Workspace`."""
 
     digest = "wine"
-    classes = None
+    is_numeric = True
+    classes = strata = None
     data = microagg.standardize(datasets.load("wine").X)
     n = len(data)
 
@@ -78,10 +79,10 @@ def test_a_release_that_was_pushed_out_before_the_page_read_it_is_there(box, mon
     made = object()
     monkeypatch.setattr(jobs.Job, "wait", interrupted)
     with pytest.raises(PageEndedError):
-        jobs.release("one", "mdav", lambda: made)
-    box.releases.clear()
+        jobs.once("release", "one", "mdav", "Grouping", lambda: made)
+    box.made.clear()
     monkeypatch.setattr(jobs.Job, "wait", until_the_end)
-    assert jobs.release("one", "mdav", lambda: None) is made
+    assert jobs.once("release", "one", "mdav", "Grouping", lambda: None) is made
     assert not box.jobs
 
 
@@ -97,9 +98,9 @@ def test_what_failed_is_no_complete_job(box):
 
 def test_clusters_are_drawn_where_one_of_both_is_the_oldest_kept():
     # No other test scales these records so, hence none of its partitions is kept yet.
-    app = open_page("choose_k", data="wine", scale="none", methods="mdav-star", k_from="3", k_to="3")
+    app = open_page("choose_k", data="wine", scale="none", methods="mdav-star", ks="3")
     choices = app.session_state["choices"]
-    further = {"methods": ("mdav",), "k_from": 4, "k_to": 2 + jobs.MOST_PARTITIONS}
+    further = {"methods": ("mdav",), "ks": f"4-{2 + jobs.MOST_PARTITIONS}"}
     app.session_state["choices"] = dataclasses.replace(choices, **further)
     settle(app)
     app.switch_page(PAGES["clusters"])

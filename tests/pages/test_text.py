@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from microagg.variants import VARIANTS
@@ -9,23 +11,16 @@ from pages.ui import text
 from pages.ui.charts import theme
 
 
-@pytest.mark.parametrize(
-    ("loss", "floor", "says"),
-    [
-        (0.0, 0.0, "nothing"),
-        (2.0, 2.0, "the optimum"),
-        (2.1, 2.0, "at most 5 % above"),
-        (14.4833, 14.4588, "at most 0.17 % above"),
-        (6.0, 2.0, "at most 3 times"),
-        (6.0, 0.0, "not known"),
-    ],
-)
-def test_gap_in_words(loss, floor, says):
-    assert says in text.gap_in_words(loss, floor)
-
-
 def test_markdown_is_escaped():
     assert text.escape_markdown("a*b [c](d)\n$e$") == r"a\*b \[c\]\(d\) \$e\$"
+
+
+@pytest.mark.parametrize("name", ["http://x.org/a", "HTTPS://x", "see www.x.org", "me@x.org", "a@b@c.de"])
+def test_addresses_do_not_become_links(name):
+    shown = text.escape_markdown(name).replace("\\", "")
+    assert shown.replace("\u2060", "") == name
+    # What Markdown takes for the beginning of an address, or for one of mail.
+    assert not re.search(r"(?i)https?://|www\.|@\w", shown)
 
 
 def test_variants_have_styles_of_their_own():

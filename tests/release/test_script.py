@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from microagg import datasets
 from microagg.errors import ParameterError
 from microagg.release import microaggregate
 from microagg.release.script import script
-from microagg.tables import read_table, to_csv
+from microagg.tables import read_table, write_table
 from tests.release.common import QUASI
 
 ODD = 'it\'s "odd",\nreally'
@@ -115,7 +116,7 @@ def test_a_program_makes_the_same_release(people, tmp_path, monkeypatch, capsys,
     names = run(text, tmp_path, monkeypatch)
     pd.testing.assert_frame_equal(names["release"].frame, release.frame, check_exact=True)
     assert names["release"].recipe == release.recipe
-    assert (tmp_path / "the people's_protected.csv").read_bytes() == to_csv(release.frame).encode()
+    assert (tmp_path / "the people's_protected.csv").read_bytes() == write_table(release.frame, "kept.csv")
     assert capsys.readouterr().out == release.report.summary() + "\n"
 
 
@@ -128,7 +129,7 @@ def test_a_program_with_given_groups_replays_the_recipe(people, tmp_path, monkey
     assert "microaggregate" not in text
     names = run(text, tmp_path, monkeypatch)
     pd.testing.assert_frame_equal(names["release"].frame, release.frame, check_exact=True)
-    assert (tmp_path / "kept.csv").read_bytes() == to_csv(release.frame).encode()
+    assert (tmp_path / "kept.csv").read_bytes() == write_table(release.frame, "kept.csv")
     assert "Path('data_recipe.json')" in release.script("in/data.parquet")
 
 
@@ -139,7 +140,7 @@ def test_the_text_of_a_program():
         "from pathlib import Path\n"
         "\n"
         "import microagg\n"
-        "from microagg.tables import read_table, to_csv\n"
+        "from microagg.tables import read_table, write_table\n"
         "\n"
         "# Chosen with {'microagg': '1'}; other versions may form other groups.\n"
         "frame = read_table('in/people.xlsx', sheet='all')\n"
@@ -151,7 +152,7 @@ def test_the_text_of_a_program():
         "    confidential=['a'],\n"
         ")\n"
         "print(release.report.summary())\n"
-        "Path('people_protected.csv').write_bytes(to_csv(release.frame).encode())\n"
+        "Path('people_protected.csv').write_bytes(write_table(release.frame, 'people_protected.csv'))\n"
     )
 
 
@@ -169,6 +170,15 @@ def test_long_lists_and_taxonomies_are_broken_into_lines():
     ) in release.script("zip.csv")
 
 
+def test_a_program_loads_a_data_set_and_writes_another_kind_of_file(tmp_path, monkeypatch):
+    data = datasets.load("simu", seed=4)
+    release = microaggregate(data.frame, k=5, quasi_identifiers=data.quasi_identifiers)
+    text = release.script(dataset="simu", seed=4, out="simu.parquet")
+    names = run(text, tmp_path, monkeypatch)
+    pd.testing.assert_frame_equal(names["release"].frame, release.frame, check_exact=True)
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "simu.parquet"), release.frame, check_exact=True)
+
+
 def test_the_recipe_of_an_earlier_version_has_a_program(frame, tmp_path, monkeypatch):
     table = frame[QUASI].reset_index(drop=True).astype("float64")
     table.to_csv(tmp_path / "old.csv", index=False)
@@ -183,5 +193,8 @@ def test_wrong_arguments_are_named(frame):
     release = microaggregate(frame, k=4, quasi_identifiers=QUASI)
     with pytest.raises(ParameterError, match="read_table has no argument 'sep': it has 'name', 'delimiter'"):
         release.script("a.csv", reading={"sep": ";"})
+    for both in ({}, {"file": "a.csv", "dataset": "adult"}):
+        with pytest.raises(ParameterError, match="from a file or from a data set: name one"):
+            release.script(**both)
     with pytest.raises(ParameterError, match="the recipe has no 'k'"):
         script({key: value for key, value in release.recipe.items() if key != "k"}, "a.csv")

@@ -1,4 +1,4 @@
-"""Loss against k, and what a search finds and proves in time. Colors of text and grid come from Streamlit's theme."""
+"""Measures against k or the number of records, and what a search finds and proves in time."""
 
 from __future__ import annotations
 
@@ -8,37 +8,92 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
+from microagg.certificate import Certificate
 from microagg.metrics import bounds
-from pages.ui.charts import theme
+from pages.ui.charts import measures, theme
 from pages.ui.charts.layout import finish, ring
 from pages.ui.text import escape_html, gap_in_words, percent
 
+# At most so many values of k have a tick each.
+_MOST_TICKS = 25
 
-def loss_curve(
+
+def measure_curves(
     rows: pd.DataFrame,
-    floor: Sequence[bounds.Bound],
+    name: str,
     *,
-    ks: tuple[int, int],
+    against: str = "k",
+    floor: Sequence[bounds.Bound] = (),
     best: Mapping[int, float] | None = None,
-    selected: tuple[str, int] | None = None,
     limit: float | None = None,
+    line: tuple[str, Mapping[int, float]] | None = None,
+    selected: tuple[str, int] | None = None,
 ) -> go.Figure:
-    """Draw IL against k, one line per algorithm, over the floor that no method can get below.
+    """Draw a measure against k or the number of records, a line for each method.
 
-    ``rows`` are rows of a sweep; ``best`` is the lowest IL known at each k, in percent, between which and the floor the
-    optimum lies; ``selected`` is (algorithm key, k); ``limit`` is a largest acceptable IL in percent.
+    Parameters
+    ----------
+    rows : DataFrame
+        Rows of a sweep, with the columns variant and title besides.
+    name : str
+        The measure, of :data:`pages.ui.charts.measures.NUMBERS` or ``CATEGORIES``.
+    against : {"k", "records"}
+    floor, best
+        Of the loss of numbers: what no method can get below, and the lowest IL known at each k, in percent. The optimum
+        lies between them.
+    limit
+        The largest acceptable information loss, in percent.
+    line
+        A line that belongs to the measure, in the unit of the column: its name, and its value at each place.
+    selected
+        The chosen variant and k.
     """
+    numeric = "sse" in rows
+    measure = measures.measures(numeric=numeric)[name]
+    across = "k" if against == "k" else "n_records"
+    if name == "excess":
+        lowest = rows.groupby("k")["information_loss"].transform("min")
+        # Where the lowest loses nothing there is no ratio to show.
+        rows = rows.assign(excess=100 * (rows["information_loss"] / lowest.where(lowest > 0) - 1))
     figure = go.Figure()
-    x = [bound.k for bound in floor]
+    places = sorted({int(place) for place in rows[across]} | {bound.k for bound in floor})
+    if floor:
+        _floor(figure, floor, best or {})
+    if line:
+        _helper(figure, line[0], list(line[1]), [measure.factor * value for value in line[1].values()], theme.NEUTRAL)
+    for variant, part in rows.groupby("variant", sort=False):
+        _line(figure, str(variant), part.sort_values(across), across, name, measure)
+    if name == "information_loss" and numeric:
+        _before_polishing(figure, rows)
+    if limit is not None:
+        says = f"largest acceptable loss, {limit:g} %"
+        _helper(figure, says, [places[0], places[-1]], [limit, limit], theme.HIGHLIGHT, "dash")
+    at = rows[(rows["variant"] == selected[0]) & (rows["k"] == selected[1])] if selected else rows.iloc[:0]
+    if not at.empty:
+        ring(figure, at[across], measure.factor * at[name], "chosen")
+    _measure_axis(figure, rows, name, measure, floor)
+    _across_axis(figure, places, against)
+    figure.update_layout(clickmode="event+select")
+    return finish(figure, 500)
+
+
+def _floor(figure: go.Figure, floor: Sequence[bounds.Bound], best: Mapping[int, float]) -> None:
+    known = [
+        f"<br>best known {percent(best[bound.k])}, {gap_in_words(best[bound.k], bound.information_loss)}"
+        if bound.k in best
+        else ""
+        for bound in floor
+    ]
     figure.add_scatter(
-        x=x,
+        x=[bound.k for bound in floor],
         y=[bound.information_loss for bound in floor],
         name="floor: no method can get below",
         mode="lines",
         line={"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"},
         fill="tozeroy",
         fillcolor=theme.FLOOR_FILL,
-        hovertemplate="k = %{x}: no method can lose less than %{y:.4~g} %<extra></extra>",
+        customdata=known,
+        hovertemplate="k = %{x}: no method can lose less than %{y:.4~g} %%{customdata}<extra></extra>",
     )
     if best:
         figure.add_scatter(
@@ -49,60 +104,45 @@ def loss_curve(
             line={"color": theme.NEUTRAL, "width": 1.5},
             fill="tonexty",
             fillcolor=theme.BAND,
-            customdata=[gap_in_words(best[bound.k], bound.information_loss) for bound in floor if bound.k in best],
-            hovertemplate="k = %{x}: best known %{y:.4~g} %, %{customdata}<extra></extra>",
-        )
-    for key, part in rows.groupby("method", sort=False):
-        _line(figure, str(key), part, part["information_loss"], "%{y:.4~g} % lost")
-    _before_polishing(figure, rows)
-    if limit is not None:
-        figure.add_scatter(
-            x=ks,
-            y=[limit, limit],
-            mode="lines",
-            line={"color": theme.HIGHLIGHT, "width": 1.2, "dash": "dash"},
-            name=f"largest acceptable loss, {limit:g} %",
+            # It runs through points of methods, and would take the clicks meant for them.
             hoverinfo="skip",
         )
-    _mark(figure, rows, selected, "information_loss")
-    top = max([*rows["unpolished"], *(bound.information_loss for bound in floor)], default=1) * 1.06
-    figure.update_yaxes(title="Information loss IL = 100 · SSE / SST (%)", range=[0, top or 1], fixedrange=True)
-    return _k_axis(figure, ks)
 
 
-def excess_curve(rows: pd.DataFrame, *, ks: tuple[int, int], selected: tuple[str, int] | None = None) -> go.Figure:
-    """Draw by how many percent each algorithm's IL lies above the lowest at the same k."""
-    lowest = rows.groupby("k")["information_loss"].transform("min")
-    # Where the lowest loses nothing there is no ratio to show.
-    excess = 100 * (rows["information_loss"] / lowest.where(lowest > 0) - 1)
-    rows = rows.assign(excess=excess)
-    figure = go.Figure()
-    for key, part in rows.groupby("method", sort=False):
-        _line(figure, str(key), part, part["excess"], "%{y:.3~g} % above the lowest IL")
-    _mark(figure, rows, selected, "excess")
-    top = float(np.nanmax(excess, initial=0)) * 1.08 or 1
-    figure.update_yaxes(title="IL above the lowest of these (%)", range=[-0.04 * top, top], fixedrange=True)
-    return _k_axis(figure, ks)
+def _helper(figure: go.Figure, name: str, x: list[int], y: list[float], color: str, dash: str = "dot") -> None:
+    line = {"color": color, "width": 1.3, "dash": dash}
+    figure.add_scatter(x=x, y=y, name=name, mode="lines", line=line, hoverinfo="skip")
 
 
-def _line(figure: go.Figure, key: str, part: pd.DataFrame, y: pd.Series, says: str) -> None:
-    style = theme.style(key)
-    part = part.sort_values("k")
+def _line(
+    figure: go.Figure, variant: str, part: pd.DataFrame, across: str, name: str, measure: measures.Measure
+) -> None:
+    style = theme.style(variant)
+    details = [
+        f"{row['n_groups']:,} groups of {row['smallest_group']:,} to {row['largest_group']:,} records<br>"
+        + (
+            f"Total-IL {row['total_information_loss']:,.1f} on {row['n_records']:,} records"
+            if "total_information_loss" in row
+            else escape_html(row["params"])
+        )
+        for row in part.to_dict("records")
+    ]
     figure.add_scatter(
-        x=part["k"],
-        y=y.loc[part.index],
-        name=escape_html(part["label"].iloc[0]),
+        x=part[across],
+        y=measure.factor * part[name],
+        name=escape_html(part["title"].iloc[0]),
         mode="lines+markers",
         line={"color": style.color, "dash": style.dash, "width": 2},
-        marker={"symbol": style.symbol, "size": 9, "color": style.color},
+        marker={
+            "symbol": style.symbol,
+            "size": 9,
+            "color": style.color,
+            "line": {"width": 2 if style.symbol.endswith("-open") else 0, "color": style.color},
+        },
         # A click must not fade the rest: the choice is marked by a ring.
         unselected={"marker": {"opacity": 1}},
-        customdata=np.stack(
-            [part["method"], part["n_groups"], part["smallest_group"], part["largest_group"], part["params"]], axis=1
-        ),
-        hovertemplate="<b>%{fullData.name}, k = %{x}</b><br>"
-        + says
-        + "<br>%{customdata[1]} groups of %{customdata[2]} to %{customdata[3]} records<br>%{customdata[4]}"
+        customdata=np.stack([part["variant"], part["k"], np.array(details, dtype=object)], axis=1),
+        hovertemplate=f"<b>%{{fullData.name}}, k = %{{customdata[1]}}</b><br>{measure.hover}<br>%{{customdata[2]}}"
         "<extra></extra>",
     )
 
@@ -110,7 +150,7 @@ def _line(figure: go.Figure, key: str, part: pd.DataFrame, y: pd.Series, says: s
 def _before_polishing(figure: go.Figure, rows: pd.DataFrame) -> None:
     """Draw the IL that polished methods had before, thinly."""
     polished = rows[rows["unpolished"] > rows["information_loss"]]
-    for place, (key, part) in enumerate(polished.groupby("method", sort=False)):
+    for place, (variant, part) in enumerate(polished.groupby("variant", sort=False)):
         part = part.sort_values("k")
         figure.add_scatter(
             x=part["k"],
@@ -119,67 +159,62 @@ def _before_polishing(figure: go.Figure, rows: pd.DataFrame) -> None:
             legendgroup="before",
             showlegend=place == 0,
             mode="lines",
-            line={"color": theme.style(str(key)).color, "width": 1, "dash": "dot"},
+            line={"color": theme.style(str(variant)).color, "width": 1, "dash": "dot"},
             customdata=100 * (1 - part["information_loss"] / part["unpolished"]),
             hovertemplate="k = %{x}, before polishing: %{y:.4~g} % lost; polishing saves %{customdata:.3g} % of it"
             "<extra></extra>",
         )
 
 
-def _mark(figure: go.Figure, rows: pd.DataFrame, selected: tuple[str, int] | None, column: str) -> None:
-    if selected is None or rows.empty:
+def _measure_axis(
+    figure: go.Figure, rows: pd.DataFrame, name: str, measure: measures.Measure, floor: Sequence[bounds.Bound]
+) -> None:
+    steep = measure.steep and bool((rows[name] > 0).all())
+    span: dict[str, object] = {"rangemode": "normal" if steep else "tozero"}
+    if name == "information_loss":
+        # The acceptable loss may be far above all curves: it does not stretch the axis.
+        seen = rows["unpolished"] if "unpolished" in rows else rows[name]
+        span = {"range": [0, 1.06 * max([*seen, *(bound.information_loss for bound in floor)]) or 1]}
+    elif name == "excess":
+        top = 1.08 * float(np.nanmax(rows[name], initial=0)) or 1
+        span = {"range": [-0.04 * top, top]}
+    elif steep:  # a tick for each power of ten, or for 1, 2 and 5
+        span["dtick"] = 1 if rows[name].max() > 30 * rows[name].min() else "D2"
+    figure.update_yaxes(title=measure.axis, type="log" if steep else "linear", **span)
+
+
+def _across_axis(figure: go.Figure, places: list[int], against: str) -> None:
+    first, last = places[0], places[-1]
+    title = "k, the minimum group size (records)" if against == "k" else "records"
+    ticks = {"tickvals": places, "ticktext": [f"{place:,}" for place in places]} if len(places) <= _MOST_TICKS else {}
+    # Values of k are chosen like 2, 5, 10, 20, …: a logarithmic axis gives each its room.
+    if against == "k" and last >= 4 * first and len(places) <= (last - first) / 2:
+        figure.update_xaxes(title=title, type="log", **ticks)
         return
-    at = rows[(rows["method"] == selected[0]) & (rows["k"] == selected[1])]
-    if not at.empty:
-        ring(figure, at["k"], at[column], "chosen")
+    pad = max(0.4, (last - first) * 0.025)
+    figure.update_xaxes(title=title, range=[first - pad, last + pad], **ticks)
 
 
-def _k_axis(figure: go.Figure, ks: tuple[int, int]) -> go.Figure:
-    pad = max(0.4, (ks[1] - ks[0]) * 0.025)
-    step = {"dtick": 1} if ks[1] - ks[0] <= 24 else {}
-    figure.update_xaxes(
-        title="k, the minimum group size (records)", range=[ks[0] - pad, ks[1] + pad], fixedrange=True, **step
-    )
-    figure.update_layout(clickmode="event+select", dragmode=False)
-    return finish(figure, 500)
-
-
-def summary_of_curve(rows: pd.DataFrame) -> str:
-    """Return in one sentence what the loss curves say."""
-    if rows.empty:
-        return "Information loss against k"
-    best = rows.loc[rows.groupby("k")["information_loss"].idxmin()]
-    wins = best["label"].value_counts()
-    first = wins.index[0]
-    if len(rows["label"].unique()) == 1:
-        loss = dict(zip(rows["k"], rows["information_loss"], strict=True))
-        low, high = min(loss), max(loss)
-        return f"{first} loses {percent(loss[low])} at k = {low}, {percent(loss[high])} at k = {high}"
-    return f"{first} loses least at {wins.iloc[0]} of {len(best)} values of k"
-
-
-def certificate(found: Sequence[tuple[float, float]], proven: Sequence[tuple[float, float]], k: int) -> go.Figure:
-    """Draw the IL of the best partition found and the proven floor against the seconds spent, at one k."""
+def certificate(own: Certificate) -> go.Figure:
+    """Draw the IL of the best partition found and the proven floor against the seconds spent."""
     figure = go.Figure()
-    end = max(found[-1][0], proven[-1][0])
     for series, name, color, says in (
-        (proven, "proven floor", theme.NEUTRAL, "no partition loses less than"),
-        (found, "best found", theme.HIGHLIGHT, "a partition loses"),
+        (own.proven, "proven floor", theme.NEUTRAL, "no partition loses less than"),
+        (own.found, "best found", theme.HIGHLIGHT, "a partition loses"),
     ):
-        seconds, values = zip(*series, (end, series[-1][1]), strict=True)
+        seconds, values = zip(*series, (own.seconds, series[-1][1]), strict=True)
         figure.add_scatter(
             x=seconds,
             y=values,
             name=name,
             mode="lines",
             line={"color": color, "width": 2, "shape": "hv"},
-            fill=None if series is proven else "tonexty",
+            fill=None if series is own.proven else "tonexty",
             fillcolor=theme.BAND,
             hovertemplate=f"after %{{x:.1f}} s {says} %{{y:.5~g}} %<extra></extra>",
         )
-    low, high = proven[0][1], found[0][1]
+    low, high = own.proven[0][1], own.found[0][1]
     pad = 0.06 * (high - low) or 0.05 * high
-    figure.update_xaxes(title="time spent searching (seconds)", fixedrange=True, rangemode="tozero")
-    figure.update_yaxes(title=f"IL at k = {k} (%)", range=[max(low - pad, 0), high + pad], fixedrange=True)
-    figure.update_layout(dragmode=False)
+    figure.update_xaxes(title="time spent searching (seconds)", rangemode="tozero")
+    figure.update_yaxes(title=f"IL at k = {own.k} (%)", range=[max(low - pad, 0), high + pad])
     return finish(figure, 340)

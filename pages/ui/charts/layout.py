@@ -34,7 +34,12 @@ _LEGEND = {
 
 
 def finish(figure: go.Figure, height: int) -> go.Figure:
-    """Return ``figure`` with the margins and the legend that all figures have, ``height`` pixels high."""
+    """Return ``figure`` with the margins and the legend that all figures have, ``height`` pixels high.
+
+    Unless it says what dragging does, it can be neither dragged nor zoomed, so that a finger scrolls the page.
+    """
+    if figure.layout.dragmode is None:
+        figure.update_layout(dragmode=False).update_xaxes(fixedrange=True).update_yaxes(fixedrange=True)
     figure.update_layout(
         height=height, margin={"l": 10, "r": 10, "t": 12, "b": 10}, legend=_LEGEND, hoverlabel={"align": "left"}
     )

@@ -36,9 +36,8 @@ def differences(table: pd.DataFrame) -> go.Figure:
             showlegend=False,
         )
     widest = max(float(table["difference"].abs().max()) * 1.15, 0.01)
-    figure.update_xaxes(title="ours minus printed (% of the printed figure)", range=[-widest, widest], fixedrange=True)
-    figure.update_yaxes(fixedrange=True, autorange="reversed")
-    figure.update_layout(dragmode=False)
+    figure.update_xaxes(title="ours minus printed (% of the printed figure)", range=[-widest, widest])
+    figure.update_yaxes(autorange="reversed")
     return finish(figure, 90 + 34 * table["method"].nunique())
 
 
@@ -55,9 +54,8 @@ def gamma_curves(table: pd.DataFrame) -> go.Figure:
             customdata=part["sd"],
             hovertemplate=f"k = {k}, γ = %{{x}}<br>IL %{{y:.3f}} % (sd %{{customdata:.3f}})<extra></extra>",
         )
-    figure.update_xaxes(title="γ of V-MDAV", fixedrange=True)
-    figure.update_yaxes(title="mean IL over 25 sets (%)", rangemode="tozero", fixedrange=True)
-    figure.update_layout(dragmode=False)
+    figure.update_xaxes(title="γ of V-MDAV")
+    figure.update_yaxes(title="mean IL over 25 sets (%)", rangemode="tozero")
     return finish(figure, 400)
 
 
@@ -75,9 +73,8 @@ def mean_curves(table: pd.DataFrame) -> go.Figure:
             customdata=part["sd"],
             hovertemplate="<b>%{fullData.name}, k = %{x}</b><br>IL %{y:.3f} % (sd %{customdata:.3f})<extra></extra>",
         )
-    figure.update_xaxes(title="k, the minimum group size (records)", fixedrange=True)
-    figure.update_yaxes(title="mean IL over 25 sets (%)", rangemode="tozero", fixedrange=True)
-    figure.update_layout(dragmode=False)
+    figure.update_xaxes(title="k, the minimum group size (records)")
+    figure.update_yaxes(title="mean IL over 25 sets (%)", rangemode="tozero")
     return finish(figure, 420)
 
 
@@ -95,9 +92,8 @@ def convergence(table: pd.DataFrame) -> go.Figure:
             hovertemplate="<b>%{fullData.name}</b>, step %{x}: %{customdata[0]}<br>IL %{customdata[1]:.4f} %"
             "<extra></extra>",
         )
-    figure.update_xaxes(title="step", fixedrange=True)
-    figure.update_yaxes(title="IL (% of that of the start)", fixedrange=True)
-    figure.update_layout(dragmode=False)
+    figure.update_xaxes(title="step")
+    figure.update_yaxes(title="IL (% of that of the start)")
     return finish(figure, 420)
 
 
@@ -141,7 +137,6 @@ def against_lowest(table: pd.DataFrame) -> go.Figure:
         customdata=[f"{percent(loss)} ({by})" for loss, by in zip(table["printed"], table["printed_by"], strict=True)],
         hovertemplate="%{x}: lowest printed %{customdata}<extra></extra>",
     )
-    figure.update_layout(barmode="stack", bargap=0.25, dragmode=False)
-    figure.update_xaxes(fixedrange=True)
-    figure.update_yaxes(title="IL (% of the lowest printed)", range=[0, 106], fixedrange=True)
+    figure.update_layout(barmode="stack", bargap=0.25)
+    figure.update_yaxes(title="IL (% of the lowest printed)", range=[0, 106])
     return finish(figure, 440)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import numpy as np
 import plotly.graph_objects as go
 
+from microagg.columns import bin_edges
 from microagg.taxonomy import ANYTHING, Taxonomy
 from pages.ui.charts import theme
 from pages.ui.charts.layout import finish
@@ -38,15 +38,9 @@ def order(counts: Mapping[str, int], example: tuple[int, int]) -> go.Figure:
     return finish(figure, min(max(160, 24 * len(counts) + 60), 900))
 
 
-def numbers(values: np.ndarray, example: tuple[float, float]) -> go.Figure:
-    """Draw how numbers are distributed, and ``example``, a range that a group might become."""
-    low, high = values.min(), values.max()
-    bins: int | np.ndarray = min(_MOST_BINS, max(2, len(np.unique(values))))
-    if (values == np.round(values)).all() and high - low < 1e9:
-        # Each bin holds equally many whole numbers: otherwise bars would differ in height though the data do not.
-        step = max(1, math.ceil((high - low + 1) / _MOST_BINS))
-        bins = np.arange(low - 0.5, high + step + 0.5, step)
-    counts, edges = np.histogram(values, bins=bins)
+def numbers(values: np.ndarray, example: tuple[float, float], axis: str) -> go.Figure:
+    """Draw how numbers are distributed, and ``example``, a range that a group might become; ``axis`` is its title."""
+    counts, edges = np.histogram(values, bin_edges(values, _MOST_BINS))
     figure = go.Figure(
         go.Bar(
             x=(edges[:-1] + edges[1:]) / 2,
@@ -58,7 +52,7 @@ def numbers(values: np.ndarray, example: tuple[float, float]) -> go.Figure:
         )
     )
     figure.add_vrect(x0=example[0], x1=example[1], fillcolor=theme.BLUE, opacity=0.35, line_width=0)
-    figure.update_xaxes(title="value", range=[edges[0], edges[-1]], fixedrange=True)
+    figure.update_xaxes(title=axis, range=[edges[0], edges[-1]], fixedrange=True)
     figure.update_yaxes(title="records", fixedrange=True)
     figure.update_layout(dragmode=False, bargap=0)
     return finish(figure, 260)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from microagg import ALGORITHMS
 from microagg.variants import VARIANTS
+from pages.ui import state
 
 BLUE, SKY, GREEN, ORANGE = "#0072B2", "#56B4E9", "#009E73", "#E69F00"
 VERMILLION, PURPLE, OLIVE, GRAY, BROWN = "#D55E00", "#CC79A7", "#9A8F00", "#7F8C99", "#A0643C"
@@ -81,6 +82,9 @@ _STYLES = {
     for name, variant in VARIANTS.items()
     for own in [_ALGORITHMS[variant.key]]
 } | _ALGORITHMS
+
+# What a search has found is no algorithm's, so it has a look of its own.
+_STYLES[state.FOUND] = Style(HIGHLIGHT, "star-diamond", "dot")
 
 
 def style(key: str) -> Style:

@@ -7,25 +7,27 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from microagg.experiment import Result
 from pages.ui.charts import theme
 from pages.ui.charts.layout import finish
-from pages.ui.text import number
+from pages.ui.text import number, percent
 
 
-def number_line(values: np.ndarray, partitions: Sequence[tuple[str, str, np.ndarray]]) -> go.Figure:
-    """Draw one-dimensional records on a line, once per partition; ``partitions`` are (key, caption, labels)."""
+def number_line(values: np.ndarray, results: Sequence[Result]) -> go.Figure:
+    """Draw the records ``values``, shape (n, 1), on a line, once for each of ``results``."""
     figure = go.Figure()
-    rows = len(partitions)
-    for place, (key, caption, labels) in enumerate(partitions):
+    values, rows = values[:, 0], len(results)
+    for place, result in enumerate(results):
+        labels = result.partition.labels
         level = rows - 1 - place
         figure.add_annotation(
-            text=f"<b>{caption}</b>",
+            text=f"<b>{result.method.label}: SSE {number(result.sse)}, IL {percent(result.information_loss)}</b>",
             xref="paper",
             x=0,
             xanchor="left",
             y=level + 0.42,
             showarrow=False,
-            font={"color": theme.style(key).color, "size": 14},
+            font={"color": theme.style(result.method.key).color, "size": 14},
         )
         for group in range(labels.max() + 1):
             color = theme.GROUP_COLORS[group % len(theme.GROUP_COLORS)]
@@ -62,9 +64,6 @@ def number_line(values: np.ndarray, partitions: Sequence[tuple[str, str, np.ndar
                 showlegend=place == 0 and group == 0,
             )
     span = float(np.ptp(values)) or 1.0
-    figure.update_xaxes(
-        title="value of the record", range=[values.min() - 0.04 * span, values.max() + 0.04 * span], fixedrange=True
-    )
-    figure.update_yaxes(visible=False, range=[-0.45, rows - 0.35], fixedrange=True)
-    figure.update_layout(dragmode=False)
+    figure.update_xaxes(title="value of the record", range=[values.min() - 0.04 * span, values.max() + 0.04 * span])
+    figure.update_yaxes(visible=False, range=[-0.45, rows - 0.35])
     return finish(figure, 90 + 115 * rows)

@@ -1,30 +1,33 @@
-"""Where data come from: a benchmark to be downloaded, a file to be uploaded; for the pages Data and Mixed data."""
+"""Where data come from: a benchmark to be downloaded, a file to be uploaded; the page Data draws it."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from microagg import DatasetUnavailableError, datasets
-from microagg.tables import decimal_comma_columns, digest_bytes, read_table
+from microagg.tables import ENDINGS, decimal_comma_columns, digest_bytes, read_table, sheet_names
 from pages.ui import state
 from pages.ui.data import tables
-from pages.ui.text import escape_markdown, listing
+from pages.ui.text import escape_markdown, named
 
 _DELIMITERS = {"find it": None, "comma": ",", "semicolon": ";", "tab": "\t", "bar |": "|"}
 _ENCODINGS = {"UTF-8": None, "Windows (cp1252)": "cp1252", "Latin-1": "latin-1", "UTF-16": "utf-16"}
 
 
-def pick_data(label: str, key: str) -> None:
+def pick_data() -> None:
     """Draw the picker of data sets; another choice forgets the columns of the one before."""
+    key = "w_data"
     st.session_state[key] = state.current().data
-
-    def commit() -> None:
-        state.update(data=st.session_state[key])
-        state.reset_columns()
-
-    st.selectbox(label, (*tables.PICKABLE, state.UPLOAD), format_func=_label, key=key, on_change=commit)
+    st.selectbox(
+        "Data set",
+        (*tables.PICKABLE, state.UPLOAD),
+        format_func=_label,
+        key=key,
+        on_change=lambda: state.choose_data(st.session_state[key]),
+    )
 
 
 def _label(name: str) -> str:
@@ -40,7 +43,7 @@ def download(name: str) -> None:
     assert file is not None, f"{name} needs no download"
     st.info(
         f"{escape_markdown(entry.title)} is public but not part of microagg, and not on this machine yet. "
-        f"It can be fetched once ({file.size / 1000:,.0f} kB) from {escape_markdown(file.url)}; its checksum is verified. "
+        f"It can be fetched once ({file.size / 1000:,.0f} kB) from {file.url} and its checksum is verified. "
         "All other data sets work meanwhile."
     )
     if not st.button(f"Download {entry.title}", type="primary"):
@@ -60,38 +63,64 @@ def download(name: str) -> None:
 
 def upload() -> None:
     """Draw the uploader, and keep what is uploaded."""
-    file = st.file_uploader(
-        "A table with one record per row: CSV, Parquet or Excel",
-        type=["csv", "tsv", "txt", "parquet", "xlsx"],
-        help="The file is read into the memory of this session and goes nowhere else.",
+    st.caption(
+        "The file stays in the memory of this session and goes nowhere else; reloading the page lets go of it. The address "
+        "keeps what you decide about its columns: upload the file again, and they are as they were."
     )
-    text_file = file is None or file.name.lower().endswith((".csv", ".tsv", ".txt"))
-    options: dict[str, Any] = {"delimiter": None, "encoding": None, "decimal": "."}
-    if text_file:
-        with st.expander("How text files are read"):
-            one, two, three = st.columns(3)
-            options["delimiter"] = _DELIMITERS[
-                one.selectbox("Between the fields", list(_DELIMITERS), key="u_delimiter")
-            ]
-            options["encoding"] = _ENCODINGS[two.selectbox("Encoding", list(_ENCODINGS), key="u_encoding")]
-            comma = three.selectbox("Decimal mark", ["point", "comma"], key="u_decimal") == "comma"
-            options["decimal"] = "," if comma else "."
+    file = st.file_uploader("A table with one record per row", type=[ending.removeprefix(".") for ending in ENDINGS])
     if file is None:
-        if tables.uploaded() is None:
-            st.info("No file yet. Choose one above; for a try, the project ships sample_data/survey.csv.")
+        _without_file()
         return
     content = file.getvalue()
+    options = _options(file.name, content)
     digest = digest_bytes(content + repr((file.name, options)).encode())
     known = tables.uploaded()
     if known is None or known.digest != digest:
-        tables.remember(file.name, digest, read_table(content, name=file.name, **options))
+        tables.remember(file.name, digest, read_table(content, name=file.name, **options), options)
         st.rerun()
-    commas = decimal_comma_columns(known.frame)
-    if commas:
+    if commas := _decimal_commas(digest, known.frame):
         st.warning(
-            f"The columns {escape_markdown(listing(commas[:6]))} look like numbers with a decimal comma: choose it under "
-            "“How text files are read”."
+            f"The columns {escape_markdown(named(commas))} look like numbers with a decimal comma: choose it under "
+            "“How the file is read”."
         )
+
+
+@st.cache_resource(scope="session", max_entries=2, show_spinner=False)
+def _decimal_commas(digest: str, _frame: pd.DataFrame) -> list[str]:
+    return decimal_comma_columns(_frame)
+
+
+def _without_file() -> None:
+    if tables.uploaded() is not None:
+        return
+    choices = state.current()
+    if choices.columns or choices.agreed:
+        st.info(
+            "This session has no file: reloading the page has let go of it, and a link does not carry it. The address "
+            "still has what was decided about its columns: choose the same file above, and go on."
+        )
+    else:
+        st.info("No file yet: choose one above. If there was one, reloading the page has let go of it.")
+    st.button("Try the sample survey: 300 fictitious persons", on_click=use_survey)
+
+
+def _options(name: str, content: bytes) -> dict[str, Any]:
+    """Draw the ways in which a file can be read, and return what is chosen."""
+    if name.lower().endswith(".xlsx"):
+        sheets = sheet_names(content, name=name)
+        return {"sheet": st.selectbox("Sheet", sheets, key="u_sheet")} if len(sheets) > 1 else {}
+    if not name.lower().endswith((".csv", ".tsv", ".txt")):
+        return {}
+    with st.expander("How the file is read"):
+        one, two, three = st.columns(3)
+        delimiter = one.selectbox("Between the fields", list(_DELIMITERS), key="u_delimiter")
+        encoding = two.selectbox("Encoding", list(_ENCODINGS), key="u_encoding")
+        decimal = three.selectbox("Decimal mark", ["point", "comma"], key="u_decimal")
+    return {
+        "delimiter": _DELIMITERS[delimiter],
+        "encoding": _ENCODINGS[encoding],
+        "decimal": "," if decimal == "comma" else ".",
+    }
 
 
 def use_survey() -> None:

@@ -1,92 +1,55 @@
-"""What the pages for numbers compute on: the chosen quasi-identifiers, scaled, and named by their digest."""
+"""What all pages compute on: the complete records of the data set, or a sample of them, as was decided on Data."""
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
 import streamlit as st
 
-from microagg import ConstantColumnWarning, DataError
-from microagg.scaling import scale
+from microagg import DataError
+from microagg.release.compared import Compared
+from microagg.release.source import Source
 from microagg.schema import Schema
-from microagg.tables import digest_array
+from microagg.tables import digest_bytes
 from pages.ui import state
+from pages.ui.data import columns
 from pages.ui.data.tables import Table, chosen_table
+from pages.ui.text import named
 
 
-@dataclass(frozen=True)
-class Workspace:
-    """What the pages for numbers compute on.
-
-    Attributes
-    ----------
-    table : Table
-    columns : tuple of str
-        The quasi-identifiers.
-    raw, X : array of float, shape (n, d)
-        As they are, and scaled; read-only, shared between reruns.
-    digest : str
-        Of X: two workspaces with the same digest have the same results.
-    notes : tuple of str
-        What the user must know, such as a constant column.
-    """
+@dataclass(frozen=True, eq=False)
+class Workspace(Compared):
+    """What all pages compute on, with the data set that it is made of; read-only, shared between reruns."""
 
     table: Table
-    columns: tuple[str, ...]
-    raw: np.ndarray
-    X: np.ndarray
-    digest: str
-    notes: tuple[str, ...]
-
-    @property
-    def data(self) -> np.ndarray:
-        """What algorithms get."""
-        return self.X
-
-    @property
-    def classes(self) -> None:
-        """None: the pages for numbers know no classes."""
-        return
-
-    @property
-    def n(self) -> int:
-        """The number of records."""
-        return len(self.X)
-
-    @property
-    def d(self) -> int:
-        """The number of quasi-identifiers."""
-        return self.X.shape[1]
 
 
 def chosen_workspace() -> Workspace:
-    """Return the chosen data set with its quasi-identifiers scaled.
+    """Return the chosen data set as was decided on the page Data.
 
     Raises
     ------
     MicroaggError
-        As :func:`~pages.ui.data.tables.chosen_table`, or if a quasi-identifier is missing, not numeric or not finite.
+        As :func:`~pages.ui.data.tables.chosen_table`; if there is no quasi-identifier, or one holds what it must not.
     """
-    choices = state.current()
-    chosen = chosen_table()
-    columns = choices.columns or chosen.quasi_identifiers
-    if not columns:
-        raise DataError(
-            f"there is no numeric column in {chosen.title!r}: this page works on numbers, the page Mixed data on "
-            "categories too."
-        )
-    return _workspace(chosen.identity, columns, choices.scale, chosen)
+    choices, table = state.current(), chosen_table()
+    given = columns.arguments(table)
+    if "quasi_identifiers" not in given:
+        raise DataError("there is no quasi-identifier yet: choose at least one column on the page Data.")
+    for name in columns.quasi_identifiers(table):
+        if missing := columns.uncovered(table, name):
+            what = "order" if columns.columns(table)[name].kind == "ordered" else "taxonomy"
+            raise DataError(f"the {what} of {name!r} lacks {named(missing)}: add what is missing on the page Data.")
+    said = digest_bytes(repr(sorted(given.items())).encode("utf-8", "replace"))
+    return _workspace(table.identity, said, choices.scale, choices.sample, choices.sample_seed, table, given)
 
 
-@st.cache_resource(scope="session", max_entries=6, show_spinner="Scaling the quasi-identifiers …")
-def _workspace(identity: str, columns: tuple[str, ...], how: str, _table: Table) -> Workspace:
-    raw = Schema.infer(_table.frame, quasi_identifiers=columns).matrix(_table.frame)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ConstantColumnWarning)
-        X = scale(raw, how, names=columns)
-    X.setflags(write=False)
-    raw.setflags(write=False)
-    notes = tuple(str(warning.message) for warning in caught if warning.category is ConstantColumnWarning)
-    return Workspace(_table, columns, raw, X, digest_array(X), notes)
+@st.cache_resource(scope="session", max_entries=6, show_spinner="Reading the quasi-identifiers …")
+def _workspace(
+    identity: str, said: str, scale: str, sample: int, seed: int, _table: Table, _given: dict[str, Any]
+) -> Workspace:
+    roles = {"strata" if name == "by" else name: value for name, value in _given.items() if name != "missing"}
+    source = Source.of(_table.frame, Schema.infer(_table.frame, **roles), _given.get("missing", "error"))
+    compared = Compared.of(source, scale, None if sample == state.AS_USUAL else sample, seed)
+    return Workspace(**vars(compared), table=_table)

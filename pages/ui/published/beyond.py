@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from microagg import datasets
 from pages.ui.charts import published
 from pages.ui.charts.layout import show_figure
+from pages.ui.published import store
 
 # Cells with at most this gap, in percent, are counted as close to the optimum.
 _CLOSE = 2
 
-RESULTS = Path(__file__).parents[3] / "benchmarks" / "results" / "quality.csv"
-
 
 def section() -> None:
     """Draw the comparison from the stored results."""
-    table = _stored(RESULTS.stat().st_mtime) if RESULTS.is_file() else pd.DataFrame()
+    table = store.table("quality.csv")
     if table.empty:
         st.info("There are no stored results in this installation: benchmarks/quality.py makes them.")
         return
@@ -39,42 +37,33 @@ def section() -> None:
         alt="For each data set and k: the loss found in a minute and the proven floor, in percent of the lowest printed "
         "figure. The table below has the numbers.",
     )
-    shown = table.assign(data=[datasets.describe(name).title for name in table["data"]])
-    shown = shown[
-        ["data", "k", "printed", "printed_by", "local_search", "search_1", "search_10", "search_60", "floor", "gap"]
-    ]
-    loss = st.column_config.NumberColumn(format="%.4f")
-    st.dataframe(
-        shown.rename(
-            columns={
-                "data": "Data set",
-                "printed": "Lowest printed",
-                "printed_by": "by",
-                "local_search": "Local search",
-                "search_1": "Search 1 s",
-                "search_10": "10 s",
-                "search_60": "60 s",
-                "floor": "Proven floor",
-                "gap": "Gap (%)",
-            }
+    loss = "%.4f"
+    number = st.column_config.NumberColumn
+    names: dict[str, Any] = {
+        "data": "Data set",
+        "k": "k",
+        "printed": number("Lowest printed", format=loss),
+        "printed_by": "by",
+        "local_search": number("Local search", format=loss),
+        "search_1": number("Search 1 s", format=loss),
+        "search_10": number("10 s", format=loss),
+        "search_60": number("60 s", format=loss),
+        "floor": number("Proven floor", format=loss),
+        "gap": number(
+            "Gap (%)",
+            format="%.2f",
+            help="100 · (IL after 60 s − floor) / floor: how far above the optimum it is at most.",
         ),
+    }
+    st.dataframe(
+        table.assign(data=[datasets.describe(name).title for name in table["data"]])[list(names)],
         hide_index=True,
         width="stretch",
-        height=35 * (len(table) + 1) + 3,
-        column_config={
-            **dict.fromkeys(("Lowest printed", "Local search", "Search 1 s", "10 s", "60 s", "Proven floor"), loss),
-            "Gap (%)": st.column_config.NumberColumn(
-                format="%.2f", help="100 · (IL after 60 s − floor) / floor: how far above the optimum it is at most."
-            ),
-        },
+        height="content",
+        column_config=names,
     )
     st.caption(
         "Information losses in percent, on z-scores. Measured by benchmarks/quality.py on "
         f"{table['date'].max()} with {int(table['cores'].max())} cores"
         f"{', search and floor at the same time' if table['together'].any() else ''}; the time of the start counts."
     )
-
-
-@st.cache_data(show_spinner=False)
-def _stored(stamp: float) -> pd.DataFrame:
-    return pd.read_csv(RESULTS)

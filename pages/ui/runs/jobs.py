@@ -4,106 +4,32 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from microagg import MicroaggError, Release, experiment
+from microagg import experiment
 from microagg.experiment import Method, Result
-from microagg.progress import Cancelled, watched
+from microagg.jobs import Job as Job  # noqa: PLC0414 - other files take it from here
 from microagg.validation import check_enough_records
+from pages.ui.data.workspace import Workspace
 from pages.ui.text import count, escape_markdown, sentence
 
 _MOST_ROWS = 20_000
 MOST_PARTITIONS = 24
-_MOST_RELEASES = 2
+_MOST_MADE = 2
 
 Cell = tuple[Method, int]
-
-
-class Runnable(Protocol):
-    """What algorithms can be run on: the workspace of the pages for numbers, or that of mixed data.
-
-    Attributes
-    ----------
-    digest : str
-        Equal digests have equal results.
-    n : int
-        The number of records.
-    data : array or Records
-    classes : array or None
-        The class of each record, where it is known.
-    """
-
-    @property
-    def digest(self) -> str: ...
-    @property
-    def n(self) -> int: ...
-    @property
-    def data(self) -> Any: ...
-    @property
-    def classes(self) -> Any: ...
 
 
 @st.cache_resource(show_spinner=False)
 def _pool() -> ThreadPoolExecutor:
     # Two jobs at a time, of whatever session; further ones wait their turn.
     return ThreadPoolExecutor(2, thread_name_prefix="job")
-
-
-@dataclass
-class Job:
-    """Work under way. Its thread writes, the page reads.
-
-    Attributes
-    ----------
-    identity : hashable
-        Equal identities do the same.
-    total, done : int
-        How many steps it has, and how many of them are done.
-    made : any
-        What the page waits for: partitions by cell, or a release. The job itself holds it, because other runs may push
-        it out of what the session keeps before the page reads it; it is whole once ``complete`` is true.
-    message, problem : str
-        What it does now, and why it failed.
-    """
-
-    identity: Hashable
-    total: int
-    done: int = 0
-    made: Any = None
-    message: str = "Waiting for a free processor …"
-    problem: str = ""
-    stop: threading.Event = field(default_factory=threading.Event)
-    future: Future[None] | None = None
-
-    @property
-    def running(self) -> bool:
-        """Whether it has not ended yet."""
-        return self.future is not None and not self.future.done()
-
-    @property
-    def complete(self) -> bool:
-        """Whether it has ended and done all it was to do."""
-        return not self.running and not self.problem and self.done >= self.total
-
-    def check(self) -> None:
-        """End the work if it has been cancelled; called from its thread."""
-        if self.stop.is_set():
-            raise Cancelled
-
-    def wait(self, seconds: float) -> None:
-        """Wait until it ends, but no longer than ``seconds``."""
-        # In small steps: a rerun that the user causes meanwhile must not be held up.
-        deadline = time.monotonic() + seconds
-        while self.running and time.monotonic() < deadline:
-            time.sleep(0.02)
 
 
 class Results:
@@ -113,19 +39,15 @@ class Results:
         self.lock = threading.Lock()
         self.rows: OrderedDict[tuple[str, Method, int], dict[str, Any]] = OrderedDict()
         self.partitions: OrderedDict[tuple[str, Method, int], Any] = OrderedDict()
-        self.releases: OrderedDict[Hashable, Release] = OrderedDict()
+        self.made: dict[str, OrderedDict[Hashable, Any]] = {}
         self.jobs: dict[str, Job] = {}
 
     def add(self, digest: str, result: Result) -> None:
         """Keep a result; the oldest go when there are too many."""
         key = (digest, result.method, result.k)
         with self.lock:
-            self.rows[key] = result.row() | {"settings": result.params}
-            self.partitions[key] = result
-            while len(self.rows) > _MOST_ROWS:
-                self.rows.popitem(last=False)
-            while len(self.partitions) > MOST_PARTITIONS:
-                self.partitions.popitem(last=False)
+            _keep(self.rows, key, result.row() | {"settings": result.params}, _MOST_ROWS)
+            _keep(self.partitions, key, result, MOST_PARTITIONS)
 
     def found(self, digest: str, cells: Sequence[Cell]) -> dict[Cell, Any]:
         """Return those of the results of ``cells``, partitions included, that are kept."""
@@ -155,7 +77,7 @@ class Results:
                     job.stop.set()
                 job = self.jobs[kind] = Job(identity, total, made=made)
                 if total:
-                    job.future = _pool().submit(_guarded, work, job)
+                    job.begin(_pool(), work)
         return job
 
     def forget(self, kind: str, job: Job) -> None:
@@ -165,15 +87,11 @@ class Results:
                 del self.jobs[kind]
 
 
-def _guarded(work: Callable[[Job], None], job: Job) -> None:
-    try:
-        work(job)
-    except Cancelled:
-        pass
-    except MicroaggError as error:
-        job.problem = str(error)
-    except Exception as error:  # nothing else would show an error of this thread
-        job.problem = f"a run failed unexpectedly ({type(error).__name__}: {error}): please report it."
+def _keep(kept: OrderedDict[Any, Any], key: Hashable, value: Any, most: int) -> None:
+    """Keep a value; the oldest go when there are more than ``most``."""
+    kept[key] = value
+    while len(kept) > most:
+        kept.popitem(last=False)
 
 
 def _cancel_all(results: Results) -> None:
@@ -198,11 +116,7 @@ def compile_for(job: Job, keys: Sequence[str]) -> None:
 
 
 def _run_cells(
-    kind: str,
-    workspace: Runnable,
-    cells: Sequence[Cell],
-    missing: list[Cell],
-    made: dict[Cell, Any] | None = None,
+    kind: str, workspace: Workspace, cells: Sequence[Cell], missing: list[Cell], made: dict[Cell, Any] | None = None
 ) -> Job:
     """Return the job that runs ``missing``, which are those of ``cells`` that are not there; results go to ``made`` too."""
     box = results()
@@ -218,7 +132,8 @@ def _run_cells(
         for result in experiment.run(
             workspace.data,
             missing,
-            classes=workspace.classes,
+            classes=None if workspace.is_numeric else workspace.classes,
+            strata=workspace.strata,
             cancelled=job.stop.is_set,
             workers=os.cpu_count(),
             watch=watch,
@@ -232,16 +147,16 @@ def _run_cells(
     return box.start(kind, (workspace.digest, tuple(cells)), len(missing), work, made)
 
 
-def sweep(workspace: Runnable, cells: Sequence[Cell], kind: str = "sweep") -> Job:
+def sweep(workspace: Workspace, cells: Sequence[Cell]) -> Job:
     """See to it that the rows of ``cells`` get computed; a sweep of other cells is cancelled, its results are kept."""
     box = results()
     missing = [cell for cell in cells if box.row(workspace.digest, *cell) is None]
-    job = _run_cells(kind, workspace, cells, missing)
+    job = _run_cells("sweep", workspace, cells, missing)
     job.wait(0.6)
     return job
 
 
-def partitions(workspace: Runnable, cells: Sequence[Cell]) -> list[Any]:
+def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Any]:
     """Return the results of ``cells``, partitions included; while they are computed, show that and end the run."""
     box = results()
     found = box.found(workspace.digest, cells)
@@ -261,44 +176,35 @@ def partitions(workspace: Runnable, cells: Sequence[Cell]) -> list[Any]:
     return [found[cell] for cell in cells]
 
 
-def release(identity: Hashable, key: str, make: Callable[[], Release]) -> Release | None:
-    """Return the release of this identity if it has been made; ``make`` makes it with the algorithm ``key``.
+def once(kind: str, identity: Hashable, key: str, says: str, make: Callable[[], Any]) -> Any:
+    """Return what ``make`` makes with the algorithm ``key``; it is made once for each identity.
 
-    While that is under way it is shown, and what has become of it otherwise; then there is None.
+    While that is under way it is shown, beginning with what the job ``says`` it does, and what has become of it
+    otherwise; then there is None.
     """
     box = results()
-    kept = box.releases.get(identity)
-    if kept:
+    with box.lock:
+        all_made = box.made.setdefault(kind, OrderedDict())
+    kept = all_made.get(identity)
+    if kept is not None:
         return kept
 
     def work(job: Job) -> None:
         compile_for(job, [key])
-        job.message = "Grouping all records …"
-
-        def watcher(message: str, share: float | None) -> bool:
-            # All is done only when the release is there, which takes a moment after the grouping.
-            job.done = min(int(100 * (share or 0)), job.total - 1)
-            job.message = f"Grouping all records: {message}"
-            return not job.stop.is_set()
-
-        with watched(watcher):
-            job.made = make()
+        job.made = job.watch(says, make)
         with box.lock:
-            box.releases[identity] = job.made
-            while len(box.releases) > _MOST_RELEASES:
-                box.releases.popitem(last=False)
+            _keep(all_made, identity, job.made, _MOST_MADE)
         job.done = job.total
 
-    job = box.start("release", identity, 100, work)
+    job = box.start(kind, identity, 100, work)
     job.wait(1.0)
     if job.running:
         watch(job)
-        return None
-    if job.complete:
-        box.forget("release", job)
-        made: Release = job.made
-        return made
-    ended_early("release", "Cancelled: nothing was released.")
+    elif job.complete:
+        box.forget(kind, job)
+        return job.made
+    else:
+        ended_early(kind, f"{says}: cancelled.")
     return None
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 from microagg import DataError, experiment
 from microagg.experiment import Method, Problem, Result
 from microagg.validation import check_finite
-from pages.ui.text import count, number, percent
+from pages.ui.text import count
 
 #: More records than this do not fit on one line.
 MOST_RECORDS = 60
@@ -21,11 +21,6 @@ def compare(values: np.ndarray, k: int, gamma: float) -> list[Result]:
         with st.spinner("Compiling V-MDAV and MDAV* for this machine (some seconds, only once) …"):
             experiment.prepare(method.key for method in methods)
     return [experiment.run_one(Problem.of(values), method, k) for method in methods]
-
-
-def caption(result: Result) -> str:
-    """Return what stands over a result on the number line."""
-    return f"{result.method.label}: SSE {number(result.sse)}, IL {percent(result.information_loss)}"
 
 
 def parse(text: str) -> np.ndarray:

@@ -1,0 +1,86 @@
+"""What the columns of a file hold, in a few figures."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+from microagg.taxonomy import category
+from microagg.validation import FloatArray
+
+_BINS = 24
+_LOOKED_AT, _EXAMPLES, _LONGEST = 200, 3, 24
+
+
+def category_counts(series: pd.Series[Any]) -> dict[str, int]:
+    """Return how many records have each value of a column, the values as taxonomies write them.
+
+    They are in the order of the column's type, if it has one, else numbers in ascending order before text in that of
+    the alphabet. Missing values, and categories that no record has, are left out.
+    """
+    found = series.value_counts().to_dict()
+    if isinstance(series.dtype, pd.CategoricalDtype) and series.dtype.ordered:
+        order = [value for value in series.cat.categories if found[value]]
+    else:
+        order = sorted(series.dropna().unique(), key=lambda value: (isinstance(value, str), value))
+    counts: dict[str, int] = {}
+    for value in order:
+        text = category(value)
+        counts[text] = counts.get(text, 0) + int(found[value])
+    return counts
+
+
+def bin_edges(values: FloatArray, most: int) -> FloatArray:
+    """Return the edges of at most ``most`` equally wide bins that cover ``values``, finite and at least one.
+
+    There are no more bins than distinct values, but 2 at least; those of whole numbers hold equally many of them:
+    otherwise bars would differ in height though the data do not.
+    """
+    low, high = float(values.min()), float(values.max())
+    if (values == np.round(values)).all() and high - low < 1e9:
+        step = max(1, math.ceil((high - low + 1) / most))
+        return np.arange(low - 0.5, high + step + 0.5, step)
+    return np.histogram_bin_edges(values, min(most, max(2, len(np.unique(values)))))
+
+
+def summary(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a few figures of each column of ``frame``.
+
+    Returns
+    -------
+    DataFrame, shape (columns, 6)
+        ``column`` is its name as text. ``least``, ``mean`` and ``greatest`` are those of the finite values, NaN where
+        there are none. ``distribution`` is a list of the numbers of records: of a numeric column in at most 24 equal
+        parts of its range (see :func:`bin_edges`), of any other with each of its 24 most frequent values. ``examples``
+        are the first three distinct values of the first 200 that are not missing, as a text, each cut to 24 characters.
+    """
+    return pd.DataFrame(
+        [{"column": str(name), **_figures(frame[name]), "examples": _examples(frame[name])} for name in frame.columns],
+        columns=["column", "least", "mean", "greatest", "distribution", "examples"],
+    )
+
+
+def _figures(series: pd.Series[Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {"least": np.nan, "mean": np.nan, "greatest": np.nan, "distribution": []}
+    if not is_numeric_dtype(series) or is_bool_dtype(series):
+        return found | {"distribution": series.dropna().astype(str).value_counts().head(_BINS).tolist()}
+    values = series.to_numpy(float, na_value=np.nan)
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return found
+    counts = np.histogram(values, bin_edges(values, _BINS))[0].tolist()
+    return {"least": values.min(), "mean": values.mean(), "greatest": values.max(), "distribution": counts}
+
+
+def _examples(series: pd.Series[Any]) -> str:
+    values = dict.fromkeys(_example(value) for value in series.dropna().head(_LOOKED_AT))
+    return ", ".join(list(values)[:_EXAMPLES])
+
+
+def _example(value: object) -> str:
+    text = f"{value:g}" if isinstance(value, float) else str(value).removesuffix(" 00:00:00")
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

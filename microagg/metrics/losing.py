@@ -1,0 +1,89 @@
+"""Which records and groups of a partition lose most, and of which attribute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from microagg.metrics.generalization import extents
+from microagg.metrics.loss import record_sse
+from microagg.partition import canonical_labels, group_means
+from microagg.records import Records
+from microagg.validation import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Losing:
+    """The records, or one record of each of the groups, that lose most, the one with the largest share first.
+
+    Attributes
+    ----------
+    records : array of int, shape (m,)
+        Their positions.
+    shares : array of float, shape (m,)
+        What part of the loss of all falls on the record or on its whole group, in percent.
+    attributes : array of int, shape (m,)
+        The position of the attribute of which it loses most.
+    """
+
+    records: IntArray
+    shares: FloatArray
+    attributes: IntArray
+
+
+def record_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
+    """Return each record's part of the loss in percent, shape (n,); 0 for all where nothing is lost.
+
+    The loss of numbers, an array of shape (n, d), is the SSE; that of records is Total-IL.
+    """
+    if isinstance(data, Records):
+        lost = extents(data, labels).shares.sum(axis=1)[canonical_labels(labels)]
+    else:
+        lost = record_sse(data, labels)
+    return np.asarray(100.0 * lost / lost.sum() if lost.sum() > 0.0 else lost)
+
+
+def records_losing_most(X: FloatArray, labels: ArrayLike, most: int = 20) -> Losing:
+    """Return up to ``most`` records of numbers, shape (n, d), whose distance to their centroid is largest."""
+    groups, shares = canonical_labels(labels), record_shares(X, labels)
+    order = np.argsort(-shares, kind="stable")[:most]
+    moved = np.abs(X[order] - group_means(X, groups)[groups[order]])
+    return Losing(order, shares[order], moved.argmax(axis=1))
+
+
+def groups_losing_most(records: Records, labels: ArrayLike, most: int = 20) -> Losing:
+    """Return up to ``most`` groups that have least in common, each by the record furthest from its others.
+
+    How far a record is from another is the sum over the attributes of the difference as a share of the domain; of
+    categories without an order it is 1 where they differ.
+    """
+    groups = canonical_labels(labels)
+    found = extents(records, labels)
+    lost = found.sizes * found.shares.sum(axis=1)
+    order = np.argsort(-lost, kind="stable")[:most]
+    furthest = []
+    for group in order:
+        rows = np.flatnonzero(groups == group)
+        furthest.append(rows[_apart(records, rows).argmax()])
+    shares = 100.0 * lost[order] / lost.sum() if lost.sum() > 0.0 else lost[order]
+    return Losing(np.array(furthest), shares, found.shares[order].argmax(axis=1))
+
+
+def _apart(records: Records, rows: IntArray) -> FloatArray:
+    """Return the sum of the distances of each of the records ``rows`` to the others of them."""
+    total = np.zeros(len(rows))
+    for j, nominal in enumerate(records.nominal):
+        values = records.values[rows, j]
+        if nominal:
+            _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+            total += len(rows) - counts[places]
+        elif records.domains[j] > 0.0:
+            # The sum of |x - y| over all y in one pass over the ascending values.
+            order = np.argsort(values)
+            ascending = values[order] - values[order[0]]
+            below = np.arange(len(rows))
+            sums = np.cumsum(ascending)
+            total[order] += (ascending * (2 * below + 2 - len(rows)) + sums[-1] - 2 * sums) / records.domains[j]
+    return total

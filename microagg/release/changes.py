@@ -1,0 +1,140 @@
+"""What became of each quasi-identifier: a file and its release, beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_integer_dtype, is_numeric_dtype
+
+from microagg.release.measures import correlations
+from microagg.release.report import Report
+from microagg.schema import Schema
+from microagg.validation import FloatArray, IntArray
+
+
+def attribute_changes(before: pd.DataFrame, after: pd.DataFrame, schema: Schema, report: Report) -> pd.DataFrame:
+    """Return what each quasi-identifier lost, a row for each, those that lost most first.
+
+    Parameters
+    ----------
+    before : DataFrame, shape (n, columns)
+        The released records as they were: see :meth:`microagg.release.source.Source.originals`.
+    after : DataFrame, shape (n, columns)
+        The release, in the same order.
+    schema : Schema
+    report : Report
+        That of the release.
+
+    Returns
+    -------
+    DataFrame
+        With the columns ``attribute``; ``lost``, its part of Total-IL where there is one, otherwise of the IL, in
+        percent; ``changed``, the records whose value is not the one they had, in percent; and ``mean_before``,
+        ``mean_after``, ``sd_before``, ``sd_after``, in its own units, NaN but for numbers that are released as numbers.
+    """
+    moments = {a.name: a for a in report.utility.attributes} if report.utility is not None else {}
+    lost = {} if report.loss is None else dict(report.loss.attributes)
+    lost |= {} if report.generalization is None else report.generalization.attributes
+    figures = ("mean_before", "mean_after", "sd_before", "sd_after")
+    rows = []
+    for name in schema.quasi_identifiers:
+        own = moments.get(name) if is_numeric_dtype(before[name]) else None
+        rows.append(
+            {"attribute": name, "lost": lost[name], "changed": _changed(before[name], after[name])}
+            | {figure: getattr(own, figure, np.nan) for figure in figures}
+        )
+    return pd.DataFrame(rows).sort_values("lost", ascending=False, kind="stable", ignore_index=True)
+
+
+def correlation_changes(
+    before: pd.DataFrame, after: pd.DataFrame, schema: Schema
+) -> tuple[tuple[Hashable, ...], FloatArray, FloatArray]:
+    """Return the numeric quasi-identifiers that are released as numbers, and their correlations before and after.
+
+    Frames as in :func:`attribute_changes`; those that are constant before are left out. Both arrays have shape (m, m);
+    they are NaN where all values have become equal. Records count by their weights where they have such.
+    """
+    names = tuple(
+        name
+        for name in schema.quasi_identifiers
+        if is_numeric_dtype(before[name]) and is_numeric_dtype(after[name]) and before[name].nunique() > 1
+    )
+    if not names:
+        return (), np.zeros((0, 0)), np.zeros((0, 0))
+    X, replaced = (frame[list(names)].to_numpy(dtype=np.float64) for frame in (before, after))
+    weights = None if schema.weights is None else before[schema.weights].to_numpy(dtype=np.float64)
+    return names, *correlations(X, replaced, weights)
+
+
+def distribution(before: pd.Series[Any], after: pd.Series[Any], labels: IntArray, *, bins: int = 30) -> pd.DataFrame:
+    """Return how many records have which values of a column, as they were and as they are released.
+
+    Parameters
+    ----------
+    before, after : Series, shape (n,)
+        The column, in the same order.
+    labels : array of int, shape (n,)
+        The groups of the records.
+    bins : int, default 30
+        The most bins of numbers, about.
+
+    Returns
+    -------
+    DataFrame
+        With the columns ``before`` and ``released``. The index has the middles of bins of numbers (of whole numbers
+        bins are whole), the first days of months (of years where dates are more than three years apart), or all values
+        as text, those that are most frequent before first. Where numbers become ranges, each range counts in equal
+        parts in all that it covers, since the release says no more.
+    """
+    if is_datetime64_any_dtype(before) and is_integer_dtype(after):
+        before = before.dt.year
+    if is_numeric_dtype(before):
+        low, high = after, after
+        if not is_numeric_dtype(after):
+            groups = before.astype(float).groupby(labels)
+            low, high = groups.transform("min"), groups.transform("max")
+        old, least, most = (column.to_numpy(dtype=np.float64) for column in (before, low, high))
+        return _binned(old, least, most, bins)
+    if is_datetime64_any_dtype(before) and is_datetime64_any_dtype(after):
+        unit = "Y" if (before.max() - before.min()).days > 3 * 365 else "M"
+        both = [column.dt.to_period(unit).dt.to_timestamp().value_counts() for column in (before, after)]
+        return pd.concat(both, axis=1, keys=["before", "released"], sort=True).fillna(0)
+    both = [pd.Series(_texts(column)).value_counts() for column in (before, after)]
+    return pd.concat(both, axis=1, keys=["before", "released"], sort=False).fillna(0)
+
+
+def _binned(before: FloatArray, low: FloatArray, high: FloatArray, bins: int) -> pd.DataFrame:
+    least, most = float(min(before.min(), low.min())), float(max(before.max(), high.max()))
+    whole = bool((before == np.round(before)).all()) and most - least < 1e9
+    step = max(1, int(np.ceil((most - least + 1) / bins))) if whole else (most - least) / bins or 1.0
+    edges = least - (0.5 if whole else 0.0) + step * np.arange(bins + 2)
+    edges = edges[: int(np.searchsorted(edges, most, side="right")) + 1]
+    ranges = low < high
+    # A range of whole numbers covers the bins of both its ends.
+    low, high = low - 0.5 * (ranges & whole), high + 0.5 * (ranges & whole)
+    widths = np.where(ranges, high - low, 1.0)
+    below = [float(np.where(ranges, ((edge - low) / widths).clip(0, 1), low < edge).sum()) for edge in edges]
+    counts = {"before": np.histogram(before, bins=edges)[0], "released": np.diff(below)}
+    return pd.DataFrame(counts, index=(edges[:-1] + edges[1:]) / 2)
+
+
+def _changed(before: pd.Series[Any], after: pd.Series[Any]) -> float:
+    if is_numeric_dtype(before) and is_numeric_dtype(after):
+        differ = before.to_numpy(dtype=np.float64) != after.to_numpy(dtype=np.float64)
+    else:
+        years = is_datetime64_any_dtype(before) and is_integer_dtype(after)
+        differ = _texts(before.dt.year if years else before) != _texts(after)
+    return 100.0 * float(np.mean(differ))
+
+
+def _texts(series: pd.Series[Any]) -> NDArray[np.object_]:
+    """Return values as a release that generalizes writes them: whole numbers without a point, dates without a time."""
+    codes, distinct = pd.factorize(series.astype(int) if is_bool_dtype(series) else series, use_na_sentinel=False)
+    # As numpy has them: of 0.1 in 32 bits, Python has digits that are not in the file.
+    values = distinct if is_datetime64_any_dtype(series) else np.asarray(distinct)
+    written = [str(value).removesuffix(" 00:00:00").removesuffix(".0") for value in values]
+    return np.array(written, dtype=object)[codes]

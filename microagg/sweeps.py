@@ -1,0 +1,102 @@
+"""What a sweep says, in one sentence.
+
+Rows are those of :func:`microagg.experiment.sweep` on one number of records, with two columns besides: the name of the
+method's variant, see :mod:`microagg.variants`, and its title.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from microagg.metrics import generalization
+from microagg.words import listing, number, percent
+
+
+def summary(rows: pd.DataFrame, measure: str, k: int, where: str = "") -> str:
+    """Return what a measure says at ``k``, or at the nearest k that there is.
+
+    Of the loss of numbers, which has a curve of many k, it says which method loses least most often.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    measure : {"information_loss", "excess", "discernibility", "classification", "seconds"}
+    k : int
+    where : str
+        What is added to the k, such as the number of records.
+    """
+    if "sse" in rows and measure != "seconds":
+        return _of_loss(rows)
+    nearest = min(rows["k"].unique(), key=lambda other: (abs(other - k), other))
+    here = rows[rows["k"] == nearest].sort_values(measure, kind="stable")
+    at = f"{nearest}{where}"
+    best, last = here.iloc[0], here.iloc[-1]
+    # The best is compared with the best of another algorithm, or with the worst of all where there is no other.
+    others = here[here["method"] != best["method"]]
+    other = others.iloc[0] if len(others) else last
+    low, high = float(best[measure]), float(other[measure])
+    what = {
+        "information_loss": ("loses", f"{percent(low)} of all there is to lose"),
+        "discernibility": ("has a discernibility of", number(low)),
+        "classification": ("leaves", f"{percent(100 * low)} of the records outside their group's majority class"),
+        "seconds": ("takes", f"{low:.3g} seconds"),
+    }[measure]
+    if best["variant"] == other["variant"]:
+        return f"{best['title']} {what[0]} {what[1]} at k = {at}"
+    if measure == "discernibility":
+        return _of_discernibility(here, at)
+    if low == high:
+        return f"{best['title']} and {other['title']} do the same at k = {at}: {what[1]}"
+    if measure == "seconds":
+        return f"{best['title']} is {_times(high, low)} as fast as {other['title']} at k = {at}"
+    verb = "mixes the classes" if measure == "classification" else "loses"
+    rivals = others.groupby("method", sort=False).first() if len(others) else here.iloc[-1:]
+    less = [f"{_less(low, float(rival[measure]))} than {rival['title']}" for _, rival in rivals.iterrows()]
+    return f"At k = {at}, {best['title']} {verb} {listing(less)}"
+
+
+def _of_loss(rows: pd.DataFrame) -> str:
+    best = rows.loc[rows.groupby("k")["information_loss"].idxmin()]
+    wins = best["title"].value_counts()
+    first = wins.index[0]
+    if len(rows["title"].unique()) == 1:
+        loss = dict(zip(rows["k"], rows["information_loss"], strict=True))
+        low, high = min(loss), max(loss)
+        return f"{first} loses {percent(loss[low])} at k = {low}, {percent(loss[high])} at k = {high}"
+    return f"{first} loses least at {wins.iloc[0]} of {len(best)} values of k"
+
+
+def _of_discernibility(here: pd.DataFrame, at: str) -> str:
+    low, high = here["discernibility"].min(), here["discernibility"].max()
+    titles = list(here.loc[here["discernibility"] == low, "title"])
+    exact = low == generalization.least_discernibility(int(here["n_records"].iloc[0]), int(here["k"].iloc[0]))
+    what = "the lowest DM that there can be" if exact else f"the lowest DM, {number(low)}"
+    verb = "has" if len(titles) == 1 else "have"
+    more = f"; {here['title'].iloc[-1]} has {100 * (high / low - 1):.0f} % more" if high > low else ""
+    return f"At k = {at}, {listing(titles)} {verb} {what}{more}"
+
+
+def _less(low: float, high: float) -> str:
+    return f"{100 * (1 - low / high):.0f} % less" if low < 0.995 * high else "slightly less"
+
+
+def _times(high: float, low: float) -> str:
+    return "far more than a thousand times" if low <= 0 or high / low > 1000 else f"{high / low:.2g} times"
+
+
+def summary_of_tradeoff(rows: pd.DataFrame, penalty: float) -> str:
+    """Return what ``penalty``, a class penalty, does.
+
+    ``rows``, one for each penalty, have the columns penalty, k, information_loss and classification.
+    """
+    without = rows[rows["penalty"] == 0]
+    given = rows[rows["penalty"] == penalty]
+    if without.empty or given.empty:
+        return "What greedy k-member gains and loses by a class penalty"
+    before, after = without.iloc[0], given.iloc[0]
+    more = 100 * (after["information_loss"] / before["information_loss"] - 1)
+    mixed = [percent(100 * row["classification"]) for row in (before, after)]
+    return (
+        f"At k = {int(after['k'])}, a class penalty of {penalty:g} takes CM from {mixed[0]} to {mixed[1]} "
+        f"at {more:.0f} % more Total-IL"
+    )

@@ -1,0 +1,165 @@
+"""Columns as files of every kind can hold them: numbers, yes or no, dates, categories or text."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import infer_dtype, is_bool_dtype, is_complex_dtype, is_float_dtype, is_integer_dtype
+
+from microagg.errors import DataError
+from microagg.tables.checks import has_surrogates
+
+#: Whole numbers beyond this have no exact place in a file whose numbers are all 64-bit floats.
+EXACT_WHOLE = 2**53
+
+
+def plain_column(series: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column with one of the types that files know, without an index of its own.
+
+    Booleans, numbers and dates without a time zone stay as they are, those that stand in a column of objects become
+    what they are together, and categories with names stay categories. Categories that are intervals have the
+    interval's text as their name; those that are numbers or dates become numbers or dates. Anything else, such as
+    numbers beside text, dates with a time zone or durations, becomes text: ``str`` of each cell.
+    """
+    column = series.reset_index(drop=True)
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        return _plain_categories(column)
+    if isinstance(dtype, pd.SparseDtype):
+        dense: Any = column.sparse
+        return plain_column(dense.to_dense())
+    # Complex numbers, and floats longer than 64 bits, fit nowhere.
+    fits = getattr(dtype, "itemsize", 8) <= 8 and not is_complex_dtype(dtype)
+    if fits and (is_bool_dtype(dtype) or is_integer_dtype(dtype)):
+        return column
+    if fits and is_float_dtype(dtype):
+        return column.astype(np.float32) if dtype == np.float16 else column
+    if is_date(column):
+        return column
+    return _plain_objects(column)
+
+
+def is_date(series: pd.Series[Any]) -> bool:
+    """Whether the column holds dates without a time zone."""
+    return isinstance(series.dtype, np.dtype) and series.dtype.kind == "M"
+
+
+def is_category(series: pd.Series[Any]) -> bool:
+    """Whether the column holds categories."""
+    return isinstance(series.dtype, pd.CategoricalDtype)
+
+
+def is_text(series: pd.Series[Any]) -> bool:
+    """Whether a column of :func:`plain_column` holds text, other than the names of categories."""
+    return not (is_category(series) or is_date(series) or is_bool_dtype(series) or _is_number(series))
+
+
+def as_text(series: pd.Series[Any]) -> pd.Series[Any]:
+    """Return ``str`` of each cell as a column of objects, with None where a value is missing."""
+    cells = series.astype(object)
+    return pd.Series(
+        [None if absent else str(cell) for cell, absent in zip(cells, cells.isna(), strict=True)], dtype=object
+    )
+
+
+def as_exact(series: pd.Series[Any], largest: int = EXACT_WHOLE) -> pd.Series[Any]:
+    """Return a column of :func:`plain_column` as text if it has whole numbers beyond ``largest``, or finer times.
+
+    Finer means finer than a millisecond, the least that Excel, Stata and SPSS tell apart.
+    """
+    if is_integer_dtype(series.dtype):
+        present = series.dropna()
+        if len(present) and (int(present.max()) > largest or int(present.min()) < -largest):
+            return as_text(series)
+    if is_date(series):
+        present = series.dropna()
+        if not (present == present.dt.floor("ms")).all():
+            return as_text(series)
+    return series
+
+
+def is_midnight(series: pd.Series[Any]) -> bool:
+    """Whether a column of dates has no time of day."""
+    present = series.dropna()
+    return bool((present == present.dt.normalize()).all())
+
+
+def check_finite_numbers(series: pd.Series[Any], name: str, ending: str, largest: float = np.inf) -> None:
+    """Raise :class:`DataError` if a column of floats holds infinity, or a number of ``largest`` or more."""
+    if not is_float_dtype(series.dtype):
+        return
+    values = series.to_numpy(dtype=np.float64, na_value=np.nan)
+    bad = np.flatnonzero(np.abs(values) >= largest)
+    if len(bad):
+        row = int(bad[0])
+        raise DataError(
+            f"column {name!r} has {values[row]:g} in record {row} (counting from 0), which {ending} files cannot hold: "
+            "replace such values, or choose .csv or .parquet."
+        )
+
+
+def check_text(series: pd.Series[Any], name: str, ending: str, most: int | None = None) -> None:
+    """Raise :class:`DataError` if a column of :func:`plain_column` has text that cannot be written.
+
+    That is half a character, a zero character, or more than ``most`` bytes in UTF-8, if there is a limit.
+    """
+    if not (is_text(series) or is_category(series)):
+        return
+    for text in series.cat.categories if is_category(series) else as_text(series).dropna().unique():
+        if has_surrogates(text):
+            raise DataError(
+                f"column {name!r} holds half a character (a lone surrogate) in {text[:20]!r}: replace it first."
+            )
+        if "\0" in text and ending != ".parquet":
+            raise DataError(
+                f"column {name!r} holds a zero character in {text[:20]!r}, which {ending} files cannot hold: "
+                "remove it, or choose .parquet."
+            )
+        if most is not None and len(text) * 4 > most and len(text.encode()) > most:
+            raise DataError(
+                f"column {name!r} holds a text of more than {most:,} bytes, the limit of {ending} files: "
+                "shorten it, leave the column out, or choose .csv or .parquet."
+            )
+
+
+def _is_number(series: pd.Series[Any]) -> bool:
+    return is_integer_dtype(series.dtype) or is_float_dtype(series.dtype)
+
+
+def _plain_categories(column: pd.Series[Any]) -> pd.Series[Any]:
+    categories = column.cat.categories
+    if all(isinstance(category, str) for category in categories):
+        return column
+    if isinstance(categories, pd.IntervalIndex):
+        return column.cat.rename_categories([str(category) for category in categories])
+    return _plain_objects(column)
+
+
+def _plain_objects(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column of objects as what all of them are, or as text."""
+    cells = column.astype(object)
+    kind = infer_dtype(cells, skipna=True)
+    try:
+        if kind == "boolean":
+            return cells.astype("boolean")
+        if kind == "integer":
+            return cells.astype("Int64")
+        if kind in ("floating", "mixed-integer-float", "decimal"):
+            numbers = cells.astype(np.float64)
+            if all(_is_exact(cell, number) for cell, number in zip(cells, numbers, strict=True)):
+                return numbers
+        if kind in ("date", "datetime", "datetime64") and not any(getattr(cell, "tzinfo", None) for cell in cells):
+            return pd.to_datetime(cells)
+    except (ValueError, TypeError, OverflowError):
+        pass  # whole numbers of more than 64 bits, or dates beyond those that pandas knows
+    return as_text(column)
+
+
+def _is_exact(cell: Any, number: float) -> bool:
+    """Whether a cell of a column of numbers reads the same as the 64-bit float."""
+    if isinstance(cell, Decimal):
+        return bool(Decimal(repr(number)) == cell) or cell.is_nan()
+    return bool(pd.isna(cell) or cell == number)

@@ -1,0 +1,67 @@
+"""Release: a checklist first, what changed, and the files."""
+
+import streamlit as st
+
+from pages.ui import shell, state
+from pages.ui.data import methods
+from pages.ui.data.workspace import Workspace, chosen_workspace
+from pages.ui.runs import before_after, checklist, files
+from pages.ui.runs import release as releases
+from pages.ui.text import count, escape_markdown
+
+_STATISTICS = {"mean": "Mean", "median": "Median", "ancestor": "Range or common ancestor", "set": "Range or set"}
+
+
+def body() -> None:
+    """Draw the page."""
+    st.title("Release")
+    workspace = chosen_workspace()
+    choices = state.current()
+    st.markdown(
+        f"All {count(workspace.n_complete, 'record')} in groups of at least **{choices.k}** by "
+        f"**{escape_markdown(methods.title(methods.chosen(workspace)))}**: what holds it up, what it changes, and the files."
+    )
+    _values(workspace)
+    identity = releases.identity(workspace)
+    release = releases.made(workspace, identity)
+    if release is None:
+        return
+    data, counted = releases.written(identity, choices.format, release, workspace)
+    st.subheader("1. Checklist")
+    ready = checklist.show(workspace, release, checklist.findings(workspace, release, counted), identity)
+    st.subheader("2. Files")
+    files.show(workspace, checklist.accepted(release, identity), data, ready=ready)
+    st.subheader("3. Before and after")
+    before_after.show(workspace, release, identity)
+
+
+def _values(workspace: Workspace) -> None:
+    """Draw what replaces the values of a group."""
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    with left:
+        st.session_state["w_statistic"] = releases.statistic(workspace)
+        st.segmented_control(
+            "Values of a group become their",
+            list(_STATISTICS),
+            key="w_statistic",
+            format_func=_STATISTICS.__getitem__,
+            required=True,
+            wrap=True,
+            on_change=lambda: state.update(statistic=st.session_state["w_statistic"]),
+            help="Mean or median of numbers and dates, of ordered categories the middle one, of others the most frequent. Or "
+            "what the records of a group have in common: [30, 45] and Blue collar, or {Craft-repair, Sales}.",
+        )
+    with right, st.container(horizontal=True):
+        if releases.statistic(workspace) in ("mean", "median"):
+            state.bound(
+                st.toggle,
+                "Keep all digits",
+                "exact",
+                help="Off: means are rounded to as many decimals as the file has, and integers stay whole. k is counted "
+                "after rounding.",
+            )
+        if state.current().shuffle >= 0:
+            st.button("Keep the order of the file", on_click=state.update, kwargs={"shuffle": -1})
+
+
+shell.show(body)

@@ -1,0 +1,155 @@
+"""A row for each column of the file: what it is, to be agreed to or changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from microagg.columns import Decision
+from pages.ui import shell
+from pages.ui.data import columns
+from pages.ui.data.tables import Table
+from pages.ui.text import count, escape_markdown, named, sentence
+
+#: How many columns stand on the screen at a time: with twice as many, a browser takes seconds to redraw them.
+PER_PAGE = 20
+
+_GUESS = ":orange-badge[guess]"
+_MEANINGS = {
+    "identifier": "names a person by itself, such as a name or the number of a document. It is left out of the release.",
+    "quasi-identifier": "somebody could know it from elsewhere and recognize a person by it together with others, such "
+    "as age and place. Records are grouped on it, and it is released as what a group has in common.",
+    "confidential": "what nobody should learn of a person, such as a diagnosis. It is released as it is.",
+    "stratum": "groups never mix its values, such as regions. It is released as it is.",
+    "weight": "how many persons a record of a sample stands for. Means and the loss count it so often.",
+    "other": "none of these. It is released as it is.",
+}
+
+
+def show(table: Table) -> None:
+    """Draw the rows."""
+    st.subheader("Columns")
+    _say_lost(table)
+    found = columns.columns(table)
+    _agree(table, found)
+    with st.expander("What the roles mean"):
+        st.markdown("\n".join(f"- **{columns.ROLES[role]}**: {says}" for role, says in _MEANINGS.items()))
+    examples = dict(zip(found, columns.figures(table)["examples"], strict=True))
+    on_screen = _on_screen(list(found.values()))
+    with st.container(gap="xsmall"):
+        for column in on_screen:
+            _row(table, column, examples[column.name])
+    for name, sets in columns.alike(table).items():
+        st.warning(_alike_in_words(name, sets))
+
+
+def _say_lost(table: Table) -> None:
+    """Say which columns of the address are not there, and which orders and taxonomies it could not carry."""
+    unknown, lacking = columns.unknown(table), columns.not_carried(table)
+    if unknown:
+        are = "is no column" if len(unknown) == 1 else "are no columns"
+        st.warning(
+            f"The address speaks of {escape_markdown(named(unknown))}, but there {are} of that name in this file."
+        )
+    if lacking:
+        st.warning(
+            f"The order or taxonomy that was entered for {escape_markdown(named(lacking))} is too long for an address: enter it again "
+            "under “One by one”. Until then the usual one is used."
+        )
+    if unknown or lacking:
+        st.button("Go on without", on_click=columns.forget, args=(table,))
+
+
+def _agree(table: Table, found: Mapping[str, Decision]) -> None:
+    guesses, all_columns = len(columns.undecided(table)), count(len(found), "column")
+    are = "is a guess" if guesses == 1 else "are guesses"
+    says = f"**{guesses:,} of {all_columns} {are}.** Change what is wrong, then agree."
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(says if guesses else "Every column is decided.", width="content")
+        if guesses:
+            st.button("Agree to all guesses", type="primary", on_click=columns.agree, args=(table,))
+        shell.link("choose_k", "**Choose k →**")
+
+
+def _on_screen(found: list[Decision]) -> list[Decision]:
+    pages = -(-len(found) // PER_PAGE)
+    if pages < 2:
+        return found
+    page = min(st.pagination(pages, key="w_columns_page"), pages)
+    first = (page - 1) * PER_PAGE
+    last = min(first + PER_PAGE, len(found))
+    st.caption(f"Columns {first + 1:,} to {last:,} of {len(found):,}")
+    return found[first:last]
+
+
+# --- one row ----------------------------------------------------------------------------------------------------------
+
+
+def _row(table: Table, column: Decision, examples: str) -> None:
+    # On a narrow screen a column without content still takes room.
+    widths = [5, 3, 3, 3] if column.is_quasi_identifier else [5, 3, 6]
+    with st.container(border=True):
+        about, role, *further = st.columns(widths, vertical_alignment="center")
+        about.markdown(_about(table, column, examples))
+        roles = {key: says for key, says in columns.ROLES.items() if column.kinds or key != "quasi-identifier"}
+        _pick(role, table, column, "role", roles)
+        if not column.is_quasi_identifier:
+            return
+        if len(column.kinds) > 1:
+            _pick(further[0], table, column, "kind", {key: columns.KINDS[key] for key in column.kinds})
+        else:
+            unfit = "Neither numbers, dates nor categories: it cannot be grouped on."
+            further[0].caption(columns.KINDS.get(column.kind, unfit))
+        with further[1]:
+            _gaps(table, column)
+
+
+def _about(table: Table, column: Decision, examples: str) -> str:
+    guess = column.guess
+    figures = f"{guess.n_distinct:,} distinct" + (f", {guess.n_missing:,} missing" if guess.n_missing else "")
+    lines = [f"**{escape_markdown(column.name)}** {'' if column.decided else _GUESS}"]
+    lines += [f":small[{figures}{f': {escape_markdown(examples)}' if examples else ''}]"]
+    if guess.reasons and table.schema is None:
+        lines.append(f":small[:gray[{sentence('; '.join(guess.reasons))}]]")
+    return "  \n".join(lines)
+
+
+def _gaps(table: Table, column: Decision) -> None:
+    if column.n_codes:
+        codes = escape_markdown(named(column.guess.missing_codes))
+        _tie(st.toggle, table, column, "codes", f"Treat {codes} ({column.n_codes:,}) as missing")
+    if column.n_missing:
+        fill = "Fill in the most frequent" if column.kind == "category" else "Fill in the median"
+        says = {"drop": "Leave the record out", "category": "A category of its own", "impute": fill}
+        _pick(st, table, column, "gaps", {key: f"{says[key]} ({column.n_missing:,})" for key in column.possible_gaps})
+
+
+def _pick(place: Any, table: Table, column: Decision, field: str, options: Mapping[str, str]) -> None:
+    # A link or the data set itself may say what is not among the options.
+    shown = getattr(column, field)
+    texts = {**options, shown: options.get(shown, shown)}
+    label = f"{field.capitalize()} of {escape_markdown(column.name)}"
+    how = {"options": list(texts), "format_func": texts.get, "label_visibility": "collapsed"}
+    _tie(place.selectbox, table, column, field, label, **how)
+
+
+def _tie(widget: Any, table: Table, column: Decision, field: str, label: str, **options: Any) -> None:
+    """Draw ``widget`` tied to the attribute ``field`` of a column."""
+    key = f"column_{field}_{column.name}"
+    st.session_state[key] = getattr(column, field)
+
+    def commit() -> None:
+        columns.decide(table, column.name, **{field: st.session_state[key]})
+
+    widget(label, key=key, on_change=commit, **options)
+
+
+def _alike_in_words(name: str, sets: tuple[tuple[str, ...], ...]) -> str:
+    shown = "; ".join(named(values) for values in sets[:4])
+    others = f"; and {count(len(sets) - 4, 'more set')}" if len(sets) > 4 else ""
+    return escape_markdown(
+        f"In {name!r} there are categories that hardly differ: {shown}{others}. If they mean the same, make them one in "
+        "the file: as it is, they count as different."
+    )

@@ -1,0 +1,159 @@
+"""Before and after: figures and distribution of each attribute, the table side by side, correlations."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from pandas.api.types import is_numeric_dtype
+
+from microagg import Release
+from microagg.release import attribute_changes, correlation_changes, distribution
+from microagg.taxonomy import ANYTHING
+from pages.ui import state
+from pages.ui.charts import release as charts
+from pages.ui.charts import theme
+from pages.ui.charts.layout import show_figure
+from pages.ui.data.workspace import Workspace
+from pages.ui.runs import figures
+from pages.ui.runs import release as releases
+from pages.ui.text import count, escape_markdown, number, percent
+
+_SHOWN_RECORDS, _SHOWN_OF_A_GROUP = 60, 12
+
+
+def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
+    """Draw all that changed."""
+    before, changes, (names, old, new) = _changes(identity, release, workspace)
+    report = release.report
+    loss = None if report.loss is None else report.loss.information_loss
+    figures.show(loss, None if report.generalization is None else vars(report.generalization), release.partition.sizes)
+    _attributes(changes)
+    left, right = st.columns(2) if len(names) > 1 else (st.container(), None)
+    with left:
+        _distribution(workspace, before, release, changes, identity)
+    if right:
+        with right:
+            _correlations(list(map(str, names)), old, new)
+    _side_by_side(before, release, list(workspace.columns))
+
+
+@st.cache_resource(scope="session", max_entries=2, show_spinner="Comparing the release with the file …")
+def _changes(identity: Hashable, _release: Release, _workspace: Workspace) -> tuple[pd.DataFrame, pd.DataFrame, Any]:
+    """Return the records as they were, in the order of the release, what became of each attribute, and correlations."""
+    before, after, schema = _workspace.source.originals(releases.shuffle()), _release.frame, _workspace.schema
+    changes = attribute_changes(before, after, schema, _release.report)
+    return before, changes, correlation_changes(before, after, schema)
+
+
+@st.cache_resource(scope="session", max_entries=8, show_spinner=False)
+def _counts(identity: Hashable, name: str, _before: pd.Series, _release: Release) -> pd.DataFrame:
+    return distribution(_before, _release.frame[name], _release.partition.labels)
+
+
+def _attributes(changes: pd.DataFrame) -> None:
+    """Draw a row of figures for each attribute, those that lose most first."""
+    most = changes.iloc[0]
+    st.markdown(f"**{escape_markdown(f'{most.attribute} loses most: {percent(most.lost)}')}**")
+    table = changes[["attribute", "lost", "changed"]].copy()
+    if changes["mean_before"].notna().any():
+        for figure in ("mean", "sd"):
+            table[figure] = [_arrow(own, figure) for _, own in changes.iterrows()]
+    st.dataframe(
+        table,
+        hide_index=True,
+        width="stretch",
+        height="content" if len(table) <= 14 else 500,
+        column_config={
+            "attribute": "Attribute",
+            "lost": st.column_config.ProgressColumn("Lost (%)", format="%.1f", min_value=0.0, max_value=100.0),
+            "changed": st.column_config.NumberColumn("Values changed (%)", format="%.1f"),
+            "mean": "Mean, before → released",
+            "sd": "Standard deviation, before → released",
+        },
+    )
+
+
+def _arrow(own: pd.Series, figure: str) -> str:
+    before, after = float(own[f"{figure}_before"]), float(own[f"{figure}_after"])
+    return "" if np.isnan(before) else f"{number(before)} → {number(after)}"
+
+
+def _distribution(
+    workspace: Workspace, before: pd.DataFrame, release: Release, changes: pd.DataFrame, identity: Hashable
+) -> None:
+    name = state.current().attribute
+    if name not in workspace.columns:
+        name = str(changes["attribute"][0])
+        state.update(attribute=name)
+    state.bound(st.selectbox, "Attribute", "attribute", key="w_release_attribute", options=workspace.columns)
+    own = changes[changes["attribute"] == name].iloc[0]
+    old, new = before[name], release.frame[name]
+    released = "released"
+    if own["sd_before"] > 0:
+        shrinks = 100 * (1 - own["sd_after"] / own["sd_before"])
+        says = f"the spread shrinks by {shrinks:.2g} %, the mean is {_arrow(own, 'mean')}"
+    elif is_numeric_dtype(old) and not is_numeric_dtype(new):
+        says = f"on average a range spans {own['lost']:.3g} % of all values"
+        released = "released, ranges spread evenly"
+    else:
+        says = f"from {count(old.nunique(), 'value')} to {new.nunique():,}"
+    show_figure(
+        charts.distribution(_counts(identity, name, old, release), released),
+        title=f"{name}: {says}",
+        key="before_after",
+        alt=f"How many records have which {name}, before and released.",
+    )
+
+
+def _correlations(names: list[str], old: np.ndarray, new: np.ndarray) -> None:
+    change = np.nan_to_num(np.abs(new - old))
+    i, j = divmod(int(change.argmax()), len(names))
+    show_figure(
+        charts.correlations(old, new, names),
+        title=f"The correlation that changes most: {names[j]} and {names[i]}, by {change[i, j]:.2g}",
+        key="correlations",
+        alt="By how much the correlation of each pair of numeric attributes changed.",
+    )
+
+
+def _side_by_side(before: pd.DataFrame, release: Release, names: list[str]) -> None:
+    labels = release.partition.labels
+    order = labels.argsort(kind="stable")
+    order = order[pd.Series(labels[order]).groupby(labels[order]).cumcount() < _SHOWN_OF_A_GROUP][:_SHOWN_RECORDS]
+    old, new = before[names].iloc[order], release.frame[names].iloc[order]
+    pairs: dict[str, np.ndarray] = {}
+    for name in names:
+        pairs[f"{name} "] = old[name].astype(object).map(_short).to_numpy()
+        pairs[f"→ {name}"] = new[name].astype(object).map(_short).to_numpy()
+    view = pd.DataFrame({"group": labels[order] + 1, **pairs}, index=range(len(order)))
+    band = (labels[order] % 2).astype(bool)
+
+    def tint(column: pd.Series) -> list[str]:
+        bold = "font-weight: 600" if str(column.name).startswith("→ ") else ""
+        return [f"background-color: {theme.BAND if dark else 'transparent'}; {bold}" for dark in band]
+
+    st.markdown("**Side by side**")
+    st.dataframe(
+        view.style.apply(tint, axis=0),
+        hide_index=True,
+        width="stretch",
+        height=420,
+        column_config={"group": st.column_config.NumberColumn("Group", pinned=True, width="small")},
+    )
+    says = (
+        f"{len(order)} of {count(len(labels), 'record')}, group by group, at most {_SHOWN_OF_A_GROUP} of each: beside "
+        "each value what is released (→)."
+    )
+    if (new.astype(object) == ANYTHING).to_numpy().any():
+        says += f" {escape_markdown(ANYTHING)} stands for anything."
+    st.caption(says)
+
+
+def _short(value: object) -> str:
+    if isinstance(value, pd.Timestamp):
+        return f"{value:%Y-%m-%d}"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

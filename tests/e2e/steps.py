@@ -1,0 +1,50 @@
+"""Steps that the browser tests have in common."""
+
+from __future__ import annotations
+
+import re
+
+
+def wait_until_idle(page):
+    page.wait_for_selector("h1")
+    page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')")
+    page.wait_for_function(
+        "!document.querySelector('[data-testid=stProgress], [data-testid=stSpinner], [data-testid=stSkeleton]')"
+    )
+
+
+def wait_for_address(page, part):
+    page.wait_for_function("part => location.href.includes(part)", arg=part)
+
+
+def visit(page, title):
+    """Go to another page by the navigation at the top."""
+    page.get_by_test_id("stTopNav").get_by_role("link", name=title, exact=True).click()
+
+
+def pick(page, label, option):
+    """Choose ``option`` in the select box ``label``."""
+    page.get_by_role("combobox", name=re.compile(f"{re.escape(label)}")).first.click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+def fill(page, label, text):
+    """Write ``text`` into the field ``label``."""
+    field = page.get_by_label(label, exact=True)
+    field.fill(text)
+    field.press("Enter")
+
+
+def metrics(page):
+    page.locator("[data-testid=stMetricValue]").first.wait_for()
+    return page.locator("[data-testid=stMetricValue]").all_inner_texts()
+
+
+def click_point(page, line, place, click=None):
+    """Click the point at ``place`` of the line drawn at ``line``; ``click`` clicks at (x, y)."""
+    drawn = page.locator(".scatterlayer .trace").filter(has=page.locator(".points path")).nth(line)
+    point = drawn.locator(".points path").nth(place)
+    point.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)  # the page may scroll smoothly, and the chart may still be laid out
+    box = point.bounding_box()
+    (click or page.mouse.click)(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)

@@ -1,0 +1,148 @@
+"""The path from a file to its release, as a steward walks it: at most eight clicks beyond choices of role."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pandas as pd
+import pytest
+
+from tests.conftest import load_benchmark
+from tests.e2e.steps import click_point, wait_for_address, wait_until_idle
+from tests.messy import messy_csv
+
+pytestmark = pytest.mark.e2e
+
+MOST_CLICKS = 8
+
+WIDTHS = pytest.mark.parametrize("size", [(1440, 900), (390, 844)], ids=["wide", "narrow"])
+
+
+class Steward:
+    """Somebody at the page who counts clicks."""
+
+    def __init__(self, page, size):
+        self.page, self.clicks = page, 0
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+
+    def click(self, locator):
+        self.clicks += 1
+        locator.click()
+
+    def upload(self, name, content):
+        self.clicks += 1
+        self.page.set_input_files("input[type=file]", {"name": name, "mimeType": "text/csv", "buffer": content})
+
+    def go_on(self, label, heading):
+        """Follow the link at the end of a page to the next one."""
+        main, name = self.page.get_by_test_id("stMain"), re.compile(label)
+        self.click(main.get_by_role("link", name=name).or_(main.get_by_role("button", name=name)).last)
+        self.page.get_by_role("heading", name=heading, exact=True).wait_for()
+        wait_until_idle(self.page)
+
+    def choose(self, line, place):
+        self.clicks += 1
+        click_point(self.page, line, place)
+
+    def download(self, button):
+        with self.page.expect_download() as waiting:
+            self.click(self.page.get_by_role("button", name=button))
+        return waiting.value
+
+
+def smallest_class(path, names):
+    """Return the size of the smallest class of equal quasi-identifiers, read as the text that stands in the file."""
+    table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    return table, int(table.groupby(names).size().min())
+
+
+@WIDTHS
+@pytest.mark.timeout(420)
+def test_a_messy_file_from_upload_to_download(page, server, size):
+    steward = Steward(page, size)
+    page.goto(f"{server.url}/data?data=upload")
+    page.get_by_text("upload the file again").wait_for()
+    steward.upload("messy.csv", messy_csv())
+    page.get_by_text("9 of 9 columns are guesses").wait_for()
+    page.get_by_text("1 is 'n/a': treat it as missing?").wait_for()
+    page.get_by_text("5 digits, leading zeros: a code").wait_for()
+    page.get_by_text("42 records of 3,000 with gaps will be left out").wait_for()
+    steward.click(page.get_by_role("button", name="Agree to all guesses"))
+    page.get_by_text("9 of 9 columns are guesses").wait_for(state="detached")
+    steward.go_on("Choose k", "Choose k")
+    page.get_by_text("Chosen now").wait_for()
+    steward.choose(line=0, place=2)
+    wait_for_address(page, "k=10")
+    steward.go_on("Release", "Release")
+    page.get_by_text("2,958 records protected").wait_for()
+    steward.click(page.get_by_role("button", name="Shuffle the records"))
+    wait_for_address(page, "shuffle=")
+    wait_until_idle(page)
+    page.get_by_text("2,958 records protected").wait_for()
+    download = steward.download("Protected file (CSV)")
+    assert download.suggested_filename == "messy_protected.csv"
+    table, smallest = smallest_class(download.path(), ["age", "sex", "zip", "income", "children"])
+    assert len(table) == 2_958
+    assert smallest >= 10
+    assert list(table) == ["age", "sex", "zip", "income", "weight", "children", "diagnosis"]
+    # The weights are those of groups, and a group has as many persons as before.
+    weights = pd.read_csv(io.BytesIO(messy_csv()))["weight"]
+    assert abs(table["weight"].astype(float).mean() / weights.mean() - 1) < 0.02
+    assert steward.clicks <= MOST_CLICKS
+
+
+@WIDTHS
+@pytest.mark.timeout(420)
+def test_census_from_the_data_to_a_workbook(page, server, size):
+    census = load_benchmark("census")
+    steward = Steward(page, size)
+    page.goto(f"{server.url}/data?data=census&ks=3,5,10")
+    page.get_by_text("1,080 records").first.wait_for()
+    steward.go_on("Choose k", "Choose k")
+    page.get_by_text("Chosen now").wait_for()
+    steward.choose(line=0, place=2)
+    wait_for_address(page, "k=10")
+    steward.go_on("Release", "Release")
+    page.get_by_text("1,080 records protected").wait_for()
+    steward.click(page.get_by_text("Excel", exact=True))
+    wait_for_address(page, "format=.xlsx")
+    wait_until_idle(page)
+    download = steward.download("Protected file (Excel)")
+    table = pd.read_excel(download.path())
+    assert len(table) == len(census.frame)
+    assert table.groupby(list(census.quasi_identifiers)).size().min() >= 10
+    # Incomes are whole in the file, so their means are released whole.
+    assert all(pd.api.types.is_integer_dtype(table[name]) for name in census.quasi_identifiers)
+    assert steward.clicks <= MOST_CLICKS
+
+
+@pytest.mark.timeout(420)
+def test_adult_is_not_released_with_columns_that_identify(page, server):
+    adult = load_benchmark("adult")
+    steward = Steward(page, (1440, 900))
+    page.goto(f"{server.url}/data?data=adult&ks=100&methods=k-member")
+    page.get_by_text("Adult").first.wait_for()
+    steward.go_on("Choose k", "Choose k")
+    page.get_by_text("Chosen now").wait_for()
+    steward.choose(line=0, place=0)
+    wait_for_address(page, "k=100")
+    steward.go_on("Release", "Release")
+    page.get_by_text("30,162 records protected").wait_for()
+    download = steward.download("Protected file (CSV)")
+    table, smallest = smallest_class(download.path(), list(adult.quasi_identifiers))
+    assert len(table) == 30_162
+    assert smallest >= 100
+    assert not {"education-num", "fnlwgt"} & set(table)
+    assert steward.clicks <= MOST_CLICKS
+
+    # Forced back in, both hold up the download, and can be left out again.
+    page.goto(f"{page.url}&columns=other.number.drop.0:education-num&columns=other.number.drop.0:fnlwgt")
+    page.get_by_text(re.compile("red lines? below hold")).wait_for()
+    page.get_by_text("'education-num' determines 'education'").wait_for()
+    assert page.get_by_role("button", name="Protected file (CSV)").is_disabled()
+    page.get_by_role("button", name="Leave education-num out").first.click()
+    page.get_by_text("'education-num' determines 'education'").wait_for(state="detached")
+    wait_until_idle(page)
+    page.get_by_role("button", name="Leave fnlwgt out").first.click()
+    page.get_by_text("30,162 records protected").wait_for()

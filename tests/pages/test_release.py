@@ -1,0 +1,330 @@
+"""The page Release: the checklist holds up what must not leave, the files are what was counted, records stay paired."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+from types import SimpleNamespace
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+
+from microagg.experiment import Method, run_one
+from microagg.progress import Cancelled
+from pages.ui.runs import certificate, files
+from pages.ui.runs import release as releases
+from tests.conftest import load_benchmark
+from tests.messy import messy_csv
+from tests.pages.helpers import SURVEY, button, open_page, open_survey, plain, settle, upload
+
+NUMBERS = ("age", "household_size", "rent")
+FRAME = pd.read_csv(SURVEY)
+
+
+def roles(frame=FRAME, quasi=NUMBERS, **others):
+    """Return the address's words by which the numbers ``quasi`` are the quasi-identifiers, and the rest is left out."""
+    return [
+        f"quasi-identifier.number.drop.0:{name}" if name in quasi else f"{others.get(name, 'identifier')}..:{name}"
+        for name in frame.columns
+    ]
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """Return what the page drew last: its release and the bytes of the protected file."""
+    last = SimpleNamespace()
+    draw = files.show
+
+    def show(workspace, release, data, *, ready):
+        last.workspace, last.release, last.data, last.ready = workspace, release, data, ready
+        draw(workspace, release, data, ready=ready)
+
+    monkeypatch.setattr(files, "show", show)
+    return last
+
+
+def downloads(app):
+    """Return whether the protected file can be downloaded."""
+    [protected] = [d.proto for d in app.get("download_button") if d.proto.label.startswith("Protected file")]
+    return not protected.disabled
+
+
+def lines(app, color):
+    return [line.value.replace("\\", "") for line in app.markdown if line.value.startswith(f":{color}[")]
+
+
+def press(app, label):
+    button(app, label).click()
+    return settle(app)
+
+
+# --- the checklist ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_adult_has_no_red_line_until_columns_that_tell_who_is_who_are_forced_back_in(seen):
+    app = open_page("release", data="adult", method="mondrian", k="100")
+    assert not app.error
+    assert lines(app, "red") == []
+    assert downloads(app)
+    back = ["other.number.drop.0:education-num", "other.number.drop.0:fnlwgt"]
+    app = open_page("release", data="adult", method="mondrian", k="100", columns=back)
+    assert "2 red lines below hold up the download" in plain(app)
+    red = lines(app, "red")
+    assert len(red) == 2
+    assert "fnlwgt" in red[0]
+    assert "'education-num' determines 'education' (one to one)" in red[1]
+    assert not downloads(app)
+    press(app, "Leave education\\-num out")
+    [red] = lines(app, "red")
+    assert "fnlwgt" in red
+    assert "education-num" not in seen.release.frame
+    app.text_input[0].set_value("Contract forbids linking").run()
+    press(app, "Override this line")
+    assert downloads(app)
+    assert not app.error
+    said = seen.release.report.summary()
+    assert "Released in spite of: " in said
+    assert "The reason given: Contract forbids linking." in said
+    assert "The reason given: Contract forbids linking." in plain(app)
+    press(app, "Take back")
+    assert not downloads(app)
+
+
+def test_guesses_hold_up_the_download_until_they_are_agreed_to():
+    app = open_survey("release", k="5")
+    [red] = lines(app, "red")
+    assert "Nobody has decided yet what these columns are: 'person_id', 'region'" in red
+    assert not downloads(app)
+    press(app, "Agree to all guesses")
+    assert lines(app, "red") == []
+    assert downloads(app)
+    assert (
+        "300 records protected: each combination of quasi-identifiers occurs at least 5 times" in app.success[0].value
+    )
+
+
+def test_weights_that_are_kept_are_a_red_line_with_a_remedy(seen):
+    app = upload("messy.csv", messy_csv(), "release", weights="keep", k="5")
+    press(app, "Agree to all guesses")
+    assert any("'weight'" in line for line in lines(app, "red"))
+    press(app, "mean weight")
+    assert not any("'weight'" in line for line in lines(app, "red"))
+    weights = seen.release.frame["weight"].groupby(seen.release.partition.labels)
+    assert (weights.nunique() == 1).all()
+    assert weights.sum().sum() == pytest.approx(messy()["weight"].sum() - lost_weight(seen))
+
+
+def messy():
+    return pd.read_csv(io.BytesIO(messy_csv()))
+
+
+def lost_weight(seen):
+    """Return the weights of the records that were left out, whose index labels the report has."""
+    return messy().loc[list(seen.release.report.dropped), "weight"].sum()
+
+
+def test_a_loss_above_the_limit_is_an_amber_line_and_what_would_help_is_tried():
+    app = open_survey("release", columns=roles(), k="10", limit="1")
+    [amber] = [line for line in lines(app, "orange") if "above the limit" in line]
+    assert "IL is" in amber
+    press(app, "What would help?")
+    said = next(line.value.replace("\\", "") for line in app.markdown if line.value.startswith("Now: "))
+    now, *better = said.splitlines()
+    assert now.startswith("Now: as it is ")
+    losses = [float(line.split()[-2]) for line in better]
+    assert losses == sorted(losses)
+    assert losses
+    assert losses[-1] < float(now.split()[4])
+    assert all(line.startswith("- without '") for line in better)
+    app.number_input(key="w_k_sidebar").set_value(2)
+    settle(app)
+    assert "Now: " not in plain(app)
+    within = open_survey("release", columns=roles(), k="10", limit="100")
+    assert [line for line in lines(within, "green") if "within the limit of 100 %" in line]
+
+
+def test_groups_stay_within_strata(seen):
+    app = open_survey("release", columns=roles(region="stratum"), k="5")
+    assert not app.error
+    assert (seen.release.frame["region"].groupby(seen.release.partition.labels).nunique() == 1).all()
+    assert [s.n_records for s in seen.release.report.risk.strata] == FRAME["region"].value_counts(sort=False).tolist()
+
+
+# --- the values -------------------------------------------------------------------------------------------------------
+
+
+def test_shuffled_records_stay_beside_their_own_release(seen):
+    app = open_survey("release", columns=roles(), k="5", exact="1")
+    before = seen.release
+    assert paired(app)
+    press(app, "Shuffle the records")
+    assert int(app.query_params["shuffle"]) >= 0
+    assert list(seen.release.frame["age"]) != list(before.frame["age"])
+    assert sorted(seen.release.frame["age"]) == sorted(before.frame["age"])
+    assert paired(app)
+    assert not [line for line in lines(app, "orange") if "order" in line]
+    press(app, "Keep the order of the file")
+    assert list(seen.release.frame["age"]) == list(before.frame["age"])
+
+
+def paired(app):
+    """Return whether each group of the table side by side has the means of the values before."""
+    table = app.dataframe[1].value
+    whole = table[table["group"] < table.iloc[-1]["group"]]
+    assert len(whole) > 40
+    for name in NUMBERS:
+        means = pd.to_numeric(whole[f"{name} "]).groupby(whole["group"]).transform("mean")
+        if not np.allclose(means, pd.to_numeric(whole[f"→ {name}"]), rtol=1e-5):
+            return False
+    return True
+
+
+def test_integers_stay_whole_unless_all_digits_are_kept(seen):
+    app = open_survey("release", columns=roles(), k="5")
+    assert {str(dtype) for dtype in seen.release.frame[list(NUMBERS)].dtypes} == {"int64"}
+    means = FRAME["age"].groupby(seen.release.partition.labels).transform("mean")
+    assert (seen.release.frame["age"] == means.round()).all()
+    app.toggle(key="w_exact").set_value(True)
+    settle(app)
+    assert seen.release.frame["age"].to_numpy() == pytest.approx(means.to_numpy(), rel=1e-12)
+    assert "." in pd.read_csv(io.BytesIO(seen.data), dtype=str)["age"].str.cat()
+
+
+def test_the_table_of_attributes_says_what_each_lost(seen):
+    app = open_page("release", data="wine", k="4")
+    table = app.dataframe[0].value.set_index("attribute")
+    frame = load_benchmark("wine").frame
+    groups = seen.release.partition.labels
+    for name in ("alcohol", "proline"):
+        old, new = frame[name], seen.release.frame[name]
+        assert table.loc[name, "lost"] == pytest.approx(
+            100 * ((old - new) ** 2).sum() / ((old - old.mean()) ** 2).sum()
+        )
+        assert table.loc[name, "changed"] == pytest.approx(100 * (old != new).mean())
+    assert table["lost"].is_monotonic_decreasing
+    assert plain(app).count(f"{table.index[0]} loses most: ") == 1
+    assert groups.max() + 1 == int(app.metric[1].value)
+
+
+def test_what_a_search_has_found_is_released_with_its_groups(monkeypatch, seen):
+    none = open_page("release", data="wine", k="3", method="found")
+    assert "No search has been made at k = 3 in this session" in plain(none)
+    assert not none.get("download_button")
+
+    def found(workspace, k):
+        result = run_one(workspace.problem, Method("mdav-plus"), k)
+        return dataclasses.replace(result, method=Method("iterated-local-search"))
+
+    monkeypatch.setattr(certificate, "found", found)
+    app = open_page("release", data="wine", k="3", method="found")
+    assert not app.error
+    expected = run_one(seen.workspace.problem, Method("mdav-plus"), 3).partition.labels
+    assert list(seen.release.partition.labels) == list(expected)
+    assert seen.release.report.given
+    assert "replay(frame, recipe)" in app.code[0].value
+
+
+# --- the files --------------------------------------------------------------------------------------------------------
+
+# Names that Stata and SPSS do not take, with a category, numbers and whole numbers.
+HOURS = pd.DataFrame(
+    {"hours per week": [31, 33, 35, 60, 62, 64], "€": [1.5, 2.5, 3.5, 7.5, 8.5, 9.5], "town": list("aabbbb")}
+)
+
+
+def read_excel(data):
+    header, *rows = openpyxl.load_workbook(io.BytesIO(data)).active.iter_rows(values_only=True)
+    return pd.DataFrame(rows, columns=header)
+
+
+def read_spss(data, path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    path.write_bytes(data)
+    return pyreadstat.read_sav(path)[0]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".xlsx", ".dta", ".sav"])
+def test_each_file_read_by_others_is_the_release(seen, tmp_path, ending):
+    given = [
+        "quasi-identifier.number.drop.0:hours per week",
+        "quasi-identifier.number.drop.0:€",
+        "confidential..:town",
+    ]
+    content = HOURS.to_csv(index=False).encode()
+    app = upload("hours.csv", content, "release", columns=given, k="3", format=ending, method="mdav")
+    assert not app.error
+    readers = {
+        ".csv": lambda: pd.read_csv(io.BytesIO(seen.data)),
+        ".parquet": lambda: pd.read_parquet(io.BytesIO(seen.data)),
+        ".xlsx": lambda: read_excel(seen.data),
+        ".dta": lambda: pd.read_stata(io.BytesIO(seen.data)),
+        ".sav": lambda: read_spss(seen.data, tmp_path / "hours.sav"),
+    }
+    read = readers[ending]()
+    assert read.iloc[:, 0].tolist() == [33, 33, 33, 62, 62, 62]
+    assert read.iloc[:, 1].tolist() == [2.5, 2.5, 2.5, 8.5, 8.5, 8.5]
+    assert read.iloc[:, 2].astype(str).tolist() == list("aabbbb")
+    renamed = ending in (".dta", ".sav")
+    assert (list(read.columns) == list(HOURS.columns)) is not renamed
+    assert ("'hours per week' is called 'hours_per_week'" in plain(app)) is renamed
+
+
+def test_the_python_shown_writes_the_same_bytes(seen, tmp_path, monkeypatch):
+    app = open_survey("release", k="7", shuffle="3", statistic="set")
+    (tmp_path / "survey.csv").write_bytes(SURVEY.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    exec(compile(app.code[0].value, "shown", "exec"), {"__name__": "__main__"})
+    assert (tmp_path / "survey_protected.csv").read_bytes() == seen.data
+
+
+def test_nothing_is_written_or_compared_again_while_the_release_stays(seen, monkeypatch):
+    calls = []
+
+    def write(frame, name):
+        calls.append(name)
+        return frame.to_csv(index=False).encode()
+
+    monkeypatch.setattr(releases, "write_table", write)
+    app = open_survey("release", columns=roles(), k="5")
+    app.selectbox(key="w_release_attribute").set_value("rent")
+    settle(app)
+    release = seen.release
+    app.run()
+    assert calls == ["protected.csv"]
+    assert seen.release is release
+
+
+# --- what cannot be released ------------------------------------------------------------------------------------------
+
+
+def test_too_large_a_k_is_one_sentence():
+    app = open_page("release", data="wine", k="179")
+    [error] = app.error
+    assert "fewer than k=179" in error.value.replace("\\", "")
+    assert "\n" not in error.value
+
+
+def test_a_cancelled_release_says_so(monkeypatch):
+    def cancelled(*args, **kwargs):
+        raise Cancelled
+
+    monkeypatch.setattr(releases, "microaggregate", cancelled)
+    app = open_page("release", data="wine", k="6", scale="minmax")
+    assert app.info[0].value == "Grouping all records: cancelled."
+    assert not app.get("download_button")
+    monkeypatch.undo()
+    press(app, "Go on")
+    assert downloads(app)
+
+
+def test_numbers_and_what_groups_have_in_common_are_both_drawn():
+    app = open_page("release", data="wine", k="5", statistic="ancestor")
+    assert not app.error
+    assert "a range spans" in plain(app)
+    assert [metric.label for metric in app.metric] == ["Total-IL", "Discernibility", "Groups"]
+    one = open_page("release", data="wine", k="5")
+    assert [metric.label for metric in one.metric] == ["Information loss", "Groups"]
+    assert "The correlation that changes most: " in plain(one)

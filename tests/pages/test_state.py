@@ -1,0 +1,67 @@
+"""The choices in the address."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.ui import state
+
+
+def loaded(monkeypatch, **query):
+    """Return the choices that a session begins with at this address, and what it could not use."""
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(st, "query_params", Address(query))
+    state.load()
+    return state.current(), st.session_state.get("address_problems")
+
+
+class Address(dict):
+    def get_all(self, name):
+        value = self[name]
+        return value if isinstance(value, list) else [value]
+
+
+def test_the_address_holds_every_choice_that_is_not_usual(monkeypatch):
+    query = {
+        "data": "wine",
+        "seed": "3",
+        "columns": ["other.number.drop.0:ash", "stratum...0:x"],
+        "k": "7",
+        "method": state.FOUND,
+        "methods": ["md", "cbfs"],
+        "polish": "1",
+        "limit": "12.5",
+        "sample": "0",
+        "shuffle": "0",
+        "format": ".xlsx",
+        "v-mdav.gamma": "0.3",
+    }
+    choices, problems = loaded(monkeypatch, **query)
+    assert not problems
+    assert (choices.seed, choices.k, choices.limit, choices.sample, choices.shuffle) == (3, 7, 12.5, 0, 0)
+    assert choices.polish is True
+    assert choices.methods == ("md", "cbfs")
+    assert choices.params_of("v-mdav") == {"gamma": 0.3}
+    assert state.to_query() == query
+
+
+def test_what_the_address_cannot_mean_is_the_usual_value(monkeypatch):
+    bad = {
+        "data": "nowhere",
+        "k": "0",
+        "toy_k": "0",
+        "seed": "-1",
+        "limit": "-1",
+        "toy_gamma": "inf",
+        "method": "nothing",
+        "methods": ["md", "nothing"],
+        "scale": "none at all",
+        "format": ".exe",
+        "polish": "yes",
+        "v-mdav.gamma": "-1",
+        "v-mdav.nothing": "1",
+    }
+    choices, problems = loaded(monkeypatch, **bad, unknown="is ignored", params="too")
+    assert choices == state.Choices()
+    assert sorted(problem.split("=")[0] for problem in problems) == sorted(bad)
+    assert state.to_query() == {"data": state.default_data()}

@@ -1,0 +1,185 @@
+"""Workbooks of Excel: read as they are, and written with every digit and without formulas."""
+
+import datetime as dt
+import io
+import zipfile
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+
+from microagg import tables
+from microagg.errors import DataError, ParameterError
+from microagg.tables import read_table, sheet_names, write_table
+from tests.tables.common import fails, xlsx
+
+
+def test_xlsx_keeps_columns_and_rows():
+    day = dt.datetime(2024, 5, 1)
+    data = xlsx([["b", "a", "when", "ok"], [2, "x", day, True], [1.5, "NA", None, False], [None, "z", day, True]])
+    frame = read_table(data, name="x.xlsx")
+    assert list(frame) == ["b", "a", "when", "ok"]
+    np.testing.assert_array_equal(frame["b"], [2, 1.5, np.nan])
+    assert frame["a"].isna().tolist() == [False, True, False]
+    assert frame["when"][0] == day
+    assert frame["ok"].dtype == bool
+    assert frame.index.equals(pd.RangeIndex(3))
+
+
+def test_xlsx_blank_surroundings():
+    rows = [[], [None, " a ", None, 2020, "NA"], [None, 1, 5, 2], [], [None, 3, 6, 4, 7], [None, ""], []]
+    frame = read_table(xlsx(rows), name="x.xlsx")
+    assert list(frame) == ["a", "column 3", "2020", "NA"]
+    np.testing.assert_array_equal(frame["a"], [1, np.nan, 3])
+
+
+def test_xlsx_sheets():
+    data = xlsx([["a"], [1]], [["b"], [2]], titles=("first", "second"))
+    assert sheet_names(data, name="x.xlsx") == ["first", "second"]
+    assert list(read_table(data, name="x.xlsx")) == ["a"]
+    assert list(read_table(data, name="x.xlsx", sheet="second")) == ["b"]
+    fails("no sheet 'third': choose one of 'first', 'second'", data, name="x.xlsx", sheet="third", error=ParameterError)
+
+
+def test_xlsx_refusals():
+    fails("the sheet 'Sheet' of the file 'x.xlsx' is empty", xlsx([]), name="x.xlsx")
+    fails("has a header but no records", xlsx([["a", "b"]]), name="x.xlsx")
+    fails("'x.xlsx', the column name 'a' occurs more than once", xlsx([["a", "b", "a"], [1, 2, 3]]), name="x.xlsx")
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("letter.txt", "no workbook")
+    fails("not an Excel workbook, or a damaged one", stream.getvalue(), name="x.xlsx")
+    with pytest.raises(DataError, match="not an Excel workbook"):
+        sheet_names(b"PK\x03\x04", name="x.xlsx")
+    fails("not an Excel workbook, or a damaged one", broken_sheet(b"<worksheet><sheetData><row"), name="x.xlsx")
+
+
+def broken_sheet(xml):
+    """Return a workbook whose only sheet consists of ``xml``."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(xlsx([["a"], [1]]))) as good, zipfile.ZipFile(stream, "w", 8) as bad:
+        for member in good.namelist():
+            bad.writestr(member, xml if member.endswith("sheet1.xml") else good.read(member))
+    return stream.getvalue()
+
+
+def test_xlsx_bomb_is_not_unpacked(monkeypatch):
+    monkeypatch.setattr(tables.excel, "MAX_UNPACKED", 1_000_000)
+    data = broken_sheet(b"<worksheet>" + b" " * 2_000_000)
+    assert len(data) < 20_000
+    fails("'x.xlsx' unpacks to 2 MB, over the limit of 1 MB", data, name="x.xlsx")
+
+
+def test_xlsx_claims_about_its_size_are_not_believed():
+    space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+    row = '<row r="{0}"><c r="{1}{0}"><v>1</v></c></row>'
+    claim = f'<worksheet {space}><dimension ref="A1:XFD1048576"/><sheetData>{{}}</sheetData></worksheet>'
+    small = claim.format(row.format(1, "A") + row.format(2, "A"))
+    assert read_table(broken_sheet(small.encode()), name="x.xlsx").shape == (1, 1)
+    wide = claim.format("".join(row.format(i, "XFD") for i in range(1, 30)))
+    fails("sheet 'Sheet'.*more than 100,000 cells", broken_sheet(wide.encode()), name="x.xlsx", max_cells=100_000)
+    tall = claim.format(row.format(1, "A") + row.format(1_000_000, "A"))
+    fails("more than 100,000 cells", broken_sheet(tall.encode()), name="x.xlsx", max_cells=100_000)
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def cells(frame):
+    """Return the rows of a written workbook as openpyxl sees them."""
+    book = openpyxl.load_workbook(io.BytesIO(write_table(frame, "x.xlsx")))
+    return [list(row) for row in book.active.iter_rows()]
+
+
+def again(frame):
+    return read_table(write_table(frame, "x.xlsx"), name="x.xlsx")
+
+
+def test_numbers_keep_every_digit_and_their_type():
+    frame = pd.DataFrame(
+        {
+            "whole": [1, -(10**15), 10**15],
+            "float": [2.0, 5e-324, 0.1 + 0.2],
+            "gaps": [1.5, np.nan, -2e300],
+            "flag": [True, False, True],
+            "short": np.array([255, 0, 1], dtype=np.uint8),
+        }
+    )
+    found = again(frame)
+    pd.testing.assert_frame_equal(found, frame.astype({"short": np.int64}))
+    assert found["float"].to_numpy().tobytes() == frame["float"].to_numpy().tobytes()
+    # Excel would show no more digits than 15.
+    assert again(pd.DataFrame({"id": [10**15 + 1, 1]}))["id"].tolist() == ["1000000000000001", "1"]
+
+
+def test_text_is_text():
+    texts = ["=1+1", "+1", "@x", "01067", "-1", "2.50", "1e5", "TRUE", "#REF!", " x ", "a<b>&\"'", "a\nb\tc", "a\r\nb"]
+    texts += ["_x0041_x0042_", "\x07", "Łódź 😀", "\uffff", "x" * 32_767]
+    frame = pd.DataFrame({"=text": texts})
+    pd.testing.assert_frame_equal(again(frame), frame)
+    for row in cells(frame):
+        assert row[0].data_type == "s"
+        assert row[0].quotePrefix
+    assert again(pd.DataFrame({"c": pd.Categorical(["=1", None, "b"])}))["c"].tolist()[::2] == ["=1", "b"]
+    with pytest.raises(DataError, match="column 'a' holds a text of more than 32,767 characters, the limit of Excel"):
+        write_table(pd.DataFrame({"a": ["x", "x" * 32_768]}), "x.xlsx")
+
+
+def test_dates_are_dates():
+    frame = pd.DataFrame(
+        {
+            "day": np.array(["1900-03-01", "NaT", "9999-12-31"], dtype="M8[s]"),
+            "time": pd.to_datetime(["2024-05-01 12:00:01.123", None, "1999-12-31 23:59:59.999"]),
+            "early": pd.to_datetime(["1900-02-28", None, "2024-05-01"]),
+            "fine": pd.to_datetime(["2024-05-01 12:00:01.123456", None, None]),
+        }
+    )
+    found = again(frame)
+    for name in ("day", "time"):
+        assert found[name].tolist()[::2] == frame[name].tolist()[::2]
+        assert pd.isna(found[name][1])
+    assert found["early"].tolist()[::2] == ["1900-02-28 00:00:00", "2024-05-01 00:00:00"]
+    assert found["fine"][0] == "2024-05-01 12:00:01.123456"
+    row = cells(frame)[1]
+    # Day 61 of Excel's calendar is 1900-03-01, by its own count.
+    assert row[0].value == dt.datetime(1900, 3, 1)
+    assert b'<c r="A2" s="1"><v>61</v></c>' in sheet_of(write_table(frame, "x.xlsx"))
+    assert [cell.is_date for cell in row] == [True, True, False, False]
+
+
+def sheet_of(data):
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return archive.read("xl/worksheets/sheet1.xml")
+
+
+def test_addresses_and_wide_tables():
+    names = [f"c{j}" for j in range(1000)]
+    rows = cells(pd.DataFrame([range(1000)], columns=names))
+    assert [cell.value for cell in rows[0]] == names
+    assert [cell.value for cell in rows[1]] == list(range(1000))
+    assert [rows[0][j].coordinate for j in (0, 25, 26, 701, 702, 999)] == ["A1", "Z1", "AA1", "ZZ1", "AAA1", "ALL1"]
+
+
+def test_records_without_values_are_kept():
+    frame = pd.DataFrame({"a": [None, 1.0, None], "b": [None, "x", None]})
+    found = again(frame)
+    assert found.isna().to_numpy().tolist() == frame.isna().to_numpy().tolist()
+
+
+def test_limits_of_a_sheet(monkeypatch):
+    assert tables.writing_excel.MAX_ROWS == 2**20
+    monkeypatch.setattr(tables.writing_excel, "MAX_ROWS", 1001)
+    write_table(pd.DataFrame({"a": np.zeros(1000)}), "x.xlsx")
+    with pytest.raises(DataError, match=r"1,001 records and 1 column, .* holds 1,000 records .* 16,384 columns"):
+        write_table(pd.DataFrame({"a": np.zeros(1001)}), "x.xlsx")
+    with pytest.raises(DataError, match=r"1 record and 16,385 columns.*: choose \.csv or \.parquet"):
+        write_table(pd.DataFrame(np.zeros((1, 16_385))), "x.xlsx")
+    with pytest.raises(DataError, match=r"column 'a' has -inf in record 0 .*which \.xlsx files cannot hold"):
+        write_table(pd.DataFrame({"a": [-np.inf]}), "x.xlsx")
+
+
+def test_no_time_of_writing():
+    with zipfile.ZipFile(io.BytesIO(write_table(pd.DataFrame({"a": [1]}), "x.xlsx"))) as archive:
+        assert {member.date_time for member in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+        assert not [name for name in archive.namelist() if name.startswith("docProps")]

@@ -1,0 +1,247 @@
+"""SPSS files: labels, measures, missing values and dates as the file says, and what is written can be read again."""
+
+import datetime as dt
+import io
+
+import numpy as np
+import pandas as pd
+import pyreadstat
+import pytest
+
+from microagg.errors import DataError
+from microagg.tables import read_table, renamed_columns, write_table
+from tests.tables.common import fails
+
+
+@pytest.fixture
+def sav(tmp_path):
+    """Return a function that writes a frame as pyreadstat does."""
+
+    def write(frame, **options):
+        path = tmp_path / "x.sav"
+        pyreadstat.write_sav(frame, str(path), **options)
+        return path.read_bytes()
+
+    return write
+
+
+def again(frame):
+    return read_table(write_table(frame, "x.sav"), name="x.sav")
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ending", "compress"), [("sav", False), ("zsav", True), ("sav", True)])
+def test_columns_rows_and_types(sav, ending, compress):
+    given = pd.DataFrame(
+        {
+            "whole": [1, -2, 3],
+            "gaps": [1.0, np.nan, 3.0],
+            "decimals": [1.0, 2.0, 3.0],
+            "text": ["01067", "", " x "],
+            "day": pd.to_datetime(["2024-05-01", None, "1880-01-02"]),
+            "time": pd.to_datetime(["2024-05-01 12:00:01.123", None, "1880-01-02 23:59:59.999"]),
+            "clock": [dt.time(14, 5), None, dt.time(1, 2, 3)],
+        }
+    )
+    data = sav(given, compress=compress, variable_format={"whole": "F8.0", "gaps": "F8.0", "day": "DATE11"})
+    frame = read_table(data, name=f"x.{ending}")
+    assert list(frame) == list(given)
+    assert frame["whole"].dtype == np.int64
+    assert frame["whole"].tolist() == [1, -2, 3]
+    np.testing.assert_array_equal(frame["gaps"], [1, np.nan, 3])
+    assert frame["decimals"].dtype == np.float64
+    assert frame["text"].isna().tolist() == [False, True, False]
+    # SPSS fills texts up with blanks, so those at the end are none.
+    assert frame["text"].tolist()[::2] == ["01067", " x"]
+    assert frame["day"].tolist()[::2] == [dt.datetime(2024, 5, 1), dt.datetime(1880, 1, 2)]
+    assert frame["time"].tolist()[::2] == given["time"].tolist()[::2]
+    assert frame["clock"].tolist()[::2] == ["14:05:00", "01:02:03"]
+    assert frame[["day", "time", "clock"]].isna().to_numpy()[:, 0].tolist() == [False, True, False]
+    assert frame.index.equals(pd.RangeIndex(3))
+
+
+def test_times_beyond_those_of_a_day_and_other_dates(sav):
+    # 2024-02-29 is 161,210 days after 1582-10-14.
+    given = pd.DataFrame({"long": [108_300.5, -60.0, np.nan], "month": [161_210 * 86_400.0, np.nan, 86_400.0]})
+    frame = read_table(sav(given, variable_format={"long": "DTIME12", "month": "MOYR8"}), name="x.sav")
+    assert frame["long"].tolist()[:2] == ["30:05:00.500", "-00:01:00"]
+    assert frame["month"].tolist()[::2] == [dt.datetime(2024, 2, 29), dt.datetime(1582, 10, 15)]
+    assert frame.isna().sum().tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(("measure", "ordered"), [("ordinal", True), ("nominal", False), ("scale", False)])
+def test_labels_are_categories(sav, measure, ordered):
+    data = sav(
+        pd.DataFrame({"c": [2, 1, 2]}),
+        variable_value_labels={"c": {3: "high", 1: "low", 2: "middle"}},
+        variable_measure={"c": measure},
+    )
+    column = read_table(data, name="x.sav")["c"]
+    assert column.tolist() == ["middle", "low", "middle"]
+    assert column.cat.categories.tolist() == ["low", "middle", "high"]
+    assert column.cat.ordered == ordered
+    assert read_table(data, name="x.sav", labels=False)["c"].tolist() == [2, 1, 2]
+
+
+def test_codes_without_a_label(sav):
+    frame = pd.DataFrame({name: [0, 1200.5, 7] for name in ("nominal", "scale")})
+    data = sav(
+        frame,
+        variable_value_labels={name: {0: "none"} for name in frame},
+        variable_measure={name: name for name in frame},
+    )
+    found = read_table(data, name="x.sav")
+    assert found["nominal"].cat.categories.tolist() == ["none", "7", "1200.5"]
+    assert found["nominal"].tolist() == ["none", "1200.5", "7"]
+    # On a scale they are measurements, of which one has a remark.
+    assert found["scale"].tolist() == [0, 1200.5, 7]
+
+
+def test_text_codes_with_labels(sav):
+    data = sav(pd.DataFrame({"s": ["m", "f", "", "x"]}), variable_value_labels={"s": {"m": "male", "f": "female"}})
+    column = read_table(data, name="x.sav")["s"]
+    assert column.cat.categories.tolist() == ["female", "male", "x"]
+    assert column.isna().tolist() == [False, False, True, False]
+
+
+def test_user_missing_values(sav):
+    given = pd.DataFrame({"c": [1, 9, 2, 97], "x": [1.5, -1.0, 2.5, 3.5], "s": ["a", "b", "?", "a"]})
+    data = sav(
+        given,
+        missing_ranges={"c": [9, {"lo": 90, "hi": 99}], "x": [-1], "s": ["?"]},
+        variable_value_labels={"c": {1: "one", 2: "two", 9: "refused", 95: "other"}, "s": {"a": "A", "?": "unknown"}},
+    )
+    frame = read_table(data, name="x.sav")
+    assert frame["c"].isna().tolist() == [False, True, False, True]
+    assert frame["c"].cat.categories.tolist() == ["one", "two"]
+    np.testing.assert_array_equal(frame["x"], [1.5, np.nan, 2.5, 3.5])
+    assert frame["s"].isna().tolist() == [False, False, True, False]
+    assert frame["s"].cat.categories.tolist() == ["A", "b"]
+
+
+def test_refusals(sav):
+    good = sav(pd.DataFrame({"a": np.arange(1000.0) + 0.5, "b": 1}))
+    fails("'x.sav' has a header but no records", sav(pd.DataFrame({"a": [1.0]}).iloc[:0]), name="x.sav")
+    fails("not an SPSS file", b"a,b\n1,2\n", name="x.sav")
+    fails("not a .csv file but an SPSS file: give it the ending .sav", good, name="x.csv")
+    assert len(read_table(good, name="x.sav", max_cells=2000)) == 1000
+    fails("1,000 records with 2 columns, over the limit of 1,998 cells", good, name="x.sav", max_cells=1998)
+
+
+def test_a_file_that_does_not_say_how_many_records_it_has(sav):
+    data = bytearray(sav(pd.DataFrame({"a": np.arange(100.0)})))
+    data[80:84] = (-1).to_bytes(4, "little", signed=True)
+    assert len(read_table(bytes(data), name="x.sav")) == 100
+    fails("records with 1 columns, over the limit of 60 cells", bytes(data), name="x.sav", max_cells=60)
+
+
+def test_damaged_files_in_the_process_that_reads_them(sav, tmp_path, monkeypatch):
+    good = sav(pd.DataFrame({"a": [1.5, 2.5], "s": ["x", "y"]}))
+    assert read_table(good, name="x.sav").to_dict("list") == {"a": [1.5, 2.5], "s": ["x", "y"]}
+    message = r"'x\.sav' is a damaged SPSS file.*: save it as \.sav again"
+    fails(message, good[:300], name="x.sav")
+    # The library that reads them does not survive every one.
+    crash = tmp_path / "crash.py"
+    crash.write_text("import os\nos.abort()\n")
+    monkeypatch.setattr("microagg.tables.spss.READER", crash)
+    fails(message, good, name="x.sav")
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def test_numbers_text_dates_and_categories_survive():
+    frame = pd.DataFrame(
+        {
+            "whole": [1, -(2**53), 2**53],
+            "real": [0.1 + 0.2, 5e-324, -1.7e308],
+            "gaps": [1.5, np.nan, 2.0],
+            "text": ['com,ma "quo"', "new\nline\r\n\tx", "Łódź"],
+            "formula": ["=1+1", "@x", "-1"],
+            "code": ["01067", "80331", None],
+            "note": ["ü" * 16_000, "b", None],
+            "plain": pd.Categorical(["b", None, "a"], categories=["b", "a", "unused"]),
+            "ordered": pd.Categorical(["hi", "lo", "hi"], categories=["lo", "hi"], ordered=True),
+        }
+    )
+    pd.testing.assert_frame_equal(again(frame), frame)
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_dates_of_every_unit(unit):
+    days = pd.Series(pd.to_datetime(["2024-05-01", "1880-05-01", None])).astype(f"datetime64[{unit}]")
+    times = pd.Series(pd.to_datetime(["2024-05-01 13:00:01", "1880-05-01 00:00:00", None])).astype(
+        f"datetime64[{unit}]"
+    )
+    found = again(pd.DataFrame({"day": days, "time": times}))
+    assert found["day"].tolist()[:2] == [dt.datetime(2024, 5, 1), dt.datetime(1880, 5, 1)]
+    assert found["time"].tolist()[:2] == [dt.datetime(2024, 5, 1, 13, 0, 1), dt.datetime(1880, 5, 1)]
+    assert found.isna().sum().tolist() == [1, 1]
+
+
+def test_written_file_by_another_reader():
+    frame = pd.DataFrame(
+        {
+            "n": pd.array([3, None], dtype="Int64"),
+            "yes": pd.array([True, None], dtype="boolean"),
+            "day": pd.to_datetime(["1880-05-01", None]),
+            "time": pd.to_datetime(["2024-05-01 12:00:01.125", None]),
+            "level": pd.Categorical(["hi", None], categories=["lo", "hi"], ordered=True),
+            "kind": pd.Categorical(["", "b"]),
+            "formula": ["=1+1", None],
+        }
+    )
+    found, about = pyreadstat.read_sav(io.BytesIO(write_table(frame, "x.sav")))
+    assert found.iloc[0, :5].tolist() == [3, 1, dt.date(1880, 5, 1), dt.datetime(2024, 5, 1, 12, 0, 1, 125000), 2]
+    assert found.iloc[1, :5].isna().all()
+    assert found["formula"].tolist() == ["=1+1", ""]
+    assert found["kind"].isna().tolist() == [True, False]
+    assert about.variable_value_labels == {"level": {1: "lo", 2: "hi"}, "kind": {1: "b"}}
+    assert about.variable_measure["level"] == "ordinal"
+    assert about.variable_measure["kind"] == "nominal"
+    assert about.original_variable_types["n"] == "F1.0"
+
+
+def test_no_time_of_writing():
+    data = write_table(pd.DataFrame({"a": [1]}), "x.sav")
+    # The header: a day of 9 characters and a time of 8, before the 64 characters of the file's label.
+    assert data[92:109] == b"01 Jan 8000:00:00"
+    assert pyreadstat.read_sav(io.BytesIO(data))[1].creation_time == dt.datetime(1980, 1, 1)
+
+
+def test_names():
+    names = ["education-num", "education_num", "2020", "With", "größe", "ß" * 40, "ß" * 33, "_x", "A", "a", "b.", "c.d"]
+    frame = pd.DataFrame([range(len(names))], columns=names)
+    finals = ["education_num_2", "education_num", "v_2020", "v_With", "größe", "ß" * 32, "ß" * 31 + "_2", "v__x"]
+    finals += ["A", "a_2", "b_", "c.d"]
+    data = write_table(frame, "x.sav")
+    assert list(read_table(data, name="x.sav")) == finals
+    assert renamed_columns(frame, ".sav") == {a: b for a, b in zip(names, finals, strict=True) if a != b}
+    about = pyreadstat.read_sav(io.BytesIO(data))[1]
+    assert about.column_names == finals
+    assert about.column_labels == [a if a != b else None for a, b in zip(names, finals, strict=True)]
+    with pytest.raises(DataError, match=r"'a{40}…' is called 'a{64}' in \.sav files.*255 bytes of a label in SPSS"):
+        write_table(pd.DataFrame({"a" * 256: [1]}), "x.sav")
+
+
+def test_what_the_format_cannot_hold():
+    found = again(
+        pd.DataFrame(
+            {
+                "beyond": [2**53 + 1, 1],
+                "label": pd.Categorical(["x" * 121, "y"]),
+                "fits": pd.Categorical(["x" * 120, "y"]),
+            }
+        )
+    )
+    assert found["beyond"].tolist() == ["9007199254740993", "1"]
+    assert found["label"].tolist() == ["x" * 121, "y"]
+    assert not isinstance(found["label"].dtype, pd.CategoricalDtype)
+    assert found["fits"].cat.categories.tolist() == ["x" * 120, "y"]
+    with pytest.raises(DataError, match=r"column 'a' has inf in record 1 .*\.sav files cannot hold"):
+        write_table(pd.DataFrame({"a": [1.0, np.inf]}), "x.sav")
+    assert again(pd.DataFrame({"a": ["ü" * 16_383]}))["a"].tolist() == ["ü" * 16_383]
+    with pytest.raises(DataError, match=r"column 'a' holds a text of more than 32,767 bytes, the limit of \.sav files"):
+        write_table(pd.DataFrame({"a": ["ü" * 16_384]}), "x.sav")

@@ -1,0 +1,169 @@
+"""Tables as CSV text, and what holds for files of every kind."""
+
+import datetime as dt
+import sys
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from microagg.errors import DataError, ParameterError
+from microagg.tables import WRITTEN_ENDINGS, read_table, renamed_columns, to_csv, write_table
+from tests.tables.common import read_csv
+
+
+def test_floats_survive_to_the_last_bit():
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2**64, size=(20_000, 2), dtype=np.uint64).view(np.float64)
+    bits[~np.isfinite(bits)] = 0.1
+    bits[:6, 0] = [0.0, -0.0, 5e-324, 1.7976931348623157e308, 0.1 + 0.2, 2**53 + 2.0]
+    frame = pd.DataFrame({"a": bits[:, 0], "b": bits[:, 1], "i": rng.integers(-(2**63), 2**63 - 1, size=20_000)})
+    again = read_csv(to_csv(frame))
+    for name in frame:
+        assert again[name].to_numpy().tobytes() == frame[name].to_numpy().tobytes()
+
+
+def test_round_trip_of_everything_else():
+    frame = pd.DataFrame(
+        {
+            "text": ["plain", 'quo"te', "com,ma", "new\nline", "Łódź", " blank "],
+            "gaps": [1.5, None, 2.0, None, None, 3.0],
+            "flag": [True, False, True, True, False, False],
+        }
+    )
+    pd.testing.assert_frame_equal(read_csv(to_csv(frame)), frame)
+    single = pd.DataFrame({"only": [1.0, None, 3.0]})
+    pd.testing.assert_frame_equal(read_csv(to_csv(single)), single)
+    returns = pd.DataFrame({"text": ["a\rb", "c\r\nd", "e"], "n": [1, 2, 3]})
+    pd.testing.assert_frame_equal(read_csv(to_csv(returns)), returns)
+
+
+@pytest.mark.parametrize("start", list("=+-@\t\r"))
+@pytest.mark.parametrize("dtype", ["str", "object", "category"])
+def test_formulas_are_disarmed_in_text(start, dtype):
+    frame = pd.DataFrame({"t": pd.Series([f"{start}1+1", "a=b", "", None], dtype=dtype)})
+    before = frame.copy()
+    text = to_csv(frame)
+    assert f"'{start}1+1" in text
+    assert "'a=b" not in text
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_numbers_are_never_disarmed():
+    frame = pd.DataFrame({"f": [-1.5, 2.0], "i": [-1, 2], "mixed": [-3, "-4"], "c": pd.Categorical([-7, 7])})
+    assert to_csv(frame) == "f,i,mixed,c\n-1.5,-1,-3,-7\n2.0,2,-4,7\n"
+
+
+def test_names_are_disarmed():
+    assert to_csv(pd.DataFrame({"=cmd()": [1], "@x": [2], 7: [3]})) == "'=cmd(),'@x,7\n1,2,3\n"
+
+
+def test_index_only_with_a_name():
+    assert to_csv(pd.DataFrame({"a": [1]}, index=["x"])) == "a\n1\n"
+    assert to_csv(pd.DataFrame({"a": [1]}, index=pd.Index(["=x"], name="key"))) == "key,a\n'=x,1\n"
+
+
+def test_equal_names_and_wide_frames_can_be_written():
+    assert to_csv(pd.DataFrame([[1, "=x"]], columns=["a", "a"])) == "a,a\n1,'=x\n"
+    wide = pd.DataFrame({f"c{j}": ["x"] for j in range(300)})
+    assert to_csv(wide).count("x") == 300
+
+
+# --- files of every kind ---------------------------------------------------------------------------------------------
+
+EVERY_KIND = pytest.mark.parametrize("ending", WRITTEN_ENDINGS)
+
+
+@EVERY_KIND
+def test_equal_frames_give_equal_bytes_without_an_index(ending):
+    frame = pd.DataFrame({"a": [1.5, 2.5], "t": ["x", None]}, index=pd.Index([7, 5], name="key"))
+    before = frame.copy()
+    data = write_table(frame, f"x{ending}")
+    assert data == write_table(frame.copy(), f"folder/x{ending.upper()}")
+    pd.testing.assert_frame_equal(frame, before)
+    found = read_table(data, name=f"x{ending}")
+    assert found["a"].tolist() == [1.5, 2.5]
+    assert list(found) == ["a", "t"]
+    assert found["t"][0] == "x"
+    assert found["t"].isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".xlsx", ".dta", ".sav"])
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ([1, 2.5, None], [1, 2.5, None]),
+        ([Decimal("0.10"), Decimal(2), None], [0.1, 2, None]),
+        ([Decimal("0.12345678901234567890"), None], ["0.12345678901234567890", None]),
+        ([1, "x", None], ["1", "x", None]),
+        ([2**70, 1], [str(2**70), "1"]),
+        ([True, "yes"], ["True", "yes"]),
+        ([dt.timedelta(hours=1), "x"], ["1:00:00", "x"]),
+        ([[1, 2], "x"], ["[1, 2]", "x"]),
+        ([1j, 2], ["1j", "2"]),
+    ],
+)
+def test_columns_of_objects(ending, cells, expected):
+    data = write_table(pd.DataFrame({"a": pd.Series(cells, dtype=object), "n": range(len(cells))}), f"x{ending}")
+    column = read_table(data, name=f"x{ending}")["a"]
+    assert [None if pd.isna(cell) else cell for cell in column] == expected
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".xlsx", ".dta", ".sav"])
+def test_days_in_a_column_of_objects_are_dates(ending):
+    frame = pd.DataFrame({"a": [dt.date(2024, 2, 29), None], "n": [1, 2]})
+    assert read_table(write_table(frame, f"x{ending}"), name=f"x{ending}")["a"].tolist()[0] == dt.datetime(2024, 2, 29)
+
+
+@pytest.mark.parametrize("ending", [".xlsx", ".dta", ".sav"])
+def test_dates_with_a_time_zone_are_text(ending):
+    frame = pd.DataFrame({"a": pd.to_datetime(["2024-05-01 12:00"]).tz_localize("Europe/Berlin")})
+    assert read_table(write_table(frame, f"x{ending}"), name=f"x{ending}")["a"].tolist() == [
+        "2024-05-01 12:00:00+02:00"
+    ]
+
+
+@EVERY_KIND
+def test_refusals(ending):
+    def refused(match, frame):
+        with pytest.raises(DataError, match=match) as caught:
+            write_table(frame, f"x{ending}")
+        assert str(caught.value).endswith(".")
+        assert ":" in str(caught.value)
+
+    refused("the table has no columns", pd.DataFrame(index=[1, 2]))
+    refused("the column name '1' occurs more than once", pd.DataFrame([[1, 2]], columns=[1, "1"]))
+    refused(r"column 2 \(counting from 1\) has no name", pd.DataFrame([[1, 2]], columns=["a", " "]))
+    refused("holds a character that no file can hold", pd.DataFrame([[1]], columns=pd.Index(["a\ud800"], dtype=object)))
+    refused(
+        r"column 'a' holds half a character .* in 'b\\ud800'", pd.DataFrame({"a": pd.Series(["b\ud800"], dtype=object)})
+    )
+    if ending != ".parquet":
+        refused("column 'a' holds a zero character", pd.DataFrame({"a": ["b\0c"]}))
+        refused("column 'a' holds a zero character", pd.DataFrame({"a": pd.Categorical(["b\0c"])}))
+
+
+@pytest.mark.parametrize("name", ["x.tsv", "x", "x.xls", ""])
+def test_endings(name):
+    with pytest.raises(ParameterError, match=r"must end in \.csv, \.parquet, \.xlsx, \.dta or \.sav"):
+        write_table(pd.DataFrame({"a": [1]}), name)
+
+
+def test_renamed_columns():
+    frame = pd.DataFrame([[1, 2, 3]], columns=["=cmd()", "a b", 7])
+    assert renamed_columns(frame, ".csv") == {"=cmd()": "'=cmd()"}
+    assert renamed_columns(frame, ".parquet") == renamed_columns(frame, ".xlsx") == {}
+    assert renamed_columns(frame, ".dta") == {"=cmd()": "_cmd__", "a b": "a_b", "7": "v_7"}
+    assert renamed_columns(frame, ".sav") == {"=cmd()": "v__cmd__", "a b": "a_b", "7": "v_7"}
+    with pytest.raises(ParameterError, match="must end in"):
+        renamed_columns(frame, "sav")
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "name"), [("pyarrow", "files", "x.parquet"), ("pyreadstat", "statistics", "x.sav")]
+)
+def test_packages_that_write(monkeypatch, package, extra, name):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(DataError, match=rf"writing '{name}' needs the package {package}: install microagg\[{extra}\]"):
+        write_table(pd.DataFrame({"a": [1]}), name)

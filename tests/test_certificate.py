@@ -1,0 +1,142 @@
+"""What is found and what is proven at one k, and the floors that are known at once."""
+
+import numpy as np
+import pytest
+
+from microagg import DataError, ParameterError, Partition, certificate, datasets, make, metrics
+from microagg.certificate import Certificate
+from microagg.metrics.bounds import Bound, LinearProgram, exact, nearest_neighbor
+from microagg.problem import Problem
+from microagg.progress import Cancelled, watched
+from microagg.records import Records
+
+CORNERS = np.array([[x + dx, y + dy] for x in (0, 9) for y in (0, 9) for dx in (0, 1) for dy in (0, 1)], dtype=float)
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(8).normal(size=(200, 3))
+
+
+def check_trace(steps, sign):
+    seconds, losses = np.array(steps).T
+    assert (np.diff(seconds) >= 0).all()
+    assert (sign * np.diff(losses) > 0).all()
+
+
+def test_it_begins_with_mdav_star_or_the_labels_given_and_the_nearest_neighbors(X):
+    own = Certificate(X, 3)
+    loss = metrics.information_loss(X, make("mdav-star", k=3).fit_predict(X))
+    assert own.found == [(0.0, pytest.approx(loss))]
+    assert own.proven == [(0.0, pytest.approx(nearest_neighbor(X, 3).information_loss))]
+    assert own.gap == pytest.approx(loss / nearest_neighbor(X, 3).information_loss - 1)
+    assert not own.closed
+    labels = np.arange(200) // 4 + 10
+    given = Certificate(X, 4, labels)
+    assert given.labels.tolist() == (labels - 10).tolist()
+    assert given.found[0][1] == pytest.approx(metrics.information_loss(X, labels))
+
+
+def test_time_narrows_it_from_both_sides(X):
+    own = Certificate(X, 3)
+    begun = own.gap
+    assert own.narrow(0.5) is own
+    check_trace(own.found, -1)
+    check_trace(own.proven, 1)
+    assert own.gap < begun
+    assert own.found[-1][1] == pytest.approx(metrics.information_loss(X, own.labels))
+    assert own.proven[-1][1] == pytest.approx(own.bound.information_loss)
+    assert own.proven[-1][1] <= own.found[-1][1]
+    assert Partition(own.labels, 3).sizes.min() >= 3
+    spent, gap, steps = own.seconds, own.gap, len(own.found)
+    own.narrow(0.2)
+    assert own.seconds > spent
+    assert own.gap <= gap
+    check_trace(own.found, -1)
+    assert all(seconds > spent for seconds, _ in own.found[steps:])
+
+
+def test_four_squares_far_apart_are_grouped_and_proven_to_be_the_optimum():
+    # Each square of side 1 has SSE 4 · 0.5; the start mixes them.
+    own = Certificate(CORNERS, 4, np.arange(16) % 4).narrow(60)
+    assert own.closed
+    assert own.labels.tolist() == [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4
+    assert own.found[-1][1] == pytest.approx(100 * 8 / metrics.sst(CORNERS))
+    assert own.gap == pytest.approx(0, abs=1e-6)
+    # Once both meet there is nothing left to do.
+    seen = []
+    own.narrow(60, lambda _, left: seen.append(left) is None)
+    assert not seen
+
+
+def test_watch_sees_both_and_stops_both(X):
+    seen = []
+
+    def watch(own, left):
+        seen.append((own.found[-1][1], own.proven[-1][1], left))
+        return len(seen) < 6
+
+    own = Certificate(X, 3).narrow(600, watch)
+    assert len(seen) == 6
+    assert all(low <= high for high, low, _ in seen)
+    assert all(0 < left <= 600 for *_, left in seen)
+    assert own.seconds < 600
+
+
+def test_cancelled_it_keeps_what_is_known(X):
+    calls = []
+    own = Certificate(X, 3)
+    with pytest.raises(Cancelled), watched(lambda *_: len(calls) < 4 and calls.append(0) is None):
+        own.narrow(600)
+    assert own.found[-1][1] == pytest.approx(metrics.information_loss(X, own.labels))
+    assert own.proven[-1][1] == pytest.approx(own.bound.information_loss)
+    assert own.narrow(0.0).found[-1][1] == pytest.approx(metrics.information_loss(X, own.labels))
+
+
+def test_a_failure_below_ends_the_search_above(X, monkeypatch):
+    def fail(*_):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(LinearProgram, "improve", fail)
+    with pytest.raises(MemoryError, match="no room"):
+        Certificate(X, 3).narrow(600)
+
+
+def test_bad_arguments_are_named(X):
+    with pytest.raises(ParameterError, match="seconds"):
+        Certificate(X, 3).narrow(-1)
+    with pytest.raises(DataError, match="fewer than k=201"):
+        Certificate(X, 201)
+
+
+def test_floors_known_at_once_are_the_nearest_neighbor_bound_or_the_optimum(X):
+    assert [own.sse for own in certificate.floors(Problem.of(X), [2, 5])] == pytest.approx(
+        [nearest_neighbor(X, k).sse for k in (2, 5)]
+    )
+    toy = datasets.load("toy").X
+    assert [own.sse for own in certificate.floors(Problem.of(toy), [2, 3])] == pytest.approx(
+        [exact(toy, k)[0] for k in (2, 3)]
+    )
+    # With fewer than 2k records there is one group, which loses all.
+    assert certificate.floors(Problem.of(X[:9]), [5])[0].information_loss == pytest.approx(100)
+    assert certificate.floors(Problem.of(X[:9]), [4])[0].information_loss < 100
+    assert certificate.floors(Problem.of(Records.of_numbers(X)), [5]) == []
+    strata = np.arange(200) % 2
+    assert certificate.floors(Problem.of(X, strata=strata), [3])[0].sse == pytest.approx(
+        sum(nearest_neighbor(X[strata == s], 3).sse for s in (0, 1))
+    )
+
+
+def test_what_is_proven_for_a_k_holds_for_larger_ones():
+    def bound(k, sse):
+        return Bound(k, sse, sse / 2, 0.0)
+
+    bounds = [bound(2, 1.0), bound(3, 2.0), bound(4, 3.0), bound(9, 8.0)]
+    found = certificate.raised(bounds, [bound(3, 4.0), bound(4, 3.5)])
+    assert [(own.k, own.sse, own.information_loss) for own in found] == [
+        (2, 1.0, 0.5),
+        (3, 4.0, 2.0),
+        (4, 4.0, 2.0),
+        (9, 8.0, 4.0),
+    ]
+    assert certificate.raised(bounds, []) == bounds

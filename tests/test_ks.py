@@ -1,0 +1,47 @@
+"""Values of k as people write them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from microagg.errors import ParameterError
+from microagg.ks import read_ks
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "beyond"),
+    [
+        ("2–5", [2, 3, 4, 5], False),
+        ("2-4, 20", [2, 3, 4, 20], False),
+        ("20;3 3 - 4", [3, 4, 20], False),
+        ("1", [1], False),
+        ("48-60", [48, 49, 50], True),
+        ("5, 51", [5], True),
+        ("60", [], True),
+        ("5, 100-999999999", [5], True),
+        ("", [], False),
+    ],
+)
+def test_values_of_k_are_read(text, found, beyond):
+    assert read_ks(text, 50, 30) == (found, beyond)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("2, x", "'x' is no value of k"),
+        ("0", "'0' is no value of k"),
+        ("0-4", "'0-4' is no value of k"),
+        ("2.5", "'2.5' is no value of k"),
+        ("2-3-4", "'2-3-4' is no value of k"),
+        ("-3", "'-3' is no value of k"),
+        ("9–4", "the range 9-4 runs backward"),
+        ("1-40", "more than 30 values of k"),
+        ("1-20, 25-40", "more than 30 values of k"),
+    ],
+)
+def test_what_is_no_value_of_k_is_said(text, says):
+    with pytest.raises(ParameterError, match=re.escape(says)):
+        read_ks(text, 50, 30)
