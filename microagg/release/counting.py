@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import infer_dtype, is_float_dtype, is_object_dtype
 
 from microagg.validation import IntArray
 
@@ -68,13 +69,35 @@ class Uniform(NamedTuple):
 def coded(series: pd.Series[Any]) -> IntArray:
     """Return the number of each record's value, from 0 in the order of appearance, shape (n,); -1 where it is missing.
 
-    Values that cannot be told apart by themselves, such as lists, are told apart by how they are written.
+    Equal values that are written differently are different ones: see :func:`told_apart`. Values that cannot be told
+    apart by themselves, such as lists, are told apart by how they are written.
     """
     try:
-        codes, _ = pd.factorize(series)
+        codes, _ = pd.factorize(told_apart(series))
     except TypeError:
         codes, _ = pd.factorize(series.map(repr, na_action="ignore"))
     return codes.astype(np.int64, copy=False)
+
+
+def told_apart(series: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column in which equal values differ if a file has them otherwise, such as 1 and True, or 0.0 and -0.0.
+
+    It is for counting only: where there may be such values, pairs of value and text take their place.
+    """
+    if is_object_dtype(series):
+        may_differ = infer_dtype(series, skipna=True) != "string"
+    else:
+        may_differ = is_float_dtype(series) and _has_negative_zero(series)
+    return series.astype(object).map(_with_text, na_action="ignore") if may_differ else series
+
+
+def _has_negative_zero(series: pd.Series[Any]) -> bool:
+    numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
+    return bool((np.signbit(numbers) & (numbers == 0.0)).any())
+
+
+def _with_text(value: Any) -> tuple[Any, str]:
+    return value, str(value)
 
 
 def combined(first: IntArray, *others: IntArray) -> IntArray:

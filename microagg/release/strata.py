@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from microagg.errors import DataError
 from microagg.partition import Partition
+from microagg.release.counting import told_apart
 from microagg.validation import IntArray, check_present, plain, quoted
 
 
@@ -24,7 +25,8 @@ class Part(NamedTuple):
 def find(frame: pd.DataFrame, columns: Sequence[Any], kept: NDArray[np.bool_]) -> list[Part]:
     """Return the strata of the records of ``frame`` that are ``kept``, in order of first appearance.
 
-    Without ``columns`` all records are one part.
+    Without ``columns`` all records are one part. Values that a file has otherwise, such as 1 and True, are of different
+    strata, for they are released as they are.
 
     Raises
     ------
@@ -36,26 +38,35 @@ def find(frame: pd.DataFrame, columns: Sequence[Any], kept: NDArray[np.bool_]) -
         return [Part(np.arange(len(positions)), ())]
     for column in columns:
         check_present(frame[column], kept, "no value", ", so it belongs to no stratum")
-    table = keys(frame.iloc[positions], columns)
+    kept_frame = frame.iloc[positions]
     try:
+        table = keys(kept_frame, columns)
         codes = table.groupby(list(table.columns), sort=False, observed=True).ngroup().to_numpy()
     except TypeError:
         raise DataError(
             f"the strata columns {quoted(columns)} hold values that cannot be told apart (such as lists): "
             "turn them into text or numbers first."
         ) from None
-    # iat and not iloc of a row, which would turn integers beside floats into floats.
+    # One value at a time and not a row, in which integers beside floats would become floats.
     return [
-        Part(rows, tuple(table.iat[int(rows[0]), j] for j in range(len(columns))))
+        Part(rows, tuple(kept_frame[column].iat[int(rows[0])] for column in columns))
         for rows in Partition(codes, 1).groups()
     ]
 
 
 def keys(frame: pd.DataFrame, columns: Sequence[Any]) -> pd.DataFrame:
-    """Return ``columns`` of ``frame``, numbered from 0 and without an index, to group the records by."""
+    """Return ``columns`` of ``frame``, numbered from 0 and without an index, to group the records by.
+
+    Values are as :func:`microagg.release.counting.told_apart` has them.
+
+    Raises
+    ------
+    TypeError
+        If values cannot be told apart, such as lists.
+    """
     # An index level may have the name of a column, and pandas then would not know which to group by.
     table = frame.loc[:, list(columns)].reset_index(drop=True)
-    return table.set_axis(range(len(columns)), axis=1)
+    return table.set_axis(range(len(columns)), axis=1).apply(told_apart)
 
 
 def codes(parts: Sequence[Part], n: int) -> IntArray:

@@ -83,3 +83,18 @@ def test_strata_that_cannot_be_compared_are_refused(frame):
     frame["region"] = [[i % 2] for i in range(60)]
     with pytest.raises(DataError, match="strata columns 'region' hold values that cannot be told apart"):
         microaggregate(frame, k=3, quasi_identifiers=QUASI, by="region")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [(1, True), (1, 1.0), (0.0, -0.0), (1, "1")], ids=["1/True", "1/1.0", "0.0/-0.0", "1/text"]
+)
+def test_equal_strata_that_files_write_differently_are_two(one, other):
+    # Grouped together, their records would have fewer than k equals in the file.
+    values = [one, other] if isinstance(one, float) else np.array([one, other], dtype=object)
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "s": np.tile(values, 3)})
+    release = microaggregate(frame, k=3, by="s")
+    assert release.partition.labels.tolist() == [0, 1] * 3
+    assert smallest_class(release.frame.astype(str), ["a", "s"]) == 3
+    assert [str(stratum.values[0]) for stratum in release.report.risk.strata] == [str(one), str(other)]
+    with pytest.raises(DataError, match=rf"stratum s={other!r} has only 2 records"):
+        microaggregate(frame.iloc[:5], k=3, by="s")
