@@ -24,6 +24,7 @@ from microagg.release.rounding import ROUNDINGS
 from microagg.release.source import Numbers, Source
 from microagg.scaling import SCALES
 from microagg.schema import ROLES, Schema
+from microagg.tables.checks import has_surrogates
 from microagg.validation import (
     FloatArray,
     IntArray,
@@ -291,19 +292,22 @@ def _refuse_to_polish(schema: Schema) -> None:
 def _check_text(schema: Schema) -> None:
     for attribute in schema.attributes:
         for name in attribute.taxonomy.names if attribute.taxonomy is not None else attribute.levels:
-            try:
-                name.encode()
-            except UnicodeEncodeError:
+            if has_surrogates(name):
                 raise DataError(
                     f"column {attribute.name!r} has the category {name!r}, which holds half a character and can be in "
                     "no file: read the data again in their own encoding, or rename it."
-                ) from None
+                )
 
 
 def _check_names(schema: Schema) -> None:
     for role in ROLES:
         for name in schema.columns(role):
-            if not isinstance(name, (str, int, np.integer)):
+            if not (isinstance(name, str) or is_whole(name)):
                 raise DataError(
                     f"the column name {name!r} is neither text nor a whole number, so no recipe can hold it: rename it."
+                )
+            if has_surrogates(str(name)):
+                raise DataError(
+                    f"the column name {name!r} holds half a character and can be in no file: read the data again in "
+                    "their own encoding, or rename it."
                 )

@@ -285,3 +285,20 @@ def test_any_release_is_k_anonymous(data):
         assert frame[name].min() <= out[name].min() <= out[name].max() <= frame[name].max()
     assert report.loss.lower_bound <= report.loss.information_loss * (1 + 1e-9)
     json.dumps([report.to_dict(), release.recipe], allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (True, "the column name True is neither text nor a whole number"),
+        ((1, 2), r"the column name \(1, 2\) is neither text nor a whole number"),
+        ("a\ud800", r"the column name 'a\\ud800' holds half a character"),
+    ],
+)
+@pytest.mark.parametrize("role", ["quasi_identifiers", "identifiers", "by"])
+def test_names_that_no_recipe_or_file_can_hold_are_refused(name, message, role):
+    frame = pd.DataFrame({0: [1.0, 2.0, 3.0], 1: [1, 1, 1]})
+    frame.columns = pd.Index(["a", name], dtype=object, tupleize_cols=False)
+    roles = {"quasi_identifiers": ["a"]} | {role: [name]}
+    with pytest.raises(DataError, match=message):
+        microaggregate(frame, k=3, **roles)
