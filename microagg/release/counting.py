@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import infer_dtype, is_float_dtype, is_object_dtype
+from pandas.api.types import infer_dtype, is_datetime64_any_dtype, is_float_dtype, is_object_dtype
 
-from microagg.validation import IntArray
+from microagg.encoding import is_number
+from microagg.validation import FloatArray, IntArray
 
 #: A column determines another one if at least this share of the records that it can be judged by agree. Not all of
 #: them, for a few typing errors in a file do not keep anybody from seeing what the column says.
@@ -151,6 +152,51 @@ def determined(codes: IntArray, targets: Mapping[Hashable, IntArray]) -> list[Ha
     shared = shared[np.argsort(codes[shared], kind="stable")]
     column = pd.factorize(codes[shared])[0]
     return [name for name, target in targets.items() if _determines(column, target[shared])]
+
+
+def measured(series: pd.Series[Any]) -> FloatArray | None:
+    """Return a column of numbers or dates as floats, shape (n,), NaN where they are missing; None for others."""
+    if is_number(series.dtype):
+        return series.to_numpy(dtype=np.float64, na_value=np.nan)
+    if not is_datetime64_any_dtype(series):
+        return None
+    return np.where(series.isna(), np.nan, series.to_numpy(dtype="datetime64[us]").astype(np.float64))
+
+
+def in_order(values: FloatArray, targets: Mapping[Hashable, FloatArray]) -> list[Hashable]:
+    """Return in the order of which targets, or its reverse, a column puts the records; all have shape (n,).
+
+    So it does where one is computed from the other, such as net from gross income, however few records share a value.
+    Of the records that have a value of the column, at most 1 % (see :data:`DETERMINED`) may speak against it: those
+    that share theirs with one of another value of the target, and those steps from one value of the column to the next
+    at which the target falls (or rises). As for :func:`determined`, the target's most frequent value must have less
+    than 95 % of the records (:data:`COMMON`), and it must not be likely that they stand like this by chance
+    (:data:`CHANCE`). No target may lack values.
+    """
+    rows = np.flatnonzero(~np.isnan(values))
+    if len(rows) == 0:
+        return []
+    rows = rows[np.argsort(values[rows])]
+    starts = np.flatnonzero(np.diff(pd.factorize(values[rows])[0], prepend=-1))
+    return [name for name, target in targets.items() if _ascends_or_descends(target[rows], starts)]
+
+
+def _ascends_or_descends(target: FloatArray, starts: IntArray) -> bool:
+    """Whether ``target``, of records whose equals in the column begin at ``starts``, is in the order of the column."""
+    m = len(target)
+    lowest, highest = np.minimum.reduceat(target, starts), np.maximum.reduceat(target, starts)
+    falls, rises = np.count_nonzero(lowest[1:] < highest[:-1]), np.count_nonzero(highest[1:] > lowest[:-1])
+    differing = int(np.diff(starts, append=m)[lowest != highest].sum())
+    if differing + min(falls, rises) > (1.0 - DETERMINED) * m:
+        return False
+    counts = np.unique(target, return_counts=True)[1]
+    return bool(counts.max() < COMMON * m) and not _may_be_in_order(counts)
+
+
+def _may_be_in_order(counts: IntArray) -> bool:
+    """Whether two of all orders of values that occur so often, the ascending and the descending one, are likely."""
+    orders = math.lgamma(float(counts.sum()) + 1.0) - sum(math.lgamma(float(count) + 1.0) for count in counts)
+    return bool(math.log(2.0) - orders >= math.log(CHANCE))
 
 
 def _determines(column: IntArray, target: IntArray) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_datetime64_any_dtype
 
 from microagg.release import counting
 from microagg.release.counting import Below, Rarity, Uniform
@@ -91,8 +92,9 @@ def find(
         confidential columns, stop for all others. Besides, warn of other columns and weights that do not, but of
         which the combinations with the quasi-identifiers have fewer than k records.
     "determines"
-        Stop if a column left as it is determines a quasi-identifier of the original file:
-        see :func:`microagg.release.counting.determined`.
+        Stop if a column left as it is determines a quasi-identifier of the original file, see
+        :func:`microagg.release.counting.determined`, or puts the records in its order, see
+        :func:`microagg.release.counting.in_order`. Of a date that is released by the year, it is the year that counts.
     "homogeneity"
         Warn of each confidential column that has one single value in some class, so that who finds a person's class
         learns the value (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006). Values that are missing are not
@@ -287,25 +289,46 @@ def _identifying_together(file: _File) -> Iterator[Finding]:
 
 
 def _determines(file: _File) -> Iterator[Finding]:
-    targets = {name: counting.coded(file.original[name]) for name in file.schema.quasi_identifiers}
+    targets = {name: _target(file, name) for name in file.schema.quasi_identifiers}
+    coded = {name: counting.coded(target) for name, target in targets.items()}
+    measured = {name: values for name, target in targets.items() if (values := counting.measured(target)) is not None}
     known = False
     for name in (*file.confidential, *file.others, *file.undeclared):
-        codes = counting.coded(file.original[name])
-        found = counting.determined(codes, targets)
-        if not found:
-            continue
-        known = True
-        pairs = [
-            repr(plain(target)) + (" (one to one)" if _one_to_one(codes, targets[target]) else "") for target in found
-        ]
-        text = (
-            f"{plain(name)!r} determines {listing(pairs)}: who knows a record's value of {plain(name)!r} knows the "
-            f"original {quoted(found)}, whatever is released in its place. Leave {plain(name)!r} out, or make it a "
-            "quasi-identifier."
-        )
-        yield Finding("stop", "determines", (name, *found), text)
+        codes, values = counting.coded(file.original[name]), counting.measured(file.original[name])
+        found = counting.determined(codes, coded)
+        ordered = [] if values is None else counting.in_order(values, measured)
+        ordered = [target for target in ordered if target not in found]
+        if found or ordered:
+            known = True
+            pairs = {target: _one_to_one(codes, coded[target]) for target in found}
+            yield Finding("stop", "determines", (name, *found, *ordered), _determines_text(name, pairs, ordered))
     if not known:
         yield Finding("ok", "determines", (), "No column left as it is determines a quasi-identifier.")
+
+
+def _target(file: _File, name: Hashable) -> pd.Series[Any]:
+    """Return what nobody should learn of a quasi-identifier."""
+    series = file.original[name]
+    by_year = file.schema.dates.get(name) == "year" and is_datetime64_any_dtype(series)
+    return series.dt.year if by_year else series
+
+
+def _determines_text(name: Hashable, found: Mapping[Hashable, bool], ordered: Sequence[Hashable]) -> str:
+    """Return what a column says of those that it determines, one to one or not, and of those that it puts in order."""
+    says = []
+    if found:
+        pairs = [repr(plain(target)) + (" (one to one)" if both else "") for target, both in found.items()]
+        says.append(
+            f"{plain(name)!r} determines {listing(pairs)}: who knows a record's value of {plain(name)!r} knows the "
+            f"original {quoted(list(found))}, whatever is released in its place."
+        )
+    if ordered:
+        says.append(
+            f"{plain(name)!r} puts the records in the order of {quoted(ordered)} (or its reverse), as one that is "
+            f"computed from the other does: who knows a record's value of {plain(name)!r} can tell the original "
+            f"{quoted(ordered)}, or nearly so."
+        )
+    return f"{' '.join(says)} Leave {plain(name)!r} out, or make it a quasi-identifier."
 
 
 def _one_to_one(codes: IntArray, target: IntArray) -> bool:

@@ -134,3 +134,53 @@ def test_determined_is_what_its_definition_says(column, many, astray):
         and sum(share**2 for share in shares) ** (m - len(groups)) <= 0.01 * (1 + 1e-9)
     )
     assert determines(column, target) == expected
+
+
+def in_order(values, target):
+    return counting.in_order(np.array(values, dtype=float), {"target": np.array(target, dtype=float)}) == ["target"]
+
+
+def test_a_column_computed_from_another_has_its_order():
+    assert in_order([3, 1, 2, 6, 5, 4], [30, 10, 20, 60, 50, 40])
+    assert in_order([3, 1, 2, 6, 5, 4], [-30, -10, -20, -60, -50, -40])
+    assert not in_order([3, 1, 2, 6, 5, 4], [30, 10, 20, 60, 40, 50])
+    # Equal values of the column must be equal in the target: ages by tens do not tell ages.
+    assert not in_order([1, 1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6, 7])
+    assert not in_order([1, 1, 2, 3, 4, 5, 6], [7, 6, 5, 4, 3, 2, 1])
+    assert in_order([1, 2, 3, 4, 5, 6, 7, np.inf, np.nan], [1, 1, 1, 4, 5, 6, 7, 8, 0])
+
+
+def test_an_order_by_chance_is_not_enough():
+    # Of 5! = 120 orders two are counted, more than one in a hundred; of 6! = 720 two are less.
+    assert not in_order(range(5), range(5))
+    assert in_order(range(6), range(6))
+    # Of the places of two among eight there are 28.
+    assert not in_order(range(8), [0] * 6 + [1] * 2)
+    assert not in_order(range(100), [0] * 95 + [1] * 5)
+    assert not in_order([np.nan] * 9, range(9))
+
+
+def test_one_record_in_a_hundred_may_be_out_of_order():
+    target = np.arange(102)
+    target[[3, 4]] = target[[4, 3]]
+    assert in_order(range(102), target)
+    target[[8, 9]] = target[[9, 8]]
+    assert not in_order(range(102), target)
+
+
+def test_numbers_and_dates_are_measured():
+    assert counting.measured(pd.Series(["a"])) is None
+    assert counting.measured(pd.Series([True])) is None
+    np.testing.assert_array_equal(counting.measured(pd.Series([1, None], dtype="Int64")), [1.0, np.nan])
+    days = pd.Series(pd.to_datetime(["1970-01-02", None]))
+    for column in (days, days.dt.tz_localize("UTC")):
+        np.testing.assert_array_equal(counting.measured(column), [86_400e6, np.nan])
+
+
+@pytest.mark.parametrize("values", [[1, True, 1], [1, 1.0, 1], [1, "1", 1], [0.0, -0.0, 0.0], [(), "()", ()]], ids=str)
+def test_values_that_a_file_has_otherwise_are_different(values):
+    assert counting.coded(pd.Series(values, dtype=None if isinstance(values[0], float) else object)).tolist() == [
+        0,
+        1,
+        0,
+    ]

@@ -282,6 +282,38 @@ def test_gaps_of_a_column_do_not_hide_what_it_determines():
     assert "(one to one)" in stop.text
 
 
+@pytest.mark.parametrize("role", ["confidential", "others", None])
+def test_columns_that_are_computed_from_a_quasi_identifier(role):
+    gross = np.random.default_rng(0).permutation(40) * 100.0
+    original = pd.DataFrame({"q": gross, "net": 0.6 * gross + 7, "debt": -(gross**3), "x": np.roll(gross, 1)})
+    roles = {} if role is None else {role: ("net", "debt", "x")}
+    found = findings(original.assign(q=0.0), original=original, code="determines", **roles)
+    assert levels(found) == [("stop", ("net", "q")), ("stop", ("debt", "q"))]
+    assert found[0].text.startswith("'net' puts the records in the order of 'q' (or its reverse), as one that is")
+
+
+def test_a_birth_date_tells_the_year_of_birth_and_the_year_a_date_released_by_it():
+    days = pd.Series(pd.date_range("1950-01-01", periods=40, freq="200D").astype("datetime64[s]"))
+    born, left = (
+        findings(
+            pd.DataFrame({"q": 1960, "born": days}),
+            original=pd.DataFrame({"q": days.dt.year, "born": days}),
+            confidential=("born",),
+            code="determines",
+        ),
+        findings(
+            pd.DataFrame({"q": 1960, "year": days.dt.year}),
+            original=pd.DataFrame({"q": days, "year": days.dt.year}),
+            confidential=("year",),
+            dates={"q": "year"},
+            code="determines",
+        ),
+    )
+    assert levels(born) == [("stop", ("born", "q"))]
+    assert levels(left) == [("stop", ("year", "q"))]
+    assert left[0].text.startswith("'year' determines 'q' (one to one)")
+
+
 # ---- Classes ---------------------------------------------------------------------------------------------------------
 
 
