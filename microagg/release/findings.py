@@ -85,7 +85,7 @@ def find(
         otherwise.
     "k"
         Stop if there are classes of fewer than k records, with the columns without a role counted among the
-        quasi-identifiers.
+        quasi-identifiers. With k of 1 warn of records that are alone in theirs.
     "identifying"
         Of the columns left as they are, those that identify by themselves: at least 20 % (:data:`RARE`) of the records
         that have a value in them have one that fewer than k records have (fewer than 2 where k is 1). Warn for
@@ -226,8 +226,14 @@ def _k(file: _File) -> Iterator[Finding]:
     alone = counting.below(file.classes, k)
     together = file.below(*names) if names else alone
     strata = " and strata" if file.schema.strata else ""
-    if not together.records:
-        and_with = f", with {quoted(names)} too," if names else ""
+    and_with = f", with {quoted(names)} too," if names else ""
+    if together.smallest == k == 1:
+        text = (
+            f"{together.unique:,} of {counted(file.n, 'record')} share their quasi-identifiers{strata}{and_with} with "
+            "nobody, as k = 1 allows: who knows these finds the record. Choose a higher k."
+        )
+        yield Finding("warn", "k", names, text)
+    elif not together.records:
         text = (
             f"Each combination of quasi-identifiers{strata}{and_with} is shared by at least "
             f"{counted(together.smallest, 'record')}, counted on the release (k = {k:,})."

@@ -117,6 +117,19 @@ def test_k_is_that_of_the_release():
     assert "3 of 7 records (0 unique) share their quasi-identifiers with fewer than k = 4" in below.text
 
 
+def test_k_of_one_is_no_protection():
+    released = pd.DataFrame({"q": [1, 2, 3, 3, 4, 4], "s": list("aaaabb"), "loose": list("xxxxxy")})
+    warn = only(findings(released[["q"]], k=1, code="k"))
+    assert levels([warn]) == [("warn", ())]
+    assert warn.text.startswith("2 of 6 records share their quasi-identifiers with nobody, as k = 1 allows")
+    warn = only(findings(released, k=1, code="k", strata=("s",)))
+    assert levels([warn]) == [("warn", ("loose",))]
+    assert warn.text.startswith(
+        "4 of 6 records share their quasi-identifiers and strata, with 'loose' too, with nobody"
+    )
+    assert levels(findings(released[["q"]].iloc[2:], k=1, code="k")) == [("ok", ())]
+
+
 def test_columns_without_a_role_count_for_k():
     released = pd.DataFrame(
         {"q": [1.0] * 4 + [2.0] * 4, "same": 0, "two": list("aabbccdd"), "odd": list("xxxyzzzz"), "gap": [None] * 8}
