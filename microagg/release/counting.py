@@ -9,9 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import infer_dtype, is_datetime64_any_dtype, is_float_dtype, is_object_dtype
+from pandas.api.types import (
+    infer_dtype,
+    is_bool_dtype,
+    is_complex_dtype,
+    is_datetime64_any_dtype,
+    is_float_dtype,
+    is_object_dtype,
+)
 
-from microagg.encoding import is_number
+from microagg import dates
+from microagg.encoding import is_number, read
+from microagg.errors import DataError
 from microagg.validation import FloatArray, IntArray
 
 #: A column determines another one if at least this share of the records that it can be judged by agree. Not all of
@@ -155,12 +164,25 @@ def determined(codes: IntArray, targets: Mapping[Hashable, IntArray]) -> list[Ha
 
 
 def measured(series: pd.Series[Any]) -> FloatArray | None:
-    """Return a column of numbers or dates as floats, shape (n,), NaN where they are missing; None for others."""
+    """Return a column of numbers or dates as floats, shape (n,), NaN where they are missing; None for others.
+
+    Text counts as the numbers or dates that all of it says: see :func:`microagg.encoding.read`.
+    """
     if is_number(series.dtype):
         return series.to_numpy(dtype=np.float64, na_value=np.nan)
-    if not is_datetime64_any_dtype(series):
+    if is_datetime64_any_dtype(series):
+        return np.where(series.isna(), np.nan, series.to_numpy(dtype="datetime64[us]").astype(np.float64))
+    if is_bool_dtype(series) or is_complex_dtype(series):
         return None
-    return np.where(series.isna(), np.nan, series.to_numpy(dtype="datetime64[us]").astype(np.float64))
+    frame = series.to_frame("text")
+    try:
+        return read(frame, (), ("text",), {})["text"].to_numpy()
+    except DataError:
+        pass
+    try:
+        return dates.to_days(read(frame, ("text",), (), {})["text"])
+    except DataError:
+        return None
 
 
 def in_order(values: FloatArray, targets: Mapping[Hashable, FloatArray]) -> list[Hashable]:

@@ -50,7 +50,7 @@ def check_export(
     -------
     Finding
         Of code "bytes": "ok" with the size of the smallest class, or "stop" if that is less than k, or an identifier is
-        in the file.
+        in the file; with k of 1, "warn" if that is 1.
 
     Raises
     ------
@@ -76,6 +76,12 @@ def check_export(
             "all digits."
         )
         return Finding("stop", "bytes", (), text)
+    if count.unique:
+        text = (
+            f"In the file {name!r} {count.unique:,} of {counted(len(table), 'record')} have a {what} that no other "
+            "record has, as k = 1 allows: who knows it finds the record. Choose a higher k."
+        )
+        return Finding("warn", "bytes", (), text)
     text = (
         f"The file {name!r}, read again, has {counted(len(table), 'record')}, and each {what} is that of at least "
         f"{counted(count.smallest, 'record')} (k = {k:,})."

@@ -300,7 +300,9 @@ def _determines(file: _File) -> Iterator[Finding]:
     measured = {name: values for name, target in targets.items() if (values := counting.measured(target)) is not None}
     known = False
     for name in (*file.confidential, *file.others, *file.undeclared):
-        codes, values = counting.coded(file.original[name]), counting.measured(file.original[name])
+        codes, values = counting.coded(file.original[name]), None
+        if measured:  # otherwise there is no order, and long texts need not be read
+            values = counting.measured(file.original[name])
         found = counting.determined(codes, coded)
         ordered = [] if values is None else counting.in_order(values, measured)
         ordered = [target for target in ordered if target not in found]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -169,7 +170,11 @@ def test_one_record_in_a_hundred_may_be_out_of_order():
 
 
 def test_numbers_and_dates_are_measured():
-    assert counting.measured(pd.Series(["a"])) is None
+    for other in (["a", "1"], [True], [[1]], [1 + 1j], ["01/02/2003"], [pd.Timedelta(days=1)]):
+        assert counting.measured(pd.Series(other)) is None
+    np.testing.assert_array_equal(counting.measured(pd.Series(["1.5", None])), [1.5, np.nan])
+    np.testing.assert_array_equal(counting.measured(pd.Series(["2.1.1970", None])), [1.0, np.nan])
+    np.testing.assert_array_equal(counting.measured(pd.Series([date(1970, 1, 3), None])), [2.0, np.nan])
     assert counting.measured(pd.Series([True])) is None
     np.testing.assert_array_equal(counting.measured(pd.Series([1, None], dtype="Int64")), [1.0, np.nan])
     days = pd.Series(pd.to_datetime(["1970-01-02", None]))

@@ -74,6 +74,13 @@ def test_files_that_cannot_be_counted(data, name, message):
         check_export(data, name, SCHEMA, 1)
 
 
+def test_k_of_one_is_no_protection():
+    warn = check_export(b"q,c\n1,x\n1,y\n2,x\n", "a.csv", Schema(("q",), ("c",)), 1)
+    assert (warn.level, warn.code) == ("warn", "bytes")
+    assert "1 of 3 records have a combination of quasi-identifiers that no other record has" in warn.text
+    assert check_export(b"q,c\n1,x\n1,y\n", "a.csv", Schema(("q",), ("c",)), 1).level == "ok"
+
+
 def test_k_is_checked():
     with pytest.raises(ParameterError, match="k must be at least 1"):
         check_export(b"age,town\n1,2\n", "out.csv", SCHEMA, 0)
