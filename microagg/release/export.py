@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 import pandas as pd
 
-from microagg.errors import DataError
+from microagg.errors import DataError, ParameterError
 from microagg.release import counting
 from microagg.release.findings import Finding
 from microagg.schema import Schema
@@ -57,9 +57,11 @@ def check_export(
     DataError
         If the file cannot be read, has no records, two columns of one name, or lacks a quasi-identifier or stratum.
     ParameterError
-        If k is not a whole number of at least 1.
+        If k is not a whole number of at least 1, or the delimiter not one character.
     """
     k = check_k(k)
+    if len(delimiter) != 1:
+        raise ParameterError(f"delimiter must be one character, not {delimiter!r}.")
     table = _read(data, name, delimiter)
     table = table.rename(columns={written: column for column, written in (renamed or {}).items()})
     identifiers = tuple(column for column in schema.identifiers if _written(column, table) is not None)

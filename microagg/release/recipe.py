@@ -18,7 +18,7 @@ from microagg.release.prepare import Prepared, prepare
 from microagg.release.recoding import Recoding
 from microagg.schema import ROLES
 from microagg.tables import digest_array, digest_bytes
-from microagg.validation import FloatArray, IntArray, plain, quoted
+from microagg.validation import FloatArray, IntArray, is_whole, plain, quoted
 
 # What was chosen: the arguments of prepare but the data, under the same names.
 _CHOICES = tuple(inspect.signature(prepare).parameters)[1:]
@@ -84,12 +84,31 @@ def write(prepared: Prepared, recoding: Recoding) -> dict[str, Any]:
 
 
 def check(recipe: Any) -> None:
-    """Raise :class:`ParameterError` unless ``recipe`` is a complete one."""
+    """Raise :class:`ParameterError` unless ``recipe`` is a complete one, its parts of their form."""
     if not isinstance(recipe, Mapping):
         raise ParameterError(f"a recipe must be a dict such as Release.recipe, not {type(recipe).__name__}.")
     lacking = [key for key in _KEYS if key not in recipe and key not in _ADDED]
     if lacking:
         raise ParameterError(f"the recipe has no {quoted(lacking)}: pass Release.recipe as it was written.")
+    damaged = [key for key, value in recipe.items() if not _has_its_form(key, value)]
+    if damaged:
+        raise ParameterError(
+            f"the recipe holds under {quoted(damaged)} what no release has written: pass Release.recipe as it was."
+        )
+
+
+def _has_its_form(key: str, value: Any) -> bool:
+    if key == "n":
+        return is_whole(value)
+    if key in ("versions", "params"):
+        return isinstance(value, Mapping)
+    if key in _MAPPINGS or (key == "missing" and not isinstance(value, str)):
+        return isinstance(value, Mapping) or (isinstance(value, (list, tuple)) and all(map(_is_named, value)))
+    return True
+
+
+def _is_named(pair: Any) -> bool:
+    return isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], (str, int))
 
 
 def choices(recipe: Mapping[str, Any]) -> dict[str, Any]:

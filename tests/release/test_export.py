@@ -81,9 +81,11 @@ def test_k_of_one_is_no_protection():
     assert check_export(b"q,c\n1,x\n1,y\n", "a.csv", Schema(("q",), ("c",)), 1).level == "ok"
 
 
-def test_k_is_checked():
+def test_k_and_the_delimiter_are_checked():
     with pytest.raises(ParameterError, match="k must be at least 1"):
         check_export(b"age,town\n1,2\n", "out.csv", SCHEMA, 0)
+    with pytest.raises(ParameterError, match="delimiter must be one character, not ''"):
+        check_export(b"age,town\n1,2\n", "out.csv", SCHEMA, 1, delimiter="")
 
 
 def test_other_kinds_of_files():

@@ -119,3 +119,22 @@ def test_replay_warns_of_constant_columns_where_it_is_called(frame):
     with pytest.warns(ConstantColumnWarning, match="column 'same' holds one value only") as caught:
         replay(frame, recipe)
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("n", None),
+        ("versions", None),
+        ("params", None),
+        ("dates", 5),
+        ("missing", 5),
+        ("taxonomies", None),
+        ("ordinal", [["age"]]),
+        ("missing_codes", [[["age"], [1]]]),
+    ],
+)
+def test_a_damaged_recipe_is_refused_in_one_sentence(frame, key, value):
+    recipe = microaggregate(frame, k=4, quasi_identifiers=["age", "income"]).recipe | {key: value}
+    with pytest.raises(ParameterError, match=f"the recipe holds under '{key}' what no release has written"):
+        replay(frame, recipe)
