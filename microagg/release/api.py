@@ -144,7 +144,8 @@ def microaggregate(
 
     Numeric quasi-identifiers become float64, integers and booleans too, for a mean is seldom whole; with
     ``rounding="file"`` integers stay integers. Dates become datetime64 or, where they are released by the year, int64;
-    categories stay values of the file, in their own type. With ``statistic="generalize"`` all quasi-identifiers, the
+    categories stay values of the file, in their own type (of a pandas categorical, those that records of the file have but
+    none of the release are taken out of the categories). With ``statistic="generalize"`` all quasi-identifiers, the
     numeric ones too, become text: ``[17, 23]``, or ``17`` where all records of a group have that value; of dates
     ``[2001-03-04, 2002-05-06]``, or ``[2001, 2002]`` by the year.
 
@@ -333,6 +334,7 @@ def _release(prepared: Prepared) -> Release:
         replace_weights(released, prepared.schema.weights, weights, partition, prepared.release_weights)
     for name, column in zip(prepared.schema.quasi_identifiers, recoding.columns, strict=True):
         released[name] = column
+    _forget_categories(released, prepared.source.given)
     risk = Risk.of(released, prepared.schema, partition, prepared.strata)
     if risk.realized_k < prepared.k:
         raise RuntimeError(
@@ -344,6 +346,19 @@ def _release(prepared: Prepared) -> Release:
         released = released.iloc[prepared.order].reset_index(drop=True)
         partition = Partition(partition.labels[prepared.order], prepared.k)
     return Release(released, partition, report, recipes.write(prepared, recoding))
+
+
+def _forget_categories(released: pd.DataFrame, given: pd.DataFrame) -> None:
+    """Take out of the categories of pandas those that records of the file have, but none of the release.
+
+    Files hold all categories of a column, and would tell of a person whose category is not released.
+    """
+    for name in released.columns:
+        if isinstance(dtype := released[name].dtype, pd.CategoricalDtype) and name in given.columns:
+            seen = set(released[name].dropna().unique())
+            gone = [value for value in given[name].dropna().unique() if value in dtype.categories and value not in seen]
+            if gone:
+                released[name] = released[name].cat.remove_categories(gone)
 
 
 def _partition(prepared: Prepared) -> Partition:

@@ -302,3 +302,23 @@ def test_names_that_no_recipe_or_file_can_hold_are_refused(name, message, role):
     roles = {"quasi_identifiers": ["a"]} | {role: [name]}
     with pytest.raises(DataError, match=message):
         microaggregate(frame, k=3, **roles)
+
+
+@pytest.mark.parametrize("missing", ["drop", "impute"])
+def test_categories_that_only_left_out_or_replaced_records_have_are_not_in_the_release(missing):
+    scale = pd.CategoricalDtype(["low", "mid", "high", "never used"], ordered=True)
+    people = pd.DataFrame(
+        {
+            "age": [30, 31, 32, 33, 34, np.nan],
+            "job": pd.Categorical(["clerk"] * 4 + ["queen"] + ["clerk"]),
+            "name": pd.Categorical(["a", "a", "b", "b", "a", "Smith"]),
+            "risk": pd.Series(["low", "mid", "mid", "mid", "low", "high"], dtype=scale),
+        }
+    )
+    made = microaggregate(
+        people, k=5, method="k-member", quasi_identifiers=["age", "job"], confidential=["name", "risk"], missing=missing
+    ).frame
+    assert made["job"].cat.categories.tolist() == ["clerk"]
+    assert ("Smith" in made["name"].cat.categories) == (missing == "impute")
+    assert made["risk"].cat.categories.tolist() == ["low", "mid", *["high"] * (missing == "impute"), "never used"]
+    assert people["name"].cat.categories.tolist() == ["Smith", "a", "b"]

@@ -152,8 +152,11 @@ def test_categories_keep_their_type(people):
     people["code"] = pd.array([3, 3, 4, 4, 4, 3, 3], dtype="Int64")
     flat = dict.fromkeys(("member", "code"))
     out = release_of(people, quasi_identifiers=[*QUASI, "member", "code"], taxonomies=KINDS["taxonomies"] | flat).frame
-    for column in ("school", "status", "zip", "member", "code"):
+    for column in ("status", "zip", "member", "code"):
         assert out[column].dtype == people[column].dtype
+    # Of the categories, those that nobody has any more are not told.
+    assert out["school"].cat.categories.tolist() == [level for level in SCHOOL if level in set(out["school"])]
+    assert out["school"].cat.ordered
     # False and True, 3 and 4 are equally frequent in the second group: the first by name.
     assert out["member"].tolist() == [True] * 3 + [False] * 4
     assert out["code"].tolist() == [3] * 7
