@@ -144,9 +144,9 @@ def microaggregate(
 
     Numeric quasi-identifiers become float64, integers and booleans too, for a mean is seldom whole; with
     ``rounding="file"`` integers stay integers. Dates become datetime64 or, where they are released by the year, int64;
-    categories stay values of the file, in their own type (of a pandas categorical, those that records of the file have but
-    none of the release are taken out of the categories). With ``statistic="generalize"`` all quasi-identifiers, the
-    numeric ones too, become text: ``[17, 23]``, or ``17`` where all records of a group have that value; of dates
+    categories stay values of the file, in their own type. (A pandas categorical forgets the categories that records of
+    the file have, but none of the release.) With ``statistic="generalize"`` all quasi-identifiers, the numeric ones
+    too, become text: ``[17, 23]``, or ``17`` where all records of a group have that value; of dates
     ``[2001-03-04, 2002-05-06]``, or ``[2001, 2002]`` by the year.
 
     The weights of a sample survey have no part in how groups are formed: k counts records, and the scale and distances
