@@ -328,3 +328,16 @@ def test_numbers_and_what_groups_have_in_common_are_both_drawn():
     one = open_page("release", data="wine", k="5")
     assert [metric.label for metric in one.metric] == ["Information loss", "Groups"]
     assert "The correlation that changes most: " in plain(one)
+
+
+def test_two_columns_of_weights_that_are_kept_hold_up_the_download():
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"a": rng.integers(0, 90, 60), "w1": rng.gamma(9, 90, 60), "w2": rng.gamma(9, 90, 60)})
+    given = {"columns": ["weight...0:w1", "weight...0:w2"], "weights": "keep", "agreed": "x"}
+    app = upload("a.csv", table.to_csv(index=False).encode(), "release", k="5", **given)
+    [line] = [m.value for m in app.markdown if ":red" in m.value and "w1" in m.value]
+    assert "w2" in line
+    labels = [b.label.replace("\\", "") for b in app.button]
+    # The second one is no weight to the release, which would leave it as it is.
+    assert labels.count("Release each group's mean weight") == 1
+    assert {"Leave w1 out", "Leave w2 out"} <= set(labels)

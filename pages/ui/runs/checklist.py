@@ -134,7 +134,7 @@ def _remedies(workspace: Workspace, finding: Finding) -> list[tuple[str, Callabl
     names = [name for name in finding.columns if name in known and not known[name].is_quasi_identifier]
     found: list[tuple[str, Callable[[], None]]] = []
     for name in names[:_MOST_COLUMNS]:
-        if known[name].role == "weight":
+        if name == workspace.schema.weights:
             found.append(("Release each group's mean weight", partial(state.update, weights="mean")))
         found.append((f"Leave {name} out", partial(columns.decide, table, name, role="identifier")))
         if known[name].kind and len(names) <= _FEW_COLUMNS:
