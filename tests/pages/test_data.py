@@ -80,6 +80,10 @@ def test_guesses_are_marked_until_they_are_changed_or_agreed_to():
     assert "agreed" in app.query_params
 
 
+def test_why_a_data_set_leaves_a_column_out_is_said():
+    assert "Determines 'education' one to one" in plain(open_page("data", data="adult"))
+
+
 def test_a_file_that_is_uploaded_again_gets_its_roles_back():
     app = upload("survey.csv", SURVEY.read_bytes())
     role(app, "rent").set_value("confidential")

@@ -111,7 +111,7 @@ def _about(table: Table, column: Decision, examples: str) -> str:
     figures = f"{guess.n_distinct:,} distinct" + (f", {guess.n_missing:,} missing" if guess.n_missing else "")
     lines = [f"**{escape_markdown(column.name)}** {'' if column.decided else _GUESS}"]
     lines += [f":small[{figures}{f': {escape_markdown(examples)}' if examples else ''}]"]
-    if guess.reasons and table.schema is None:
+    if guess.reasons and (table.schema is None or column.role == "identifier"):
         lines.append(f":small[:gray[{sentence('; '.join(guess.reasons))}]]")
     return "  \n".join(lines)
 
