@@ -11,6 +11,7 @@ import openpyxl
 import pandas as pd
 import pytest
 
+from microagg import DataError
 from microagg.experiment import Method, run_one
 from microagg.progress import Cancelled
 from pages.ui.runs import certificate, files
@@ -341,3 +342,17 @@ def test_two_columns_of_weights_that_are_kept_hold_up_the_download():
     # The second one is no weight to the release, which would leave it as it is.
     assert labels.count("Release each group's mean weight") == 1
     assert {"Leave w1 out", "Leave w2 out"} <= set(labels)
+
+
+def test_a_kind_of_file_that_cannot_hold_the_release_is_said_and_another_one_can_be_chosen(monkeypatch):
+    def refuse(frame, name):
+        raise DataError("writing a .sav file needs the package pyreadstat.")
+
+    monkeypatch.setattr(releases, "write_table", refuse)
+    app = open_page("release", data="wine", k="7", format=".sav")
+    assert "Writing a .sav file needs the package pyreadstat" in plain(app)
+    assert app.get("download_button")[0].proto.disabled
+    monkeypatch.undo()
+    app.button_group(key="w_format").set_value(".csv")
+    settle(app)
+    assert not app.get("download_button")[0].proto.disabled

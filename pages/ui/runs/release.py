@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from microagg import ConstantColumnWarning, DataError, Release, microaggregate
+from microagg import ConstantColumnWarning, DataError, MicroaggError, Release, microaggregate
 from microagg.release import Finding, Remedy, check_export, try_remedies
 from microagg.tables import digest_array, digest_bytes, renamed_columns, write_table
 from pages.ui import state
@@ -106,6 +106,10 @@ def remedies(workspace: Workspace, identity: Hashable) -> list[Remedy] | None:
 def written(identity: Hashable, ending: str, _release: Release, _workspace: Workspace) -> tuple[bytes, Finding]:
     """Return the bytes of the protected file, and what was counted on them."""
     name = f"protected{ending}"
-    data = write_table(_release.frame, name)
+    try:
+        data = write_table(_release.frame, name)
+    except MicroaggError as error:
+        # Another kind of file may hold it, so the page goes on: this one is held up.
+        return b"", Finding("stop", "bytes", (), str(error)[:1].upper() + str(error)[1:])
     renamed = renamed_columns(_release.frame, ending)
     return data, check_export(data, name, _workspace.schema, _release.report.k, renamed=renamed)
