@@ -337,13 +337,16 @@ def test_text_that_is_numbers_may_have_codes_among_them():
         ([1, 2, 3, 97, 98, 99], (97, 98, 99)),
         ([*range(18, 100), 999, 9999], (999, 9999)),
         ([*range(1950, 2010), 9999], (9999,)),
-        ([18.5, 20.25, -9.0], ()),  # no whole numbers
+        ([18.5, 20.25, -9.0], ()),  # among decimals it may have been measured
+        ([18.5, 20.25, 99.0, 999.0], ()),
+        ([18.5, 20.25, -99.0, -999.0], (-99.0, -999.0)),
+        ([18.5, -20.25, -99.0], ()),  # negative numbers occur
         (pd.array([18, 30, None, -9], dtype="Int64"), (-9,)),
         ([18.0, 30.0, np.nan, -9.0], (-9.0,)),
         ([-9, -99], ()),  # nothing else is there
     ],
 )
-def test_codes_for_missing_among_whole_numbers(values, codes):
+def test_codes_for_missing_among_numbers(values, codes):
     found = guess(values)
     assert found.missing_codes == codes
     assert ("treat" in said(found)) is bool(codes)

@@ -49,6 +49,8 @@ _FIRST = 200
 
 _NEGATIVE_CODES = (-1, -7, -8, -9, -77, -88, -97, -98, -99, -777, -888, -997, -998, -999, -9999, -99999)
 _POSITIVE_CODES = (97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999, 99999, 999999, 9999999)
+# Among decimals -9 may have been measured, and so may 99; -77 and less, where no other is negative, hardly.
+_CODE_AMONG_DECIMALS = -77
 
 # Whole numbers with so few values may stand for categories, and columns with more are not offered as such.
 _FEW_NUMBERS = 20
@@ -165,7 +167,9 @@ def _numbers(column: Column, numbers: FloatArray) -> Reading:
     if not finite.any():
         return Reading("number", ("number",))
     whole = bool((numbers[finite] == np.floor(numbers[finite])).all())
-    coded = _number_codes(numbers, finite) if whole else np.zeros(len(numbers), dtype=np.bool_)
+    coded = _number_codes(numbers, finite)
+    if not whole:
+        coded &= numbers <= _CODE_AMONG_DECIMALS
     kept = np.where(coded | ~finite, np.nan, numbers)
     used = kept[finite & ~coded]
     doubts = list(_codes(column, coded, _far(used, numbers[coded]))) if coded.any() else []
