@@ -12,7 +12,7 @@ from microagg.errors import ParameterError
 from microagg.registry import algorithm
 from microagg.release import recipe as recipes
 from microagg.release.api import microaggregate
-from microagg.tables import read_table
+from microagg.tables import read_file
 from microagg.validation import quoted
 
 # Lines are broken to be no longer than this, where they can be.
@@ -91,7 +91,7 @@ def _load(dataset: str, seed: int | None) -> str:
 
 def _reading(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of the reader that are not the default."""
-    known = {name: parameter.default for name, parameter in inspect.signature(read_table).parameters.items()}
+    known = {name: parameter.default for name, parameter in inspect.signature(read_file).parameters.items()}
     del known["source"]
     if unknown := [name for name in given if name not in known]:
         raise ParameterError(f"read_table has no argument {quoted(unknown)}: it has {quoted(list(known))}.")

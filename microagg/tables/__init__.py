@@ -1,13 +1,14 @@
 """Tables from and to files: nothing guessed in silence on the way in, nothing lost on the way out.
 
 What a file does not say unmistakably is either an error that tells what to do, or a rule written down in
-:func:`read_table`. Row order is kept, no column becomes an index, and no column is dropped or renamed.
+:func:`read_file`. Row order is kept, no column becomes an index, and no column is dropped or renamed.
 """
 
 from microagg.tables.checks import MISSING
 from microagg.tables.digests import digest_array, digest_bytes
 from microagg.tables.excel import MAX_UNPACKED
-from microagg.tables.reading import ENDINGS, read_table, sheet_names
+from microagg.tables.notices import Notice, Offer, Reading, UnreadableError
+from microagg.tables.reading import ENDINGS, read_file, read_table, sheet_names
 from microagg.tables.text import DELIMITERS, decimal_comma_columns
 from microagg.tables.writing import WRITTEN_ENDINGS, renamed_columns, to_csv, write_table
 
@@ -17,9 +18,14 @@ __all__ = [
     "MAX_UNPACKED",
     "MISSING",
     "WRITTEN_ENDINGS",
+    "Notice",
+    "Offer",
+    "Reading",
+    "UnreadableError",
     "decimal_comma_columns",
     "digest_array",
     "digest_bytes",
+    "read_file",
     "read_table",
     "renamed_columns",
     "sheet_names",

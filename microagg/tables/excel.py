@@ -14,6 +14,7 @@ import pandas as pd
 
 from microagg.errors import DataError, MicroaggError, ParameterError
 from microagg.tables.checks import MISSING, check_cells, column_names, refuse_no_records
+from microagg.tables.notices import Reading
 
 if TYPE_CHECKING:
     import openpyxl
@@ -56,8 +57,8 @@ def workbook(data: bytes, label: str) -> Iterator[openpyxl.Workbook]:
             ) from None
 
 
-def read_xlsx(data: bytes, label: str, sheet: str | None, max_cells: int) -> pd.DataFrame:
-    """Return a sheet of a workbook; see :func:`microagg.tables.read_table`."""
+def read_xlsx(data: bytes, label: str, sheet: str | None, max_cells: int) -> Reading:
+    """Return a sheet of a workbook; see :func:`microagg.tables.read_file`."""
     with workbook(data, label) as book:
         sheets = {str(found.title): found for found in book.worksheets}
         if not sheets:
@@ -79,7 +80,7 @@ def read_xlsx(data: bytes, label: str, sheet: str | None, max_cells: int) -> pd.
     names = column_names([(j + 1, header[j]) for j in used], label)
     frame = pd.DataFrame({i: [None if cell in MISSING else cell for cell in columns[j]] for i, j in enumerate(used)})
     frame.columns = names
-    return frame
+    return Reading(frame)
 
 
 def _sheet_rows(sheet: Any, label: str, max_cells: int) -> list[list[Any]]:

@@ -8,10 +8,11 @@ import pandas as pd
 
 from microagg.errors import DataError, MicroaggError
 from microagg.tables.checks import check_cells, check_names, refuse_no_records
+from microagg.tables.notices import Reading
 
 
-def read_parquet(data: bytes, label: str, max_cells: int) -> pd.DataFrame:
-    """Return the table of a Parquet file; see :func:`microagg.tables.read_table`."""
+def read_parquet(data: bytes, label: str, max_cells: int) -> Reading:
+    """Return the table of a Parquet file; see :func:`microagg.tables.read_file`."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -44,4 +45,4 @@ def read_parquet(data: bytes, label: str, max_cells: int) -> pd.DataFrame:
     except (pa.ArrowException, OSError, ValueError) as error:
         reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
         raise DataError(f"the file {label!r} is a damaged Parquet file ({reason}): export it again.") from None
-    return frame
+    return Reading(frame)

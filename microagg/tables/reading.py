@@ -13,12 +13,13 @@ import pandas as pd
 
 from microagg.errors import DataError, ParameterError
 from microagg.tables.excel import read_xlsx, workbook
+from microagg.tables.notices import Reading
 from microagg.tables.parquet import read_parquet
 from microagg.tables.spss import read_sav
 from microagg.tables.stata import read_dta
 from microagg.tables.text import read_text
 
-#: The endings of the files that :func:`read_table` reads.
+#: The endings of the files that :func:`read_file` reads.
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".dta", ".sav", ".zsav")
 
 # How files begin that people rename to .csv, what they are, and the endings that would be right.
@@ -38,6 +39,24 @@ _OLD_STATA = (102, 103, 104, 105, 108, 110, 111, 112, 113, 114, 115)
 
 
 def read_table(
+    source: str | os.PathLike[str] | bytes | BinaryIO | None, *, name: str | None = None, **reading: Any
+) -> pd.DataFrame:
+    """Read a table from a file; :func:`read_file` has the parameters, and gives what there is to say of the file too.
+
+    Returns
+    -------
+    DataFrame, shape (n records, number of columns)
+        With a plain 0..n-1 index.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As :func:`read_file`.
+    """
+    return read_file(source, name=name, **reading).frame
+
+
+def read_file(
     source: str | os.PathLike[str] | bytes | BinaryIO | None,
     *,
     name: str | None = None,
@@ -47,7 +66,7 @@ def read_table(
     sheet: str | None = None,
     labels: bool = True,
     max_cells: int = 50_000_000,
-) -> pd.DataFrame:
+) -> Reading:
     """Read a table from a CSV, Parquet, Excel, Stata or SPSS file; the ending of its name says which.
 
     Parameters
@@ -75,14 +94,14 @@ def read_table(
 
     Returns
     -------
-    DataFrame, shape (n records, number of columns)
-        With a plain 0..n-1 index.
+    Reading
+        The table, and notices of what is not as it seems in the file.
 
     Raises
     ------
     DataError
         If the file is missing, empty, damaged, too large or ambiguous: a wrong delimiter or encoding, lines of
-        different lengths, columns with equal names, no records.
+        different lengths, columns with equal names, no records. An :class:`UnreadableError` has offers of what may do.
     ParameterError
         If a parameter is of the wrong kind, or the sheet does not exist.
 

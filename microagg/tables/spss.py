@@ -17,6 +17,7 @@ from microagg.errors import DataError
 from microagg.tables.checks import check_cells, check_names, refuse_no_records
 from microagg.tables.columns import EXACT_WHOLE
 from microagg.tables.labels import labelled
+from microagg.tables.notices import Reading
 
 # What formats of dates and of times begin with.
 _DATES = ("DATE", "ADATE", "EDATE", "JDATE", "SDATE", "MOYR", "QYR", "WKYR", "DATETIME", "YMDHMS")
@@ -29,8 +30,8 @@ _DAY_ZERO = np.datetime64("1582-10-14", "ms")
 READER = Path(__file__).with_name("spss_reader.py")
 
 
-def read_sav(data: bytes, label: str, labels: bool, max_cells: int) -> pd.DataFrame:
-    """Return the table of an SPSS file; see :func:`microagg.tables.read_table`."""
+def read_sav(data: bytes, label: str, labels: bool, max_cells: int) -> Reading:
+    """Return the table of an SPSS file; see :func:`microagg.tables.read_file`."""
     try:
         importlib.import_module("pyreadstat")
     except ImportError:
@@ -56,7 +57,7 @@ def read_sav(data: bytes, label: str, labels: bool, max_cells: int) -> pd.DataFr
         if labels and known and not (measure == "scale" and not column.dropna().isin(list(known)).all()):
             column = labelled(column.rename(name), known, ordered=measure == "ordinal", label=label)
         columns[name] = column
-    return pd.DataFrame(columns)
+    return Reading(pd.DataFrame(columns))
 
 
 def in_own_process(data: bytes, max_cells: int) -> dict[str, Any]:

@@ -15,13 +15,14 @@ from pandas.io.stata import StataReader
 from microagg.errors import DataError, MicroaggError
 from microagg.tables.checks import check_cells, check_names, refuse_no_records
 from microagg.tables.labels import labelled
+from microagg.tables.notices import Reading
 
 # In a table of labels, codes from here on are the missing values ., .a to .z.
 _MISSING_CODES = 2_147_483_621
 
 
-def read_dta(data: bytes, label: str, labels: bool, max_cells: int) -> pd.DataFrame:
-    """Return the table of a Stata file; see :func:`microagg.tables.read_table`."""
+def read_dta(data: bytes, label: str, labels: bool, max_cells: int) -> Reading:
+    """Return the table of a Stata file; see :func:`microagg.tables.read_file`."""
     try:
         frame, label_of, tables = _parse(data, label, max_cells)
     except MicroaggError:
@@ -39,7 +40,7 @@ def read_dta(data: bytes, label: str, labels: bool, max_cells: int) -> pd.DataFr
             columns[name] = labelled(column, known, ordered=False, label=label)
         else:
             columns[name] = _widened(column)
-    return pd.DataFrame(columns)
+    return Reading(pd.DataFrame(columns))
 
 
 def _parse(data: bytes, label: str, max_cells: int) -> tuple[pd.DataFrame, list[str], dict[str, dict[Any, str]]]:

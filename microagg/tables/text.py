@@ -17,6 +17,7 @@ from pandas.api.types import is_numeric_dtype
 
 from microagg.errors import DataError, ParameterError
 from microagg.tables.checks import MISSING, check_cells, column_names, refuse_no_records
+from microagg.tables.notices import Reading
 
 #: The delimiters among which one is found when none is given; the comma last, as it may also be a decimal comma.
 DELIMITERS = (";", "\t", "|", ",")
@@ -60,8 +61,8 @@ def decimal_comma_columns(frame: pd.DataFrame) -> list[str]:
 
 def read_text(
     data: bytes, label: str, delimiter: str | None, encoding: str | None, decimal: str, max_cells: int
-) -> pd.DataFrame:
-    """Return the table of a text file; see :func:`microagg.tables.read_table`."""
+) -> Reading:
+    """Return the table of a text file; see :func:`microagg.tables.read_file`."""
     if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
         raise ParameterError(f"delimiter must be one character such as ',' or ';', not {delimiter!r}.")
     if decimal not in (".", ","):
@@ -90,7 +91,7 @@ def read_text(
             "put double quotes around cells that contain quotes, delimiters or line breaks."
         )
     frame.columns = names
-    return frame
+    return Reading(frame)
 
 
 def _decode(data: bytes, label: str, encoding: str | None) -> str:

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from microagg import DatasetUnavailableError, datasets
-from microagg.tables import ENDINGS, decimal_comma_columns, digest_bytes, read_table, sheet_names
+from microagg.tables import (
+    ENDINGS,
+    Notice,
+    Offer,
+    UnreadableError,
+    decimal_comma_columns,
+    digest_bytes,
+    read_file,
+    sheet_names,
+)
 from pages.ui import state
 from pages.ui.data import tables
 from pages.ui.text import escape_markdown, named
 
 _DELIMITERS = {"find it": None, "comma": ",", "semicolon": ";", "tab": "\t", "bar |": "|"}
 _ENCODINGS = {"UTF-8": None, "Windows (cp1252)": "cp1252", "Latin-1": "latin-1", "UTF-16": "utf-16"}
+_DECIMALS = {"point": ".", "comma": ","}
+
+# How the file that is there is read: its digest, and the arguments of the reader that were chosen for it.
+_READING = "reading_of_upload"
 
 
 def pick_data() -> None:
@@ -72,17 +86,57 @@ def upload() -> None:
         _without_file()
         return
     content = file.getvalue()
-    options = _options(file.name, content)
-    digest = digest_bytes(content + repr((file.name, options)).encode())
+    reading = _reading(digest_bytes(content + file.name.encode()))
+    _options(file.name, content, reading)
+    digest = digest_bytes(content + repr((file.name, sorted(reading.items()))).encode())
     known = tables.uploaded()
     if known is None or known.digest != digest:
-        tables.remember(file.name, digest, read_table(content, name=file.name, **options), options)
+        try:
+            read = read_file(content, name=file.name, **reading)
+        except UnreadableError as error:
+            _offer(error.offers, "error")
+            raise
+        tables.remember(file.name, digest, read.frame, reading, read.notices)
         st.rerun()
+    _say(known.notices)
     if commas := _decimal_commas(digest, known.frame):
         st.warning(
             f"The columns {escape_markdown(named(commas))} look like numbers with a decimal comma: choose it under "
             "“How the file is read”."
         )
+
+
+def _reading(digest: str) -> dict[str, Any]:
+    """Return how the file with this digest is to be read: as chosen, at first without any arguments."""
+    of, reading = st.session_state.get(_READING, ("", {}))
+    if of != digest:
+        reading = {}
+        st.session_state[_READING] = digest, reading
+    chosen: dict[str, Any] = reading
+    return chosen
+
+
+def _read_with(**changes: Any) -> None:
+    """Read the file that is there otherwise; a callback. None stands for the reader's own way."""
+    of, reading = st.session_state[_READING]
+    kept = {name: value for name, value in (reading | changes).items() if value is not None}
+    st.session_state[_READING] = of, kept
+
+
+def _say(notices: Sequence[Notice]) -> None:
+    """Draw what the reader has to say of the file, with the ways to read it otherwise."""
+    for i, notice in enumerate(notices):
+        st.info(escape_markdown(notice.text))
+        _offer(notice.offers, str(i))
+
+
+def _offer(offers: Sequence[Offer], key: str) -> None:
+    if not offers:
+        return
+    with st.container(horizontal=True):
+        for i, offer in enumerate(offers):
+            label = escape_markdown(offer.label)
+            st.button(label, key=f"offer_{key}_{i}", on_click=_read_with, kwargs=dict(offer.reading))
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)
@@ -104,23 +158,34 @@ def _without_file() -> None:
     st.button("Try the sample survey: 300 fictitious persons", on_click=use_survey)
 
 
-def _options(name: str, content: bytes) -> dict[str, Any]:
-    """Draw the ways in which a file can be read, and return what is chosen."""
+def _options(name: str, content: bytes, reading: Mapping[str, Any]) -> None:
+    """Draw the ways in which a file can be read."""
     if name.lower().endswith(".xlsx"):
         sheets = sheet_names(content, name=name)
-        return {"sheet": st.selectbox("Sheet", sheets, key="u_sheet")} if len(sheets) > 1 else {}
+        if len(sheets) > 1:
+            _choose("Sheet", "sheet", {title: title for title in sheets}, reading)
+        return
     if not name.lower().endswith((".csv", ".tsv", ".txt")):
-        return {}
+        return
     with st.expander("How the file is read"):
         one, two, three = st.columns(3)
-        delimiter = one.selectbox("Between the fields", list(_DELIMITERS), key="u_delimiter")
-        encoding = two.selectbox("Encoding", list(_ENCODINGS), key="u_encoding")
-        decimal = three.selectbox("Decimal mark", ["point", "comma"], key="u_decimal")
-    return {
-        "delimiter": _DELIMITERS[delimiter],
-        "encoding": _ENCODINGS[encoding],
-        "decimal": "," if decimal == "comma" else ".",
-    }
+        with one:
+            _choose("Between the fields", "delimiter", _DELIMITERS, reading)
+        with two:
+            _choose("Encoding", "encoding", _ENCODINGS, reading)
+        with three:
+            _choose("Decimal mark", "decimal", _DECIMALS, reading)
+
+
+def _choose(label: str, argument: str, options: Mapping[str, Any], reading: Mapping[str, Any]) -> None:
+    """Draw a choice of one argument of the reader; ``options`` are its values by what the screen calls them."""
+    key = f"u_{argument}"
+    values = list(options.values())
+    chosen = reading.get(argument, values[0])
+    st.session_state[key] = list(options)[values.index(chosen)] if chosen in values else next(iter(options))
+    st.selectbox(
+        label, list(options), key=key, on_change=lambda: _read_with(**{argument: options[st.session_state[key]]})
+    )
 
 
 def use_survey() -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from microagg import DataError, DatasetUnavailableError, datasets
 from microagg.schema import Schema
+from microagg.tables import Notice
 from pages.ui import state
 
 _UPLOAD = "uploaded_table"
@@ -27,6 +28,7 @@ class Upload:
     digest: str
     frame: pd.DataFrame
     reading: dict[str, Any]
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,16 +57,22 @@ class Table:
     schema: Schema | None = None
 
 
-def remember(name: str, digest: str, frame: pd.DataFrame, reading: dict[str, Any] | None = None) -> None:
+def remember(
+    name: str,
+    digest: str,
+    frame: pd.DataFrame,
+    reading: dict[str, Any] | None = None,
+    notices: tuple[Notice, ...] = (),
+) -> None:
     """Keep an uploaded table for this session and work on it; ``digest`` is that of the file and how it was read.
 
-    ``reading`` are the arguments of :func:`microagg.tables.read_table`.
+    ``reading`` are the arguments of :func:`microagg.tables.read_file`, and ``notices`` what it said.
 
     What was decided about columns stays where the file has most of them, so that a file uploaded again, mended perhaps,
     gets its roles back.
     """
     frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
-    st.session_state[_UPLOAD] = Upload(name, digest, frame, reading or {})
+    st.session_state[_UPLOAD] = Upload(name, digest, frame, reading or {}, notices)
     named = [entry.partition(":")[2] for entry in state.current().columns]
     there = sum(name in frame.columns for name in named)
     if state.current().data != state.UPLOAD or 2 * there < len(named):

@@ -1,0 +1,79 @@
+"""What a reader has to say of a file beside its table, and in what other ways the file can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from microagg.errors import DataError
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Another way to read a file.
+
+    Attributes
+    ----------
+    label : str
+        What it does, as a button says it: ``Skip 2 lines``.
+    reading : mapping
+        The arguments of :func:`microagg.tables.read_file` that do it, beside those the file was read with.
+    """
+
+    label: str
+    reading: Mapping[str, Any] = field(hash=False)
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something that whoever uses a table has to know about the file it comes from.
+
+    Attributes
+    ----------
+    code : str
+        What kind of notice it is; equal for all columns that it concerns.
+    text : str
+        One sentence, with the column, how many cells it concerns and one of them.
+    column : str
+        Empty if it concerns the whole file.
+    count : int
+        How many cells, lines or records it concerns.
+    example : str
+        One of them, as the file has it.
+    offers : tuple of Offer
+        The ways to read the file otherwise.
+    """
+
+    code: str
+    text: str
+    column: str = ""
+    count: int = 0
+    example: str = ""
+    offers: tuple[Offer, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A table and what there is to say of the file it comes from.
+
+    Attributes
+    ----------
+    frame : DataFrame, shape (n records, number of columns)
+        With a plain 0..n-1 index.
+    notices : tuple of Notice
+        In the order of the columns, those about the whole file first.
+    """
+
+    frame: pd.DataFrame
+    notices: tuple[Notice, ...] = ()
+
+
+class UnreadableError(DataError):
+    """A file cannot be read as it was asked for; ``offers`` are ways that may do."""
+
+    def __init__(self, message: str, offers: tuple[Offer, ...] = ()) -> None:
+        super().__init__(message)
+        self.offers = offers
