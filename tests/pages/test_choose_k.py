@@ -9,10 +9,9 @@ import pandas as pd
 import pytest
 
 import microagg
-from microagg import ALGORITHMS, ParameterError, datasets, experiment, metrics
+from microagg import ALGORITHMS, datasets, experiment, metrics
 from microagg.variants import VARIANTS
 from pages.ui import state
-from pages.ui.data import comparison
 from pages.ui.runs import certificate
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
@@ -160,42 +159,6 @@ def test_where_there_are_categories_it_says_why_there_is_no_search():
 
 
 # --- values of k ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "found", "beyond"),
-    [
-        ("2–5", [2, 3, 4, 5], False),
-        ("2-4, 20", [2, 3, 4, 20], False),
-        ("20;3 3 - 4", [3, 4, 20], False),
-        ("1", [1], False),
-        ("48-60", [48, 49, 50], True),
-        ("5, 51", [5], True),
-        ("60", [], True),
-        ("5, 100-999999999", [5], True),
-    ],
-)
-def test_values_of_k_are_read(text, found, beyond):
-    assert comparison.read_ks(text, 50, 30) == (found, beyond)
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("2, x", "'x' is no value of k"),
-        ("0", "'0' is no value of k"),
-        ("0-4", "'0-4' is no value of k"),
-        ("2.5", "'2.5' is no value of k"),
-        ("2-3-4", "'2-3-4' is no value of k"),
-        ("-3", "'-3' is no value of k"),
-        ("9–4", "the range 9-4 runs backward"),
-        ("1-40", "more than 30 values of k"),
-        ("1-20, 25-40", "more than 30 values of k"),
-    ],
-)
-def test_what_is_no_value_of_k_is_said(text, says):
-    with pytest.raises(ParameterError, match=re.escape(says)):
-        comparison.read_ks(text, 50, 30)
 
 
 def test_values_of_k_that_cannot_be_used_are_said_in_place():

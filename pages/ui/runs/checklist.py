@@ -15,7 +15,7 @@ from pages.ui import shell, state
 from pages.ui.data import columns
 from pages.ui.data.workspace import Workspace
 from pages.ui.runs import release as releases
-from pages.ui.text import count, escape_markdown
+from pages.ui.text import count, escape_markdown, sentence
 
 _ICONS = {
     "stop": ":red[:material/block:]",
@@ -65,9 +65,10 @@ def show(workspace: Workspace, release: Release, found: list[Finding], identity:
     else:
         also = f", {len(overridden)} red overridden" if overridden else ""
         also += f"; {count(len(warnings), 'amber line')} to read" if warnings else ""
+        # A file that does not keep k cannot be overridden, so this holds of the very bytes.
         st.success(
             f"{release.report.n_records:,} records protected: each combination of quasi-identifiers occurs at least "
-            f"{count(release.report.risk.realized_k, 'time')}, counted on the file to be downloaded{also}."
+            f"{count(release.report.k, 'time')}, counted on the file to be downloaded{also}."
         )
     for finding in found:
         if finding.level != "ok":
@@ -75,7 +76,7 @@ def show(workspace: Workspace, release: Release, found: list[Finding], identity:
     done = [f for f in found if f.level == "ok"]
     with st.expander(f"{count(len(done), 'check')} passed", expanded=not stops and not warnings):
         for finding in done:
-            st.markdown(f"{_ICONS['ok']} {escape_markdown(finding.text)}")
+            st.markdown(f"{_ICONS['ok']} {sentence(finding.text)}")
     return not stops
 
 
@@ -90,7 +91,7 @@ def _line(workspace: Workspace, finding: Finding, identity: Hashable) -> None:
     # One code can have several lines, each about other columns.
     key = f"{code}_{'_'.join(map(str, finding.columns))}"
     with st.container(border=True):
-        st.markdown(f"{_ICONS[finding.level]} {escape_markdown(finding.text)}")
+        st.markdown(f"{_ICONS[finding.level]} {sentence(finding.text)}")
         asked = code == "loss" and st.session_state.get(_ASKED) == identity
         with st.container(horizontal=True, vertical_alignment="center"):
             for label, act in _remedies(workspace, finding):

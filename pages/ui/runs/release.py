@@ -108,8 +108,8 @@ def written(identity: Hashable, ending: str, _release: Release, _workspace: Work
     name = f"protected{ending}"
     try:
         data = write_table(_release.frame, name)
+        renamed = renamed_columns(_release.frame, ending)
+        return data, check_export(data, name, _workspace.schema, _release.report.k, renamed=renamed)
     except MicroaggError as error:
         # Another kind of file may hold it, so the page goes on: this one is held up.
-        return b"", Finding("stop", "bytes", (), str(error)[:1].upper() + str(error)[1:])
-    renamed = renamed_columns(_release.frame, ending)
-    return data, check_export(data, name, _workspace.schema, _release.report.k, renamed=renamed)
+        return b"", Finding("stop", "bytes", (), str(error))
