@@ -273,6 +273,22 @@ def test_each_file_read_by_others_is_the_release(seen, tmp_path, ending):
     assert ("'hours per week' is called 'hours_per_week'" in plain(app)) is renamed
 
 
+def test_a_file_that_cannot_be_written_or_checked_is_held_up_in_one_line(monkeypatch):
+    for failing in ("write_table", "check_export"):
+
+        def fail(*args, failing=failing, **named):
+            raise DataError(f"column '*b*' stops {failing}: leave it out.")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(releases, failing, fail)
+            # Another k each time, for what was written is kept.
+            app = open_survey("release", columns=roles(), k=str(4 + len(failing)))
+            assert f"Column '*b*' stops {failing}: leave it out." in " ".join(lines(app, "red"))
+            assert not app.exception
+            assert not app.success
+            assert not downloads(app)
+
+
 def test_the_python_shown_writes_the_same_bytes(seen, tmp_path, monkeypatch):
     app = open_survey("release", k="7", shuffle="3", statistic="set")
     (tmp_path / "survey.csv").write_bytes(SURVEY.read_bytes())
