@@ -386,6 +386,10 @@ def test_years_and_infinity():
         (["31/12/2001", "1/2/1999"], "1999-02-01", "2001-12-31"),
         (["31-12-2001", "01-02-1999"], "1999-02-01", "2001-12-31"),
         (["2001-12-31 10:30", "1999-02-01T08:00:01"], "1999-02-01", "2001-12-31"),
+        (["2001/12/31", "1999/2/1"], "1999-02-01", "2001-12-31"),
+        (["31.12.2001 8:30", "1.2.1999 23:59:59"], "1999-02-01", "2001-12-31"),
+        (["31/12/2001 08:30", "4/4/1999"], "1999-04-04", "2001-12-31"),
+        (["1/1/1250", "12/12/3000"], "1250-01-01", "3000-12-12"),
     ],
 )
 def test_dates_in_text(values, first, last):
@@ -398,12 +402,34 @@ def test_dates_that_are_unclear_or_wrong():
     found = guess(["1/2/1999", "12/11/2001"] * 20)
     assert (found.kind, found.unit) == ("category", None)
     assert "dates such as '1/2/1999', but it is not clear which number is the day" in said(found)
-    # Both orders in one column.
-    assert guess(["13/2/1999", "2/13/1999"] * 20).kind == "category"
+    found = guess(["13/2/1999", "2/13/1999"] * 20)
+    assert found.kind == "category"
+    assert "dates, but '13/2/1999' has the day first and '2/13/1999' the month: write all of them alike" in said(found)
     found = guess([*cycled(["2001-06-30", "2002-06-30"]), "2001-06-31"])
     assert (found.kind, found.missing_codes) == ("date", ("2001-06-31",))
     assert "100 of 101 are dates, 1 is '2001-06-31', which is no date: correct it" in said(found)
     assert guess([*cycled(["2001-06-30", "2002-07-30"]), "unknown"]).missing_codes == ("unknown",)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["1.2.2003", "2003/2/1 9:00", "3/4/2005", "13/4/2005", "4/13/2005", "4-4-2005", "1.2.2003 25:00"]
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_what_is_guessed_to_be_dates_is_read_as_such(values):
+    """The guess and the reader are of one mind: what one takes the other takes, or says why not."""
+    found = guess([*values, "31.12.2001"] * 5)
+    schema = Schema(("x",), dates="x", missing_codes={"x": found.missing_codes})
+    frame = pd.DataFrame({"x": [*values, "31.12.2001"]})
+    if found.kind == "date":
+        assert schema.read(frame)["x"].notna().any()
+    else:
+        with pytest.raises(DataError, match=r"first|no date"):
+            schema.read(frame)
 
 
 def test_dates_on_new_years_day_are_years():

@@ -21,6 +21,7 @@ from pandas.api.types import (
     is_string_dtype,
 )
 
+from microagg import dates
 from microagg.columns.counts import Column
 from microagg.columns.words import CODE
 from microagg.validation import FloatArray, counted, listing
@@ -55,11 +56,6 @@ _CODE_AMONG_DECIMALS = -77
 # Whole numbers with so few values may stand for categories, and columns with more are not offered as such.
 _FEW_NUMBERS = 20
 _MOST_CATEGORIES = 200
-
-# What dates look like, and how pandas writes that. Which of two numbers is the day must follow from the column.
-_ISO = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?")
-_DOTS = re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}")
-_SLASHES = re.compile(r"(\d{1,2})([/-])(\d{1,2})\2\d{4}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -314,14 +310,14 @@ def _all_but(what: str, no: str, column: Column, rest: NDArray[np.bool_]) -> str
 
 def _dates(column: Column) -> Reading:
     """Return the reading of a column whose distinct values are dates or times."""
-    dates = column.distinct
-    if isinstance(column.dtype, pd.DatetimeTZDtype) or any(getattr(date, "tzinfo", None) for date in dates):
+    values = column.distinct
+    if isinstance(column.dtype, pd.DatetimeTZDtype) or any(getattr(value, "tzinfo", None) for value in values):
         return Reading(None, reasons=("times with a time zone: remove the zone to use them as dates",))
-    return _dated(dates if is_datetime64_any_dtype(dates) else pd.to_datetime(dates, errors="coerce"), ("date",))
+    return _dated(values if is_datetime64_any_dtype(values) else pd.to_datetime(values, errors="coerce"), ("date",))
 
 
-def _dated(dates: pd.Series[Any], kinds: tuple[str, ...]) -> Reading:
-    present = dates.dropna()
+def _dated(moments: pd.Series[Any], kinds: tuple[str, ...]) -> Reading:
+    present = moments.dropna()
     if present.empty:
         return Reading("date", kinds, unit="day")
     yearly = bool(((present.dt.month == 1) & (present.dt.day == 1)).all()) and len(present) > 1
@@ -330,53 +326,37 @@ def _dated(dates: pd.Series[Any], kinds: tuple[str, ...]) -> Reading:
     return Reading("date", kinds, unit="year" if yearly else "day", reasons=(reason,))
 
 
-def _looks_dated(text: str) -> bool:
-    return any(pattern.fullmatch(text) for pattern in (_ISO, _DOTS, _SLASHES))
-
-
 def _date_text(column: Column) -> Reading | None:
     """Return the reading of text that is dates but for a few exceptions; categories where day and month are unclear."""
-    if _is_unlikely(column, _looks_dated):
+    if _is_unlikely(column, dates.is_dated):
         return None
-    fits = np.array([_looks_dated(text) for text in column.texts], dtype=np.bool_)
+    fits = np.array([dates.is_dated(text) for text in column.texts], dtype=np.bool_)
     rest = _exceptions(column, fits)
     if rest is None:
         return None
-    texts = column.texts[fits]
-    order = _order(texts)
-    if order is None:
-        example = next(text for text in texts if _SLASHES.fullmatch(text))
-        reason = f"dates such as {example!r}, but it is not clear which number is the day: write 2001-12-31"
-        return Reading("category", ("category", "ordered"), column.values(rest), reasons=(reason,))
-    dates = texts.map(lambda text: _parsed(text, order))
-    if dates.isna().any():  # such as the 31st of June
+    order = dates.order(column.texts[fits])
+    if not order.is_clear:
+        return Reading("category", ("category", "ordered"), column.values(rest), reasons=(_unclear(order),))
+    days = column.texts[fits].map(lambda text: dates.parse(text, day_first=order.day_first is not None))
+    if days.isna().any():  # such as the 31st of June
         rest = rest.copy()
-        rest[dates.index[dates.isna()]] = True
+        rest[days.index[days.isna()]] = True
         if (known := _exceptions(column, ~rest)) is None:
             return None
         rest = known
-    reading = _dated(pd.to_datetime(dates.dropna(), errors="coerce"), ("date", "category"))
+    reading = _dated(_moments(days.dropna()), ("date", "category"))
     codes = column.values(rest)
     said = (_all_but("dates", "which is no date", column, rest),) if rest.any() else ()
     return Reading("date", reading.kinds, codes, reading.unit, (*reading.reasons, *said))
 
 
-def _order(texts: pd.Series[str]) -> str | None:
-    """Return "day" or "month" for what comes first in dates with slashes, None where the column does not show it."""
-    parts = [found for text in texts if (found := _SLASHES.fullmatch(text))]
-    first, second = (any(int(found[group]) > 12 for found in parts) for group in (1, 3))
-    if not parts or first != second:
-        return "month" if second else "day"
-    return None
+def _moments(days: pd.Series[Any]) -> pd.Series[Any]:
+    # Years before 1677 and after 2262 fit into seconds, and not into the nanoseconds of older versions of pandas.
+    return pd.Series(np.array(days.tolist(), dtype="datetime64[s]"))
 
 
-def _parsed(text: str, order: str) -> datetime.datetime | None:
-    first, second, third = (int(part) for part in re.findall(r"\d+", text)[:3])
-    if first > 31:
-        year, month, day = first, second, third
-    else:
-        day, month, year = (second, first, third) if order == "month" else (first, second, third)
-    try:
-        return datetime.datetime(year, month, day)
-    except ValueError:
-        return None
+def _unclear(order: dates.Order) -> str:
+    if order.day_first and order.month_first:
+        both = f"{order.day_first!r} has the day first and {order.month_first!r} the month"
+        return f"dates, but {both}: write all of them alike, such as 2001-12-31"
+    return f"dates such as {order.unclear!r}, but it is not clear which number is the day: write 2001-12-31"
