@@ -65,7 +65,7 @@ class Change:
         changed = dict(choices)
         changed["quasi_identifiers"] = [name for name in choices["quasi_identifiers"] if name != self.column]
         changed["identifiers"] = [*_listed(choices.get("identifiers")), self.column]
-        for kind in ("taxonomies", "ordinal", "dates", "missing_codes", "missing"):
+        for kind in ("taxonomies", "ordinal", "dates", "numbers", "missing_codes", "missing"):
             if isinstance(given := choices.get(kind), Mapping):
                 changed[kind] = {name: value for name, value in given.items() if name != self.column}
         for kind in ("dates", "numbers"):
@@ -157,6 +157,7 @@ def try_remedies(frame: pd.DataFrame, *, k: int, sample: int = SAMPLE, **choices
     if not is_whole(sample) or sample < k:
         raise ParameterError(f"sample must be a whole number of at least k={k}, not {sample!r}.")
     check_frame(frame)
+    choices = _with_notations(frame, choices)
     part = _sampled(frame, k, int(sample), choices)
     on = f", tried on {len(part):,} of {counted(len(frame), 'record')}" if len(part) < len(frame) else ""
     release = _run(part, choices, k, "as it is", 0.0)
@@ -180,6 +181,15 @@ def _run(frame: pd.DataFrame, choices: Mapping[str, Any], k: int, what: str, sha
 def _overall(release: Release) -> float:
     found = losses(release.report)
     return found.get("Total-IL", found.get("IL", 0.0))
+
+
+def _with_notations(frame: pd.DataFrame, choices: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return ``choices`` with how numbers are written, which a sample of the file may not show."""
+    if not (numbers := choices.get("numbers")):
+        return choices
+    names = _listed(numbers)
+    codes = {name: given for name, given in (choices.get("missing_codes") or {}).items() if name in names}
+    return {**choices, "numbers": Schema.infer(frame, names, numbers=numbers, missing_codes=codes).numbers}
 
 
 def _sampled(frame: pd.DataFrame, k: int, sample: int, choices: Mapping[str, Any]) -> pd.DataFrame:
