@@ -5,6 +5,7 @@ from microagg.columns.decisions import MOST_CLASSES, Decision, arguments, first_
 from microagg.columns.dependencies import determined_by
 from microagg.columns.guess import ROLES, ColumnGuess, guess_columns
 from microagg.columns.kinds import KINDS
+from microagg.columns.numbers import AsNumbers
 from microagg.columns.summary import bin_edges, category_counts, summary
 from microagg.columns.words import folded
 
@@ -12,6 +13,7 @@ __all__ = [
     "KINDS",
     "MOST_CLASSES",
     "ROLES",
+    "AsNumbers",
     "Column",
     "ColumnGuess",
     "Decision",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import decimal
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,7 +22,9 @@ from pandas.api.types import (
 
 from microagg import dates
 from microagg.columns.counts import Column
+from microagg.columns.numbers import AsNumbers, is_number, is_sure, offers
 from microagg.columns.words import CODE
+from microagg.numerals import parse
 from microagg.validation import FloatArray, counted, listing
 
 #: What quasi-identifiers can be: numbers, dates, ordered categories, or categories without an order.
@@ -39,6 +40,12 @@ _NO_NUMBER = _NO_VALUE | frozenset(
         *("unknown", "missing", "none", "na", "not available", "no answer", "refused", "don't know"),
         *("ka", "unbekannt", "keine angabe", "fehlt", "weiss nicht", "sin dato", "desconocido", "s/d", "nc", "inconnu"),
     )
+)
+
+# How columns of text say yes and no.
+_YES_AND_NO = (
+    *({"yes", "no"}, {"y", "n"}, {"true", "false"}, {"ja", "nein"}, {"j", "n"}, {"wahr", "falsch"}, {"si", "no"}),
+    *({"s", "n"}, {"verdadero", "falso"}, {"oui", "non"}, {"o", "n"}, {"vrai", "faux"}),
 )
 
 # The share of a text column's records that must be numbers, or dates, for the rest to be an exception.
@@ -75,8 +82,12 @@ class Reading:
     reasons : tuple of str
     numbers : array of float or None
         The number that each distinct value is, NaN where it is none or a code for missing; None where none is.
+    as_numbers : tuple of AsNumbers
+        How text can be read as numbers where that is asked about: in one way, or in two of which nothing shows which.
     is_code : bool
         Whether the name says that digits are codes, of places and the like, however many different ones there are.
+    doubtful : bool
+        Whether the codes for missing may well be values, so that they count as missing only if somebody says so.
     """
 
     kind: str | None
@@ -85,7 +96,9 @@ class Reading:
     unit: str | None = None
     reasons: tuple[str, ...] = ()
     numbers: FloatArray | None = None
+    as_numbers: tuple[AsNumbers, ...] = ()
     is_code: bool = False
+    doubtful: bool = False
 
 
 def read_kind(column: Column) -> Reading:
@@ -128,7 +141,18 @@ def _objects(column: Column) -> Reading:
     for reader in (_digits, _number_text, _date_text):
         if (reading := reader(column)) is not None:
             return reading
-    return Reading("category", ("category", "ordered"), column.values(absent), reasons=_codes(column, absent))
+    return _categories(column, absent)
+
+
+def _categories(column: Column, absent: NDArray[np.bool_]) -> Reading:
+    """Return the reading of text that says neither numbers nor dates; ``absent`` are the values that say no value."""
+    said = ("yes or no",) if {text for text in column.folded if text not in _NO_VALUE} in _YES_AND_NO else ()
+    kinds = ("category", "ordered")
+    namibia = np.array([text == "NA" for text in column.texts], dtype=np.bool_)
+    if not namibia.any():
+        return Reading("category", kinds, column.values(absent), reasons=(*said, *_codes(column, absent)))
+    reasons = (*said, *_codes(column, absent | namibia, ", which may be a value too, such as a country or initials"))
+    return Reading("category", kinds, column.values(absent | namibia), reasons=reasons, doubtful=True)
 
 
 def _absent(column: Column, words: frozenset[str]) -> NDArray[np.bool_]:
@@ -188,6 +212,8 @@ def _meanings(used: FloatArray) -> list[str]:
         return []
     if used.min() >= 1900 and used.max() <= 2100:
         return ["may be years"]
+    if len(used) == 2 and used.min() == 0 and used.max() == 1:
+        return ["only 0 and 1, which may stand for no and yes"]
     return ["so few whole numbers may stand for categories"] if len(used) <= _FEW_NUMBERS else []
 
 
@@ -258,28 +284,33 @@ def _is_unlikely(column: Column, fits: Callable[[str], bool]) -> bool:
     return sum(plain in _NO_NUMBER or fits(text) for text, plain in first) < 0.5 * len(first)
 
 
-def _is_number(text: str) -> bool:
-    # float() also reads 1_000 and words such as infinity.
-    if not re.fullmatch(r"[-+.\deE]+", text):
-        return False
-    try:
-        return bool(np.isfinite(float(text)))
-    except ValueError:
-        return False
-
-
 def _number_text(column: Column) -> Reading | None:
-    """Return the reading of text that is numbers but for a few exceptions, None for other text."""
-    if _is_unlikely(column, _is_number):
+    """Return the reading of text that is numbers but for a few exceptions; of some it is offered only."""
+    if _is_unlikely(column, is_number):
         return None
-    numbers = pd.to_numeric(column.texts, errors="coerce").to_numpy(dtype=np.float64)
-    rest = _exceptions(column, np.isfinite(numbers))
-    if rest is None:
-        return None
+    fits = np.array([is_number(text) for text in column.texts], dtype=np.bool_)
+    rest = _exceptions(column, fits)
+    text = np.array([isinstance(value, str) for value in column.distinct], dtype=np.bool_)
+    if rest is None or not is_sure(column.texts[fits & text]):
+        return _offered(column, fits) if text.all() else None
+    numbers = np.array(
+        [parse(text) if fit else np.nan for text, fit in zip(column.texts, fits, strict=True)], dtype=float
+    )
     reasons = (_all_but("numbers", "which is no number", column, rest),)
     reading = _numbers(column, numbers)
     codes = (*column.values(rest), *reading.missing_codes)
     return replace(reading, missing_codes=codes, reasons=(*reasons, *reading.reasons))
+
+
+def _offered(column: Column, fits: NDArray[np.bool_]) -> Reading | None:
+    """Return the reading of text as categories, with the numbers that it can be read as; None where there are none."""
+    found, said = offers(column, fits, _absent(column, _NO_NUMBER) & ~fits)
+    if not said:
+        return None
+    absent = _absent(column, _NO_VALUE)
+    kinds = ("category", "ordered", *(["number"] if found else []))
+    codes, reasons = column.values(absent), (said, *(() if found else _codes(column, absent)))
+    return Reading("category", kinds, codes, reasons=reasons, as_numbers=found)
 
 
 def _exceptions(column: Column, fits: NDArray[np.bool_]) -> NDArray[np.bool_] | None:

@@ -183,7 +183,7 @@ def _overall(release: Release) -> float:
     return found.get("Total-IL", found.get("IL", 0.0))
 
 
-def _with_notations(frame: pd.DataFrame, choices: Mapping[str, Any]) -> Mapping[str, Any]:
+def _with_notations(frame: pd.DataFrame, choices: dict[str, Any]) -> dict[str, Any]:
     """Return ``choices`` with how numbers are written, which a sample of the file may not show."""
     if not (numbers := choices.get("numbers")):
         return choices
