@@ -7,6 +7,7 @@ from microagg.columns.guess import ROLES, ColumnGuess, guess_columns
 from microagg.columns.kinds import KINDS
 from microagg.columns.numbers import AsNumbers
 from microagg.columns.summary import bin_edges, category_counts, summary
+from microagg.columns.totals import totals
 from microagg.columns.words import folded
 
 __all__ = [
@@ -25,4 +26,5 @@ __all__ = [
     "folded",
     "guess_columns",
     "summary",
+    "totals",
 ]
