@@ -55,6 +55,11 @@ class AsNumbers:
         return sum(self.counts)
 
     @property
+    def is_like_code(self) -> bool:
+        """Whether the text may be a code of digits, such as a telephone number, rather than a number."""
+        return _LIKE_CODES.fullmatch(self.example) is not None
+
+    @property
     def lost(self) -> str:
         """The values that are no number with their counts, as text: ``'unknown' (12), '< 5' (3)``; empty if none."""
         each = [f"{value!r} ({count:,})" for value, count in zip(self.missing_codes, self.counts, strict=True)]
