@@ -203,3 +203,9 @@ def test_how_numbers_are_written_is_seen_in_the_whole_file():
     assert "0,5" not in set(sampled["pay"])
     numbers = pd.DataFrame({"pay": sampled["pay"].str.replace(",", ".").astype(float), "age": sampled["age"]})
     assert found[0].loss == microaggregate(numbers, k=3).report.loss.information_loss
+
+
+def test_a_column_that_is_left_out_needs_no_notation():
+    choices = {"quasi_identifiers": ["pay", "age"], "numbers": {"pay": "1,234.5", "age": None}}
+    frame = pd.DataFrame({"pay": ["1,234"], "age": ["7"]})
+    assert Change("pay", 0).applied(frame, choices)[1]["numbers"] == {"age": None}
