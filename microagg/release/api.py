@@ -315,13 +315,7 @@ def replay(frame: pd.DataFrame, recipe: Mapping[str, Any]) -> Release:
 def _release(prepared: Prepared) -> Release:
     prepared.check_sizes()
     if prepared.constant:
-        one = len(prepared.constant) == 1
-        warnings.warn(
-            f"{'column' if one else 'columns'} {quoted(prepared.constant)} {'holds' if one else 'hold'} one value "
-            f"only: {'it has' if one else 'they have'} no part in distances.",
-            ConstantColumnWarning,
-            stacklevel=3,
-        )
+        warnings.warn(prepared.source.constant_note, ConstantColumnWarning, stacklevel=3)
     weights = prepared.weights
     partition = _partition(prepared)
     released = prepared.copy_without_identifiers()

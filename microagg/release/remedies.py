@@ -18,6 +18,7 @@ from microagg.release.findings import Finding
 from microagg.release.report import Report
 from microagg.release.strata import keys
 from microagg.schema import Schema
+from microagg.suggestions import code_length
 from microagg.validation import (
     IntArray,
     check_columns,
@@ -240,11 +241,8 @@ def _changes(frame: pd.DataFrame, choices: Mapping[str, Any]) -> Iterator[Change
 def _code_length(series: pd.Series[Any]) -> int:
     """Return the length of the codes of a column, 0 where it does not hold codes of equal length."""
     values = series.dropna().unique() if not isinstance(series.dtype, pd.CategoricalDtype) else ()
-    if not len(values) or not all(isinstance(value, str) for value in values):
-        return 0
-    codes = all(value.isalnum() and any(map(str.isdigit, value)) for value in values)
-    lengths = {len(value) for value in values}
-    return lengths.pop() if codes and len(lengths) == 1 and max(lengths) <= LONGEST_CODE else 0
+    length = code_length(values)
+    return length if length <= LONGEST_CODE else 0
 
 
 def _words(change: Change) -> str:
