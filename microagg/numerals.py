@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from microagg.errors import DataError
-from microagg.validation import factorized
+from microagg.validation import FloatArray, factorized
 
 #: How numbers can be written, by example: with a decimal point, or with a decimal comma.
 NOTATIONS = POINT, COMMA = "1,234.5", "1.234,5"
@@ -36,24 +38,23 @@ _CODES = (
     "XOF|ZAR"
 )
 _UNIT = rf"(?:[A-Z]{{0,2}}[{_SIGNS}]|{_CODES}|kr\.?|zł|Kč|Ft|Fr\.|SFr\.|Rs\.?)"
-_OUTSIDE = re.compile(
-    rf"(?P<sign>[+({_MINUS}]?)[{_BLANKS}]*(?P<before>{_UNIT}?)[{_BLANKS}]*(?P<inner>[+({_MINUS}]?)[{_BLANKS}]*"
-    rf"(?P<digits>[\d.,](?:[\d.,'’{_BLANKS}]*[\d.])?(?:[eE][-+]?\d+)?)"
-    rf"[{_BLANKS}]*(?P<close>[){_MINUS}]?)[{_BLANKS}]*(?P<after>(?:{_UNIT}|%)?)[{_BLANKS}]*(?P<end>[){_MINUS}]?)",
-    re.ASCII,
-)
+# What may stand before digits and what behind them.
+_BEFORE = re.compile(rf"([+({_MINUS}]?)[{_BLANKS}]*({_UNIT}?)[{_BLANKS}]*([+({_MINUS}]?)[{_BLANKS}]*")
+_BEHIND = re.compile(rf"[{_BLANKS}]*([){_MINUS}]?)[{_BLANKS}]*((?:{_UNIT}|%)?)[{_BLANKS}]*([){_MINUS}]?)")
+_PARTS = re.compile(r"(\D*)(\d(?:.*\d)?)(\D*)", re.ASCII | re.DOTALL)
 _NOT_DIGITS = str.maketrans("", "", f"'’{_BLANKS}")
 _EXPONENT = r"(?:[eE][-+]?\d+)?"
 
 
-def _digits(separator: str, mark: str, further: str = "") -> re.Pattern[str]:
+def _digits(separator: str, mark: str, least: str, further: str = "") -> re.Pattern[str]:
     """Return the form of digits with thousands apart by a ``separator``, always the same, and a decimal ``mark``."""
     grouped = rf"[1-9]\d{{0,2}}(?P<gap>[{separator}'’{_BLANKS}])\d{{3}}(?:(?P=gap)\d{{3}})*"
-    return re.compile(rf"(?:(?:{grouped}{further}|\d+)(?:{mark}\d+)?|{mark}\d+){_EXPONENT}", re.ASCII)
+    whole = rf"(?:{grouped}{further}|\d+)(?:{mark}\d{least})?"
+    return re.compile(rf"(?:{whole}|{mark}\d+){_EXPONENT}", re.ASCII)
 
 
-# In India all thousands but the last are apart by twos: 12,34,567.
-_DIGITS = {POINT: _digits(",", r"\.", r"|[1-9]\d?(?:,\d\d)+,\d{3}|\d+\.(?!\d)"), COMMA: _digits(r"\.", ",")}
+# Programs also write 12. without a decimal. In India all thousands but the last are apart by twos: 12,34,567.
+_DIGITS = {POINT: _digits(",", r"\.", "*", r"|[1-9]\d?(?:,\d\d)+,\d{3}"), COMMA: _digits(r"\.", ",", "+")}
 # As programs write numbers: this needs no notation.
 _PLAIN = re.compile(rf"[-+]?(?:\d+\.?\d*|\.\d+){_EXPONENT}", re.ASCII)
 # The largest finite number has 309 digits.
@@ -90,22 +91,25 @@ def parse(text: str, notation: str = POINT) -> float | None:
 
     None also where it is not finite, or a whole number with more digits than a 64-bit float holds exactly.
     """
-    stripped = text.strip()
-    if len(stripped) <= _LONGEST and stripped.isascii() and stripped.isdigit():
-        return _exact(stripped)
-    parts = _outside(stripped)
-    if parts is None or not _DIGITS[notation].fullmatch(parts["digits"]):
-        return None
-    separator, mark = (",", ".") if notation == POINT else (".", ",")
-    digits = parts["digits"].translate(_NOT_DIGITS).replace(separator, "").replace(mark, ".")
-    negative = any(sign not in ("", "+") for sign in (parts["sign"], parts["inner"], parts["close"], parts["end"]))
-    return _exact(f"-{digits}" if negative else digits)
+    parts = _parts(text)
+    return None if parts is None else _value(parts, notation)
+
+
+def values(texts: Sequence[str]) -> dict[str, FloatArray]:
+    """Return the numbers that ``texts`` say in each of the :data:`NOTATIONS`, shape (n,), NaN where they say none."""
+    found = {notation: np.full(len(texts), np.nan) for notation in NOTATIONS}
+    for i, text in enumerate(texts):
+        if (parts := _parts(text)) is not None:
+            for notation in NOTATIONS:
+                if (number := _value(parts, notation)) is not None:
+                    found[notation][i] = number
+    return found
 
 
 def unit_of(text: str) -> str:
     """Return the currency, or ``%``, of a text that says a number; empty if there is none."""
-    parts = _outside(text.strip())
-    return "" if parts is None else parts["before"] or parts["after"]
+    parts = _parts(text)
+    return "" if parts is None else parts.unit
 
 
 def is_plain(text: str) -> bool:
@@ -113,18 +117,20 @@ def is_plain(text: str) -> bool:
     return len(text) <= _LONGEST and _PLAIN.fullmatch(text.strip()) is not None
 
 
-def evidence(texts: Iterable[str]) -> Evidence:
+def evidence(texts: Sequence[str]) -> Evidence:
     """Return what ``texts`` show of how numbers are written; such as are no numbers show nothing."""
-    point = comma = unclear = None
-    for text in texts:
-        one, other = parse(text, POINT), parse(text, COMMA)
-        if one is not None and other is None:
-            point = point or text
-        elif other is not None and one is None:
-            comma = comma or text
-        elif one != other:
-            unclear = unclear or text
-    return Evidence(point, comma, unclear)
+    return shown_by(texts, values(texts))
+
+
+def shown_by(texts: Sequence[str], numbers: Mapping[str, FloatArray]) -> Evidence:
+    """Return the same where the :func:`values` of ``texts`` are known."""
+    one, other = numbers[POINT], numbers[COMMA]
+
+    def first(shows: NDArray[np.bool_]) -> str | None:
+        return texts[int(shows.argmax())] if shows.any() else None
+
+    differ = ~np.isnan(one) & ~np.isnan(other) & (one != other)
+    return Evidence(first(~np.isnan(one) & np.isnan(other)), first(np.isnan(one) & ~np.isnan(other)), first(differ))
 
 
 def mixed_units(texts: Iterable[str]) -> tuple[str, str] | None:
@@ -153,10 +159,12 @@ def notation_of(series: pd.Series[Any]) -> str | None:
     texts = [value for value in distinct if isinstance(value, str)]
     if all(is_plain(text) for text in texts):
         return None
-    for i, value in enumerate(distinct):
-        if isinstance(value, str) and all(parse(value, notation) is None for notation in NOTATIONS):
-            raise DataError(_no_number(series.name, value, int(np.flatnonzero(positions == i)[0])))
-    found = evidence(texts)
+    numbers = values(texts)
+    none = np.isnan(numbers[POINT]) & np.isnan(numbers[COMMA])
+    if none.any():
+        value = texts[int(none.argmax())]
+        raise DataError(_no_number(series.name, value, int(np.flatnonzero(positions == distinct.index(value))[0])))
+    found = shown_by(texts, numbers)
     if not found.notations:
         raise DataError(
             f"column {series.name!r} has {found.point!r}, with a decimal point or a comma between thousands, and "
@@ -203,22 +211,53 @@ def read(series: pd.Series[Any], notation: str | None = None) -> pd.Series[Any]:
     return pd.Series(found[positions], index=series.index, name=series.name)
 
 
-def _outside(text: str) -> dict[str, str] | None:
-    """Return a number's digits and what stands around them, None if it has two signs or two units, or is none."""
-    if len(text) > _LONGEST or (found := _OUTSIDE.fullmatch(text)) is None:
-        return None
-    parts = found.groupdict()
-    signs = "".join(parts[name] for name in ("sign", "inner", "close", "end"))
-    if (len(signs) > 1 and signs != "()") or signs in ("(", ")") or (parts["before"] and parts["after"]):
-        return None
-    return parts
+class _Parts(NamedTuple):
+    digits: str
+    negative: bool
+    unit: str
 
 
-def _exact(digits: str) -> float | None:
+def _parts(text: str) -> _Parts | None:
+    """Return a number's digits, and what is said around them; None if that says no number."""
+    if len(text) > _LONGEST or (found := _PARTS.fullmatch(text.strip())) is None:
+        return None
+    before, digits, behind = found.groups()
+    if behind.startswith("."):
+        digits, behind = f"{digits}.", behind[1:]
+    around = _around(before, behind)
+    if around is None and before.endswith((".", ",")):
+        digits = before[-1] + digits
+        around = _around(before[:-1], behind)
+    return None if around is None else _Parts(digits, *around)
+
+
+@lru_cache(maxsize=1024)
+def _around(before: str, behind: str) -> tuple[bool, str] | None:
+    """Return whether a number is negative, and its unit; None if it has two signs or units, or is none."""
+    if not before and not behind:
+        return False, ""
+    left, right = _BEFORE.fullmatch(before), _BEHIND.fullmatch(behind)
+    if left is None or right is None:
+        return None
+    signs = left[1] + left[3] + right[1] + right[3]
+    if (len(signs) > 1 and signs != "()") or signs in ("(", ")") or (left[2] and right[2]):
+        return None
+    return signs not in ("", "+"), left[2] or right[2]
+
+
+def _value(parts: _Parts, notation: str) -> float | None:
+    """Return the number that digits say in a notation, None if they say none."""
+    digits = parts.digits
+    if not (digits.isascii() and digits.isdigit()):
+        if not _DIGITS[notation].fullmatch(digits):
+            return None
+        separator, mark = (",", ".") if notation == POINT else (".", ",")
+        digits = digits.translate(_NOT_DIGITS).replace(separator, "").replace(mark, ".")
     number = float(digits)
-    if not math.isfinite(number):
+    # Only a whole number of more than 15 digits can be one that no float is.
+    if not math.isfinite(number) or (len(digits) > 15 and digits.isdigit() and Decimal(digits) != Decimal(number)):
         return None
-    return None if digits.lstrip("+-").isdigit() and Decimal(digits) != Decimal(number) else number
+    return -number if parts.negative else number
 
 
 def _of_object(value: Any) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,11 +20,10 @@ from pandas.api.types import (
     is_string_dtype,
 )
 
-from microagg import dates
+from microagg import dates, numerals
 from microagg.columns.counts import Column
-from microagg.columns.numbers import AsNumbers, is_number, is_sure, offers
+from microagg.columns.numbers import AsNumbers, is_sure, offers, says_number
 from microagg.columns.words import CODE
-from microagg.numerals import parse
 from microagg.validation import FloatArray, counted, listing
 
 #: What quasi-identifiers can be: numbers, dates, ordered categories, or categories without an order.
@@ -286,25 +285,27 @@ def _is_unlikely(column: Column, fits: Callable[[str], bool]) -> bool:
 
 def _number_text(column: Column) -> Reading | None:
     """Return the reading of text that is numbers but for a few exceptions; of some it is offered only."""
-    if _is_unlikely(column, is_number):
+    if _is_unlikely(column, _says_number):
         return None
-    fits = np.array([is_number(text) for text in column.texts], dtype=np.bool_)
+    numbers = numerals.values(column.texts.tolist())
+    fits = says_number(numbers)
     rest = _exceptions(column, fits)
     text = np.array([isinstance(value, str) for value in column.distinct], dtype=np.bool_)
-    if rest is None or not is_sure(column.texts[fits & text]):
-        return _offered(column, fits) if text.all() else None
-    numbers = np.array(
-        [parse(text) if fit else np.nan for text, fit in zip(column.texts, fits, strict=True)], dtype=float
-    )
+    if rest is None or not is_sure(column.texts[fits & text].tolist()):
+        return _offered(column, numbers) if text.all() else None
     reasons = (_all_but("numbers", "which is no number", column, rest),)
-    reading = _numbers(column, numbers)
+    reading = _numbers(column, numbers[numerals.POINT])
     codes = (*column.values(rest), *reading.missing_codes)
     return replace(reading, missing_codes=codes, reasons=(*reasons, *reading.reasons))
 
 
-def _offered(column: Column, fits: NDArray[np.bool_]) -> Reading | None:
+def _says_number(text: str) -> bool:
+    return any(numerals.parse(text, notation) is not None for notation in numerals.NOTATIONS)
+
+
+def _offered(column: Column, numbers: Mapping[str, FloatArray]) -> Reading | None:
     """Return the reading of text as categories, with the numbers that it can be read as; None where there are none."""
-    found, said = offers(column, fits, _absent(column, _NO_NUMBER) & ~fits)
+    found, said = offers(column, numbers, _absent(column, _NO_NUMBER))
     if not said:
         return None
     absent = _absent(column, _NO_VALUE)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from microagg import numerals
 from microagg.columns.counts import Column
 from microagg.columns.words import NUMBERED, PERSONAL
 from microagg.taxonomy import category
-from microagg.validation import listing
+from microagg.validation import FloatArray, listing
 
 # The share of records that must be numbers for an offer, and the largest number of other distinct values.
 _MOST = 0.8
@@ -66,12 +66,7 @@ class AsNumbers:
         return listing(each, 6)
 
 
-def is_number(text: str) -> bool:
-    """Whether a text says a number, in whatever notation."""
-    return any(numerals.parse(text, notation) is not None for notation in numerals.NOTATIONS)
-
-
-def is_sure(texts: pd.Series[str]) -> bool:
+def is_sure(texts: Sequence[str]) -> bool:
     """Whether ``texts``, all of them numbers, are written so plainly that they need not be asked about."""
     if not all(numerals.is_plain(text) and not _LIKE_CODES.fullmatch(text) for text in texts):
         return False
@@ -79,8 +74,10 @@ def is_sure(texts: pd.Series[str]) -> bool:
     return not grouped or not all(_GROUPED.fullmatch(text) for text in grouped)
 
 
-def offers(column: Column, fits: NDArray[np.bool_], silent: NDArray[np.bool_]) -> tuple[tuple[AsNumbers, ...], str]:
-    """Return how a column of text can be read as numbers, and a sentence on it: two ways where it shows none.
+def offers(
+    column: Column, numbers: Mapping[str, FloatArray], silent: NDArray[np.bool_]
+) -> tuple[tuple[AsNumbers, ...], str]:
+    """Return how a column of text can be read as numbers, and a sentence on it: two ways where nothing shows which.
 
     None, and an empty sentence, if too much of it is no number, or its name says that it is no quantity; none with a
     sentence where numbers contradict each other.
@@ -88,27 +85,35 @@ def offers(column: Column, fits: NDArray[np.bool_], silent: NDArray[np.bool_]) -
     Parameters
     ----------
     column : Column
-    fits, silent : arrays of bool, shape (distinct values,)
-        Which distinct values say a number, and which of the others say that there is none.
+    numbers : mapping of notation to array, shape (distinct values,)
+        What the distinct values say, see :func:`microagg.numerals.values`.
+    silent : array of bool, shape (distinct values,)
+        Which distinct values say that there is no value.
     """
+    fits = says_number(numbers)
     rest = ~fits & ~silent
     n_fit, n_odd = column.n_where(fits), column.n_where(rest)
     if not n_fit or n_fit < _MOST * (n_fit + n_odd) or np.count_nonzero(rest) > _EXCEPTIONS:
         return (), ""
     if NUMBERED.in_name(column.name) or PERSONAL.in_name(column.name):
         return (), ""
-    texts = column.texts[fits].tolist()
-    shown = numerals.evidence(texts)
+    shown = numerals.shown_by(column.texts.tolist(), numbers)
     if not shown.notations:
         return (
             (),
             f"numbers, but of {shown.point!r} and {shown.comma!r} one has a decimal comma: write all of them alike",
         )
+    texts = column.texts[fits].tolist()
     if two := numerals.mixed_units(texts):
         return (), f"numbers, but {two[0]!r} and {two[1]!r} are not in the same unit: turn them into one in the file"
     example = shown.unclear if len(shown.notations) > 1 and shown.unclear else _telling(texts)
-    found = tuple(_in_notation(column, notation, example) for notation in shown.notations)
+    found = tuple(_in_notation(column, notation, numbers[notation], example) for notation in shown.notations)
     return found, _said(column, found)
+
+
+def says_number(numbers: Mapping[str, FloatArray]) -> NDArray[np.bool_]:
+    """Return which texts say a number in whatever notation, shape (n,)."""
+    return ~np.logical_and.reduce([np.isnan(each) for each in numbers.values()])
 
 
 def _telling(texts: list[str]) -> str:
@@ -116,12 +121,11 @@ def _telling(texts: list[str]) -> str:
     return next((text for text in texts if not numerals.is_plain(text) or _LIKE_CODES.fullmatch(text)), texts[0])
 
 
-def _in_notation(column: Column, notation: str, example: str) -> AsNumbers:
-    number = numerals.parse(example, notation)
-    assert number is not None  # the example is a number in each notation that is possible
-    lost = np.array([numerals.parse(text, notation) is None for text in column.texts], dtype=np.bool_)
+def _in_notation(column: Column, notation: str, numbers: FloatArray, example: str) -> AsNumbers:
+    lost = np.isnan(numbers)
     each = sorted(zip(column.values(lost), column.counts[lost].tolist(), strict=True), key=lambda pair: -pair[1])
     codes, counts = tuple(value for value, _ in each), tuple(count for _, count in each)
+    number = numerals.parse(example, notation)
     return AsNumbers(notation, example, category(number), column.n_where(~lost), codes, counts)
 
 

@@ -26,6 +26,8 @@ _WORDS = frozenset(
 _RARE = 0.05
 # A sum of fewer numbers above 0 may be one by chance.
 _LEAST_SUMMANDS = 5
+# Text is read as numbers in files of so many records at most: people made no larger table.
+_MOST_TEXTS = 20_000
 # The rounding of floats, by the sum.
 _ROUNDING = 1e-9
 
@@ -36,6 +38,7 @@ def totals(frame: pd.DataFrame) -> list[int]:
     These are the records that say so in the first column ("Total", "Sum", "Insgesamt"), if they are at most one in
     twenty; the last record, if it alone says so in any column; and the last record, if in at least half of the columns
     that hold numbers, its own is the sum of all above it, none of which is negative and five at least are above 0.
+    Text that says numbers counts as such in files of at most 20,000 records.
 
     Raises
     ------
@@ -83,6 +86,8 @@ def _numbers(frame: pd.DataFrame, name: Hashable) -> FloatArray | None:
     """Return a column as numbers, shape (n,), also where it is text; None where it holds none."""
     series = frame[name]
     if is_bool_dtype(series) or is_complex_dtype(series) or is_datetime64_any_dtype(series):
+        return None
+    if not is_numeric_dtype(series) and len(series) > _MOST_TEXTS:
         return None
     try:
         return numerals.read(series).to_numpy(dtype=np.float64, na_value=np.nan)
