@@ -34,7 +34,7 @@ def say_numbers(found: Mapping[str, Decision]) -> None:
     if each:
         st.warning(
             f"Text that reads as numbers: {escape_markdown(_first(each))}. Nothing is read as numbers unasked: until you "
-            "do so below, such a column counts as categories, or is left out where nearly every record has another text."
+            "do so below, such a column counts as categories, or is left out where nearly every record has a text of its own."
         )
 
 
