@@ -71,6 +71,21 @@ def test_totals_in_between_are_named_in_the_first_column():
     assert totals(frame.assign(region="R", kind=[*["total"] * 2, *["part"] * 37, "total"])) == []
 
 
+@pytest.mark.parametrize("dtype", ["category", "str", "string", object])
+def test_totals_in_columns_of_any_type(dtype):
+    region = pd.Series([*(f"R{i}" for i in range(8)), None, "Total"], dtype=dtype)
+    assert totals(pd.DataFrame({"region": region, "x": range(10)})) == [9]
+    assert totals(pd.DataFrame({"x": range(10), "region": region})) == [9]
+    others = {
+        "when": pd.date_range("2020", periods=7),
+        "wait": pd.to_timedelta(range(7), unit="D"),
+        "day": pd.period_range("2020", periods=7),
+        "range": pd.interval_range(0, 7),
+        "whole": pd.array([1, 1, 1, 1, 1, None, 5], dtype="Int64"),
+    }
+    assert totals(pd.DataFrame(others)) == [6]
+
+
 def test_files_without_totals():
     for name in ("wine", "simc"):
         assert totals(datasets.load(name).frame) == []

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
 from microagg import numerals
@@ -56,11 +57,11 @@ def totals(frame: pd.DataFrame) -> list[int]:
     return sorted(found)
 
 
-def _says(series: pd.Series[Any]) -> Any:
+def _says(series: pd.Series[Any]) -> NDArray[np.bool_]:
     """Return which records have a word for a total in a column, shape (n,)."""
     if is_numeric_dtype(series) or is_datetime64_any_dtype(series):
         return np.zeros(len(series), dtype=np.bool_)
-    return series.map(_is_word, na_action="ignore").eq(True).to_numpy(dtype=np.bool_)
+    return np.array([_is_word(value) for value in series.astype(object)], dtype=np.bool_)
 
 
 def _is_word(value: object) -> bool:
