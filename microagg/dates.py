@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import date, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,28 @@ _YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/])(\d{{1,2}})\2(\d{{4}}){_TIME}", re.A
 
 # The day that stands for a year where its loss is measured, from 0: the middle one of 365.
 _MIDDLE = 182
+
+
+class Order(NamedTuple):
+    """What texts show of the order of day and month where the year is at the end; each is a text that does, or None.
+
+    Attributes
+    ----------
+    day_first, month_first : str or None
+        A date that can be read in this order only.
+    unclear : str or None
+        A date that is another day in each order.
+    """
+
+    day_first: str | None
+    month_first: str | None
+    unclear: str | None
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether every date can be read in one way only, and all in the same order."""
+        shown = (self.day_first is not None) + (self.month_first is not None)
+        return shown == 1 or (shown == 0 and self.unclear is None)
 
 
 def holds_dates(series: pd.Series[Any]) -> bool:
@@ -56,7 +78,7 @@ def read(series: pd.Series[Any]) -> pd.Series[Any]:
             return series
         return pd.Series(days, index=series.index, name=series.name)
     positions, distinct = factorized(series)
-    day_first = _day_first([value for value in distinct if isinstance(value, str)], series.name)
+    day_first = _day_first(order(value for value in distinct if isinstance(value, str)), series.name)
     # One more for what is missing, which factorize numbers -1.
     found = np.full(len(distinct) + 1, "NaT", dtype="datetime64[s]")
     for i, value in enumerate(distinct):
@@ -66,6 +88,48 @@ def read(series: pd.Series[Any]) -> pd.Series[Any]:
             raise DataError(_no_date(value, row, series.name))
         found[i] = np.datetime64(day, "D")
     return pd.Series(found[positions], index=series.index, name=series.name)
+
+
+def is_dated(text: str) -> bool:
+    """Whether a text is written as a date is, though there may be no such day."""
+    return any(form.fullmatch(text.strip()) for form in (_YEAR_FIRST, _DOTS, _YEAR_LAST))
+
+
+def order(texts: Iterable[str]) -> Order:
+    """Return what ``texts`` show of the order of day and month; such as are no dates show nothing."""
+    day_first = month_first = unclear = None
+    for text in texts:
+        if not (parts := _YEAR_LAST.fullmatch(text.strip())):
+            continue
+        one, other = int(parts[1]), int(parts[3])
+        if one > 12 >= other:
+            day_first = day_first or text
+        elif other > 12 >= one:
+            month_first = month_first or text
+        elif one != other:
+            unclear = unclear or text
+    return Order(day_first, month_first, unclear)
+
+
+def parse(text: str, *, day_first: bool) -> date | None:
+    """Return the date that a text says, or None if it says none.
+
+    ``day_first`` says which of day and month comes first in texts that have the year at the end, after dashes or
+    slashes.
+    """
+    text = text.strip()
+    if parts := _YEAR_FIRST.fullmatch(text):
+        year, month, day = parts[1], parts[3], parts[4]
+    elif parts := _DOTS.fullmatch(text):
+        day, month, year = parts[1], parts[2], parts[3]
+    elif parts := _YEAR_LAST.fullmatch(text):
+        day, month, year = (parts[1], parts[3], parts[4]) if day_first else (parts[3], parts[1], parts[4])
+    else:
+        return None
+    try:
+        return date(int(year), int(month), int(day))
+    except ValueError:
+        return None
 
 
 def to_days(series: pd.Series[Any]) -> FloatArray:
@@ -106,30 +170,19 @@ def _years(days: NDArray[np.datetime64]) -> NDArray[np.int64]:
     return days.astype("datetime64[Y]").astype(np.int64) + 1970
 
 
-def _day_first(values: Iterable[str], name: Any) -> bool:
+def _day_first(found: Order, name: Any) -> bool:
     """Whether the day comes before the month in those texts that have the year at the end."""
-    day_first = month_first = unclear = None
-    for value in values:
-        if not (parts := _YEAR_LAST.fullmatch(value.strip())):
-            continue
-        one, other = int(parts[1]), int(parts[3])
-        if one > 12 >= other:
-            day_first = day_first or value
-        elif other > 12 >= one:
-            month_first = month_first or value
-        elif one != other:
-            unclear = unclear or value
-    if day_first and month_first:
+    if found.day_first and found.month_first:
         raise DataError(
-            f"column {name!r} has dates with the day first, such as {day_first!r}, and with the month first, such as "
-            f"{month_first!r}: write all of them alike, such as 2001-12-31."
+            f"column {name!r} has dates with the day first, such as {found.day_first!r}, and with the month first, "
+            f"such as {found.month_first!r}: write all of them alike, such as 2001-12-31."
         )
-    if unclear and not (day_first or month_first):
+    if not found.is_clear:
         raise DataError(
-            f"column {name!r} does not show whether the day or the month comes first in dates such as {unclear!r}: "
-            "write them as 2001-12-31 or 31.12.2001."
+            f"column {name!r} does not show whether the day or the month comes first in dates such as "
+            f"{found.unclear!r}: write them as 2001-12-31 or 31.12.2001."
         )
-    return day_first is not None
+    return found.day_first is not None
 
 
 def _date(value: Any, day_first: bool) -> date | None:
@@ -140,19 +193,7 @@ def _date(value: Any, day_first: bool) -> date | None:
         return value
     if not isinstance(value, str):
         return None
-    text = value.strip()
-    if parts := _YEAR_FIRST.fullmatch(text):
-        year, month, day = parts[1], parts[3], parts[4]
-    elif parts := _DOTS.fullmatch(text):
-        day, month, year = parts[1], parts[2], parts[3]
-    elif parts := _YEAR_LAST.fullmatch(text):
-        day, month, year = (parts[1], parts[3], parts[4]) if day_first else (parts[3], parts[1], parts[4])
-    else:
-        return None
-    try:
-        return date(int(year), int(month), int(day))
-    except ValueError:
-        return None
+    return parse(value, day_first=day_first)
 
 
 def _no_date(value: Any, row: int, name: Any) -> str:

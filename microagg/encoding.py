@@ -5,17 +5,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from decimal import Decimal
-from numbers import Real
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
-from microagg import dates
+from microagg import dates, numerals
 from microagg.errors import DataError
 from microagg.records import Attribute
 from microagg.taxonomy import category
@@ -25,7 +23,7 @@ from microagg.validation import FloatArray, check_columns, factorized, listing, 
 def read(
     frame: pd.DataFrame,
     dated: Collection[Hashable],
-    numbers: Collection[Hashable],
+    numbers: Mapping[Hashable, str | None],
     missing_codes: Mapping[Hashable, Collection[str]],
 ) -> pd.DataFrame:
     """Return ``frame`` with the codes of missing values missing, and text as the numbers or dates that it says.
@@ -36,8 +34,10 @@ def read(
     Parameters
     ----------
     frame : DataFrame
-    dated, numbers : collections of column names
-        The columns that hold dates, and those that hold numbers.
+    dated : collection of column names
+        The columns that hold dates.
+    numbers : mapping of column name to str or None
+        The columns that hold numbers, and how they are written where that is said, see :func:`microagg.numerals.read`.
     missing_codes : mapping of column name to collection of str
         As :func:`microagg.taxonomy.category` writes them. They are looked for among the values as the file has them and
         among what these are read as, so that -999 is also found as the text "-999.0"; a date without a time.
@@ -49,7 +49,11 @@ def read(
     """
     changed = {}
     for name in dict.fromkeys([*missing_codes, *numbers, *dated]):
-        convert = dates.read if name in dated else _as_numbers if name in numbers else None
+        convert: Callable[[pd.Series[Any]], pd.Series[Any]] | None = None
+        if name in dated:
+            convert = dates.read
+        elif name in numbers:
+            convert = partial(numerals.read, notation=numbers[name])
         series = frame[name]
         column = _read(series, missing_codes.get(name, ()), _day if name in dated else category, convert)
         if column is not series:
@@ -60,6 +64,25 @@ def read(
     for name, column in changed.items():
         frame[name] = column
     return frame
+
+
+def notations(
+    frame: pd.DataFrame,
+    numbers: Mapping[Hashable, str | None],
+    missing_codes: Mapping[Hashable, Collection[str]],
+) -> dict[Hashable, str | None]:
+    """Return how each column of ``numbers`` is written: as is said there, else as the column shows by itself.
+
+    Raises
+    ------
+    DataError
+        As :func:`microagg.numerals.notation_of`.
+    """
+    found = dict(numbers)
+    for name in [name for name, notation in numbers.items() if notation is None]:
+        codes = set(missing_codes.get(name, ()))
+        found[name] = numerals.notation_of(_without_codes(frame[name], codes, category))
+    return found
 
 
 def encode(frame: pd.DataFrame, attributes: Sequence[Attribute]) -> FloatArray:
@@ -136,35 +159,6 @@ def _without_codes(series: pd.Series[Any], codes: Collection[str], written: Call
     series.iloc[np.flatnonzero(absent)] = None
     # Numbers that were objects only because of a code among them.
     return series.infer_objects()
-
-
-def _as_numbers(series: pd.Series[Any]) -> pd.Series[Any]:
-    if is_numeric_dtype(series) or is_bool_dtype(series):
-        return series
-    positions, distinct = factorized(series)
-    found = np.full(len(distinct) + 1, np.nan)  # one more for what is missing, which factorize numbers -1
-    for i, value in enumerate(distinct):
-        number = _number(value)
-        if number is None:
-            row = int(np.flatnonzero(positions == i)[0])
-            raise DataError(
-                f"column {series.name!r} has {value!r} in record {row} (counting from 0), which is no number: write it "
-                "such as 1234.5, or name it among the missing codes."
-            )
-        found[i] = number
-    return pd.Series(found[positions], index=series.index, name=series.name)
-
-
-def _number(value: Any) -> float | None:
-    """Return the number that a text or an object is, or None if it is none, or not finite."""
-    # Python itself would read the text 1_000.
-    if not isinstance(value, (str, Real, Decimal)) or (isinstance(value, str) and "_" in value):
-        return None
-    try:
-        number = float(value)
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _codes(series: pd.Series[Any], attribute: Attribute) -> FloatArray:

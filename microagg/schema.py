@@ -15,6 +15,7 @@ from microagg import encoding
 from microagg.dates import UNITS, holds_dates
 from microagg.errors import DataError, ParameterError
 from microagg.gaps import fill
+from microagg.numerals import NOTATIONS
 from microagg.records import Attribute, Records, class_codes
 from microagg.taxonomy import Taxonomy, category
 from microagg.validation import FloatArray, IntArray, check_choice, check_columns, check_frame, check_present, listing
@@ -61,8 +62,10 @@ class Schema:
         The quasi-identifiers that are dates, with the unit that they are released by; grouped by as days since
         1970-01-01. May be given as a collection of names, which then are released by the day. What dates are read
         from, :func:`microagg.dates.read` says.
-    numbers : tuple
-        The quasi-identifiers that are numbers though a file may hold them as text (``" 3.5 "``).
+    numbers : mapping of column name to {"1,234.5", "1.234,5"} or None
+        The quasi-identifiers that are numbers though a file may hold them as text, and how they are written: with a
+        decimal point or a decimal comma, or, with None, as the column shows by itself. May be given as a collection of
+        names. What numbers are read from, :func:`microagg.numerals.read` says.
     missing_codes : mapping of column name to tuple of str
         The values of quasi-identifiers that stand for a missing one (``n/a``, ``-999``), as
         :func:`microagg.taxonomy.category` writes them.
@@ -90,13 +93,13 @@ class Schema:
     weights: Hashable = None
     others: tuple[Hashable, ...] = ()
     dates: Mapping[Hashable, str] = field(default_factory=dict, hash=False)
-    numbers: tuple[Hashable, ...] = ()
+    numbers: Mapping[Hashable, str | None] = field(default_factory=dict, hash=False)
     missing_codes: Mapping[Hashable, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         self._check_roles()
         object.__setattr__(self, "dates", MappingProxyType(_units(self.dates)))
-        object.__setattr__(self, "numbers", tuple(dict.fromkeys(_names("numbers", self.numbers))))
+        object.__setattr__(self, "numbers", MappingProxyType(_notations(self.numbers)))
         self._check_kinds()
         taxonomies = {name: _taxonomy(name, given, ()) for name, given in self.taxonomies.items()}
         ordinal = {name: check_levels(name, given) for name, given in self.ordinal.items()}
@@ -241,7 +244,8 @@ class Schema:
             if given is not None and not isinstance(given, Mapping):
                 raise ParameterError(f"{what} must be a mapping from column names, not {type(given).__name__}.")
         taxonomies, ordinal, dates = dict(taxonomies or {}), dict(ordinal or {}), _units(dates)
-        meant = {*taxonomies, *ordinal, *dates, *_names("numbers", numbers), *(missing_codes or {})}
+        numbers = _notations(numbers)
+        meant = {*taxonomies, *ordinal, *dates, *numbers, *(missing_codes or {})}
         if quasi_identifiers is None:
             names: tuple[Hashable, ...] = tuple(
                 name
@@ -259,6 +263,7 @@ class Schema:
         schema = cls(names, **declared, dates=dates, numbers=numbers, missing_codes=missing_codes or {})
         for role, given in {"quasi_identifiers": names, **declared}.items():
             check_columns(frame, _names(role, given), f" (named {_as(role)})")
+        schema = replace(schema, numbers=encoding.notations(frame, schema.numbers, schema.missing_codes))
         read = schema.read(frame)
         for name in names:
             series = read[name]
@@ -381,6 +386,17 @@ def _units(given: Any) -> dict[Hashable, str]:
     if isinstance(given, Mapping):
         return {name: check_choice(f"the unit of the dates of {name!r}", unit, UNITS) for name, unit in given.items()}
     return dict.fromkeys(_names("dates", given), "day")
+
+
+def _notations(given: Any) -> dict[Hashable, str | None]:
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(_names("numbers", given))
+    return {
+        name: notation
+        if notation is None
+        else check_choice(f"how the numbers of {name!r} are written", notation, NOTATIONS)
+        for name, notation in given.items()
+    }
 
 
 def _missing_codes(name: Hashable, given: Any) -> tuple[str, ...]:

@@ -196,6 +196,20 @@ def by_prefix(values: Iterable[Any], lengths: Sequence[int] | None = None) -> Ta
     return Taxonomy(tuple(names), tuple(parents))
 
 
+def code_length(values: Iterable[Any]) -> int:
+    """Return how many characters codes have, 0 where ``values`` are none.
+
+    Codes are texts that all have the same number of letters and digits, at least one of them a digit, such as postal
+    codes.
+    """
+    lengths = set()
+    for value in values:
+        if not isinstance(value, str) or not value.isalnum() or not any(map(str.isdigit, value)):
+            return 0
+        lengths.add(len(value))
+    return lengths.pop() if len(lengths) == 1 else 0
+
+
 def _common_length(codes: Sequence[str]) -> int:
     if not codes:
         raise DataError("there are no codes: a taxonomy needs at least one.")
@@ -281,8 +295,7 @@ def _telling_lengths(names: Sequence[str]) -> list[int]:
 
     What all codes begin with divides nothing, so the first level leaves one character more.
     """
-    size = len(names[0])
-    if any(len(name) != size or not name.isalnum() or not any(sign.isdigit() for sign in name) for name in names):
+    if not (size := code_length(names)):
         return []
     groups = [len({name[:length] for name in names}) for length in range(size)]
     lengths: list[int] = []

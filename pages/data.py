@@ -73,7 +73,7 @@ def _workspace(table: Table) -> Workspace | None:
         st.error(sentence(error))
         return None
     if workspace.source.notes:
-        st.info("  \n".join(escape_markdown(note) for note in workspace.source.notes))
+        st.info("  \n".join(sentence(note) for note in workspace.source.notes))
     return workspace
 
 

@@ -16,7 +16,7 @@ PACKAGE = ROOT / "microagg"
 LAYERS = [
     {"curves", "errors", "progress"},
     {"jobs", "ks", "validation"},
-    {"dates", "partition", "scaling", "taxonomy"},
+    {"dates", "numerals", "partition", "scaling", "taxonomy"},
     {"records"},
     {"encoding", "gaps"},
     {"kernels", "schema", "tables"},

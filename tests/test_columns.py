@@ -318,6 +318,139 @@ def test_text_that_is_numbers_but_for_few_values():
     assert "1 is '90+', which is no number: correct it, or treat it as missing?" in said(found)
 
 
+@pytest.mark.parametrize(
+    ("values", "notations", "said_of_it"),
+    [
+        (["€1,234", "€56.50"], ("1,234.5",), "all 100, such as '€1,234' for 1234"),
+        (["1 234", "56"], ("1,234.5",), "all 100, such as '1 234' for 1234"),
+        (["1.234,5", "7"], ("1.234,5",), "all 100, such as '1.234,5' for 1234.5"),
+        (["12 %", "7.5 %"], ("1,234.5",), "all 100, such as '12 %' for 12"),
+        (["(1,234.50)", "9"], ("1,234.5",), "all 100, such as '(1,234.50)' for -1234.5"),
+        (
+            ["1,234", "12,345"],
+            ("1,234.5", "1.234,5"),
+            "all 100, such as '1,234' for 1234 or for 1.234, and nothing shows which",
+        ),
+        (
+            ["1.234", "2.500"],
+            ("1,234.5", "1.234,5"),
+            "all 100, such as '1.234' for 1.234 or for 1234, and nothing shows which",
+        ),
+        (["+4912345000", "+4912345001"], ("1,234.5",), "all 100, such as '+4912345000' for 4912345000"),
+        (["10E2", "100E1"], ("1,234.5",), "all 100, such as '10E2' for 1000"),
+        (["-0001", "0002"], ("1,234.5",), "all 100, such as '-0001' for -1"),
+    ],
+)
+def test_text_that_reads_as_numbers_is_offered_and_not_read(values, notations, said_of_it):
+    found = guess(cycled(values))
+    assert (found.kind, found.kinds, found.role) == ("category", ("category", "ordered", "number"), "quasi-identifier")
+    assert tuple(one.notation for one in found.as_numbers) == notations
+    assert f"text that reads as numbers: {said_of_it}" in said(found)
+    assert found.missing_codes == found.as_numbers[0].missing_codes == ()
+
+
+def test_what_would_be_lost_by_reading_numbers_is_counted():
+    found = guess([*cycled(["1,234.5", "7"], 90), *["< 5"] * 4, *["-"] * 3, *["unknown"] * 2, "n/a"])
+    (reading,) = found.as_numbers
+    assert (reading.n, reading.n_codes) == (90, 10)
+    assert reading.missing_codes == ("< 5", "-", "unknown", "n/a")
+    assert reading.counts == (4, 3, 2, 1)
+    assert reading.lost == "'< 5' (4), '-' (3), 'unknown' (2), 'n/a' (1)"
+    assert "90 of 100, such as '1,234.5' for 1234.5; no numbers are '< 5' (4)" in said(found)
+    # As categories, only what can be nothing else counts as missing.
+    assert (found.missing_codes, found.n_codes) == (("-", "n/a"), 4)
+    # Where plain numbers have more exceptions than a few, they are offered too; where most is none, not.
+    found = guess([*map(str, range(100)), *"abcdef"])
+    assert found.kinds == ("category", "ordered", "number")
+    assert found.as_numbers[0].missing_codes == tuple("abcdef")
+    assert guess([*cycled(["1,234.5", "7"], 79), *["young"] * 21]).as_numbers == ()
+    assert guess([*cycled(["1,234.5", "7"], 80), *["young"] * 20]).as_numbers[0].counts == (20,)
+    # Of exceptions that differ by the notation each reading has its own.
+    assert guess([*cycled(["1,234"], 99), "12.5,"]).as_numbers[1].missing_codes == ("12.5,",)
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        (["1,5", "2.5"], "numbers, but of '2.5' and '1,5' one has a decimal comma: write all of them alike"),
+        (["€12", "$12"], "numbers, but '€12' and '$12' are not in the same unit: turn them into one in the file"),
+        (["12 %", "0.12"], "numbers, but '12 %' and '0.12' are not in the same unit"),
+    ],
+)
+def test_numbers_that_cannot_be_read_are_said(values, says):
+    found = guess(cycled(values))
+    assert (found.kind, found.kinds, found.as_numbers) == ("category", ("category", "ordered"), ())
+    assert says in said(found)
+
+
+def test_names_say_that_numbers_are_none():
+    values = [f"1 {i:03d}" for i in range(100)]
+    assert guess(values, "customer_id").as_numbers == guess(values, "telephone").as_numbers == ()
+    found = guess(values, "pay")
+    assert (found.role, len(found.as_numbers)) == ("identifier", 1)
+    assert found.reasons[0] == "100 distinct of 100: looks like an identifier, unless it is read as numbers"
+    found = guess(cycled(["1.234,5", "7"]), "pweight")
+    assert (found.role, found.kind) == ("other", "category")
+    assert "write plain numbers in the file to use them as weights" in found.reasons[0]
+
+
+def test_whole_numbers_that_floats_do_not_hold_stay_text():
+    found = guess(cycled(["9007199254740993", "9007199254740995"]))
+    assert (found.kind, found.as_numbers) == ("category", ())
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ([True, False], "yes or no"),
+        (["TRUE", "FALSE"], "yes or no"),
+        (["ja", "Nein", "n/a"], "yes or no"),
+        (["Sí", "No"], "yes or no"),
+        ([0, 1], "only 0 and 1, which may stand for no and yes"),
+        ([0.0, 1.0, np.nan], "only 0 and 1, which may stand for no and yes"),
+        (["0", "1"], "only 0 and 1, which may stand for no and yes"),
+        ([1, 2], "so few whole numbers may stand for categories"),
+    ],
+)
+def test_yes_and_no(values, says):
+    assert says in guess(cycled(values)).reasons
+    assert "yes or no" not in said(guess(cycled(["yes", "perhaps"])))
+
+
+def test_namibia_is_asked_about():
+    found = guess(cycled(["AF", "NA", "DE", "?"]))
+    assert (found.missing_codes, found.n_codes, found.doubtful) == (("NA", "?"), 50, True)
+    assert "50 of 100 are 'NA', '?', which may be a value too, such as a country or initials: treat" in said(found)
+    found = guess(cycled(["AF", "?"]))
+    assert (found.n_codes, found.doubtful) == (50, False)
+    # Beside numbers it is no value.
+    assert guess([*cycled(["18", "19"]), "NA"]).doubtful is False
+
+
+@given(
+    st.lists(
+        st.sampled_from(["1,234", "12,5", "€7", "7", "1 234", "-", "x", "(5)", "5 %", "1.5", "10E2", "+5", "12,345.0"]),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_what_is_offered_is_read_as_such(values):
+    """The guess and the reader are of one mind about numbers."""
+    found = guess(values * 6)
+    frame = pd.DataFrame({"x": values})
+    assert ("number" in found.kinds) == bool(found.as_numbers or found.kind == "number")
+    for one in found.as_numbers:
+        schema = Schema(("x",), numbers={"x": one.notation}, missing_codes={"x": one.missing_codes})
+        read = schema.read(frame)["x"]
+        assert 6 * int(read.notna().sum()) == one.n
+        place = values.index(one.example)
+        assert read[place] == float(one.number)
+    if len(found.as_numbers) == 1:
+        codes = {"x": found.as_numbers[0].missing_codes}
+        known = Schema.infer(frame, "x", numbers="x", missing_codes=codes).numbers["x"]
+        assert known in (found.as_numbers[0].notation, None)
+
+
 def test_text_that_is_numbers_may_have_codes_among_them():
     found = guess([*cycled(["18", "19", "44"]), "-99", "n/a"])
     assert found.missing_codes == ("n/a", "-99")
@@ -386,6 +519,10 @@ def test_years_and_infinity():
         (["31/12/2001", "1/2/1999"], "1999-02-01", "2001-12-31"),
         (["31-12-2001", "01-02-1999"], "1999-02-01", "2001-12-31"),
         (["2001-12-31 10:30", "1999-02-01T08:00:01"], "1999-02-01", "2001-12-31"),
+        (["2001/12/31", "1999/2/1"], "1999-02-01", "2001-12-31"),
+        (["31.12.2001 8:30", "1.2.1999 23:59:59"], "1999-02-01", "2001-12-31"),
+        (["31/12/2001 08:30", "4/4/1999"], "1999-04-04", "2001-12-31"),
+        (["1/1/1250", "12/12/3000"], "1250-01-01", "3000-12-12"),
     ],
 )
 def test_dates_in_text(values, first, last):
@@ -398,12 +535,34 @@ def test_dates_that_are_unclear_or_wrong():
     found = guess(["1/2/1999", "12/11/2001"] * 20)
     assert (found.kind, found.unit) == ("category", None)
     assert "dates such as '1/2/1999', but it is not clear which number is the day" in said(found)
-    # Both orders in one column.
-    assert guess(["13/2/1999", "2/13/1999"] * 20).kind == "category"
+    found = guess(["13/2/1999", "2/13/1999"] * 20)
+    assert found.kind == "category"
+    assert "dates, but '13/2/1999' has the day first and '2/13/1999' the month: write all of them alike" in said(found)
     found = guess([*cycled(["2001-06-30", "2002-06-30"]), "2001-06-31"])
     assert (found.kind, found.missing_codes) == ("date", ("2001-06-31",))
     assert "100 of 101 are dates, 1 is '2001-06-31', which is no date: correct it" in said(found)
     assert guess([*cycled(["2001-06-30", "2002-07-30"]), "unknown"]).missing_codes == ("unknown",)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["1.2.2003", "2003/2/1 9:00", "3/4/2005", "13/4/2005", "4/13/2005", "4-4-2005", "1.2.2003 25:00"]
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_what_is_guessed_to_be_dates_is_read_as_such(values):
+    """The guess and the reader are of one mind: what one takes the other takes, or says why not."""
+    found = guess([*values, "31.12.2001"] * 5)
+    schema = Schema(("x",), dates="x", missing_codes={"x": found.missing_codes})
+    frame = pd.DataFrame({"x": [*values, "31.12.2001"]})
+    if found.kind == "date":
+        assert schema.read(frame)["x"].notna().any()
+    else:
+        with pytest.raises(DataError, match=r"first|no date"):
+            schema.read(frame)
 
 
 def test_dates_on_new_years_day_are_years():

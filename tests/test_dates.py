@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg import DataError
-from microagg.dates import holds_dates, read, released, rounded, texts, to_dates, to_days
+from microagg.dates import Order, holds_dates, is_dated, order, parse, read, released, rounded, texts, to_dates, to_days
 
 
 def column(*values, **how):
@@ -57,6 +57,32 @@ def test_the_column_shows_whether_the_day_or_the_month_comes_first():
     assert days_of(column("03/01/2000", "01/31/2000")) == [11017, 10987]  # 1 March, 31 January
     # Unambiguous ways to write a date stand beside them.
     assert days_of(column("03/01/2000", "31-01-2000", "2000-01-04", "05.01.2000")) == [10959, 10987, 10960, 10961]
+
+
+@pytest.mark.parametrize(
+    ("values", "shown", "clear"),
+    [
+        ([], (None, None, None), True),
+        (["4/4/2000", "2000-02-03", "no date"], (None, None, None), True),
+        (["3/4/2000"], (None, None, "3/4/2000"), False),
+        (["3/4/2000", "13-4-2000"], ("13-4-2000", None, "3/4/2000"), True),
+        (["4/13/2000"], (None, "4/13/2000", None), True),
+        (["4/13/2000", "13/4/2000"], ("13/4/2000", "4/13/2000", None), False),
+        (["45/45/2000"], (None, None, None), True),
+    ],
+)
+def test_what_shows_the_order_of_day_and_month(values, shown, clear):
+    assert order(values) == shown
+    assert Order(*shown).is_clear is clear
+
+
+def test_one_text_says_one_date():
+    assert parse(" 3/4/2000 10:30", day_first=True) == date(2000, 4, 3)
+    assert parse("3/4/2000", day_first=False) == date(2000, 3, 4)
+    assert parse("3.4.2000", day_first=False) == date(2000, 4, 3)
+    assert parse("31.6.2000", day_first=True) is None
+    assert is_dated("31.6.2000")  # written as a date, though there is no such day
+    assert not is_dated("31.6.00")
 
 
 def test_dates_that_may_be_two_are_refused():

@@ -61,6 +61,47 @@ def test_codes_count_as_missing_where_they_can_be_nothing_else():
     assert a.decide(codes=False).present(series) is series
 
 
+def test_text_becomes_numbers_when_somebody_says_so():
+    frame = pd.DataFrame({"pay": ["€1,234.50", "€7", "< 5", "n/a"] * 10 + ["€8"] * 100})
+    pay = first_decisions(frame)["pay"]
+    assert (pay.kind, pay.kinds, pay.as_numbers) == ("category", ("number", "ordered", "category"), None)
+    assert (pay.codes, pay.missing_codes, pay.n_missing) == (True, ("n/a",), 10)
+    number = pay.decide(kind="number")
+    assert number.is_number
+    assert number.as_numbers.notation == "1,234.5"
+    # What is no number counts as missing, and can be nothing else.
+    assert (number.codes, number.missing_codes, number.n_missing) == (True, ("< 5", "n/a"), 20)
+    assert number.gaps == "drop"
+    assert number.decide(codes=False).codes is False
+    assert number.decide(role="confidential").codes is True
+    back = number.decide(kind="category")
+    assert (back.codes, back.missing_codes) == (True, ("n/a",))
+    assert arguments(frame, {"pay": number}) == {
+        "quasi_identifiers": ("pay",),
+        "numbers": {"pay": "1,234.5"},
+        "missing_codes": {"pay": ("< 5", "n/a")},
+        "missing": {"pay": "drop"},
+    }
+    released = microaggregate(frame, k=60, **arguments(frame, {"pay": number})).frame["pay"]
+    # 10 times 1234.5, 10 times 7 and 100 times 8, in two groups of 60: the 50 equal ones nearest to 8 stay with them.
+    assert len(released) == 120
+    assert released.sum() == pytest.approx(10 * 1234.5 + 10 * 7 + 100 * 8)
+
+
+def test_a_comma_of_which_nothing_shows_what_it_is_can_be_either():
+    frame = pd.DataFrame({"pay": ["1,234", "12,345", "n/a"] * 10, "age": range(30)})
+    pay = first_decisions(frame)["pay"]
+    assert pay.kinds == ("number", "comma", "ordered", "category")
+    for kind, notation, mean in (("number", "1,234.5", 6789.5), ("comma", "1.234,5", 6.7895)):
+        given = arguments(frame, {"pay": pay.decide(kind=kind)})
+        assert given["numbers"] == {"pay": notation}
+        released = microaggregate(frame, k=20, **given)
+        assert released.frame["pay"].tolist() == pytest.approx([mean] * 20)
+        assert released.recipe["numbers"] == [["pay", notation]]
+    assert pay.decide(kind="comma").decide(kind="number").as_numbers.notation == "1,234.5"
+    assert first_decisions(frame)["age"].decide(kind="comma").kind == "number"
+
+
 def test_what_a_column_cannot_be_is_not_taken():
     found = first_decisions(messy())
     born, level = found["born"], found["level"]
@@ -135,7 +176,7 @@ def test_decisions_as_arguments():
         "classes": "sex",
         "ordinal": {"level": ("low", "mid", "high")},
         "dates": {"born": "year"},
-        "numbers": ("age",),
+        "numbers": {"age": None},
         "missing_codes": {"age": ("n/a",)},
         "missing": {"age": "impute", "income": "drop"},
     }

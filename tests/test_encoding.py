@@ -61,7 +61,7 @@ def test_codes_are_no_categories(schema):
 
 def test_schemas_hold_dates_numbers_and_codes_in_one_form(schema):
     assert schema.dates == {"born": "day"}
-    assert schema.numbers == ("age",)
+    assert schema.numbers == {"age": None}
     assert schema.missing_codes["age"] == ("n/a", "-999")
     assert pickle.loads(pickle.dumps(schema)) == schema
     assert hash(pickle.loads(pickle.dumps(schema))) == hash(schema)
@@ -91,6 +91,14 @@ def test_quasi_identifiers_of_a_type_of_dates_are_dates(frame):
         ({"dates": "note"}, "there is a unit of dates for 'note', which is not among the quasi-identifiers"),
         ({"dates": {"age": "month"}}, "the unit of the dates of 'age' must be one of 'day', 'year', not 'month'"),
         ({"dates": [["age"]]}, "dates must hold column names, not ['age']"),
+        (
+            {"numbers": {"age": "1 234"}},
+            "how the numbers of 'age' are written must be one of '1,234.5', '1.234,5', not",
+        ),
+        (
+            {"numbers": {"job": "1,234.5"}},
+            "there is an entry among the numbers for 'job', which is not among the quasi",
+        ),
         ({"numbers": ["job"]}, "there is an entry among the numbers for 'job', which is not among the quasi-identif"),
         ({"missing_codes": {"job": ["?"]}}, "there is a code for missing values for 'job', which is not among the qu"),
         ({"missing_codes": ["age"]}, "missing_codes must map column names to codes, not be ['age']"),
@@ -160,13 +168,26 @@ def test_numbers_held_as_text(values, numbers, dtype):
     np.testing.assert_array_equal(Schema(("a",), numbers="a").encode(frame)[:, 0], numbers)
 
 
+def test_how_numbers_are_written_is_found_without_the_codes():
+    frame = pd.DataFrame({"a": ["1,234", "0,5", "1.5", "< 5"]})
+    schema = Schema.infer(frame, "a", numbers="a", missing_codes={"a": ["1.5", "< 5"]})
+    assert schema.numbers == {"a": "1.234,5"}
+    np.testing.assert_array_equal(schema.encode(frame)[:, 0], [1.234, 0.5, np.nan, np.nan])
+    # A schema that is made without a file looks at the file that it reads.
+    assert Schema(("a",), numbers="a").read(frame[:2])["a"].tolist() == [1.234, 0.5]
+    with pytest.raises(
+        DataError, match=r"column 'a' has '1.5', with a decimal point or a comma between thousands, and"
+    ):
+        Schema.infer(frame, "a", numbers="a", missing_codes={"a": "< 5"})
+
+
 def test_numbers_that_are_some_already_stay():
     for column in ([1, 2], [1.5, 2.5], [True, False], pd.array([1, None], dtype="Int8")):
         frame = pd.DataFrame({"a": column})
         assert Schema(("a",), numbers="a").read(frame) is frame
 
 
-@pytest.mark.parametrize("value", ["twelve", "", "1,5", "1_000", "nan", "inf", "1e999", "0x10", 1j, [1], date.min])
+@pytest.mark.parametrize("value", ["twelve", "", "1,5,", "1_000", "nan", "inf", "1e999", "0x10", 1j, [1], date.min])
 def test_what_is_no_number_is_named(value):
     frame = pd.DataFrame({"a": pd.Series(["1", None, value], dtype=object)})
     with pytest.raises(DataError) as error:

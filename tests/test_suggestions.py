@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg.errors import DataError, ParameterError
-from microagg.suggestions import by_prefix, merge_rare, merge_values, near_duplicates, suggest_taxonomies
+from microagg.suggestions import by_prefix, code_length, merge_rare, merge_values, near_duplicates, suggest_taxonomies
 from microagg.taxonomy import Taxonomy
 
 
@@ -264,3 +264,19 @@ def test_proposals_for_adult_hold_its_values(benchmark):
     assert sorted(tree.values) == sorted(flat.values) == sorted(counts.index)
     assert {tree.names[tree.parents[tree.node(value)]] for value in rare.index} == {"rare"}
     assert near_duplicates(series) == ()
+
+
+@pytest.mark.parametrize(
+    ("values", "length"),
+    [
+        (["01067", "80331"], 5),
+        (["A12", "B07"], 3),
+        (["A12", "B7"], 0),
+        (["ABC", "DEF"], 0),  # words
+        (["1 2", "3 4"], 0),
+        ([12, 34], 0),
+        ([], 0),
+    ],
+)
+def test_the_length_of_codes(values, length):
+    assert code_length(values) == length

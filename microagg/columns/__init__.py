@@ -5,13 +5,16 @@ from microagg.columns.decisions import MOST_CLASSES, Decision, arguments, first_
 from microagg.columns.dependencies import determined_by
 from microagg.columns.guess import ROLES, ColumnGuess, guess_columns
 from microagg.columns.kinds import KINDS
+from microagg.columns.numbers import AsNumbers
 from microagg.columns.summary import bin_edges, category_counts, summary
+from microagg.columns.totals import totals
 from microagg.columns.words import folded
 
 __all__ = [
     "KINDS",
     "MOST_CLASSES",
     "ROLES",
+    "AsNumbers",
     "Column",
     "ColumnGuess",
     "Decision",
@@ -23,4 +26,5 @@ __all__ = [
     "folded",
     "guess_columns",
     "summary",
+    "totals",
 ]

@@ -11,7 +11,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from microagg.columns.guess import ROLES, ColumnGuess, guess_columns
-from microagg.columns.kinds import KINDS
+from microagg.columns.numbers import AsNumbers
 from microagg.columns.summary import category_counts
 from microagg.schema import Schema
 from microagg.taxonomy import Taxonomy, category
@@ -40,9 +40,7 @@ class Decision:
     gaps : str
         One of :attr:`possible_gaps`: what is done about missing values if it is a quasi-identifier.
     codes : bool
-        Whether the guess's ``missing_codes`` count as missing.
-    n_codes : int
-        The records that have one of these codes.
+        Whether the :attr:`possible_codes` count as missing.
     decided : bool
         Whether somebody, or the data set itself, said so; otherwise it is a guess.
     """
@@ -52,30 +50,29 @@ class Decision:
     kind: str
     gaps: str
     codes: bool
-    n_codes: int
     decided: bool
 
     @classmethod
-    def of(cls, guess: ColumnGuess, series: pd.Series[Any], schema: Schema | None = None) -> Self:
+    def of(cls, guess: ColumnGuess, schema: Schema | None = None) -> Self:
         """Return what ``schema`` declares of a column, or what is guessed of it where there is no schema."""
         kind = "year" if guess.kind == "date" and guess.unit == "year" else guess.kind or ""
-        n_codes = int(series.isin(guess.missing_codes).sum()) if guess.missing_codes else 0
         if schema is None:
             # Whether 99999 is a number or stands for a missing value is asked; "n/a" can be nothing else.
-            codes = n_codes > 0 and not is_numeric_dtype(series)
-            return cls(guess, guess.role, kind, guess.gaps or "drop", codes, n_codes, False)
+            codes = guess.n_codes > 0 and not guess.doubtful
+            return cls(guess, guess.role, kind, guess.gaps or "drop", codes, False)
         role = next((role for role, says in ROLES.items() if guess.name in schema.columns(says)), "other")
         for attribute in schema.attributes:
             if attribute.name == guess.name:
                 kind = _DECLARED_KINDS[attribute.unit or attribute.kind]
         # The literature's figures for data sets with a schema are for the complete records.
-        return cls(guess, role, kind, "drop", False, n_codes, True)
+        return cls(guess, role, kind, "drop", False, True)
 
     def decide(self, **changes: Any) -> Self:
         """Return what the column is after ``changes`` of ``role``, ``kind``, ``gaps`` or ``codes``.
 
         A kind or a treatment of gaps that the column cannot have is not taken; where the treatment so far does not fit
-        the kind any more, the records are left out.
+        the kind any more, the records are left out. Text that becomes numbers, or categories again, has other codes:
+        what is no number counts as missing, unless ``codes`` say otherwise.
 
         Raises
         ------
@@ -86,6 +83,8 @@ class Decision:
         if changes.get("kind", self.kind) not in self.kinds:
             changes["kind"] = self.kind
         new = replace(self, **{"gaps": self.gaps, **changes}, decided=True)
+        if new.as_numbers != self.as_numbers and "codes" not in changes:
+            new = replace(new, codes=new.n_codes > 0 and (new.as_numbers is not None or not self.guess.doubtful))
         possible = new.possible_gaps
         return replace(new, gaps=next((gaps for gaps in (new.gaps, self.gaps) if gaps in possible), "drop"))
 
@@ -100,20 +99,45 @@ class Decision:
         return self.role == "quasi-identifier"
 
     @property
+    def is_number(self) -> bool:
+        """Whether its values are numbers, or text that is read as such."""
+        return self.kind in ("number", "comma")
+
+    @property
+    def as_numbers(self) -> AsNumbers | None:
+        """How its text is read as numbers where its kind says that it is, None where that needs no saying."""
+        offered = self.guess.as_numbers
+        return offered[-1 if self.kind == "comma" else 0] if offered and self.is_number else None
+
+    @property
     def is_categorical(self) -> bool:
         """Whether its values have an order or a taxonomy."""
         return self.kind in ("ordered", "category")
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds that it can have: of ``number``, ``date`` (by the day), ``year``, ``ordered`` and ``category``."""
-        possible = {*self.guess.kinds, *(["year"] if "date" in self.guess.kinds else [])}
-        return tuple(kind for kind in (*KINDS[:2], "year", *KINDS[2:]) if kind in possible)
+        """Its possible kinds: ``number``, ``comma``, ``date`` (by the day), ``year``, ``ordered`` or ``category``.
+
+        Where nothing shows what a comma is, it can be ``comma``, with a decimal comma, or ``number``, with a point.
+        """
+        further = {"comma": len(self.guess.as_numbers) > 1, "year": "date" in self.guess.kinds}
+        known = ("number", "comma", "date", "year", "ordered", "category")
+        return tuple(kind for kind in known if kind in self.guess.kinds or further.get(kind))
 
     @property
     def possible_gaps(self) -> tuple[str, ...]:
         """What can be done about missing values, see :data:`microagg.gaps.GAPS`; only a taxonomy takes one more."""
         return ("drop", "category", "impute") if self.kind == "category" else ("drop", "impute")
+
+    @property
+    def possible_codes(self) -> tuple[Any, ...]:
+        """The values that look like codes for missing ones; of text that is read as numbers, all that are none."""
+        return self.guess.missing_codes if self.as_numbers is None else self.as_numbers.missing_codes
+
+    @property
+    def n_codes(self) -> int:
+        """The records that have one of the :attr:`possible_codes`."""
+        return self.guess.n_codes if self.as_numbers is None else self.as_numbers.n_codes
 
     @property
     def n_missing(self) -> int:
@@ -123,7 +147,7 @@ class Decision:
     @property
     def missing_codes(self) -> tuple[str, ...]:
         """The values that count as missing, as taxonomies write them."""
-        return tuple(category(value) for value in self.guess.missing_codes) if self.codes else ()
+        return tuple(category(value) for value in self.possible_codes) if self.codes else ()
 
     @property
     def can_be_class(self) -> bool:
@@ -133,7 +157,7 @@ class Decision:
 
     def present(self, series: pd.Series[Any]) -> pd.Series[Any]:
         """Return the column without the cells that are codes for missing, where these count as such."""
-        return series[~series.isin(self.guess.missing_codes)] if self.codes else series
+        return series[~series.isin(self.possible_codes)] if self.codes else series
 
 
 def first_decisions(frame: pd.DataFrame, schema: Schema | None = None) -> dict[Any, Decision]:
@@ -144,7 +168,7 @@ def first_decisions(frame: pd.DataFrame, schema: Schema | None = None) -> dict[A
     DataError
         If ``frame`` is not a DataFrame with unique column names on one level.
     """
-    return {guess.name: Decision.of(guess, frame[guess.name], schema) for guess in guess_columns(frame)}
+    return {guess.name: Decision.of(guess, schema) for guess in guess_columns(frame)}
 
 
 def arguments(
@@ -192,8 +216,12 @@ def arguments(
         "taxonomies": trees,
         "ordinal": orders,
         "dates": {n: "year" if c.kind == "year" else "day" for n, c in chosen.items() if c.kind in ("date", "year")},
-        "numbers": tuple(n for n, c in chosen.items() if c.kind == "number" and not is_numeric_dtype(frame[n])),
+        "numbers": {n: _notation(c) for n, c in chosen.items() if c.is_number and not is_numeric_dtype(frame[n])},
         "missing_codes": {n: c.missing_codes for n, c in chosen.items() if c.missing_codes},
         "missing": {n: c.gaps for n, c in chosen.items() if c.n_missing},
     }
     return {argument: value for argument, value in given.items() if value not in (None, (), {})}
+
+
+def _notation(column: Decision) -> str | None:
+    return None if column.as_numbers is None else column.as_numbers.notation

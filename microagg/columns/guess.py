@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from microagg.columns.counts import Column
 from microagg.columns.dependencies import can_determine, determinations
 from microagg.columns.kinds import Reading, figure, read_kind
+from microagg.columns.numbers import AsNumbers
 from microagg.columns.words import (
     CONFIDENTIAL,
     INCOME,
@@ -85,6 +87,13 @@ class ColumnGuess:
         The number of records without a value (codes are not counted), and of distinct values.
     reasons : tuple of str
         Why, in short sentences: first why this role, then what the values are.
+    n_codes : int
+        The number of records that have one of the ``missing_codes``.
+    doubtful : bool
+        Whether these codes may well be values, so that they count as missing only if somebody says so.
+    as_numbers : tuple of AsNumbers
+        How text can be read as numbers, which nobody should do unasked: in one way, or in two (with a decimal point,
+        and with a decimal comma) of which nothing shows which. The kind is a number only if somebody says so.
     """
 
     name: Hashable
@@ -97,6 +106,9 @@ class ColumnGuess:
     n_missing: int
     n_distinct: int
     reasons: tuple[str, ...]
+    n_codes: int = 0
+    doubtful: bool = False
+    as_numbers: tuple[AsNumbers, ...] = ()
 
 
 def guess_columns(frame: pd.DataFrame) -> tuple[ColumnGuess, ...]:
@@ -148,6 +160,9 @@ def _guess(column: Column) -> ColumnGuess:
         column.n_missing,
         column.n_distinct,
         said,
+        column.n_where(column.distinct.isin(reading.missing_codes).to_numpy()) if reading.missing_codes else 0,
+        reading.doubtful or is_numeric_dtype(column.dtype),
+        reading.as_numbers,
     )
 
 
@@ -170,6 +185,11 @@ def _nothing(column: Column, reading: Reading) -> tuple[str, str] | None:
 
 def _weight(column: Column, reading: Reading) -> tuple[str, str] | None:
     sure, word = SAMPLE_WEIGHT.in_name(column.name), WEIGHT.in_name(column.name)
+    if sure and reading.as_numbers:
+        return (
+            "other",
+            f"the name says {sure!r}, but it holds text: write plain numbers in the file to use them as weights",
+        )
     if reading.numbers is None or not (sure or word):
         return None
     numbers = reading.numbers[~np.isnan(reading.numbers)]
@@ -233,7 +253,8 @@ def _telling_text(column: Column, reading: Reading) -> tuple[str, str] | None:
     if _share(column) >= 0.5 and sum(text.count(" ") for text in texts) >= _BLANKS_OF_SENTENCES * len(texts):
         return "identifier", f"{_distinct(column)}, in sentences: free text may tell who somebody is, so leave it out"
     if _share(column) >= _NEARLY_ALL:
-        return "identifier", f"{_distinct(column)}: looks like an identifier"
+        unless = ", unless it is read as numbers" if reading.as_numbers else ""
+        return "identifier", f"{_distinct(column)}: looks like an identifier{unless}"
     return None
 
 

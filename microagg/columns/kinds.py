@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +20,9 @@ from pandas.api.types import (
     is_string_dtype,
 )
 
+from microagg import dates, numerals
 from microagg.columns.counts import Column
+from microagg.columns.numbers import AsNumbers, is_sure, offers, says_number
 from microagg.columns.words import CODE
 from microagg.validation import FloatArray, counted, listing
 
@@ -40,6 +41,12 @@ _NO_NUMBER = _NO_VALUE | frozenset(
     )
 )
 
+# How columns of text say yes and no.
+_YES_AND_NO = (
+    *({"yes", "no"}, {"y", "n"}, {"true", "false"}, {"ja", "nein"}, {"j", "n"}, {"wahr", "falsch"}, {"si", "no"}),
+    *({"s", "n"}, {"verdadero", "falso"}, {"oui", "non"}, {"o", "n"}, {"vrai", "faux"}),
+)
+
 # The share of a text column's records that must be numbers, or dates, for the rest to be an exception.
 _MOST = 0.95
 # The largest number of distinct exceptions.
@@ -55,11 +62,6 @@ _CODE_AMONG_DECIMALS = -77
 # Whole numbers with so few values may stand for categories, and columns with more are not offered as such.
 _FEW_NUMBERS = 20
 _MOST_CATEGORIES = 200
-
-# What dates look like, and how pandas writes that. Which of two numbers is the day must follow from the column.
-_ISO = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?)?")
-_DOTS = re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}")
-_SLASHES = re.compile(r"(\d{1,2})([/-])(\d{1,2})\2\d{4}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +81,12 @@ class Reading:
     reasons : tuple of str
     numbers : array of float or None
         The number that each distinct value is, NaN where it is none or a code for missing; None where none is.
+    as_numbers : tuple of AsNumbers
+        How text can be read as numbers where that is asked about: in one way, or in two of which nothing shows which.
     is_code : bool
         Whether the name says that digits are codes, of places and the like, however many different ones there are.
+    doubtful : bool
+        Whether the codes for missing may well be values, so that they count as missing only if somebody says so.
     """
 
     kind: str | None
@@ -89,7 +95,9 @@ class Reading:
     unit: str | None = None
     reasons: tuple[str, ...] = ()
     numbers: FloatArray | None = None
+    as_numbers: tuple[AsNumbers, ...] = ()
     is_code: bool = False
+    doubtful: bool = False
 
 
 def read_kind(column: Column) -> Reading:
@@ -132,7 +140,18 @@ def _objects(column: Column) -> Reading:
     for reader in (_digits, _number_text, _date_text):
         if (reading := reader(column)) is not None:
             return reading
-    return Reading("category", ("category", "ordered"), column.values(absent), reasons=_codes(column, absent))
+    return _categories(column, absent)
+
+
+def _categories(column: Column, absent: NDArray[np.bool_]) -> Reading:
+    """Return the reading of text that says neither numbers nor dates; ``absent`` are the values that say no value."""
+    said = ("yes or no",) if {text for text in column.folded if text not in _NO_VALUE} in _YES_AND_NO else ()
+    kinds = ("category", "ordered")
+    namibia = np.array([text == "NA" for text in column.texts], dtype=np.bool_)
+    if not namibia.any():
+        return Reading("category", kinds, column.values(absent), reasons=(*said, *_codes(column, absent)))
+    reasons = (*said, *_codes(column, absent | namibia, ", which may be a value too, such as a country or initials"))
+    return Reading("category", kinds, column.values(absent | namibia), reasons=reasons, doubtful=True)
 
 
 def _absent(column: Column, words: frozenset[str]) -> NDArray[np.bool_]:
@@ -192,6 +211,8 @@ def _meanings(used: FloatArray) -> list[str]:
         return []
     if used.min() >= 1900 and used.max() <= 2100:
         return ["may be years"]
+    if len(used) == 2 and used.min() == 0 and used.max() == 1:
+        return ["only 0 and 1, which may stand for no and yes"]
     return ["so few whole numbers may stand for categories"] if len(used) <= _FEW_NUMBERS else []
 
 
@@ -262,28 +283,35 @@ def _is_unlikely(column: Column, fits: Callable[[str], bool]) -> bool:
     return sum(plain in _NO_NUMBER or fits(text) for text, plain in first) < 0.5 * len(first)
 
 
-def _is_number(text: str) -> bool:
-    # float() also reads 1_000 and words such as infinity.
-    if not re.fullmatch(r"[-+.\deE]+", text):
-        return False
-    try:
-        return bool(np.isfinite(float(text)))
-    except ValueError:
-        return False
-
-
 def _number_text(column: Column) -> Reading | None:
-    """Return the reading of text that is numbers but for a few exceptions, None for other text."""
-    if _is_unlikely(column, _is_number):
+    """Return the reading of text that is numbers but for a few exceptions; of some it is offered only."""
+    if _is_unlikely(column, _says_number):
         return None
-    numbers = pd.to_numeric(column.texts, errors="coerce").to_numpy(dtype=np.float64)
-    rest = _exceptions(column, np.isfinite(numbers))
-    if rest is None:
-        return None
+    numbers = numerals.values(column.texts.tolist())
+    fits = says_number(numbers)
+    rest = _exceptions(column, fits)
+    text = np.array([isinstance(value, str) for value in column.distinct], dtype=np.bool_)
+    if rest is None or not is_sure(column.texts[fits & text].tolist()):
+        return _offered(column, numbers) if text.all() else None
     reasons = (_all_but("numbers", "which is no number", column, rest),)
-    reading = _numbers(column, numbers)
+    reading = _numbers(column, numbers[numerals.POINT])
     codes = (*column.values(rest), *reading.missing_codes)
     return replace(reading, missing_codes=codes, reasons=(*reasons, *reading.reasons))
+
+
+def _says_number(text: str) -> bool:
+    return any(numerals.parse(text, notation) is not None for notation in numerals.NOTATIONS)
+
+
+def _offered(column: Column, numbers: Mapping[str, FloatArray]) -> Reading | None:
+    """Return the reading of text as categories, with the numbers that it can be read as; None where there are none."""
+    found, said = offers(column, numbers, _absent(column, _NO_NUMBER))
+    if not said:
+        return None
+    absent = _absent(column, _NO_VALUE)
+    kinds = ("category", "ordered", *(["number"] if found else []))
+    codes, reasons = column.values(absent), (said, *(() if found else _codes(column, absent)))
+    return Reading("category", kinds, codes, reasons=reasons, as_numbers=found)
 
 
 def _exceptions(column: Column, fits: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
@@ -314,14 +342,14 @@ def _all_but(what: str, no: str, column: Column, rest: NDArray[np.bool_]) -> str
 
 def _dates(column: Column) -> Reading:
     """Return the reading of a column whose distinct values are dates or times."""
-    dates = column.distinct
-    if isinstance(column.dtype, pd.DatetimeTZDtype) or any(getattr(date, "tzinfo", None) for date in dates):
+    values = column.distinct
+    if isinstance(column.dtype, pd.DatetimeTZDtype) or any(getattr(value, "tzinfo", None) for value in values):
         return Reading(None, reasons=("times with a time zone: remove the zone to use them as dates",))
-    return _dated(dates if is_datetime64_any_dtype(dates) else pd.to_datetime(dates, errors="coerce"), ("date",))
+    return _dated(values if is_datetime64_any_dtype(values) else pd.to_datetime(values, errors="coerce"), ("date",))
 
 
-def _dated(dates: pd.Series[Any], kinds: tuple[str, ...]) -> Reading:
-    present = dates.dropna()
+def _dated(moments: pd.Series[Any], kinds: tuple[str, ...]) -> Reading:
+    present = moments.dropna()
     if present.empty:
         return Reading("date", kinds, unit="day")
     yearly = bool(((present.dt.month == 1) & (present.dt.day == 1)).all()) and len(present) > 1
@@ -330,53 +358,37 @@ def _dated(dates: pd.Series[Any], kinds: tuple[str, ...]) -> Reading:
     return Reading("date", kinds, unit="year" if yearly else "day", reasons=(reason,))
 
 
-def _looks_dated(text: str) -> bool:
-    return any(pattern.fullmatch(text) for pattern in (_ISO, _DOTS, _SLASHES))
-
-
 def _date_text(column: Column) -> Reading | None:
     """Return the reading of text that is dates but for a few exceptions; categories where day and month are unclear."""
-    if _is_unlikely(column, _looks_dated):
+    if _is_unlikely(column, dates.is_dated):
         return None
-    fits = np.array([_looks_dated(text) for text in column.texts], dtype=np.bool_)
+    fits = np.array([dates.is_dated(text) for text in column.texts], dtype=np.bool_)
     rest = _exceptions(column, fits)
     if rest is None:
         return None
-    texts = column.texts[fits]
-    order = _order(texts)
-    if order is None:
-        example = next(text for text in texts if _SLASHES.fullmatch(text))
-        reason = f"dates such as {example!r}, but it is not clear which number is the day: write 2001-12-31"
-        return Reading("category", ("category", "ordered"), column.values(rest), reasons=(reason,))
-    dates = texts.map(lambda text: _parsed(text, order))
-    if dates.isna().any():  # such as the 31st of June
+    order = dates.order(column.texts[fits])
+    if not order.is_clear:
+        return Reading("category", ("category", "ordered"), column.values(rest), reasons=(_unclear(order),))
+    days = column.texts[fits].map(lambda text: dates.parse(text, day_first=order.day_first is not None))
+    if days.isna().any():  # such as the 31st of June
         rest = rest.copy()
-        rest[dates.index[dates.isna()]] = True
+        rest[days.index[days.isna()]] = True
         if (known := _exceptions(column, ~rest)) is None:
             return None
         rest = known
-    reading = _dated(pd.to_datetime(dates.dropna(), errors="coerce"), ("date", "category"))
+    reading = _dated(_moments(days.dropna()), ("date", "category"))
     codes = column.values(rest)
     said = (_all_but("dates", "which is no date", column, rest),) if rest.any() else ()
     return Reading("date", reading.kinds, codes, reading.unit, (*reading.reasons, *said))
 
 
-def _order(texts: pd.Series[str]) -> str | None:
-    """Return "day" or "month" for what comes first in dates with slashes, None where the column does not show it."""
-    parts = [found for text in texts if (found := _SLASHES.fullmatch(text))]
-    first, second = (any(int(found[group]) > 12 for found in parts) for group in (1, 3))
-    if not parts or first != second:
-        return "month" if second else "day"
-    return None
+def _moments(days: pd.Series[Any]) -> pd.Series[Any]:
+    # Years before 1677 and after 2262 fit into seconds, and not into the nanoseconds of older versions of pandas.
+    return pd.Series(np.array(days.tolist(), dtype="datetime64[s]"))
 
 
-def _parsed(text: str, order: str) -> datetime.datetime | None:
-    first, second, third = (int(part) for part in re.findall(r"\d+", text)[:3])
-    if first > 31:
-        year, month, day = first, second, third
-    else:
-        day, month, year = (second, first, third) if order == "month" else (first, second, third)
-    try:
-        return datetime.datetime(year, month, day)
-    except ValueError:
-        return None
+def _unclear(order: dates.Order) -> str:
+    if order.day_first and order.month_first:
+        both = f"{order.day_first!r} has the day first and {order.month_first!r} the month"
+        return f"dates, but {both}: write all of them alike, such as 2001-12-31"
+    return f"dates such as {order.unclear!r}, but it is not clear which number is the day: write 2001-12-31"

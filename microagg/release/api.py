@@ -209,8 +209,12 @@ def microaggregate(
         and for quasi-identifiers of the type datetime64 that are not. They are grouped by as days since 1970-01-01, a
         time of the day left out, and losses are measured in these; a released year counts as its middle. Text may say
         ``2001-12-31``, ``31.12.2001``, ``31/12/2001`` or ``12/31/2001``: see :func:`microagg.dates.read`.
-    numbers : column name or collection of them, optional
-        Quasi-identifiers that are numbers though the file holds them as text.
+    numbers : mapping of column name to {"1,234.5", "1.234,5"} or None, or column name or collection of them, optional
+        Quasi-identifiers that are numbers though the file holds them as text, and how they are written where that must
+        be said: with a decimal point or a decimal comma. Of those that are only named the column itself shows it;
+        where it does not, as in one that has nothing but ``1,234``, that is an error. Thousands may be apart, and
+        there may be a currency, ``%``, or brackets in place of a minus: see :func:`microagg.numerals.read`. What is
+        released are plain numbers.
     missing_codes : mapping of column name to a value or a collection of them, optional
         What stands for a missing value of a quasi-identifier, such as ``{"age": ["n/a", -999]}``.
     categories : {"ancestor", "set"}, default "ancestor"
@@ -311,13 +315,7 @@ def replay(frame: pd.DataFrame, recipe: Mapping[str, Any]) -> Release:
 def _release(prepared: Prepared) -> Release:
     prepared.check_sizes()
     if prepared.constant:
-        one = len(prepared.constant) == 1
-        warnings.warn(
-            f"{'column' if one else 'columns'} {quoted(prepared.constant)} {'holds' if one else 'hold'} one value "
-            f"only: {'it has' if one else 'they have'} no part in distances.",
-            ConstantColumnWarning,
-            stacklevel=3,
-        )
+        warnings.warn(prepared.source.constant_note, ConstantColumnWarning, stacklevel=3)
     weights = prepared.weights
     partition = _partition(prepared)
     released = prepared.copy_without_identifiers()

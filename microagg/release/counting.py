@@ -18,8 +18,8 @@ from pandas.api.types import (
     is_object_dtype,
 )
 
-from microagg import dates
-from microagg.encoding import is_number, read
+from microagg import dates, numerals
+from microagg.encoding import is_number
 from microagg.errors import DataError
 from microagg.validation import FloatArray, IntArray
 
@@ -166,7 +166,8 @@ def determined(codes: IntArray, targets: Mapping[Hashable, IntArray]) -> list[Ha
 def measured(series: pd.Series[Any]) -> FloatArray | None:
     """Return a column of numbers or dates as floats, shape (n,), NaN where they are missing; None for others.
 
-    Text counts as the numbers or dates that all of it says: see :func:`microagg.encoding.read`.
+    Text counts as the numbers or dates that all of it says: see :func:`microagg.numerals.read` and
+    :func:`microagg.dates.read`.
     """
     if is_number(series.dtype):
         return series.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -174,13 +175,13 @@ def measured(series: pd.Series[Any]) -> FloatArray | None:
         return np.where(series.isna(), np.nan, series.to_numpy(dtype="datetime64[us]").astype(np.float64))
     if is_bool_dtype(series) or is_complex_dtype(series):
         return None
-    frame = series.to_frame("text")
+    for notation in numerals.NOTATIONS:
+        try:
+            return numerals.read(series, notation).to_numpy()
+        except DataError:
+            continue
     try:
-        return read(frame, (), ("text",), {})["text"].to_numpy()
-    except DataError:
-        pass
-    try:
-        return dates.to_days(read(frame, ("text",), (), {})["text"])
+        return dates.to_days(dates.read(series))
     except DataError:
         return None
 

@@ -71,7 +71,7 @@ def write(prepared: Prepared, recoding: Recoding) -> dict[str, Any]:
         "taxonomies": [[plain(name), taxonomy.to_nested()] for name, taxonomy in schema.taxonomies.items()],
         "ordinal": [[plain(name), list(levels)] for name, levels in schema.ordinal.items()],
         "dates": plain(list(schema.dates.items())),
-        "numbers": plain(schema.numbers),
+        "numbers": plain(_numbers(schema.numbers)),
         "missing_codes": plain(list(schema.missing_codes.items())),
         "missing": missing if isinstance(missing, str) else plain(list(missing.items())),
         **{name: getattr(prepared, name) for name in _AS_THEY_ARE},
@@ -81,6 +81,11 @@ def write(prepared: Prepared, recoding: Recoding) -> dict[str, Any]:
         "release_sha256": _digest_release(recoding, prepared.order),
     }
     return {key: recipe[key] for key in _KEYS}
+
+
+def _numbers(numbers: Mapping[Any, str | None]) -> list[Any]:
+    """Return the columns of numbers, with how they are written where one does not write them plainly."""
+    return list(numbers.items() if any(numbers.values()) else numbers)
 
 
 def check(recipe: Any) -> None:
@@ -102,6 +107,8 @@ def _has_its_form(key: str, value: Any) -> bool:
         return is_whole(value)
     if key in ("versions", "params"):
         return isinstance(value, Mapping)
+    if key == "numbers":
+        return isinstance(value, (list, tuple)) and (_are_names(value) or all(map(_is_named, value)))
     if key in _MAPPINGS or (key == "missing" and not isinstance(value, str)):
         return isinstance(value, Mapping) or (isinstance(value, (list, tuple)) and all(map(_is_named, value)))
     return True
@@ -111,10 +118,16 @@ def _is_named(pair: Any) -> bool:
     return isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], (str, int))
 
 
+def _are_names(value: Any) -> bool:
+    return all(isinstance(name, (str, int)) for name in value)
+
+
 def choices(recipe: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of :func:`microagg.release.prepare.prepare` that a recipe holds."""
     known = _ADDED | dict(recipe)
     mappings = _MAPPINGS if isinstance(known["missing"], str) else (*_MAPPINGS, "missing")
+    if not _are_names(known["numbers"]):
+        mappings = (*mappings, "numbers")
     return {key: dict(known[key]) if key in mappings else known[key] for key in _CHOICES}
 
 

@@ -18,6 +18,7 @@ from microagg.release.findings import Finding
 from microagg.release.report import Report
 from microagg.release.strata import keys
 from microagg.schema import Schema
+from microagg.suggestions import code_length
 from microagg.validation import (
     IntArray,
     check_columns,
@@ -65,7 +66,7 @@ class Change:
         changed = dict(choices)
         changed["quasi_identifiers"] = [name for name in choices["quasi_identifiers"] if name != self.column]
         changed["identifiers"] = [*_listed(choices.get("identifiers")), self.column]
-        for kind in ("taxonomies", "ordinal", "dates", "missing_codes", "missing"):
+        for kind in ("taxonomies", "ordinal", "dates", "numbers", "missing_codes", "missing"):
             if isinstance(given := choices.get(kind), Mapping):
                 changed[kind] = {name: value for name, value in given.items() if name != self.column}
         for kind in ("dates", "numbers"):
@@ -157,6 +158,7 @@ def try_remedies(frame: pd.DataFrame, *, k: int, sample: int = SAMPLE, **choices
     if not is_whole(sample) or sample < k:
         raise ParameterError(f"sample must be a whole number of at least k={k}, not {sample!r}.")
     check_frame(frame)
+    choices = _with_notations(frame, choices)
     part = _sampled(frame, k, int(sample), choices)
     on = f", tried on {len(part):,} of {counted(len(frame), 'record')}" if len(part) < len(frame) else ""
     release = _run(part, choices, k, "as it is", 0.0)
@@ -180,6 +182,15 @@ def _run(frame: pd.DataFrame, choices: Mapping[str, Any], k: int, what: str, sha
 def _overall(release: Release) -> float:
     found = losses(release.report)
     return found.get("Total-IL", found.get("IL", 0.0))
+
+
+def _with_notations(frame: pd.DataFrame, choices: dict[str, Any]) -> dict[str, Any]:
+    """Return ``choices`` with how numbers are written, which a sample of the file may not show."""
+    if not (numbers := choices.get("numbers")):
+        return choices
+    names = _listed(numbers)
+    codes = {name: given for name, given in (choices.get("missing_codes") or {}).items() if name in names}
+    return {**choices, "numbers": Schema.infer(frame, names, numbers=numbers, missing_codes=codes).numbers}
 
 
 def _sampled(frame: pd.DataFrame, k: int, sample: int, choices: Mapping[str, Any]) -> pd.DataFrame:
@@ -230,11 +241,8 @@ def _changes(frame: pd.DataFrame, choices: Mapping[str, Any]) -> Iterator[Change
 def _code_length(series: pd.Series[Any]) -> int:
     """Return the length of the codes of a column, 0 where it does not hold codes of equal length."""
     values = series.dropna().unique() if not isinstance(series.dtype, pd.CategoricalDtype) else ()
-    if not len(values) or not all(isinstance(value, str) for value in values):
-        return 0
-    codes = all(value.isalnum() and any(map(str.isdigit, value)) for value in values)
-    lengths = {len(value) for value in values}
-    return lengths.pop() if codes and len(lengths) == 1 and max(lengths) <= LONGEST_CODE else 0
+    length = code_length(values)
+    return length if length <= LONGEST_CODE else 0
 
 
 def _words(change: Change) -> str:

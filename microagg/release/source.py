@@ -137,12 +137,19 @@ class Source:
         return tuple(self.declared.quasi_identifiers[j] for j in np.flatnonzero(same))
 
     @property
+    def constant_note(self) -> str:
+        """A sentence on the :attr:`constant` quasi-identifiers; empty where there are none."""
+        if not self.constant:
+            return ""
+        says = "holds one value only: it has" if len(self.constant) == 1 else "hold one value only: they have"
+        return (
+            f"{'column' if len(self.constant) == 1 else 'columns'} {quoted(self.constant)} {says} no part in distances."
+        )
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What somebody who works on the data must know: constant columns, records left out, gaps filled; sentences."""
-        found = []
-        if self.constant:
-            says = "holds one value only: it has" if len(self.constant) == 1 else "hold one value only: they have"
-            found.append(f"{quoted(self.constant)} {says} no part in distances.")
+        found = [self.constant_note] if self.constant else []
         if self.n_dropped:
             lost = counted(self.n_dropped, "record")
             found.append(f"{lost} of {len(self.given):,} with gaps will be left out.")

@@ -178,6 +178,81 @@ def test_a_messy_file_is_read_as_its_rows_say():
     assert "'n/a'" in app.error[0].value.replace("\\", "")
 
 
+def numbers_file(n=60):
+    """Return a file with numbers as text: clear ones, such as may be two, shares, and amounts beside what is none."""
+    lines = [f'"€{1000 + 37 * i:,}.50","{1 + i % 9},{200 + i}",{5 + i % 40} %,({i % 7 + 1})' for i in range(n)]
+    lines[3] = lines[3].rpartition(",")[0] + ',"< 5"'
+    lines[5] = lines[5].rpartition(",")[0] + ',"[x](y)"'
+    return "\n".join(["pay,rent,share,debt", *lines]).encode()
+
+
+def test_text_that_reads_as_numbers_is_said_and_read_by_one_click():
+    app = upload("a.csv", numbers_file())
+    assert "Text that reads as numbers: 'pay' ('€1,000.50' for 1000.5), 'rent' ('1,200' for 1200 or for 1.2)" in plain(
+        app
+    )
+    assert (role(app, "pay").value, role(app, "share").value) == ("identifier", "quasi-identifier")
+    assert app.selectbox(key="column_kind_share").value == "category"
+    for name in ("pay", "share", "debt"):
+        app.button(key=f"read_number_{name}").click()
+        settle(app)
+    assert app.query_params["columns"] == [
+        "quasi-identifier.number.drop.0:pay",
+        "quasi-identifier.number.drop.0:share",
+        "quasi-identifier.number.drop.1:debt",
+    ]
+    assert "'€1,000.50' is 1000.5" in plain(app)
+    assert "'5 %' is 5" in plain(app)
+    # What is no number is listed with its count, and counts as missing.
+    assert "'(1)' is -1; no numbers are '< 5' (1), '[x](y)' (1)" in plain(app)
+    assert app.toggle(key="column_codes_debt").value is True
+    assert app.selectbox(key="column_gaps_debt").options[0] == "Leave the record out (2)"
+    assert "2 records of 60 with gaps will be left out" in plain(app)
+    assert "pay goes from 1,000 to 3,184" in plain(app)
+    assert not [button for button in app.button if button.key == "read_number_pay"]
+    assert not app.error
+    app.toggle(key="column_codes_debt").set_value(False)
+    settle(app)
+    assert "'< 5' in record 3 (counting from 0), which is no number" in app.error[0].value.replace("\\", "")
+
+
+@pytest.mark.parametrize(("kind", "least", "most"), [("number", "1,200", "9,253"), ("comma", "1.2", "9.253")])
+def test_of_two_readings_the_chosen_one_counts(kind, least, most):
+    app = upload("a.csv", numbers_file(55))
+    assert app.button(key="read_number_rent").label.replace("\\", "") == "Read as numbers: 1,200 is 1200"
+    assert app.button(key="read_comma_rent").label.replace("\\", "") == "Read as numbers: 1,200 is 1.2"
+    app.button(key=f"read_{kind}_rent").click()
+    settle(app)
+    assert app.query_params["columns"] == f"quasi-identifier.{kind}.drop.0:rent"
+    box = app.selectbox(key="column_kind_rent")
+    assert box.value == kind
+    assert box.options == ["Number: 1,200 is 1200", "Number: 1,200 is 1.2", "Ordered categories", "Category"]
+    app.selectbox(key="w_attribute").set_value("rent")
+    settle(app)
+    assert f"rent goes from {least} to {most}" in plain(app)
+
+
+def test_a_record_that_looks_like_a_total_is_said():
+    lines = [f"R{i},{10 + i},{i % 5}" for i in range(30)]
+    app = upload("a.csv", "\n".join(["region,persons,x", *lines, f"Total,{sum(range(10, 40))},60"]).encode())
+    assert "Records that look like totals of the others: 30 (counting from 0). Remove them" in plain(app)
+    app = upload("a.csv", "\n".join(["region,persons,x", *lines]).encode())
+    assert "totals" not in words(app)
+
+
+def test_namibia_counts_as_missing_only_if_somebody_says_so():
+    content = io.BytesIO()
+    pd.DataFrame({"country": ["AF", "NA", "DE"] * 20, "age": range(60)}).to_parquet(content)
+    app = upload("a.parquet", content.getvalue())
+    toggle = app.toggle(key="column_codes_country")
+    assert toggle.label.replace("\\", "") == "Treat 'NA' (20) as missing"
+    assert toggle.value is False
+    assert "20 of 60 are 'NA', which may be a value too, such as a country or initials" in plain(app)
+    toggle.set_value(True)
+    settle(app)
+    assert app.selectbox(key="column_gaps_country").options[0] == "Leave the record out (20)"
+
+
 @pytest.mark.slow
 def test_a_wide_file_is_shown_page_by_page():
     names = [f"c{i}" for i in range(PER_PAGE + 5)]

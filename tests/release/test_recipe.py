@@ -121,9 +121,58 @@ def test_replay_warns_of_constant_columns_where_it_is_called(frame):
     assert caught[0].filename == __file__
 
 
+PAY = ["1,234", "2,345", "3,456", "11,234", "12,345", "€13,456"]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "means", "written"),
+    [
+        ({"pay": "1,234.5"}, [2345.0, 12345.0], [["pay", "1,234.5"]]),
+        ({"pay": "1.234,5"}, [2.345, 12.345], [["pay", "1.234,5"]]),
+    ],
+)
+def test_a_recipe_tells_how_numbers_are_written(numbers, means, written):
+    frame = pd.DataFrame({"pay": PAY})
+    release = microaggregate(frame, k=3, numbers=numbers)
+    assert release.frame["pay"].tolist() == pytest.approx(np.repeat(means, 3))
+    recipe = json.loads(json.dumps(release.recipe))
+    assert recipe["numbers"] == written
+    again = replay(frame, recipe)
+    pd.testing.assert_frame_equal(again.frame, release.frame, check_exact=True)
+    assert again.recipe == release.recipe
+
+
+def test_how_numbers_are_written_is_asked_where_nothing_shows_it():
+    frame = pd.DataFrame({"pay": PAY})
+    with pytest.raises(DataError, match=r"does not show whether '1,234' is 1234 or 1.234: write numbers="):
+        microaggregate(frame, k=3, numbers="pay")
+    with pytest.raises(
+        ParameterError, match=r"how the numbers of 'pay' are written must be one of '1,234.5', '1.234,5'"
+    ):
+        microaggregate(frame, k=3, numbers={"pay": ","})
+    # One record may show it for all: the recipe tells what was found.
+    release = microaggregate(pd.DataFrame({"pay": [*PAY, "0,5"]}), k=3, numbers=["pay"])
+    assert release.recipe["numbers"] == [["pay", "1.234,5"]]
+    assert release.frame["pay"].sum() == pytest.approx(1.234 + 2.345 + 3.456 + 11.234 + 12.345 + 13.456 + 0.5)
+
+
+def test_recipes_hold_the_names_of_plain_numbers_only_as_they_always_did():
+    frame = pd.DataFrame({"pay": ["1.5", "2.5", " 3.5 ", "4e0", "5", "6"], 7: range(6)})
+    recipe = microaggregate(frame, k=3, numbers=["pay", 7]).recipe
+    assert recipe["numbers"] == ["pay", 7]
+    assert replay(frame, recipe).recipe == recipe
+    assert microaggregate(frame, k=3, numbers={"pay": None, 7: None}).recipe == recipe
+    # What programs read alike stays as it was read before commas were.
+    frame["pay"] = ["1.234", "2.345", "3.456", "4.567", "5.678", "6.789"]
+    assert microaggregate(frame, k=6, numbers="pay").frame["pay"].tolist() == pytest.approx([4.0115] * 6)
+
+
 @pytest.mark.parametrize(
     ("key", "value"),
     [
+        ("numbers", None),
+        ("numbers", [["pay"]]),
+        ("numbers", [["pay", "1,234.5"], "age"]),
         ("n", None),
         ("versions", None),
         ("params", None),

@@ -191,3 +191,21 @@ def test_the_limit_is_checked(frame, limit):
     report = microaggregate(frame, k=4, quasi_identifiers=QUASI).report
     with pytest.raises(ParameterError, match="limit must be a percentage of at least 0"):
         loss_finding(report, limit)
+
+
+def test_how_numbers_are_written_is_seen_in_the_whole_file():
+    # One record of 500 shows that the comma is a decimal mark, and a sample does not have it.
+    pay = [f"{1 + i % 9},{100 + i}" for i in range(499)] + ["0,5"]
+    frame = pd.DataFrame({"pay": pay, "age": range(500)})
+    found = list(try_remedies(frame, k=3, sample=10, quasi_identifiers=["pay", "age"], numbers="pay"))
+    assert [remedy.change for remedy in found] == [None, Change("pay", 0), Change("age", 0)]
+    sampled = frame.iloc[np.sort(np.random.default_rng(0).permutation(500)[:10])]
+    assert "0,5" not in set(sampled["pay"])
+    numbers = pd.DataFrame({"pay": sampled["pay"].str.replace(",", ".").astype(float), "age": sampled["age"]})
+    assert found[0].loss == microaggregate(numbers, k=3).report.loss.information_loss
+
+
+def test_a_column_that_is_left_out_needs_no_notation():
+    choices = {"quasi_identifiers": ["pay", "age"], "numbers": {"pay": "1,234.5", "age": None}}
+    frame = pd.DataFrame({"pay": ["1,234"], "age": ["7"]})
+    assert Change("pay", 0).applied(frame, choices)[1]["numbers"] == {"age": None}

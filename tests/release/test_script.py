@@ -189,6 +189,18 @@ def test_the_recipe_of_an_earlier_version_has_a_program(frame, tmp_path, monkeyp
     pd.testing.assert_frame_equal(names["release"].frame, release.frame, check_exact=True)
 
 
+def test_a_program_says_how_numbers_are_written(tmp_path, monkeypatch):
+    (tmp_path / "pay.csv").write_text("pay;age\n" + "".join(f"1,{200 + i};{20 + i}\n" for i in range(8)))
+    frame = read_table(tmp_path / "pay.csv")
+    release = microaggregate(frame, k=4, numbers={"pay": "1.234,5"}, quasi_identifiers=["pay", "age"])
+    text = release.script("pay.csv")
+    assert "numbers={'pay': '1.234,5'}" in text
+    names = run(text, tmp_path, monkeypatch)
+    pd.testing.assert_frame_equal(names["release"].frame, release.frame, check_exact=True)
+    plain = microaggregate(frame.assign(pay=[f"{i}.5" for i in range(8)]), k=4, numbers="pay")
+    assert "numbers=['pay']" in plain.script("pay.csv")
+
+
 def test_wrong_arguments_are_named(frame):
     release = microaggregate(frame, k=4, quasi_identifiers=QUASI)
     with pytest.raises(ParameterError, match="read_table has no argument 'sep': it has 'name', 'delimiter'"):

@@ -14,7 +14,7 @@ import pandas as pd
 import streamlit as st
 
 from microagg import columns as package
-from microagg.columns import Decision, category_counts, first_decisions, summary
+from microagg.columns import Decision, category_counts, first_decisions, summary, totals
 from microagg.suggestions import near_duplicates, suggest_taxonomies
 from microagg.tables import digest_bytes
 from microagg.taxonomy import Taxonomy
@@ -34,6 +34,7 @@ ROLES = {
 #: What the screen calls the kinds of quasi-identifiers.
 KINDS = {
     "number": "Number",
+    "comma": "Number, decimal comma",
     "date": "Date",
     "year": "Date, released as year",
     "ordered": "Ordered categories",
@@ -61,6 +62,16 @@ def _summary(identity: str, _table: Table) -> pd.DataFrame:
 def figures(table: Table) -> pd.DataFrame:
     """Return a few figures of each column of ``table``, see :func:`microagg.columns.summary`."""
     return _summary(table.identity, table)
+
+
+@st.cache_resource(scope="session", max_entries=4, show_spinner=False)
+def _totals(identity: str, _table: Table) -> list[int]:
+    return totals(_table.frame)
+
+
+def totals_of(table: Table) -> list[int]:
+    """Return the records of a file that look like totals of the others; those of data sets are known to be none."""
+    return [] if table.schema is not None else _totals(table.identity, table)
 
 
 def columns(table: Table) -> dict[str, Decision]:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from microagg.columns import Decision
 from pages.ui import shell
-from pages.ui.data import columns
+from pages.ui.data import columns, offers
 from pages.ui.data.tables import Table
 from pages.ui.text import count, escape_markdown, named, sentence
 
@@ -33,6 +33,8 @@ def show(table: Table) -> None:
     st.subheader("Columns")
     _say_lost(table)
     found = columns.columns(table)
+    offers.say_totals(table)
+    offers.say_numbers(found)
     _agree(table, found)
     with st.expander("What the roles mean"):
         st.markdown("\n".join(f"- **{columns.ROLES[role]}**: {says}" for role, says in _MEANINGS.items()))
@@ -92,13 +94,15 @@ def _row(table: Table, column: Decision, examples: str) -> None:
     widths = [5, 3, 3, 3] if column.is_quasi_identifier else [5, 3, 6]
     with st.container(border=True):
         about, role, *further = st.columns(widths, vertical_alignment="center")
-        about.markdown(_about(table, column, examples))
+        with about:
+            st.markdown(_about(table, column, examples))
+            offers.offer_numbers(table, column)
         roles = {key: says for key, says in columns.ROLES.items() if column.kinds or key != "quasi-identifier"}
         _pick(role, table, column, "role", roles)
         if not column.is_quasi_identifier:
             return
         if len(column.kinds) > 1:
-            _pick(further[0], table, column, "kind", {key: columns.KINDS[key] for key in column.kinds})
+            _pick(further[0], table, column, "kind", offers.kinds(column))
         else:
             unfit = "Neither numbers, dates nor categories: it cannot be grouped on."
             further[0].caption(columns.KINDS.get(column.kind, unfit))
@@ -111,14 +115,16 @@ def _about(table: Table, column: Decision, examples: str) -> str:
     figures = f"{guess.n_distinct:,} distinct" + (f", {guess.n_missing:,} missing" if guess.n_missing else "")
     lines = [f"**{escape_markdown(column.name)}** {'' if column.decided else _GUESS}"]
     lines += [f":small[{figures}{f': {escape_markdown(examples)}' if examples else ''}]"]
-    if guess.reasons and (table.schema is None or column.role == "identifier"):
+    if column.as_numbers:
+        lines.append(f":small[:gray[{offers.read_in_words(column.as_numbers)}]]")
+    elif guess.reasons and (table.schema is None or column.role == "identifier"):
         lines.append(f":small[:gray[{sentence('; '.join(guess.reasons))}]]")
     return "  \n".join(lines)
 
 
 def _gaps(table: Table, column: Decision) -> None:
     if column.n_codes:
-        codes = escape_markdown(named(column.guess.missing_codes))
+        codes = escape_markdown(named(column.possible_codes))
         _tie(st.toggle, table, column, "codes", f"Treat {codes} ({column.n_codes:,}) as missing")
     if column.n_missing:
         fill = "Fill in the most frequent" if column.kind == "category" else "Fill in the median"

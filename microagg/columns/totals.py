@@ -1,0 +1,104 @@
+"""Records that are no persons but totals of the others, as tables that people made have them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype, is_complex_dtype, is_datetime64_any_dtype, is_numeric_dtype
+
+from microagg import numerals
+from microagg.columns.words import folded
+from microagg.errors import DataError
+from microagg.validation import FloatArray, check_frame
+
+# What such a record is called, in English, German, Spanish, French and Italian.
+_WORDS = frozenset(
+    (
+        *("total", "totals", "grand total", "overall total", "sum", "sums", "subtotal", "sub-total", "sum total"),
+        *("summe", "summen", "gesamt", "gesamtsumme", "insgesamt", "zusammen", "zwischensumme", "endsumme"),
+        *("suma", "suma total", "total general", "totales", "totale", "somma", "somme", "total general", "totaux"),
+    )
+)
+# A word in more records than this share of them is a category.
+_RARE = 0.05
+# A sum of fewer numbers above 0 may be one by chance.
+_LEAST_SUMMANDS = 5
+# Text is read as numbers in files of so many records at most: people made no larger table.
+_MOST_TEXTS = 20_000
+# The rounding of floats, by the sum.
+_ROUNDING = 1e-9
+
+
+def totals(frame: pd.DataFrame) -> list[int]:
+    """Return the records that look like totals of others, counting from 0, in ascending order.
+
+    These are the records that say so in the first column ("Total", "Sum", "Insgesamt"), if they are at most one in
+    twenty; the last record, if it alone says so in any column; and the last record, if in at least half of the columns
+    that hold numbers, its own is the sum of all above it, none of which is negative and five at least are above 0.
+    Text that says numbers counts as such in files of at most 20,000 records.
+
+    Raises
+    ------
+    DataError
+        If ``frame`` is not a DataFrame with unique column names on one level.
+    """
+    check_frame(frame)
+    if len(frame) < 2 or frame.shape[1] == 0:
+        return []
+    first = np.flatnonzero(_says(frame.iloc[:, 0]))
+    found = set(first.tolist() if len(first) <= max(1, _RARE * len(frame)) else ())
+    last = len(frame) - 1
+    if any(_is_named(frame[name]) for name in frame.columns) or _is_sum(frame):
+        found.add(last)
+    return sorted(found)
+
+
+def _says(series: pd.Series[Any]) -> NDArray[np.bool_]:
+    """Return which records have a word for a total in a column, shape (n,)."""
+    if is_numeric_dtype(series) or is_datetime64_any_dtype(series):
+        return np.zeros(len(series), dtype=np.bool_)
+    return np.array([_is_word(value) for value in series.astype(object)], dtype=np.bool_)
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str) and folded(value.strip().rstrip(":*. ")) in _WORDS
+
+
+def _is_named(series: pd.Series[Any]) -> bool:
+    """Whether the last record has a word for a total in a column, and no other record has one."""
+    return _is_word(series.iloc[-1]) and int(np.count_nonzero(_says(series))) == 1
+
+
+def _is_sum(frame: pd.DataFrame) -> bool:
+    sums = columns = 0
+    for name in frame.columns:
+        numbers = _numbers(frame, name)
+        if numbers is not None and not np.isnan(numbers[-1]):
+            columns += 1
+            sums += _ends_in_sum(numbers)
+    return sums > 0 and 2 * sums >= columns
+
+
+def _numbers(frame: pd.DataFrame, name: Hashable) -> FloatArray | None:
+    """Return a column as numbers, shape (n,), also where it is text; None where it holds none."""
+    series = frame[name]
+    if is_bool_dtype(series) or is_complex_dtype(series) or is_datetime64_any_dtype(series):
+        return None
+    if not is_numeric_dtype(series) and len(series) > _MOST_TEXTS:
+        return None
+    try:
+        return numerals.read(series).to_numpy(dtype=np.float64, na_value=np.nan)
+    except (DataError, TypeError, ValueError):
+        return None
+
+
+def _ends_in_sum(numbers: FloatArray) -> bool:
+    above, last = numbers[:-1][~np.isnan(numbers[:-1])], numbers[-1]
+    if np.count_nonzero(above > 0) < _LEAST_SUMMANDS or above.min() < 0 or not np.isfinite(last):
+        return False
+    total = float(above.sum())
+    return bool(np.isfinite(total) and abs(total - last) <= _ROUNDING * total)

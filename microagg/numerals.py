@@ -1,0 +1,286 @@
+"""Numbers written as text: what they say, and how a column writes them.
+
+A text may have thousands apart by a blank, an apostrophe or what is not its decimal mark, a plus, a minus before or
+behind it, brackets in place of the minus as accountants write them, and a currency or ``%``, of which ``12 %`` is 12.
+Whether ``1,234`` is 1234 or 1.234 no text shows alone: the column as a whole may, or somebody has to say.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from functools import lru_cache
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+from microagg.errors import DataError
+from microagg.validation import FloatArray, factorized
+
+#: How numbers can be written, by example: with a decimal point, or with a decimal comma.
+NOTATIONS = POINT, COMMA = "1,234.5", "1.234,5"
+
+# A blank, one that breaks no line, and those of typesetters: as wide as a figure, thin, narrow.
+_BLANKS = " \u00a0\u2007\u2009\u202f"
+# A hyphen, the minus, and the dash that text processors make of it.
+_MINUS = r"\-\u2212\u2013"
+_SIGNS = "$¢£¤¥\u0e3f\u20a0-\u20c0\ufdfc\uff04\uffe0\uffe1\uffe5\uffe6"
+# Those of ISO 4217 that stand in many files, and none that is a word, such as ALL.
+_CODES = (
+    "AED|ARS|AUD|BGN|BHD|BRL|CAD|CHF|CLP|CNY|COP|CZK|DKK|EGP|EUR|GBP|GHS|HKD|HRK|HUF|IDR|ILS|INR|ISK|JPY|KES|KRW|KWD|"
+    "LKR|MAD|MXN|MYR|NGN|NOK|NZD|OMR|PEN|PHP|PKR|PLN|QAR|RON|RSD|RUB|SAR|SEK|SGD|THB|TND|TRY|TWD|UAH|USD|UYU|VND|XAF|"
+    "XOF|ZAR"
+)
+_UNIT = rf"(?:[A-Z]{{0,2}}[{_SIGNS}]|{_CODES}|kr\.?|zł|Kč|Ft|Fr\.|SFr\.|Rs\.?)"
+# What may stand before digits and what behind them.
+_BEFORE = re.compile(rf"([+({_MINUS}]?)[{_BLANKS}]*({_UNIT}?)[{_BLANKS}]*([+({_MINUS}]?)[{_BLANKS}]*")
+_BEHIND = re.compile(rf"[{_BLANKS}]*([){_MINUS}]?)[{_BLANKS}]*((?:{_UNIT}|%)?)[{_BLANKS}]*([){_MINUS}]?)")
+_PARTS = re.compile(r"(\D*)(\d(?:.*\d)?)(\D*)", re.ASCII | re.DOTALL)
+_NOT_DIGITS = str.maketrans("", "", f"'’{_BLANKS}")
+_EXPONENT = r"(?:[eE][-+]?\d+)?"
+
+
+def _digits(separator: str, mark: str, least: str, further: str = "") -> re.Pattern[str]:
+    """Return the form of digits with thousands apart by a ``separator``, always the same, and a decimal ``mark``."""
+    grouped = rf"[1-9]\d{{0,2}}(?P<gap>[{separator}'’{_BLANKS}])\d{{3}}(?:(?P=gap)\d{{3}})*"
+    whole = rf"(?:{grouped}{further}|\d+)(?:{mark}\d{least})?"
+    return re.compile(rf"(?:{whole}|{mark}\d+){_EXPONENT}", re.ASCII)
+
+
+# Programs also write 12. without a decimal. In India all thousands but the last are apart by twos: 12,34,567.
+_DIGITS = {POINT: _digits(",", r"\.", "*", r"|[1-9]\d?(?:,\d\d)+,\d{3}"), COMMA: _digits(r"\.", ",", "+")}
+# As programs write numbers: this needs no notation.
+_PLAIN = re.compile(rf"[-+]?(?:\d+\.?\d*|\.\d+){_EXPONENT}", re.ASCII)
+# The largest finite number has 309 digits.
+_LONGEST = 400
+
+
+class Evidence(NamedTuple):
+    """What texts show of how numbers are written; each is a text that does, or None.
+
+    Attributes
+    ----------
+    point, comma : str or None
+        A number that can be read with a decimal point only, or with a decimal comma only.
+    unclear : str or None
+        A number that is another one with each of them, such as ``1,234``.
+    """
+
+    point: str | None
+    comma: str | None
+    unclear: str | None
+
+    @property
+    def notations(self) -> tuple[str, ...]:
+        """The :data:`NOTATIONS` in which all can be meant: none where texts contradict each other, both if unclear."""
+        if self.point and self.comma:
+            return ()
+        if self.point or self.comma:
+            return (POINT,) if self.point else (COMMA,)
+        return NOTATIONS if self.unclear else (POINT,)
+
+
+def parse(text: str, notation: str = POINT) -> float | None:
+    """Return the number that a text says, or None if it says none.
+
+    None also where it is not finite, or a whole number with more digits than a 64-bit float holds exactly.
+    """
+    parts = _parts(text)
+    return None if parts is None else _value(parts, notation)
+
+
+def values(texts: Sequence[str]) -> dict[str, FloatArray]:
+    """Return the numbers that ``texts`` say in each of the :data:`NOTATIONS`, shape (n,), NaN where they say none."""
+    found = {notation: np.full(len(texts), np.nan) for notation in NOTATIONS}
+    for i, text in enumerate(texts):
+        if (parts := _parts(text)) is not None:
+            for notation in NOTATIONS:
+                if (number := _value(parts, notation)) is not None:
+                    found[notation][i] = number
+    return found
+
+
+def unit_of(text: str) -> str:
+    """Return the currency, or ``%``, of a text that says a number; empty if there is none."""
+    parts = _parts(text)
+    return "" if parts is None else parts.unit
+
+
+def is_plain(text: str) -> bool:
+    """Whether a number is written as programs write it, ``-1234.5`` or ``1.5e3``, which every program reads alike."""
+    return len(text) <= _LONGEST and _PLAIN.fullmatch(text.strip()) is not None
+
+
+def evidence(texts: Sequence[str]) -> Evidence:
+    """Return what ``texts`` show of how numbers are written; such as are no numbers show nothing."""
+    return shown_by(texts, values(texts))
+
+
+def shown_by(texts: Sequence[str], numbers: Mapping[str, FloatArray]) -> Evidence:
+    """Return the same where the :func:`values` of ``texts`` are known."""
+    one, other = numbers[POINT], numbers[COMMA]
+
+    def first(shows: NDArray[np.bool_]) -> str | None:
+        return texts[int(shows.argmax())] if shows.any() else None
+
+    differ = ~np.isnan(one) & ~np.isnan(other) & (one != other)
+    return Evidence(first(~np.isnan(one) & np.isnan(other)), first(np.isnan(one) & ~np.isnan(other)), first(differ))
+
+
+def mixed_units(texts: Iterable[str]) -> tuple[str, str] | None:
+    """Return two texts whose numbers do not have the same unit, None if there are none.
+
+    ``€12`` and ``$12`` have not, nor ``12 %`` and ``0.12``; an amount without a currency may have that of the others.
+    """
+    first: dict[str, str] = {}
+    for text in texts:
+        first.setdefault(unit_of(text), text)
+    units = [unit for unit in first if unit or "%" in first]
+    return (first[units[0]], first[units[1]]) if len(units) > 1 else None
+
+
+def notation_of(series: pd.Series[Any]) -> str | None:
+    """Return the one of :data:`NOTATIONS` in which a column writes numbers; None where all are plain.
+
+    Raises
+    ------
+    DataError
+        Naming the column and a value: if it is no number, may be two, or values contradict each other.
+    """
+    if is_numeric_dtype(series) or is_bool_dtype(series):
+        return None
+    positions, distinct = factorized(series)
+    texts = [value for value in distinct if isinstance(value, str)]
+    if all(is_plain(text) for text in texts):
+        return None
+    numbers = values(texts)
+    none = np.isnan(numbers[POINT]) & np.isnan(numbers[COMMA])
+    if none.any():
+        value = texts[int(none.argmax())]
+        raise DataError(_no_number(series.name, value, int(np.flatnonzero(positions == distinct.index(value))[0])))
+    found = shown_by(texts, numbers)
+    if not found.notations:
+        raise DataError(
+            f"column {series.name!r} has {found.point!r}, with a decimal point or a comma between thousands, and "
+            f"{found.comma!r}, where it is the other way about: write all of them alike, such as 1234.5."
+        )
+    if len(found.notations) > 1:
+        assert found.unclear is not None
+        one, other = (f"{parse(found.unclear, notation):g}" for notation in NOTATIONS)
+        raise DataError(
+            f"column {series.name!r} does not show whether {found.unclear!r} is {one} or {other}: write "
+            f"numbers={{{series.name!r}: {POINT!r}}} for the first, numbers={{{series.name!r}: {COMMA!r}}} for the "
+            "second."
+        )
+    return found.notations[0]
+
+
+def read(series: pd.Series[Any], notation: str | None = None) -> pd.Series[Any]:
+    """Return a column of numbers as float64, NaN where they are missing; one of a numeric type as it is.
+
+    Parameters
+    ----------
+    series : Series
+        Of text, or of objects that are numbers.
+    notation : one of :data:`NOTATIONS`, optional
+        How text is written; by default as the column itself shows. Text that is plain has a decimal point by default.
+
+    Raises
+    ------
+    DataError
+        Naming the column and a value: if it is no number, or not finite, or has more digits than a float keeps; if
+        amounts are of different currencies; or as :func:`notation_of`.
+    """
+    if is_numeric_dtype(series) or is_bool_dtype(series):
+        return series
+    notation = notation or notation_of(series) or POINT
+    positions, distinct = factorized(series)
+    found = np.full(len(distinct) + 1, np.nan)  # one more for what is missing, which factorize numbers -1
+    for i, value in enumerate(distinct):
+        number = parse(value, notation) if isinstance(value, str) else _of_object(value)
+        if number is None:
+            raise DataError(_no_number(series.name, value, int(np.flatnonzero(positions == i)[0]), notation))
+        found[i] = number
+    _check_units(series.name, [value for value in distinct if isinstance(value, str)])
+    return pd.Series(found[positions], index=series.index, name=series.name)
+
+
+class _Parts(NamedTuple):
+    digits: str
+    negative: bool
+    unit: str
+
+
+def _parts(text: str) -> _Parts | None:
+    """Return a number's digits, and what is said around them; None if that says no number."""
+    if len(text) > _LONGEST or (found := _PARTS.fullmatch(text.strip())) is None:
+        return None
+    before, digits, behind = found.groups()
+    if behind.startswith("."):
+        digits, behind = f"{digits}.", behind[1:]
+    around = _around(before, behind)
+    if around is None and before.endswith((".", ",")):
+        digits = before[-1] + digits
+        around = _around(before[:-1], behind)
+    return None if around is None else _Parts(digits, *around)
+
+
+@lru_cache(maxsize=1024)
+def _around(before: str, behind: str) -> tuple[bool, str] | None:
+    """Return whether a number is negative, and its unit; None if it has two signs or units, or is none."""
+    if not before and not behind:
+        return False, ""
+    left, right = _BEFORE.fullmatch(before), _BEHIND.fullmatch(behind)
+    if left is None or right is None:
+        return None
+    signs = left[1] + left[3] + right[1] + right[3]
+    if (len(signs) > 1 and signs != "()") or signs in ("(", ")") or (left[2] and right[2]):
+        return None
+    return signs not in ("", "+"), left[2] or right[2]
+
+
+def _value(parts: _Parts, notation: str) -> float | None:
+    """Return the number that digits say in a notation, None if they say none."""
+    digits = parts.digits
+    if not (digits.isascii() and digits.isdigit()):
+        if not _DIGITS[notation].fullmatch(digits):
+            return None
+        separator, mark = (",", ".") if notation == POINT else (".", ",")
+        digits = digits.translate(_NOT_DIGITS).replace(separator, "").replace(mark, ".")
+    number = float(digits)
+    # Only a whole number of more than 15 digits can be one that no float is.
+    if not math.isfinite(number) or (len(digits) > 15 and digits.isdigit() and Decimal(digits) != Decimal(number)):
+        return None
+    return -number if parts.negative else number
+
+
+def _of_object(value: Any) -> float | None:
+    if not isinstance(value, (Real, Decimal)):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _check_units(name: Any, texts: Sequence[str]) -> None:
+    if two := mixed_units(texts):
+        raise DataError(
+            f"column {name!r} has {two[0]!r} and {two[1]!r}, which are not in the same unit: turn all of them into one "
+            "first."
+        )
+
+
+def _no_number(name: Any, value: Any, row: int, notation: str = POINT) -> str:
+    holds = f"column {name!r} has {value!r} in record {row} (counting from 0), "
+    if isinstance(value, str) and re.fullmatch(r"[-+]?\d{16,}", value.strip(), re.ASCII):
+        return f"{holds}which has more digits than a number keeps: do not read the column as numbers, or shorten them."
+    example = "1234.5" if notation == POINT else "1234,5"
+    return f"{holds}which is no number: write it such as {example}, or name it among the missing codes."
