@@ -189,9 +189,14 @@ def last_notices(divided: Divided, skipped: int) -> list[Notice]:
     if not example:
         kind = "empty"
     what = "last record seems" if len(found) == 1 else f"last {len(found)} records seem"
-    offer = Offer(f"Leave out the last {counted(len(found), 'record')}", {"skip_last": skipped + len(found)})
+    offer = Offer(leave_out_last(len(found), "record"), {"skip_last": skipped + len(found)})
     text = f"The {what} to be {kind}."
     return [Notice("last-records", text, count=len(found), example=example, offers=(offer,))]
+
+
+def leave_out_last(count: int, noun: str) -> str:
+    """Return what the offer says that leaves out the last ``count`` records or lines."""
+    return f"Leave out the last {noun if count == 1 else counted(count, noun)}"
 
 
 def _is_note(record: Sequence[str], width: int) -> bool:

@@ -20,7 +20,7 @@ _BLANKS = " \t"
 # Numbers with no more digits than this come out of a float as they went in.
 _EXACT_DIGITS = 15
 
-# No float has more digits than this: longer cells are text.
+# No float has more digits than this.
 _MOST_DIGITS = 800
 
 _WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
@@ -111,14 +111,14 @@ def decimals(cells: list[str]) -> list[float] | None:
 
 def look_at(cells: Iterable[tuple[str, int]], kinds: Kinds) -> None:
     """Add to ``kinds`` what distinct cells are, each with how often it occurs."""
+    long: list[tuple[str, int]] = []
     for cell, times in cells:
         text = cell.strip(_BLANKS)
-        if len(text) > _MOST_DIGITS:
-            kinds.text = True
-            return
         if _WHOLE.fullmatch(text):
-            if text == "-0":
+            if text == "-0" or len(text) > _MOST_DIGITS:
                 kinds.lossy.add(cell, times)
+            elif len(text) > _EXACT_DIGITS:
+                long.append((cell, times))
         elif _DECIMAL.fullmatch(text) or _POWER.fullmatch(text):
             kept = _kept(text)
             if kept is None:
@@ -134,6 +134,10 @@ def look_at(cells: Iterable[tuple[str, int]], kinds: Kinds) -> None:
         else:
             kinds.text = True
             return
+    if kinds.points:
+        for cell, times in long:
+            if not is_float(int(cell)):
+                kinds.lossy.add(cell, times)
 
 
 def is_float(value: int) -> bool:
@@ -149,7 +153,7 @@ def _kept(text: str) -> bool | None:
     mantissa = re.split("[eE]", text)[0]
     digits = mantissa.replace(".", "").lstrip("-0")
     value = float(text)
-    if math.isinf(value) or (value == 0 and digits):
+    if math.isinf(value) or (value == 0 and digits) or len(digits) > _MOST_DIGITS:
         return None
     pointed = not mantissa.lstrip("-").startswith(".")
     if len(digits) <= _EXACT_DIGITS and (value == 0 or abs(value) > 1e-300):
@@ -172,6 +176,8 @@ def loss_of(cell: str) -> str:
         return "it would lose its minus sign"
     if re.fullmatch(r"-?[0-9]+\.", text):
         return "it would lose its full stop"
-    if re.search("[eE]", text) and not math.isinf(float(text)) and len(text) <= _EXACT_DIGITS:
+    if math.isinf(float(text)):
+        return "it would be infinite"
+    if re.search("[eE]", text) and len(text) <= _EXACT_DIGITS:
         return f"it would become {float(text):,.15g}"
-    return "it would lose digits, or be out of range"
+    return "it would lose digits"

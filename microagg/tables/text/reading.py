@@ -51,7 +51,8 @@ def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> 
         for chunks, name in zip(divided.chunks, names, strict=True)
     ]
     notices = layout.title_notices(rows, first_line, dialect) if divided.header else []
-    notices += _units(divided, names, options)
+    if not notices:
+        notices += _units(divided, names, options)
     notices += layout.last_notices(divided, options.skip_last)
     notices += [notice for column in found for notice in column.notices]
     frame = pd.DataFrame({i: column.values for i, column in enumerate(found)})

@@ -9,7 +9,7 @@ from typing import Any
 
 from microagg.tables.notices import Offer, UnreadableError
 from microagg.tables.text.dividing import Dialect, TextOptions, numbered_rows
-from microagg.tables.text.layout import comment_mark, first_rows, header_at, rival, spoken
+from microagg.tables.text.layout import comment_mark, first_rows, header_at, leave_out_last, rival, spoken
 from microagg.validation import counted
 
 # How many uneven lines are looked at, at most.
@@ -111,7 +111,7 @@ def _advice(
         return advice, (_without_titles(skipped, text, dialect),)
     if found.at_end:
         many = len(found.lines)
-        offer = Offer(f"Leave out the last {counted(many, 'line')}", {"skip_last": many + options.skip_last})
+        offer = Offer(leave_out_last(many, "line"), {"skip_last": many + options.skip_last})
         return "notes at the end can be left out; if the file was cut off there, get it again", (offer,)
     if found.lacks_a_name:
         return (
