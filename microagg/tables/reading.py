@@ -16,24 +16,13 @@ from microagg.tables.checks import MISSING
 from microagg.tables.excel import read_xlsx, workbook
 from microagg.tables.notices import Reading
 from microagg.tables.parquet import read_parquet
+from microagg.tables.signatures import kind_of
 from microagg.tables.spss import read_sav
 from microagg.tables.stata import read_dta
 from microagg.tables.text import TextOptions, read_text
 
 #: The endings of the files that :func:`read_file` reads.
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".dta", ".sav", ".zsav")
-
-# How files begin that people rename to .csv, what they are, and the endings that would be right.
-_SIGNATURES: tuple[tuple[bytes, str, tuple[str, ...]], ...] = (
-    (b"PK\x03\x04", "a zip archive or an Excel workbook", (".xlsx",)),
-    # The fifth byte sets it apart from text whose first column is called PAR1.
-    (b"PAR1\x15", "a Parquet file", (".parquet",)),
-    (b"<stata_dta>", "a Stata file", (".dta",)),
-    (b"$FL2@(#)", "an SPSS file", (".sav", ".zsav")),
-    (b"$FL3@(#)", "an SPSS file", (".zsav", ".sav")),
-    (b"\xd0\xcf\x11\xe0", "an old or password-protected Excel file", ()),
-    (b"\x1f\x8b", "a gzip archive", ()),
-)
 
 # The first byte of a Stata file before version 13 is the number of its format; the second is 1 or 2.
 _OLD_STATA = (102, 103, 104, 105, 108, 110, 111, 112, 113, 114, 115)
@@ -226,12 +215,9 @@ def _base_name(name: Any) -> str:
 
 def _check_signature(data: bytes, label: str, ending: str) -> None:
     """Refuse a file whose first bytes belong to another kind than its name."""
-    for signature, kind, right in _SIGNATURES:
-        if data.startswith(signature) and ending not in right:
-            advice = "unpack it, or save it as .csv or as .xlsx without a password"
-            if right:
-                advice = f"give it the ending {right[0]}"
-            raise DataError(f"the file {label!r} is not a {ending} file but {kind}: {advice}.")
+    kind = kind_of(data)
+    if kind is not None and ending not in kind.endings:
+        raise DataError(f"the file {label!r} is not a {ending} file but {kind.name}: {kind.advice}.")
     if ending == ".parquet" and not (data.startswith(b"PAR1") and data.endswith(b"PAR1")):
         raise DataError(f"the file {label!r} is not a Parquet file, or only a part of one: export it again.")
     if ending == ".xlsx" and not zipfile.is_zipfile(io.BytesIO(data)):
