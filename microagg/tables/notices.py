@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from microagg.errors import DataError
-from microagg.validation import counted, quoted
+from microagg.validation import counted
 
 # How many further columns are named where several have the same notice.
 _NAMED = 8
@@ -76,7 +76,7 @@ class Reading:
 
 
 def notice_lines(notices: Sequence[Notice]) -> list[str]:
-    """Return what notices say in few lines: of three columns or more with the same, the first one speaks for all."""
+    """Return what notices say in few lines: of three columns or more, the first is said, and examples of the others."""
     groups: dict[str, list[Notice]] = {}
     for notice in notices:
         groups.setdefault(notice.code, []).append(notice)
@@ -85,9 +85,9 @@ def notice_lines(notices: Sequence[Notice]) -> list[str]:
         if len(others) < 2 or not all(other.column for other in others):
             lines += [notice.text for notice in (first, *others)]
         else:
-            names = quoted([other.column for other in others[:_NAMED]])
-            more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
-            lines.append(f"{first.text} The same holds for {counted(len(others), 'more column')}: {names}{more}.")
+            named = [f"{other.column!r} ({other.example!r})" for other in others[:_NAMED]]
+            more = [f"{len(others) - _NAMED:,} more"] if len(others) > _NAMED else []
+            lines.append(f"{first.text} Likewise {counted(len(others), 'more column')}: {', '.join([*named, *more])}.")
     return lines
 
 

@@ -159,7 +159,7 @@ def read_file(
     if ending in (".sav", ".zsav"):
         return read_sav(data, label, labels, max_cells)
     options = TextOptions(
-        delimiter, encoding, decimal, quote, header, skip_lines, skip_last, units_row, comment, tuple(missing)
+        delimiter, encoding, decimal, quote, header, skip_lines, skip_last, units_row, comment, missing
     )
     return read_text(data, label, options, max_cells)
 

@@ -176,7 +176,6 @@ def test_wrong_encoding():
     data = "ort,n\nKöln,1\n".encode("cp1252")
     message = fails(r"'x.csv' is not valid UTF-8 at byte 7 \(0xf6\)", data, name="x.csv")
     assert "cp1252" in message
-    assert "latin-1" in message
     assert read_csv(data, encoding="cp1252")["ort"].tolist() == ["Köln"]
     fails("is not valid UTF-8 at byte 7.*choose another encoding", data, name="x.csv", encoding="utf-8")
     fails("is not valid UTF-16", b"\xff\xfea\x00\x01", name="x.csv")

@@ -63,13 +63,18 @@ def read_column(chunks: Sequence[str], name: str, decimal: str, missing: Sequenc
     return Column(_texts(chunks, absent), notices + _missing_in_text(chunks, name, missing))
 
 
+def is_number(cell: str, decimal: str) -> bool:
+    """Whether a cell may be a number, whatever it would lose as one."""
+    return numbers.is_number(_pointed(cell, decimal))
+
+
 def is_number_but_for(chunks: Sequence[str], decimal: str) -> bool:
     """Whether all cells are numbers, apart from the first, which is none; some must be."""
     first, *rest = chunks[0].split(SEPARATOR)
-    if not first.strip() or numbers.is_number(first) or first in MISSING:
+    if not first.strip() or is_number(first, decimal) or first in MISSING:
         return False
     shown = [cell for cell in rest[:50] if cell not in ("", *MISSING)]
-    if not shown or not all(numbers.is_number(_pointed(cell, decimal)) for cell in shown):
+    if not shown or not all(is_number(cell, decimal) for cell in shown):
         return False
     others = [SEPARATOR.join(rest), *chunks[1:]]
     return _read_numbers(others, decimal, frozenset(["", *MISSING]), Kinds.none()) is not None

@@ -52,7 +52,7 @@ class TextOptions:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 0:
                 raise ParameterError(f"{name} must be a whole number of at least 0, not {value!r}.")
-        if isinstance(self.missing, str) or not all(isinstance(word, str) for word in self.missing):
+        if not isinstance(self.missing, (list, tuple)) or not all(isinstance(word, str) for word in self.missing):
             raise ParameterError(f"missing must be a list of texts such as ['NA'], not {self.missing!r}.")
 
 

@@ -69,11 +69,12 @@ def decode(data: bytes, label: str, encoding: str | None) -> str:
         where = "in it"
         if isinstance(error, UnicodeDecodeError):
             where = f"at byte {error.start} (0x{data[error.start]:02x})"
-        advice = "choose another encoding, or save it as UTF-8"
-        if encoding is None:
-            advice = "choose its encoding, which is often cp1252 (Windows) or latin-1, or save it as UTF-8"
-        reason = f"the file {label!r} is not valid {chosen.upper()} {where}: {advice}."
-        raise UnreadableError(reason, encoding_offers(data, chosen)) from None
+        offers = encoding_offers(data, chosen)
+        named = ", ".join(offer.reading["encoding"] for offer in offers[:3])
+        advice = "choose another encoding" if encoding else "choose its encoding"
+        may = f", which may be {named}" if named else ""
+        reason = f"the file {label!r} is not valid {chosen.upper()} {where}: {advice}{may}, or save it as UTF-8."
+        raise UnreadableError(reason, offers) from None
     text = text.removeprefix("\ufeff")
     if (zero := text.find("\0")) >= 0:
         raise UnreadableError(

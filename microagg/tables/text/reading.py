@@ -11,11 +11,10 @@ from microagg.errors import DataError
 from microagg.tables.checks import column_names, refuse_no_records
 from microagg.tables.notices import Notice, Offer, Reading, UnreadableError
 from microagg.tables.text import layout
-from microagg.tables.text.columns import SEPARATOR, is_number_but_for, read_column, shown
+from microagg.tables.text.columns import SEPARATOR, is_number, is_number_but_for, read_column, shown
 from microagg.tables.text.commas import decimal_comma_notices
 from microagg.tables.text.dividing import Dialect, Divided, TextOptions, UnevenError, check_columns, divide
 from microagg.tables.text.encodings import decode
-from microagg.tables.text.numbers import is_number
 from microagg.tables.text.refusals import broken, uneven
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -146,7 +145,7 @@ def _check_quotes(divided: Divided, label: str) -> None:
 def _units(divided: Divided, names: list[str], options: TextOptions) -> list[Notice]:
     """Return a notice if the first record keeps columns from being numbers, and has no number itself."""
     first = [chunks[0].split(SEPARATOR, 1)[0] for chunks in divided.chunks]
-    if divided.records < 3 or options.units_row or any(map(is_number, first)):
+    if divided.records < 3 or options.units_row or any(is_number(cell, options.decimal) for cell in first):
         return []
     found = [j for j, chunks in enumerate(divided.chunks) if is_number_but_for(chunks, options.decimal)]
     return layout.units_notices([names[j] for j in found], first[found[0]] if found else "")

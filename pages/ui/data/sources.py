@@ -22,7 +22,7 @@ from microagg.tables import (
 )
 from pages.ui import state
 from pages.ui.data import tables
-from pages.ui.text import count, escape_markdown, sentence
+from pages.ui.text import count, escape_markdown, named, sentence
 
 _DELIMITERS = {"find it": None, "comma": ",", "semicolon": ";", "tab": "\t", "bar |": "|", "one or several blanks": " "}
 _ENCODINGS = {
@@ -34,6 +34,18 @@ _QUOTES = {'"double quotes"': '"', "'single quotes'": "'"}
 _HEADERS = {"the first line, unless it looks like data": None, "the first line": True, "none": False}
 _UNITS = {"no": False, "yes, leave it out": True}
 _COMMENTS = {"none": None, "begin with #": "#", "begin with %": "%", "begin with //": "//"}
+
+# What the screen calls the arguments of the reader.
+_ARGUMENTS = {
+    "decimal": "decimal mark",
+    "quote": "around cells",
+    "skip_lines": "lines skipped:",
+    "skip_last": "records left out at the end:",
+    "units_row": "row of units left out:",
+    "comment": "comments begin with",
+    "header": "header:",
+    "missing": "missing in text:",
+}
 
 # How the files of this session are read.
 _READINGS = "readings_of_uploads"
@@ -163,10 +175,16 @@ def _offer(of: str, offers: Sequence[Offer]) -> None:
 
 def _say_reading(of: str, reading: Mapping[str, Any]) -> None:
     """Say how the file is read, where that is not the usual way, with the way back."""
-    said = ", ".join(f"{name} {value!r}" for name, value in reading.items())
+    said = ", ".join(f"{_ARGUMENTS.get(name, name)} {_spoken(value)}" for name, value in reading.items())
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"Read as you said: {escape_markdown(said)}.", width="content")
         st.button("Read it as usual", on_click=_read_as_usual, args=(of,), type="tertiary")
+
+
+def _spoken(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return named(value) or "nothing" if isinstance(value, list) else repr(value)
 
 
 def _without_file() -> None:
