@@ -139,7 +139,7 @@ def looks_like_record(header: Sequence[str]) -> bool:
         return False
     whole = [int(name) for name in names if re.fullmatch("-?[0-9]{1,9}", name)]
     steps = {two - one for one, two in itertools.pairwise(whole)}
-    return not (len(whole) == len(names) >= 3 and steps == {1})
+    return not (len(whole) == len(names) and len(header) >= 3 and steps == {1})
 
 
 def comment_mark(cells: Iterable[str]) -> str | None:

@@ -141,8 +141,8 @@ def look_at(cells: Iterable[tuple[str, int]], kinds: Kinds) -> None:
 
 
 def is_float(value: int) -> bool:
-    """Whether a float holds all digits of a whole number."""
-    return abs(value) <= EXACT_WHOLE or _kept(str(value)) is not None
+    """Whether a float is written with the digits of a whole number."""
+    return abs(value) <= EXACT_WHOLE or _kept(str(value)) is True
 
 
 def _kept(text: str) -> bool | None:
