@@ -44,17 +44,26 @@ def test_the_table_itself_is_read_without_a_word():
 )
 def test_titles_are_offered_to_be_skipped(above, lines):
     text = above + RECORDS
-    message, [offer] = refused(text)
+    message, [offer, other] = refused(text)
     assert "titles above the header" in message
+    assert read_csv(text, **other).shape[1] == 1
     # Blank lines before the header are skipped anyway.
     assert lines - 1 <= offer["skip_lines"] <= lines
     assert read_csv(text, **offer).to_dict("list") == TABLE
     assert read_csv(text, skip_lines=lines).to_dict("list") == TABLE
 
 
+def test_titles_above_text_only():
+    text = "Towns\nname;town\nA;Rome\nB;Paris\n"
+    _, [offer, _] = refused(text)
+    assert read_csv(text, **offer).to_dict("list") == {"name": ["A", "B"], "town": ["Rome", "Paris"]}
+    # One comma in each line may be part of the text.
+    assert read_csv("address\nRome, Italy\nParis, France\n").shape == (2, 1)
+
+
 def test_titles_and_notes_are_offered_together():
     text = f"Table 1\n{RECORDS}Source: INE\nNotes: none\n"
-    _, [offer] = refused(text)
+    _, [offer, _] = refused(text)
     assert offer == {"skip_lines": 1, "skip_last": 2}
     assert read_csv(text, **offer).to_dict("list") == TABLE
 

@@ -179,7 +179,7 @@ def _without_values(chunks: Sequence[str], name: str, missing: Sequence[str]) ->
     n = sum(chunk.count(SEPARATOR) + 1 for chunk in chunks)
     if all(cell in ("", *missing) for chunk in chunks for cell in set(chunk.split(SEPARATOR))):
         return Column(np.full(n, np.nan), _missing_in_text(chunks, name, missing))
-    return Column(_texts(chunks, frozenset(["", *missing])))
+    return Column(_texts(chunks, frozenset(["", *missing])), _missing_in_text(chunks, name, missing))
 
 
 def _texts(chunks: Sequence[str], absent: frozenset[str]) -> Any:

@@ -69,14 +69,14 @@ def find_delimiter(text: str, quote: str, comment: str | None) -> str:
     if fits := [delimiter for delimiter in DELIMITERS if _consistent(widths[delimiter])]:
         # Among equals max takes the first, so a comma comes last: in "1,5;2,5" it may be a decimal comma.
         return max(fits, key=lambda delimiter: widths[delimiter][0])
-    if fits := [delimiter for delimiter in DELIMITERS if header_at(rows[delimiter])]:
+    if fits := [delimiter for delimiter in DELIMITERS if header_at(rows[delimiter], delimiter)]:
         return max(fits, key=lambda delimiter: max(widths[delimiter]))
     if fits := [delimiter for delimiter in DELIMITERS if max(widths[delimiter][:1], default=0) > 1]:
         return max(fits, key=lambda delimiter: widths[delimiter][0])
     return next((delimiter for delimiter in DELIMITERS if max(widths[delimiter], default=0) == 1), ",")
 
 
-def header_at(rows: Rows) -> int:
+def header_at(rows: Rows, delimiter: str) -> int:
     """Return the position of the header below titles, which have fewer fields than it; 0 if there are none."""
     widths = [len(row) for _, row in rows]
     width, times = max(Counter(widths).items(), key=lambda item: (item[1], item[0]), default=(0, 0))
@@ -86,9 +86,17 @@ def header_at(rows: Rows) -> int:
     if first > _MOST_TITLES or set(widths[first:last]) != {width} or max(widths[:first]) > width:
         return 0
     header, *records = (row for _, row in rows[first:last])
-    if any(map(numbers.is_number, header)) or not _some_numbers(records):
+    if any(map(numbers.is_number, header)):
         return 0
-    return first
+    # One comma in each line is not unusual in text.
+    return first if delimiter != "," or width > 2 or _some_numbers(records) else 0
+
+
+def one_column(text: str) -> Offer:
+    """Return the offer to read a text as one column: divided by what does not occur in it."""
+    sample = text[:_SAMPLE_CHARACTERS]
+    absent = next((delimiter for delimiter in (*DELIMITERS, "^", "~") if delimiter not in sample), "\x1f")
+    return Offer("It has one column", {"delimiter": absent})
 
 
 def rival(text: str, dialect: Dialect, *, blanks: bool = True) -> str | None:
@@ -169,7 +177,7 @@ def title_notices(rows: Rows, first_line: int, dialect: Dialect) -> list[Notice]
             skipped = first_line + rows[i - 1][0]
             title = next((name for name in header if name.strip()), "")
             text = f"The header of the file has one name only, {shown(title)}: it may be a title above the header."
-            offer = Offer(f"Skip the first {counted(skipped, 'line')}", {"skip_lines": skipped})
+            offer = Offer(f"Skip the {first_lines(skipped)}", {"skip_lines": skipped})
             return [Notice("title-row", text, count=skipped, example=title, offers=(offer,))]
     return []
 
@@ -192,6 +200,11 @@ def last_notices(divided: Divided, skipped: int) -> list[Notice]:
     offer = Offer(leave_out_last(len(found), "record"), {"skip_last": skipped + len(found)})
     text = f"The {what} to be {kind}."
     return [Notice("last-records", text, count=len(found), example=example, offers=(offer,))]
+
+
+def first_lines(count: int) -> str:
+    """Return what sentences call the first ``count`` lines."""
+    return "first line" if count == 1 else f"first {counted(count, 'line')}"
 
 
 def leave_out_last(count: int, noun: str) -> str:

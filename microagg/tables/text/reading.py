@@ -113,7 +113,7 @@ def _check_single(body: str, dialect: Dialect, options: TextOptions, label: str)
     if other is not None:
         offers = [Offer(f"Divide by {layout.spoken(other)}", {"delimiter": other})]
         if other == " ":
-            offers.append(Offer("It has one column", {"delimiter": dialect.delimiter}))
+            offers.append(layout.one_column(body))
         raise UnreadableError(
             f"divided by {layout.spoken(dialect.delimiter)}, the file {label!r} has only one column, but "
             f"{layout.spoken(other)} divides all its lines alike: choose {layout.spoken(other)} as the delimiter.",
@@ -123,7 +123,7 @@ def _check_single(body: str, dialect: Dialect, options: TextOptions, label: str)
         raise UnreadableError(
             f"the file {label!r} seems to have columns of fixed width, padded with blanks, which are not read: "
             "save it as CSV, or say that it has one column.",
-            (Offer("It has one column", {"delimiter": dialect.delimiter}),),
+            (layout.one_column(body),),
         )
 
 

@@ -9,7 +9,16 @@ from typing import Any
 
 from microagg.tables.notices import Offer, UnreadableError
 from microagg.tables.text.dividing import Dialect, TextOptions, numbered_rows
-from microagg.tables.text.layout import comment_mark, first_rows, header_at, leave_out_last, rival, spoken
+from microagg.tables.text.layout import (
+    comment_mark,
+    first_lines,
+    first_rows,
+    header_at,
+    leave_out_last,
+    one_column,
+    rival,
+    spoken,
+)
 from microagg.validation import counted
 
 # How many uneven lines are looked at, at most.
@@ -105,10 +114,13 @@ def _advice(
     if options.quote == '"' and _is_even(text, Dialect(dialect.delimiter, "'", dialect.comment)):
         return "single quotes seem to stand around its cells", (Offer("Cells stand in single quotes", {"quote": "'"}),)
     rows = first_rows(text, dialect)
-    if at := header_at(rows):
+    if at := header_at(rows, dialect.delimiter):
         skipped = first_line + rows[at - 1][0]
-        advice = f"the first {counted(skipped, 'line')} may be titles above the header, and can be skipped"
-        return advice, (_without_titles(skipped, text, dialect),)
+        advice = f"the {first_lines(skipped)} may hold titles above the header, and can be skipped"
+        offers = [_without_titles(skipped, text, dialect)]
+        if len(found.header) == 1 and options.delimiter is None:
+            offers.append(one_column(text))
+        return advice, tuple(offers)
     if found.at_end:
         many = len(found.lines)
         offer = Offer(leave_out_last(many, "line"), {"skip_last": many + options.skip_last})
@@ -129,11 +141,11 @@ def _is_even(text: str, dialect: Dialect) -> bool:
 def _without_titles(skipped: int, text: str, dialect: Dialect) -> Offer:
     """Return the offer to skip titles, and what is at the end as well if that has fewer fields, too."""
     reading: dict[str, Any] = {"skip_lines": skipped}
-    label = f"Skip the first {counted(skipped, 'line')}"
+    label = f"Skip the {first_lines(skipped)}"
     with contextlib.suppress(csv.Error):
         widths = [len(row) for _, row in numbered_rows(text, dialect)]
         notes = widths[::-1].index(max(widths))
         if 0 < notes <= _MOST_NOTES:
             reading["skip_last"] = notes
-            label += f", and the last {notes}"
+            label += f" and the last {notes if notes > 1 else 'one'}"
     return Offer(label, reading)
