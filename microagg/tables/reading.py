@@ -74,7 +74,7 @@ def read_file(
         The file's name; needed for bytes, and for binary files that have none.
     delimiter : str, optional
         The character between the fields of a text file; a blank stands for one or several. If not given, it is found
-        among comma, semicolon, tab and ``|`` from the header and the first lines.
+        among comma, semicolon, tab and ``|`` from the header and the first lines, or declared by a line ``sep=;``.
     encoding : str, optional
         The encoding of a text file. If not given, it is UTF-16 or UTF-32 where a byte order mark says so and UTF-8
         otherwise; no other is guessed.

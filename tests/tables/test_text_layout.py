@@ -190,6 +190,14 @@ def test_blanks_between_fields_are_offered():
         assert read_csv(text, **offers[1]).shape == (2, 1)
 
 
+@pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "SEP=;"])
+def test_a_file_may_declare_its_delimiter(first):
+    reading = read_file(f"{first}\r\na;b\r\n1;x,y\r\n2;z\r\n".encode(), name="x.csv")
+    assert reading.frame.to_dict("list") == {"a": [1, 2], "b": ["x,y", "z"]}
+    assert reading.notices == ()
+    fails("line 4 of", f"{first}\na;b\n1;2\n3\n4;5\n".encode(), name="x.csv")
+
+
 def test_columns_of_fixed_width_are_refused():
     text = "name        age city\nJohn Smith   34 New York\nMary         27 Rome\nBob Dylan    27 Rome\n"
     message, [offer] = refused(text)

@@ -22,14 +22,15 @@ def decimal_comma_columns(frame: pd.DataFrame) -> list[str]:
     Reading the file again with ``decimal=","`` turns them into numbers. Columns in which every comma could as well
     separate thousands, such as ``1,234``, are left out.
     """
-    return [str(column) for j, column in enumerate(frame.columns) if _with_comma(frame.iloc[:, j])]
+    return [str(frame.columns[j]) for j in _other_than_numbers(frame) if _with_comma(frame.iloc[:, j])]
 
 
 def decimal_comma_notices(frame: pd.DataFrame) -> list[Notice]:
     """Return a notice of each column that looks like numbers with a decimal comma."""
     notices = []
-    for j, column in enumerate(frame.columns):
+    for j in _other_than_numbers(frame):
         if cells := _with_comma(frame.iloc[:, j]):
+            column = frame.columns[j]
             text = (
                 f"Column {shown(str(column))} is read as text, but looks like numbers with a decimal comma: "
                 f"{counted(len(cells), 'cell')} such as {shown(cells[0])}."
@@ -39,10 +40,13 @@ def decimal_comma_notices(frame: pd.DataFrame) -> list[Notice]:
     return notices
 
 
+def _other_than_numbers(frame: pd.DataFrame) -> list[int]:
+    """Return the positions of the columns that are no numbers."""
+    return [j for j, dtype in enumerate(frame.dtypes) if not is_numeric_dtype(dtype)]
+
+
 def _with_comma(series: pd.Series[Any]) -> list[str]:
     """Return the cells with a comma, if all cells of a column look like numbers with a decimal comma."""
-    if is_numeric_dtype(series):
-        return []
     cells = series.dropna()
     # Most columns of text are told from their first cells.
     for some in (cells.iloc[:20], cells):

@@ -24,16 +24,8 @@ _CURLY = re.compile(r"\s*[“”„‟«].*[“”‟»]\s*")
 
 def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> Reading:
     """Return the table of a text file; see :func:`microagg.tables.read_file`."""
-    text = decode(data, label, options.encoding)
-    body = _after(text, options.skip_lines)
-    skipped = len(text) - len(body)
-    body = body.lstrip("\r\n")
-    first_line = 1 + len(_LINE_END.findall(text[: len(text) - len(body)]))
-    body = body.rstrip("\r\n")
-    if not body.strip():
-        what = "nothing after the lines that are skipped" if skipped else "blank lines only"
-        raise DataError(f"the file {label!r} holds {what}: choose a file with a header and records.")
-    delimiter = options.delimiter or layout.find_delimiter(body, options.quote, options.comment)
+    body, first_line, declared = _body(decode(data, label, options.encoding), options.skip_lines, label)
+    delimiter = options.delimiter or declared or layout.find_delimiter(body, options.quote, options.comment)
     dialect = Dialect(delimiter, options.quote, options.comment)
     rows = layout.first_rows(body, dialect)
     has_header = _has_header(rows, options, label)
@@ -45,20 +37,36 @@ def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> 
     if divided.records == 0:
         refuse_no_records(label)
     _check_quotes(divided, label)
-    found = [
+    columns = [
         read_column(chunks, name, options.decimal, options.missing)
         for chunks, name in zip(divided.chunks, names, strict=True)
     ]
-    notices = layout.title_notices(rows, first_line, dialect) if divided.header else []
-    if not notices:
-        notices += _units(divided, names, options)
-    notices += layout.last_notices(divided, options.skip_last)
-    notices += [notice for column in found for notice in column.notices]
-    frame = pd.DataFrame({i: column.values for i, column in enumerate(found)})
+    frame = pd.DataFrame({i: column.values for i, column in enumerate(columns)})
     frame.columns = names
+    notices = layout.title_notices(rows, first_line, dialect) if divided.header else []
+    notices = notices or _units(divided, names, options)
+    notices += layout.last_notices(divided, options.skip_last)
+    notices += [notice for column in columns for notice in column.notices]
     if options.decimal == ".":
         notices += decimal_comma_notices(frame)
     return Reading(frame, tuple(notices))
+
+
+def _body(text: str, skip_lines: int, label: str) -> tuple[str, int, str | None]:
+    """Return what is to be read of a text, the number of its first line from 1, and the delimiter that it declares."""
+    body = _after(text, skip_lines)
+    skipped = len(text) - len(body)
+    body = body.lstrip("\r\n")
+    # Excel writes and reads such a first line.
+    declared = re.match(r'"?sep=(.)"?(?:\r\n|\n|\r)', body, re.IGNORECASE)
+    if declared:
+        body = body[declared.end() :].lstrip("\r\n")
+    first_line = 1 + len(_LINE_END.findall(text[: len(text) - len(body)]))
+    body = body.rstrip("\r\n")
+    if not body.strip():
+        what = "nothing after the lines that are skipped" if skipped else "blank lines only"
+        raise DataError(f"the file {label!r} holds {what}: choose a file with a header and records.")
+    return body, first_line, declared[1] if declared else None
 
 
 def _after(text: str, lines: int) -> str:
