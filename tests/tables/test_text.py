@@ -55,9 +55,14 @@ def test_rare_delimiter_is_named_but_not_chosen(rare, spoken):
     assert read_table(data, name="x.csv", delimiter=rare).to_dict("list") == {"a": [1, 3], "b": [2, 4]}
 
 
-@pytest.mark.parametrize("delimiter", ["", ",,", '"', "\n"])
+@pytest.mark.parametrize("delimiter", ["", ",,", '"', "\n", 1])
 def test_impossible_delimiter(delimiter):
     fails("delimiter must be one character", b"a\n1\n", name="x.csv", delimiter=delimiter, error=ParameterError)
+
+
+def test_a_delimiter_is_no_quote():
+    message = "delimiter must be one character"
+    fails(message, b"a\n1\n", name="x.csv", delimiter="'", quote="'", error=ParameterError)
 
 
 def test_impossible_decimal():

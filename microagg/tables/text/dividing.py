@@ -40,7 +40,8 @@ class TextOptions:
     missing: Sequence[str] = MISSING
 
     def __post_init__(self) -> None:
-        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):
+        one = isinstance(self.delimiter, str) and len(self.delimiter) == 1
+        if self.delimiter is not None and (not one or self.delimiter in f'"\r\n{self.quote}'):
             raise ParameterError(f"delimiter must be one character such as ',' or ';', not {self.delimiter!r}.")
         if self.decimal not in (".", ","):
             raise ParameterError(f"decimal must be '.' or ',', not {self.decimal!r}.")
