@@ -7,13 +7,14 @@ What a file does not say unmistakably is either an error that tells what to do, 
 from microagg.tables.checks import MISSING
 from microagg.tables.digests import digest_array, digest_bytes
 from microagg.tables.excel import MAX_UNPACKED
-from microagg.tables.notices import Notice, Offer, Reading, UnreadableError
+from microagg.tables.notices import Notice, Offer, Reading, UnreadableError, notice_lines
 from microagg.tables.reading import ENDINGS, read_file, read_table, sheet_names
-from microagg.tables.text import DELIMITERS, decimal_comma_columns
+from microagg.tables.text import DELIMITERS, ENCODINGS, decimal_comma_columns
 from microagg.tables.writing import WRITTEN_ENDINGS, renamed_columns, to_csv, write_table
 
 __all__ = [
     "DELIMITERS",
+    "ENCODINGS",
     "ENDINGS",
     "MAX_UNPACKED",
     "MISSING",
@@ -25,6 +26,7 @@ __all__ = [
     "decimal_comma_columns",
     "digest_array",
     "digest_bytes",
+    "notice_lines",
     "read_file",
     "read_table",
     "renamed_columns",

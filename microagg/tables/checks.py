@@ -11,6 +11,9 @@ from microagg.validation import check_unique_columns
 #: The cells that count as missing in text files and workbooks, beside empty ones.
 MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
 
+#: How many characters the name of a column may have.
+MAX_NAME = 1_000
+
 
 def check_cells(records: int, columns: int, max_cells: int, label: str, *, at_least: bool = False) -> None:
     """Raise :class:`DataError` if a table is larger than ``max_cells``."""
@@ -27,8 +30,13 @@ def refuse_no_records(label: str) -> NoReturn:
 
 
 def check_names(names: Sequence[str], label: str) -> None:
-    """Raise :class:`DataError` if a column name occurs more than once, or holds half a character."""
+    """Raise :class:`DataError` if a column name occurs more than once, is too long, or holds half a character."""
     for name in names:
+        if len(name) > MAX_NAME:
+            raise DataError(
+                f"in the file {label!r}, the column name that begins with {name[:20]!r} has {len(name):,} characters: "
+                f"shorten it to at most {MAX_NAME:,}."
+            )
         if has_surrogates(name):
             raise DataError(
                 f"in the file {label!r}, the column name {name!r} holds half a character (a lone surrogate): "

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
 from microagg.errors import DataError
+from microagg.validation import counted
+
+# How many further columns are named where several have the same notice.
+_NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -69,6 +73,22 @@ class Reading:
 
     frame: pd.DataFrame
     notices: tuple[Notice, ...] = ()
+
+
+def notice_lines(notices: Sequence[Notice]) -> list[str]:
+    """Return what notices say in few lines: of three columns or more, the first is said, and examples of the others."""
+    groups: dict[str, list[Notice]] = {}
+    for notice in notices:
+        groups.setdefault(notice.code, []).append(notice)
+    lines = []
+    for first, *others in groups.values():
+        if len(others) < 2 or not all(other.column for other in others):
+            lines += [notice.text for notice in (first, *others)]
+        else:
+            named = [f"{other.column!r} ({other.example!r})" for other in others[:_NAMED]]
+            more = [f"{len(others) - _NAMED:,} more"] if len(others) > _NAMED else []
+            lines.append(f"{first.text} Likewise {counted(len(others), 'more column')}: {', '.join([*named, *more])}.")
+    return lines
 
 
 class UnreadableError(DataError):

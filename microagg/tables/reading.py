@@ -12,27 +12,17 @@ from typing import Any, BinaryIO
 import pandas as pd
 
 from microagg.errors import DataError, ParameterError
+from microagg.tables.checks import MISSING
 from microagg.tables.excel import read_xlsx, workbook
 from microagg.tables.notices import Reading
 from microagg.tables.parquet import read_parquet
+from microagg.tables.signatures import kind_of
 from microagg.tables.spss import read_sav
 from microagg.tables.stata import read_dta
-from microagg.tables.text import read_text
+from microagg.tables.text import TextOptions, read_text
 
 #: The endings of the files that :func:`read_file` reads.
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".dta", ".sav", ".zsav")
-
-# How files begin that people rename to .csv, what they are, and the endings that would be right.
-_SIGNATURES: tuple[tuple[bytes, str, tuple[str, ...]], ...] = (
-    (b"PK\x03\x04", "a zip archive or an Excel workbook", (".xlsx",)),
-    # The fifth byte sets it apart from text whose first column is called PAR1.
-    (b"PAR1\x15", "a Parquet file", (".parquet",)),
-    (b"<stata_dta>", "a Stata file", (".dta",)),
-    (b"$FL2@(#)", "an SPSS file", (".sav", ".zsav")),
-    (b"$FL3@(#)", "an SPSS file", (".zsav", ".sav")),
-    (b"\xd0\xcf\x11\xe0", "an old or password-protected Excel file", ()),
-    (b"\x1f\x8b", "a gzip archive", ()),
-)
 
 # The first byte of a Stata file before version 13 is the number of its format; the second is 1 or 2.
 _OLD_STATA = (102, 103, 104, 105, 108, 110, 111, 112, 113, 114, 115)
@@ -63,6 +53,13 @@ def read_file(
     delimiter: str | None = None,
     encoding: str | None = None,
     decimal: str = ".",
+    quote: str = '"',
+    header: bool | None = None,
+    skip_lines: int = 0,
+    skip_last: int = 0,
+    units_row: bool = False,
+    comment: str | None = None,
+    missing: Sequence[str] = MISSING,
     sheet: str | None = None,
     labels: bool = True,
     max_cells: int = 50_000_000,
@@ -76,13 +73,29 @@ def read_file(
     name : str, optional
         The file's name; needed for bytes, and for binary files that have none.
     delimiter : str, optional
-        The character between the fields of a text file. If not given, it is found among comma, semicolon, tab and
-        ``|`` from the header and the first lines.
+        The character between the fields of a text file; a blank stands for one or several. If not given, it is found
+        among comma, semicolon, tab and ``|`` from the header and the first lines, or declared by a line ``sep=;``.
     encoding : str, optional
         The encoding of a text file. If not given, it is UTF-16 or UTF-32 where a byte order mark says so and UTF-8
         otherwise; no other is guessed.
     decimal : {".", ","}
         The decimal mark of a text file; see :func:`decimal_comma_columns`.
+    quote : {'"', "'"}
+        What stands around cells of a text file that hold delimiters or line breaks.
+    header : bool, optional
+        Whether the first record of a text file has the names of the columns; otherwise they are ``column 1``, ``column
+        2`` and so on. If not given, it has, and an :class:`UnreadableError` asks if it looks like data.
+    skip_lines : int
+        How many lines of a text file are left out at its beginning, such as titles above the header.
+    skip_last : int
+        How many records of a text file are left out at its end, such as totals and notes.
+    units_row : bool
+        Whether the first record of a text file below the header holds units or descriptions, and is left out.
+    comment : str, optional
+        What lines of a text file begin with that are left out, such as ``#``.
+    missing : list of str
+        The cells in columns of text that count as missing in a text file, beside empty ones. In columns of numbers,
+        those in :data:`MISSING` do as well.
     sheet : str, optional
         The sheet of a workbook, the first one if not given; see :func:`sheet_names`.
     labels : bool
@@ -109,10 +122,14 @@ def read_file(
     -----
     - Column names of text files and workbooks lose surrounding blanks; one that is empty becomes ``column 3``, by
       its position counting from 1.
-    - Empty cells and those in :data:`MISSING` are missing values; whole numbers beside them become floats.
+    - Empty cells and those in :data:`MISSING` are missing values; whole numbers beside them become floats. A notice
+      says so of a column of text in a text file, where ``NA`` may be Namibia.
     - Lines without anything on them are skipped, except inside a table with one column, where they are missing values.
-    - A column of digits only stays text if a cell starts with a superfluous 0 or has more digits than a float
-      can hold beside missing values: such columns are codes, and ``01067`` must not be released as ``1067``.
+    - A column of a text file becomes numbers only if these say all that its cells say, for ``01067`` must not be
+      released as ``1067``. It stays text, and a notice says so, if a cell starts with a superfluous 0 or a plus sign,
+      has more digits than a number of 64 bits holds, is infinite or ends with a point, or if all cells with an
+      exponent are without a point: ``10E2`` may be a code. Blanks around numbers do not count.
+    - Of the words that Python and pandas write, ``True`` and ``False`` are booleans; ``TRUE`` is text.
     - In a workbook, the first row with any content is the header, rows and columns without any content around the
       table do not count, and formulas have their last computed values. Characters that Excel spells out in its
       files, such as ``_x000D_``, are themselves.
@@ -141,7 +158,10 @@ def read_file(
         return read_dta(data, label, labels, max_cells)
     if ending in (".sav", ".zsav"):
         return read_sav(data, label, labels, max_cells)
-    return read_text(data, label, delimiter, encoding, decimal, max_cells)
+    options = TextOptions(
+        delimiter, encoding, decimal, quote, header, skip_lines, skip_last, units_row, comment, missing
+    )
+    return read_text(data, label, options, max_cells)
 
 
 def sheet_names(source: str | os.PathLike[str] | bytes | BinaryIO, *, name: str | None = None) -> list[str]:
@@ -195,12 +215,9 @@ def _base_name(name: Any) -> str:
 
 def _check_signature(data: bytes, label: str, ending: str) -> None:
     """Refuse a file whose first bytes belong to another kind than its name."""
-    for signature, kind, right in _SIGNATURES:
-        if data.startswith(signature) and ending not in right:
-            advice = "unpack it, or save it as .csv or as .xlsx without a password"
-            if right:
-                advice = f"give it the ending {right[0]}"
-            raise DataError(f"the file {label!r} is not a {ending} file but {kind}: {advice}.")
+    kind = kind_of(data)
+    if kind is not None and ending not in kind.endings:
+        raise DataError(f"the file {label!r} is not a {ending} file but {kind.name}: {kind.advice}.")
     if ending == ".parquet" and not (data.startswith(b"PAR1") and data.endswith(b"PAR1")):
         raise DataError(f"the file {label!r} is not a Parquet file, or only a part of one: export it again.")
     if ending == ".xlsx" and not zipfile.is_zipfile(io.BytesIO(data)):

@@ -77,10 +77,10 @@ def test_zero_bytes(name):
         (
             xlsx([["a"], [1]]),
             "x.csv",
-            r"not a \.csv file but a zip archive or an Excel workbook: give it the ending \.xlsx",
+            r"not a \.csv file but an Excel workbook: give it the ending \.xlsx",
         ),
         (parquet(pd.DataFrame({"a": [1]})), "x.csv", r"but a Parquet file: give it the ending \.parquet"),
-        (xlsx([["a"], [1]]), "x.parquet", r"not a \.parquet file but a zip archive or an Excel workbook"),
+        (xlsx([["a"], [1]]), "x.parquet", r"not a \.parquet file but an Excel workbook"),
         (b"\xd0\xcf\x11\xe0" + bytes(99), "x.xlsx", "old or password-protected Excel file"),
         (b"\x1f\x8b" + bytes(99), "x.csv", "a gzip archive: unpack it"),
         (b"a,b\n1,2\n", "x.xlsx", "not an Excel workbook"),

@@ -5,30 +5,53 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
-from microagg import DatasetUnavailableError, datasets
+from microagg import DatasetUnavailableError, MicroaggError, datasets
 from microagg.tables import (
+    ENCODINGS,
     ENDINGS,
+    MISSING,
     Notice,
     Offer,
     UnreadableError,
-    decimal_comma_columns,
     digest_bytes,
+    notice_lines,
     read_file,
     sheet_names,
 )
 from pages.ui import state
 from pages.ui.data import tables
-from pages.ui.text import escape_markdown, named
+from pages.ui.text import count, escape_markdown, named, sentence
 
-_DELIMITERS = {"find it": None, "comma": ",", "semicolon": ";", "tab": "\t", "bar |": "|"}
-_ENCODINGS = {"UTF-8": None, "Windows (cp1252)": "cp1252", "Latin-1": "latin-1", "UTF-16": "utf-16"}
+_DELIMITERS = {"find it": None, "comma": ",", "semicolon": ";", "tab": "\t", "bar |": "|", "one or several blanks": " "}
+_ENCODINGS = {
+    "UTF-8, or what the file says": None,
+    **{f"{name} ({codec})": codec for codec, name in ENCODINGS.items()},
+}
 _DECIMALS = {"point": ".", "comma": ","}
+_QUOTES = {'"double quotes"': '"', "'single quotes'": "'"}
+_HEADERS = {"the first line, unless it looks like data": None, "the first line": True, "none": False}
+_UNITS = {"no": False, "yes, leave it out": True}
+_COMMENTS = {"none": None, "begin with #": "#", "begin with %": "%", "begin with //": "//"}
 
-# How the file that is there is read: its digest, and the arguments of the reader that were chosen for it.
-_READING = "reading_of_upload"
+# What the screen calls the arguments of the reader.
+_ARGUMENTS = {
+    "decimal": "decimal mark",
+    "quote": "around cells",
+    "skip_lines": "lines skipped:",
+    "skip_last": "records left out at the end:",
+    "units_row": "row of units left out:",
+    "comment": "comments begin with",
+    "header": "header:",
+    "missing": "missing in text:",
+}
+
+# How the files of this session are read.
+_READINGS = "readings_of_uploads"
+
+# How much is drawn of what there is to say of a file.
+_MOST_LINES, _MOST_OFFERS = 4, 6
 
 
 def pick_data() -> None:
@@ -76,7 +99,7 @@ def download(name: str) -> None:
 
 
 def upload() -> None:
-    """Draw the uploader, and keep what is uploaded."""
+    """Draw the uploader, keep what is uploaded, and say what is not as it seems in it."""
     st.caption(
         "The file stays in the memory of this session and goes nowhere else; reloading the page lets go of it. The address "
         "keeps what you decide about its columns: upload the file again, and they are as they were."
@@ -86,69 +109,90 @@ def upload() -> None:
         _without_file()
         return
     content = file.getvalue()
-    reading = _reading(digest_bytes(content + file.name.encode()))
-    _options(file.name, content, reading)
-    digest = digest_bytes(content + repr((file.name, sorted(reading.items()))).encode())
-    known = tables.uploaded()
-    if known is None or known.digest != digest:
+    of = digest_bytes(content + file.name.encode())
+    reading = _readings().get(of, {})
+    digest = digest_bytes((of + repr(sorted(reading.items()))).encode())
+    known, refused = tables.uploaded(), tables.refused()
+    if digest not in (known and known.digest, refused and refused.digest):
         try:
             read = read_file(content, name=file.name, **reading)
-        except UnreadableError as error:
-            _offer(error.offers, "error")
-            raise
-        tables.remember(file.name, digest, read.frame, reading, read.notices)
+        except MicroaggError as error:
+            offers = error.offers if isinstance(error, UnreadableError) else ()
+            tables.refuse(tables.Refusal(file.name, digest, sentence(error), offers))
+        else:
+            tables.remember(file.name, digest, read.frame, reading, read.notices)
         st.rerun()
-    _say(known.notices)
-    if commas := _decimal_commas(digest, known.frame):
-        st.warning(
-            f"The columns {escape_markdown(named(commas))} look like numbers with a decimal comma: choose it under "
-            "“How the file is read”."
-        )
+    if refused is not None:
+        st.error(refused.text)
+        _offer(of, refused.offers)
+    elif known is not None:
+        _say(of, known.notices)
+    if reading:
+        _say_reading(of, reading)
+    _options(of, file.name, content, reading)
 
 
-def _reading(digest: str) -> dict[str, Any]:
-    """Return how the file with this digest is to be read: as chosen, at first without any arguments."""
-    of, reading = st.session_state.get(_READING, ("", {}))
-    if of != digest:
-        reading = {}
-        st.session_state[_READING] = digest, reading
-    chosen: dict[str, Any] = reading
-    return chosen
+def _readings() -> dict[str, dict[str, Any]]:
+    """Return how the files of this session are read, by their digests: the arguments of the reader that were chosen."""
+    readings: dict[str, dict[str, Any]] = st.session_state.setdefault(_READINGS, {})
+    return readings
 
 
-def _read_with(**changes: Any) -> None:
-    """Read the file that is there otherwise; a callback. None stands for the reader's own way."""
-    of, reading = st.session_state[_READING]
-    kept = {name: value for name, value in (reading | changes).items() if value is not None}
-    st.session_state[_READING] = of, kept
+def _read_with(of: str, **changes: Any) -> None:
+    """Read a file otherwise; a callback. None stands for the reader's own way."""
+    changed = _readings().get(of, {}) | changes
+    _readings()[of] = {name: value for name, value in changed.items() if value is not None}
 
 
-def _say(notices: Sequence[Notice]) -> None:
+def _read_as_usual(of: str) -> None:
+    """Read a file without any arguments; a callback."""
+    _readings().pop(of, None)
+
+
+def _say(of: str, notices: Sequence[Notice]) -> None:
     """Draw what the reader has to say of the file, with the ways to read it otherwise."""
-    for i, notice in enumerate(notices):
-        st.info(escape_markdown(notice.text))
-        _offer(notice.offers, str(i))
+    if not notices:
+        return
+    lines = notice_lines(notices)
+    text = "\n".join(f"- {escape_markdown(line)}" for line in lines)
+    if len(lines) > _MOST_LINES:
+        with st.expander(f"{count(len(lines), 'thing')} to know about this file"):
+            st.markdown(text)
+    else:
+        st.info(text)
+    offers = {offer.label: offer for notice in notices for offer in notice.offers}
+    _offer(of, list(offers.values())[:_MOST_OFFERS])
 
 
-def _offer(offers: Sequence[Offer], key: str) -> None:
+def _offer(of: str, offers: Sequence[Offer]) -> None:
     if not offers:
         return
     with st.container(horizontal=True):
         for i, offer in enumerate(offers):
             label = escape_markdown(offer.label)
-            st.button(label, key=f"offer_{key}_{i}", on_click=_read_with, kwargs=dict(offer.reading))
+            st.button(label, key=f"offer_{i}", on_click=_read_with, args=(of,), kwargs=dict(offer.reading))
 
 
-@st.cache_resource(scope="session", max_entries=2, show_spinner=False)
-def _decimal_commas(digest: str, _frame: pd.DataFrame) -> list[str]:
-    return decimal_comma_columns(_frame)
+def _say_reading(of: str, reading: Mapping[str, Any]) -> None:
+    """Say how the file is read, where that is not the usual way, with the way back."""
+    said = ", ".join(f"{_ARGUMENTS.get(name, name)} {_spoken(value)}" for name, value in reading.items())
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"Read as you said: {escape_markdown(said)}.", width="content")
+        st.button("Read it as usual", on_click=_read_as_usual, args=(of,), type="tertiary")
+
+
+def _spoken(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return named(value) or "nothing" if isinstance(value, list) else repr(value)
 
 
 def _without_file() -> None:
     if tables.uploaded() is not None:
         return
-    choices = state.current()
-    if choices.columns or choices.agreed:
+    if refused := tables.refused():
+        st.warning(f"{refused.text} Choose the file again to see in what other ways it can be read.")
+    elif state.current().columns or state.current().agreed:
         st.info(
             "This session has no file: reloading the page has let go of it, and a link does not carry it. The address "
             "still has what was decided about its columns: choose the same file above, and go on."
@@ -158,33 +202,84 @@ def _without_file() -> None:
     st.button("Try the sample survey: 300 fictitious persons", on_click=use_survey)
 
 
-def _options(name: str, content: bytes, reading: Mapping[str, Any]) -> None:
+# --- how a file is read -----------------------------------------------------------------------------------------------
+
+
+def _options(of: str, name: str, content: bytes, reading: Mapping[str, Any]) -> None:
     """Draw the ways in which a file can be read."""
     if name.lower().endswith(".xlsx"):
-        sheets = sheet_names(content, name=name)
+        try:
+            sheets = sheet_names(content, name=name)
+        except MicroaggError:
+            return  # the reader has said why
         if len(sheets) > 1:
-            _choose("Sheet", "sheet", {title: title for title in sheets}, reading)
-        return
-    if not name.lower().endswith((".csv", ".tsv", ".txt")):
-        return
-    with st.expander("How the file is read"):
-        one, two, three = st.columns(3)
-        with one:
-            _choose("Between the fields", "delimiter", _DELIMITERS, reading)
-        with two:
-            _choose("Encoding", "encoding", _ENCODINGS, reading)
-        with three:
-            _choose("Decimal mark", "decimal", _DECIMALS, reading)
+            _choose(of, "Sheet", "sheet", {title: title for title in sheets}, reading)
+    elif name.lower().endswith((".csv", ".tsv", ".txt")):
+        with st.expander("How the file is read"):
+            _text_options(of, reading)
 
 
-def _choose(label: str, argument: str, options: Mapping[str, Any], reading: Mapping[str, Any]) -> None:
+def _text_options(of: str, reading: Mapping[str, Any]) -> None:
+    one, two, three = st.columns(3)
+    with one:
+        _choose(of, "Between the fields", "delimiter", _DELIMITERS, reading)
+        _choose(of, "Header", "header", _HEADERS, reading)
+        _number(of, "Lines to skip at the beginning", "skip_lines", reading)
+    with two:
+        _choose(of, "Encoding", "encoding", _ENCODINGS, reading)
+        _choose(of, "Row of units below the header", "units_row", _UNITS, reading)
+        _number(of, "Records to leave out at the end", "skip_last", reading)
+    with three:
+        _choose(of, "Decimal mark", "decimal", _DECIMALS, reading)
+        _choose(of, "Around cells", "quote", _QUOTES, reading)
+        _choose(of, "Lines that are comments", "comment", _COMMENTS, reading)
+    _missing(of, reading)
+
+
+def _choose(of: str, label: str, argument: str, options: Mapping[str, Any], reading: Mapping[str, Any]) -> None:
     """Draw a choice of one argument of the reader; ``options`` are its values by what the screen calls them."""
     key = f"u_{argument}"
-    values = list(options.values())
-    chosen = reading.get(argument, values[0])
-    st.session_state[key] = list(options)[values.index(chosen)] if chosen in values else next(iter(options))
-    st.selectbox(
-        label, list(options), key=key, on_change=lambda: _read_with(**{argument: options[st.session_state[key]]})
+    first, *_ = options.values()
+    chosen = reading.get(argument, first)
+    if chosen not in options.values():
+        options = {**options, str(chosen): chosen}
+    st.session_state[key] = next(name for name, value in options.items() if value == chosen)
+
+    def commit() -> None:
+        value = options[st.session_state[key]]
+        _read_with(of, **{argument: None if value == first and argument != "sheet" else value})
+
+    st.selectbox(label, list(options), key=key, on_change=commit)
+
+
+def _number(of: str, label: str, argument: str, reading: Mapping[str, Any]) -> None:
+    key = f"u_{argument}"
+    st.session_state[key] = reading.get(argument, 0)
+    st.number_input(
+        label,
+        min_value=0,
+        step=1,
+        key=key,
+        on_change=lambda: _read_with(of, **{argument: st.session_state[key] or None}),
+    )
+
+
+def _missing(of: str, reading: Mapping[str, Any]) -> None:
+    key = "u_missing"
+    chosen = list(reading.get("missing", MISSING))
+    st.session_state[key] = chosen
+
+    def commit() -> None:
+        entered = list(st.session_state[key])
+        _read_with(of, missing=None if set(entered) == set(MISSING) else entered)
+
+    st.multiselect(
+        "Cells of text that count as missing, beside empty ones",
+        list(dict.fromkeys([*MISSING, *chosen])),
+        key=key,
+        accept_new_options=True,
+        on_change=commit,
+        help=f"In columns of numbers, {', '.join(MISSING)} are missing in any case.",
     )
 
 

@@ -10,10 +10,10 @@ import streamlit as st
 
 from microagg import DataError, DatasetUnavailableError, datasets
 from microagg.schema import Schema
-from microagg.tables import Notice
+from microagg.tables import Notice, Offer
 from pages.ui import state
 
-_UPLOAD = "uploaded_table"
+_UPLOAD, _REFUSAL = "uploaded_table", "refused_file"
 
 PICKABLE = tuple(datasets.NAMES)
 
@@ -29,6 +29,16 @@ class Upload:
     frame: pd.DataFrame
     reading: dict[str, Any]
     notices: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A file that could not be read, and the ways that may do; ``text`` says why, for Markdown."""
+
+    name: str
+    digest: str
+    text: str
+    offers: tuple[Offer, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,11 +82,23 @@ def remember(
     gets its roles back.
     """
     frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
+    st.session_state.pop(_REFUSAL, None)
     st.session_state[_UPLOAD] = Upload(name, digest, frame, reading or {}, notices)
     named = [entry.partition(":")[2] for entry in state.current().columns]
     there = sum(name in frame.columns for name in named)
     if state.current().data != state.UPLOAD or 2 * there < len(named):
         state.choose_data(state.UPLOAD)
+
+
+def refuse(refusal: Refusal) -> None:
+    """Say of an uploaded file that it cannot be read; the table of one before is forgotten, so nobody goes on with it."""
+    st.session_state.pop(_UPLOAD, None)
+    st.session_state[_REFUSAL] = refusal
+
+
+def refused() -> Refusal | None:
+    """Return what was said of the last file, if it could not be read."""
+    return st.session_state.get(_REFUSAL)
 
 
 def uploaded() -> Upload | None:
@@ -107,6 +129,10 @@ def chosen_table() -> Table:
     choices = state.current()
     if choices.data == state.UPLOAD:
         upload = uploaded()
+        if upload is None and (refusal := refused()):
+            raise DataError(
+                f"the file {refusal.name!r} could not be read: the page Data says why, and in what other ways it can be."
+            )
         if upload is None:
             raise DataError(
                 "no file has been uploaded in this session: choose one on the page Data. A link does not carry the file."

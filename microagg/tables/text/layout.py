@@ -1,0 +1,236 @@
+"""What stands where in a text file: the delimiter, titles above the header, units below it, notes at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from microagg.tables.checks import MISSING
+from microagg.tables.notices import Notice, Offer
+from microagg.tables.text import numbers
+from microagg.tables.text.columns import shown
+from microagg.tables.text.dividing import Dialect, Divided, numbered_rows
+from microagg.validation import counted
+
+#: The delimiters among which one is found when none is given; the comma last, as it may also be a decimal comma.
+DELIMITERS = (";", "\t", "|", ",")
+
+#: What lines begin with that are comments.
+COMMENTS = ("#", "%", "//")
+
+# Further characters that somebody may have separated fields with; never chosen, only offered.
+_RARE_DELIMITERS = (":", "^", "~", " ")
+
+_SPOKEN = {"\t": "tab", " ": "space"}
+
+# How much of a text file is looked at to find its delimiter: enough for many lines, cheap for any file.
+_SAMPLE_CHARACTERS = 1 << 16
+_SAMPLE_LINES = 50
+
+# How many lines above the header are taken for titles, at most.
+_MOST_TITLES = 25
+
+_TOTALS = re.compile(
+    r"(grand |sub-?)?(totals?|summ?e?|gesamt|insgesamt|suma|somme|totale|totaal|итого|всего|合计|合計|总计|計|합계)\W*",
+    re.IGNORECASE,
+)
+
+Rows = list[tuple[int, list[str]]]
+
+
+def spoken(delimiter: str) -> str:
+    """Return a delimiter as sentences call it."""
+    return _SPOKEN.get(delimiter, repr(delimiter))
+
+
+def first_rows(text: str, dialect: Dialect) -> Rows:
+    """Return the first records with the number of the line, from 0, on which each ends."""
+    sample = text[:_SAMPLE_CHARACTERS]
+    rows: Rows = []
+    # What was read before a broken quote still tells the delimiter.
+    with contextlib.suppress(csv.Error):
+        rows.extend(itertools.islice(numbered_rows(sample, dialect), _SAMPLE_LINES))
+    # The sample may end in the middle of a record.
+    return rows[:-1] if len(sample) < len(text) and 1 < len(rows) < _SAMPLE_LINES else rows
+
+
+def find_delimiter(text: str, quote: str, comment: str | None) -> str:
+    """Return the delimiter by which header and records have equally many fields, several of them.
+
+    Failing that, one by which all have but for titles above the header and notes at the end; failing that, one that
+    divides the header; failing that, any one, for a text with one column.
+    """
+    rows = {delimiter: first_rows(text, Dialect(delimiter, quote, comment)) for delimiter in DELIMITERS}
+    widths = {delimiter: [len(row) for _, row in found] for delimiter, found in rows.items()}
+    if fits := [delimiter for delimiter in DELIMITERS if _consistent(widths[delimiter])]:
+        # Among equals max takes the first, so a comma comes last: in "1,5;2,5" it may be a decimal comma.
+        return max(fits, key=lambda delimiter: widths[delimiter][0])
+    if fits := [delimiter for delimiter in DELIMITERS if header_at(rows[delimiter], delimiter)]:
+        return max(fits, key=lambda delimiter: max(widths[delimiter]))
+    if fits := [delimiter for delimiter in DELIMITERS if max(widths[delimiter][:1], default=0) > 1]:
+        return max(fits, key=lambda delimiter: widths[delimiter][0])
+    return next((delimiter for delimiter in DELIMITERS if max(widths[delimiter], default=0) == 1), ",")
+
+
+def header_at(rows: Rows, delimiter: str) -> int:
+    """Return the position of the header below titles, which have fewer fields than it; 0 if there are none."""
+    widths = [len(row) for _, row in rows]
+    width, times = max(Counter(widths).items(), key=lambda item: (item[1], item[0]), default=(0, 0))
+    if width < 2 or times < 2 or widths[0] >= width:
+        return 0
+    first, last = widths.index(width), len(widths) - widths[::-1].index(width)
+    if first > _MOST_TITLES or set(widths[first:last]) != {width} or max(widths[:first]) > width:
+        return 0
+    header, *records = (row for _, row in rows[first:last])
+    if any(map(numbers.is_number, header)):
+        return 0
+    # One comma in each line is not unusual in text.
+    return first if delimiter != "," or width > 2 or _some_numbers(records) else 0
+
+
+def one_column(text: str) -> Offer:
+    """Return the offer to read a text as one column: divided by what does not occur in it."""
+    sample = text[:_SAMPLE_CHARACTERS]
+    absent = next((delimiter for delimiter in (*DELIMITERS, "^", "~") if delimiter not in sample), "\x1f")
+    return Offer("It has one column", {"delimiter": absent})
+
+
+def rival(text: str, dialect: Dialect, *, blanks: bool = True) -> str | None:
+    """Return another delimiter that divides every one of the first lines into equally many fields, if there is one."""
+    for other in (*DELIMITERS, *_RARE_DELIMITERS):
+        if other == dialect.delimiter or (other == " " and not blanks):
+            continue
+        rows = [row for _, row in first_rows(text, Dialect(other, dialect.quote, dialect.comment))]
+        # Blanks within text do not part columns, those before numbers may.
+        if _consistent(list(map(len, rows))) and (other != " " or _some_numbers(rows[1:])):
+            return other
+    return None
+
+
+def _consistent(widths: Sequence[int]) -> bool:
+    return len(widths) > 1 and widths[0] > 1 and len(set(widths)) == 1
+
+
+def _some_numbers(records: Sequence[Sequence[str]]) -> bool:
+    """Whether some column has numbers only, as far as it has anything."""
+    for cells in zip(*records, strict=True) if records else ():
+        present = [cell for cell in cells if cell.strip() not in ("", *MISSING)]
+        if present and all(map(numbers.is_number, present)):
+            return True
+    return False
+
+
+def has_fixed_width(text: str) -> bool:
+    """Whether the first lines look like columns of fixed width: blanks at the same places, somewhere two of them."""
+    lines = [line.rstrip() for line in text[:_SAMPLE_CHARACTERS].splitlines()[:_SAMPLE_LINES] if line.strip()]
+    if len(lines) < 3 or not all(re.search(r"\S\s", line) for line in lines):
+        return False
+    width = max(map(len, lines))
+    gaps = [all(line.ljust(width)[at] == " " for line in lines) for at in range(width)]
+    first, last = gaps.index(False), min(map(len, lines))
+    inner = [at for at in range(first, last) if gaps[at]]
+    return any("  " in line.strip() for line in lines) and bool(inner)
+
+
+def looks_like_record(header: Sequence[str]) -> bool:
+    """Whether a header seems to be a record: numbers only, not 0, 1, 2 and so on; or one with a point."""
+    names = [name.strip() for name in header if name.strip()]
+    if not names:
+        return False
+    if any(re.fullmatch(r"-?[0-9]+[.,][0-9]+", name) for name in names):
+        return True
+    if not all(map(numbers.is_number, names)):
+        return False
+    whole = [int(name) for name in names if re.fullmatch("-?[0-9]{1,9}", name)]
+    steps = {two - one for one, two in itertools.pairwise(whole)}
+    return not (len(whole) == len(names) and len(header) >= 3 and steps == {1})
+
+
+def comment_mark(cells: Iterable[str]) -> str | None:
+    """Return what all cells begin with, if that marks comments."""
+    first = list(cells)
+    return next((mark for mark in COMMENTS if first and all(cell.lstrip().startswith(mark) for cell in first)), None)
+
+
+# --- notices ----------------------------------------------------------------------------------------------------------
+
+
+def title_notices(rows: Rows, first_line: int, dialect: Dialect) -> list[Notice]:
+    """Return notices of a header that seems to be a title or a comment; ``first_line`` counts from 1."""
+    if not rows:
+        return []
+    header = rows[0][1]
+    mark = comment_mark([header[0]])
+    following = comment_mark(row[0] for _, row in rows[1:2])
+    if dialect.comment is None and mark and (following or (len(header) == 1 and re.match(rf"\s*{mark}+\s", header[0]))):
+        text = f"The header of the file begins with {mark!r}, as comments do: {shown(header[0])}."
+        offer = Offer(f"Leave out lines that begin with {mark}", {"comment": mark})
+        return [Notice("comment-lines", text, count=1, example=header[0], offers=(offer,))]
+    if len(header) < 3 or sum(bool(name.strip()) for name in header) > 1:
+        return []
+    for i, (_, row) in enumerate(rows[1:10], start=1):
+        if len(row) == len(header) and all(cell.strip() for cell in row) and not any(map(numbers.is_number, row)):
+            skipped = first_line + rows[i - 1][0]
+            title = next((name for name in header if name.strip()), "")
+            text = f"The header of the file has one name only, {shown(title)}: it may be a title above the header."
+            offer = Offer(f"Skip the {first_lines(skipped)}", {"skip_lines": skipped})
+            return [Notice("title-row", text, count=skipped, example=title, offers=(offer,))]
+    return []
+
+
+def last_notices(divided: Divided, skipped: int) -> list[Notice]:
+    """Return a notice of totals, notes or empty records at the end; ``skipped`` records are left out already."""
+    width = len(divided.chunks)
+    found: list[list[str]] = []
+    for record in reversed(divided.last):
+        if not (_is_note(record, width) or _is_total(record)):
+            break
+        found.append(record)
+    if not found or len(found) * 2 >= divided.records:
+        return []
+    example = next((cell for record in reversed(found) for cell in record if cell.strip()), "")
+    kind = f"a total or a note rather than {'a record' if len(found) == 1 else 'records'}: {shown(example)}"
+    if not example:
+        kind = "empty"
+    what = "last record seems" if len(found) == 1 else f"last {len(found)} records seem"
+    offer = Offer(leave_out_last(len(found), "record"), {"skip_last": skipped + len(found)})
+    text = f"The {what} to be {kind}."
+    return [Notice("last-records", text, count=len(found), example=example, offers=(offer,))]
+
+
+def first_lines(count: int) -> str:
+    """Return what sentences call the first ``count`` lines."""
+    return "first line" if count == 1 else f"first {counted(count, 'line')}"
+
+
+def leave_out_last(count: int, noun: str) -> str:
+    """Return what the offer says that leaves out the last ``count`` records or lines."""
+    return f"Leave out the last {noun if count == 1 else counted(count, noun)}"
+
+
+def _is_note(record: Sequence[str], width: int) -> bool:
+    present = [cell for cell in record if cell.strip()]
+    return width >= 3 and (not present or (len(present) == 1 and any(map(str.isalpha, present[0]))))
+
+
+def _is_total(record: Sequence[str]) -> bool:
+    first = next((cell.strip() for cell in record if cell.strip()), "")
+    others = [cell for cell in record if cell.strip() and cell.strip() != first]
+    return _TOTALS.fullmatch(first) is not None and bool(others) and all(map(numbers.is_number, others))
+
+
+def units_notices(columns: Sequence[str], example: str) -> list[Notice]:
+    """Return a notice of a first record that seems to hold units; ``columns`` would be numbers without it."""
+    if not columns:
+        return []
+    named = shown(columns[0]) + (f" and {len(columns) - 1:,} more" if len(columns) > 1 else "")
+    text = (
+        f"The first record seems to hold units or descriptions, such as {shown(example)}: without it, column "
+        f"{named} would be numbers."
+    )
+    offer = Offer("Leave out the row of units", {"units_row": True})
+    return [Notice("units-row", text, columns[0], 1, example, (offer,))]

@@ -1,0 +1,156 @@
+"""Uploads that are not as they seem: what is said, what is offered, and what the other pages do meanwhile."""
+
+from tests.pages.helpers import PAGES, button, open_page, plain, settle, upload
+
+RECORDS = "plz,age,income\n" + "".join(f"0{1000 + i},{20 + i % 9},{i * i % 97}\n" for i in range(30))
+
+
+def click(app, label):
+    button(app, label).click()
+    return settle(app)
+
+
+def again(app, name, content):
+    app.file_uploader[0].upload(name, content)
+    return settle(app)
+
+
+def labels(app):
+    return [button.label.replace("\\", "") for button in app.button]
+
+
+def test_a_file_in_order_is_read_without_a_word():
+    app = upload("a.csv", RECORDS.replace("\n0", "\n").encode())
+    assert not app.error
+    assert not [box for box in app.info if "Column" in box.value]
+    assert "Read it as usual" not in labels(app)
+
+
+def test_what_is_kept_as_text_is_said_in_one_box():
+    app = upload("a.csv", RECORDS.encode())
+    [box] = [box for box in app.info if "kept as text" in box.value]
+    assert "Column 'plz' is kept as text because of 30 cells such as '01000'" in box.value.replace("\\", "")
+
+
+def test_many_columns_have_one_line():
+    names = [f"c{j}" for j in range(40)]
+    lines = "".join(",".join(f"0{i}{j}" for j in range(40)) + "\n" for i in range(20))
+    app = upload("a.csv", f"{','.join(names)}\n{lines}".encode())
+    [box] = [box for box in app.info if "kept as text" in box.value]
+    text = box.value.replace("\\", "")
+    assert text.count("\n") == 0
+    assert "Likewise 39 more columns: 'c1' ('001'), 'c2' ('002')" in text
+    assert text.endswith("and 31 more.") or text.endswith("31 more.")
+
+
+def test_hostile_cells_are_shown_letter_by_letter():
+    app = upload("a.csv", b"![x](http://example.org/x.png),b\n0$1$,1\n+49,2\n".replace(b"0$1$", b"+48"))
+    [box] = [box for box in app.info if "kept as text" in box.value]
+    assert "![x](http" not in box.value
+    assert "![x]" in box.value.replace("\\", "")
+
+
+def test_titles_are_skipped_by_one_click_and_read_again_by_another():
+    content = f"Table 1\n\n{RECORDS}".encode()
+    app = upload("a.csv", content)
+    assert "titles above the header" in app.error[0].value
+    click(app, "Skip the first 2 lines")
+    assert not app.error
+    assert "a.csv**: 30 records, 3 columns" in plain(app)
+    assert "lines skipped: 2" in plain(app)
+    assert app.number_input(key="u_skip_lines").value == 2
+    # The same file again is read as was chosen, another one is not.
+    again(app, "b.csv", RECORDS.encode())
+    assert "lines skipped" not in plain(app)
+    again(app, "a.csv", content)
+    assert not app.error
+    assert "lines skipped: 2" in plain(app)
+    click(app, "Read it as usual")
+    assert "titles above the header" in app.error[0].value
+
+
+def test_no_page_goes_on_with_the_file_before():
+    app = upload("good.csv", RECORDS.encode())
+    assert not app.error
+    again(app, "bad.csv", b"a,b\n1,2\n1,2,3\n")
+    assert "Line 3" in app.error[0].value
+    for page in ("choose_k", "clusters", "release"):
+        app.switch_page(PAGES[page])
+        settle(app)
+        assert "'bad.csv' could not be read" in plain(app)
+        assert "good" not in plain(app)
+    app.switch_page(PAGES["data"])
+    settle(app)
+    assert any("Choose the file again" in box.value for box in app.warning)
+    again(app, "good.csv", RECORDS.encode())
+    assert not app.error
+    assert not [box for box in app.warning if "Choose the file again" in box.value]
+
+
+def test_encodings_are_offered_with_a_sample():
+    content = "город,age\n" + "".join(f"Москва,{i}\nПермь,{i}\n" for i in range(20))
+    app = upload("a.csv", content.encode("cp1251"))
+    assert "not valid UTF-8" in app.error[0].value.replace("\\", "")
+    click(app, "город")
+    assert not app.error
+    assert "a.csv**: 40 records, 2 columns" in plain(app)
+    assert "cp1251" in app.selectbox(key="u_encoding").value
+
+
+def test_words_that_count_as_missing_become_text():
+    lines = "".join(f"{'NA' if i % 5 == 0 else 'DE'},{i}\n" for i in range(30))
+    app = upload("a.csv", f"land,age\n{lines}".encode())
+    assert "6 cells such as 'NA' count as missing" in plain(app)
+    click(app, "Take NA as text")
+    assert "count as missing" not in plain(app)
+    assert "NA" not in app.multiselect(key="u_missing").value
+    app.multiselect(key="u_missing").set_value(["DE"])
+    settle(app)
+    assert "24 cells such as 'DE' count as missing" in plain(app)
+
+
+def test_decimal_commas_are_read_by_one_click():
+    lines = "".join(f"{i},5;{i}\n" for i in range(30))
+    app = upload("a.csv", f"x;y\n{lines}".encode())
+    click(app, "The decimal mark is a comma")
+    assert app.selectbox(key="u_decimal").value == "comma"
+    assert not [box for box in app.info if "decimal comma" in box.value]
+
+
+def test_a_file_without_a_header_asks_for_one():
+    lines = "".join(f"{i},{i * 7 % 30}\n" for i in range(30))
+    app = upload("a.csv", lines.encode())
+    assert "looks like data" in app.error[0].value
+    click(app, "the file has no header")
+    assert "a.csv**: 30 records, 2 columns" in plain(app)
+    assert app.selectbox(key="u_header").value == "none"
+
+
+def test_all_ways_to_read_a_file_can_be_chosen():
+    lines = "".join(f"A{i};'{i * 7 % 30},5';{i * i % 97}\n" for i in range(30))
+    app = upload("a.csv", f"% note\nname;mass;age\n;kg;years\n{lines}Total;435;435\n".encode())
+    app.selectbox(key="u_comment").set_value("begin with %").run()
+    app.selectbox(key="u_units_row").set_value("yes, leave it out").run()
+    app.selectbox(key="u_quote").set_value("'single quotes'").run()
+    app.selectbox(key="u_decimal").set_value("comma").run()
+    app.number_input(key="u_skip_last").set_value(1)
+    settle(app)
+    assert not app.error
+    assert "a.csv**: 30 records, 3 columns" in plain(app)
+    assert not [box for box in app.info if "kept as text" in box.value or "seem" in box.value]
+
+
+def test_the_program_of_a_release_reads_the_file_as_it_was_read():
+    app = upload("a.csv", f"Table 1\n{RECORDS}".encode())
+    click(app, "Skip the first line")
+    app.switch_page(PAGES["release"])
+    settle(app)
+    assert any("skip_lines=1" in code.value for code in app.code)
+
+
+def test_a_picture_is_said_to_be_one():
+    app = upload("a.csv", b"\x89PNG\r\n\x1a\n" + bytes(99))
+    assert "a PNG image" in plain(app)
+    assert not app.exception
+    app = open_page("data", data="upload")
+    assert not app.error

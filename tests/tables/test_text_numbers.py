@@ -1,0 +1,249 @@
+"""Cells of text files: which become numbers, and what is said of those that would lose something as one."""
+
+import math
+from decimal import Decimal
+
+import hypothesis.strategies as st
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+
+from microagg.errors import ParameterError
+from microagg.tables import MISSING, read_file, to_csv
+from tests.conftest import ROOT
+from tests.tables.common import fails
+
+
+def read(*cells, **options):
+    """Read the cells as a column x beside a column of numbers; return its values, their kind and the notices."""
+    text = "x,y\n" + "".join(f'"{cell}",{i}\n' for i, cell in enumerate(cells))
+    reading = read_file(text.encode(), name="x.csv", **options)
+    assert reading.frame["y"].tolist() == list(range(len(cells)))
+    return reading.frame["x"].tolist(), reading.frame["x"].dtype.kind, reading.notices
+
+
+def codes(notices):
+    return [notice.code for notice in notices]
+
+
+@pytest.mark.parametrize(
+    ("cells", "count", "example", "loses"),
+    [
+        (("+4912345000", "5"), 1, "+4912345000", "its plus sign"),
+        (("10E2", "100E1", "7"), 2, "10E2", "become 1,000"),
+        (("1e5", "2e7"), 2, "1e5", "become 100,000"),
+        (("-0001", "2"), 1, "-0001", "the 0 at its beginning"),
+        (("00001", "1.5"), 1, "00001", "the 0 at its beginning"),
+        (("01067", "02001", "80331"), 2, "01067", "the 0 at its beginning"),
+        (("\t001", "2"), 1, "\t001", "the 0 at its beginning"),
+        ((" 001", "2"), 1, " 001", "the 0 at its beginning"),
+        (("01.5", "2.5"), 1, "01.5", "the 0 at its beginning"),
+        (("9007199254740993", ""), 1, "9007199254740993", "digits"),
+        (("-9007199254740993", ""), 1, "-9007199254740993", "digits"),
+        (("9007199254740993", "1.5"), 1, "9007199254740993", "digits"),
+        (("99999999999999999999", "1"), 1, "99999999999999999999", "digits"),
+        (("18446744073709551615", "-1"), 1, "18446744073709551615", "digits"),
+        (("0.12345678901234567890", "1"), 1, "0.12345678901234567890", "digits"),
+        (("1e400", "1.5"), 1, "1e400", "infinite"),
+        (("9" * 5000, "1"), 1, "9" * 5000, "infinite"),
+        (("1e-400", "1.5"), 1, "1e-400", "become 0"),
+        (("inf", "1"), 1, "inf", "infinite"),
+        (("-Infinity", "2.5"), 1, "-Infinity", "infinite"),
+        (("-0", "1"), 1, "-0", "its minus sign"),
+        (("1.", "2.5"), 1, "1.", "its full stop"),
+        (("+.5", "1"), 1, "+.5", "its plus sign"),
+    ],
+)
+def test_what_would_lose_something_is_kept_as_text_and_said(cells, count, example, loses):
+    values, kind, [notice] = read(*cells)
+    assert kind == "O"
+    assert [cell if isinstance(cell, str) else "" for cell in values] == list(cells)
+    assert (notice.code, notice.column, notice.count, notice.example) == ("kept-as-text", "x", count, example)
+    assert loses in notice.text
+    assert "'x'" in notice.text
+    assert f"{count} cell" in notice.text
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers", "kind"),
+    [
+        (("5", "-7", "0"), [5, -7, 0], "i"),
+        ((" 5", "6 ", "\t7"), [5, 6, 7], "i"),
+        (("9223372036854775807", "-9223372036854775808"), [2**63 - 1, -(2**63)], "i"),
+        (("18446744073709551615", "1"), [2**64 - 1, 1], "u"),
+        (("1.50", "-2.25", "3"), [1.5, -2.25, 3.0], "f"),
+        (("1.5e-05", "2"), [1.5e-05, 2.0], "f"),
+        (("1e-05", "2.5"), [1e-05, 2.5], "f"),
+        (("0.1000E+01", "12.5E3"), [1.0, 12500.0], "f"),
+        (("0.7739560485559633", "1e-300"), [0.7739560485559633, 1e-300], "f"),
+        (("9007199254740992", "1.5"), [2.0**53, 1.5], "f"),
+        (("-0.0", "1.5"), [0.0, 1.5], "f"),
+    ],
+)
+def test_numbers_that_lose_nothing_are_numbers_without_a_word(cells, numbers, kind):
+    assert read(*cells) == (numbers, kind, ())
+
+
+@pytest.mark.parametrize("cells", [("1_000", "2"), ("0x10", "1"), ("١٢", "3"), ("1 234", "5"), ("2020-01-31", "x")])
+def test_text_stays_as_it_stands(cells):
+    assert read(*cells) == (list(cells), "O", ())
+
+
+@pytest.mark.parametrize(("cell", "number"), [(".5", 0.5), ("-.25", -0.25), ("0.10000000000000001", 0.1)])
+def test_other_digits_for_the_same_number_are_said(cell, number):
+    values, kind, [notice] = read(cell, "1.5", cell)
+    assert (values, kind) == ([number, 1.5, number], "f")
+    assert (notice.code, notice.column, notice.count, notice.example) == ("respelled", "x", 2, cell)
+    assert f"as {number!r}" in notice.text
+
+
+def test_digits_beyond_a_float_in_the_middle_of_a_long_file():
+    # The first thousands of cells are numbers, and become text again.
+    cells = [f"{i}.25" for i in range(30_000)]
+    cells[25_000] = "0.12345678901234567890"
+    values, _, [notice] = read(*cells)
+    assert values == cells
+    assert notice.count == 1
+
+
+def test_text_after_many_numbers():
+    cells = [*map(str, range(30_000)), "x"]
+    assert read(*cells) == (cells, "O", ())
+
+
+def test_whole_numbers_and_decimals_in_parts_of_a_long_file():
+    cells = [*map(str, range(20_000)), "1.5", *["2"] * 20_000, ""]
+    values, kind, notices = read(*cells)
+    assert kind == "f"
+    assert not notices
+    assert values[:-1] == [float(cell) for cell in cells[:-1]]
+    assert math.isnan(values[-1])
+
+
+def test_booleans_are_those_that_are_written_as_such():
+    assert read("True", "False") == ([True, False], "b", ())
+    assert read("TRUE", "FALSE") == (["TRUE", "FALSE"], "O", ())
+    assert read("true", "True") == (["true", "True"], "O", ())
+    values, kind, _ = read("True", "", "False")
+    assert kind == "O"
+    assert values[0] is True
+    assert math.isnan(values[1])
+
+
+# --- missing values ---------------------------------------------------------------------------------------------------
+
+
+def test_missing_words_in_text_are_said_and_may_be_text():
+    cells = ("NA", "DE", "AF", "NA", "N/A")
+    values, _, [notice] = read(*cells)
+    assert [isinstance(cell, str) for cell in values] == [False, True, True, False, False]
+    assert (notice.code, notice.column, notice.count, notice.example) == ("missing-words", "x", 3, "NA")
+    [offer] = notice.offers
+    assert offer.reading == {"missing": [word for word in MISSING if word not in ("NA", "N/A")]}
+    assert read(*cells, **offer.reading) == (list(cells), "O", ())
+
+
+def test_missing_words_among_numbers_are_missing_in_any_case():
+    for options in ({}, {"missing": []}, {"missing": ["."]}):
+        values, kind, notices = read("NA", "1.5", "nan", "", **options)
+        assert (kind, notices) == ("f", ())
+        np.testing.assert_array_equal(values, [np.nan, 1.5, np.nan, np.nan])
+
+
+def test_other_words_may_be_missing():
+    values, kind, _ = read("-", "1", "2", missing=["-"])
+    assert kind == "f"
+    np.testing.assert_array_equal(values, [np.nan, 1, 2])
+    values, _, [notice] = read("-", "a", "NA", missing=["-"])
+    assert values[1:] == ["a", "NA"]
+    assert notice.example == "-"
+    assert read("None", "x") == (["None", "x"], "O", ())
+
+
+def test_a_column_of_missing_words_only():
+    values, kind, [notice] = read("NA", "NA")
+    assert kind == "f"
+    assert all(map(math.isnan, values))
+    assert notice.count == 2
+    assert read("NA", "NA", missing=[])[0] == ["NA", "NA"]
+    values, kind, notices = read("", "")
+    assert (kind, notices) == ("f", ())
+
+
+@pytest.mark.parametrize("missing", ["NA", [1], [None], None])
+def test_impossible_missing(missing):
+    fails("missing must be a list of texts", b"a\n1\n", name="x.csv", missing=missing, error=ParameterError)
+
+
+# --- decimal commas ---------------------------------------------------------------------------------------------------
+
+
+def test_decimal_commas_are_offered():
+    reading = read_file(b"a;b\n1,5;x\n2,25;y\n7;z\n", name="x.csv")
+    [notice] = reading.notices
+    assert (notice.code, notice.column, notice.count, notice.example) == ("decimal-comma", "a", 2, "1,5")
+    [offer] = notice.offers
+    again = read_file(b"a;b\n1,5;x\n2,25;y\n7;z\n", name="x.csv", **offer.reading)
+    assert again.frame["a"].tolist() == [1.5, 2.25, 7.0]
+    assert not again.notices
+
+
+def test_cells_with_a_decimal_comma_keep_what_they_would_lose():
+    reading = read_file(b"a;b;c\n01,5;,5;1.5\n2,5;1,0;2\n", name="x.csv", decimal=",")
+    assert reading.frame["a"].tolist() == ["01,5", "2,5"]
+    assert reading.frame["b"].tolist() == [0.5, 1.0]
+    assert reading.frame["c"].tolist() == ["1.5", "2"]
+    assert [(notice.column, notice.example) for notice in reading.notices] == [("a", "01,5"), ("b", ",5")]
+
+
+# --- all cells --------------------------------------------------------------------------------------------------------
+
+CELLS = st.one_of(
+    st.integers(-(2**70), 2**70).map(str),
+    st.integers(-99, 99).map(str),
+    st.floats(allow_nan=False).map(repr),
+    st.floats(-1000, 1000).map("{:.2f}".format),
+    st.floats(-1000, 1000).map("{:.17g}".format),
+    st.floats(-1000, 1000).map("{:.3e}".format),
+    st.decimals(-1000, 1000, places=20).map("{:f}".format),
+    st.from_regex(r"[+-]?[0-9]{0,3}\.?[0-9]{0,3}([eE][+-]?[0-9]{1,3})?", fullmatch=True),
+    st.sampled_from(["", "NA", "True", "x", " 7", "inf", "1_0", "0x1", "00", "-0", "1.0"]),
+)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(CELLS, min_size=1, max_size=6))
+def test_a_cell_becomes_a_number_only_if_that_says_the_same(cells):
+    values, kind, notices = read(*cells)
+    for cell, value in zip(cells, values, strict=True):
+        if cell in ("", "NA"):
+            assert isinstance(value, float)
+            assert math.isnan(value)
+        elif kind in "iuf":
+            if "respelled" not in codes(notices):
+                assert Decimal(repr(value)) == Decimal(cell.strip())
+            assert float(value) == float(cell)
+        else:
+            assert str(value) == cell
+    if "kept-as-text" in codes(notices):
+        assert kind == "O"
+
+
+def test_files_that_are_in_order_have_no_notices():
+    for path in (ROOT / "sample_data").glob("*.csv"):
+        assert read_file(path).notices == ()
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "id": range(50),
+            "x": rng.normal(size=50),
+            "gap": [None if i % 7 == 0 else i / 4 for i in range(50)],
+            "town": [None if i % 9 == 0 else f"town {i}" for i in range(50)],
+            "day": pd.date_range("2020-01-30", periods=50).astype(str),
+            "yes": rng.random(50) < 0.5,
+        }
+    )
+    reading = read_file(to_csv(frame).encode(), name="x.csv")
+    assert reading.notices == ()
+    pd.testing.assert_frame_equal(reading.frame, frame, check_dtype=False)
