@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
@@ -22,16 +23,36 @@ _KIND = "floor"
 # Of how many data sets the floors are kept.
 _MOST = 6
 
+# A floor that rises is drawn anew after each such share of it: whoever looks closely at a chart loses the place each time.
+_STEP = 0.05
+
 # How long a page waits for a floor when it asks for it first, in seconds: that of a small file is whole by then.
 _MOMENT = 0.5
 
 
-@st.cache_resource(scope="session", show_spinner=False)
-def _kept() -> OrderedDict[str, list[Floors]]:
-    """Return the floors of this session by the digest of the data.
+@dataclass
+class _Known:
+    """What is known of one data set.
 
-    The last ones are those that rise or are whole; before them are those for fewer k, until these are reached again.
+    Attributes
+    ----------
+    floors : list of Floors
+        The last one rises or is whole; before it are those for fewer k, until it is whole.
+    shown : dict
+        What was shown last for some values of k, and at which step.
     """
+
+    floors: list[Floors] = field(default_factory=list)
+    shown: dict[tuple[int, ...], tuple[int, list[Bound]]] = field(default_factory=dict)
+
+    def bounds(self, ks: Sequence[int]) -> list[Bound]:
+        *before, own = self.floors
+        return raised(own.bounds(ks), [bound for other in before for bound in other.bounds(other.ks)])
+
+
+@st.cache_resource(scope="session", show_spinner=False)
+def _kept() -> OrderedDict[str, _Known]:
+    """Return what this session knows by the digest of the data."""
     return OrderedDict()
 
 
@@ -49,14 +70,19 @@ def proven(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     DataError
         If there are fewer records than a k, in all or in a stratum.
     """
-    floors = _floors(workspace, ks)
-    job = _job(workspace, floors)
-    if job is None and floors[-1].share < 1.0:
-        job = _start(workspace, floors[-1])
+    known = _known(workspace, ks)
+    job = _job(workspace)
+    if job is None and known.floors[-1].share < 1.0:
+        job = _start(workspace, known.floors[-1])
         job.wait(_MOMENT)
-    if floors[-1].share == 1.0:
-        del floors[:-1]
-    return raised(floors[-1].bounds(ks), [bound for own in floors[:-1] for bound in own.bounds(own.ks)])
+    if known.floors[-1].share == 1.0:
+        del known.floors[:-1]
+    elif job is not None and job.running:
+        step = int(known.floors[-1].share / _STEP)
+        if known.shown.get(tuple(ks), (None, []))[0] != step:
+            known.shown[tuple(ks)] = step, known.bounds(ks)
+        return known.shown[tuple(ks)][1]
+    return known.bounds(ks)
 
 
 def while_rising(workspace: Workspace, ks: Sequence[int], draw: Callable[[], None]) -> None:
@@ -77,14 +103,13 @@ def _again(workspace: Workspace, draw: Callable[[], None]) -> None:
 
 def is_rising(workspace: Workspace) -> bool:
     """Return whether more is about to be proven than has been asked for before."""
-    floors = _kept().get(workspace.digest)
-    job = _job(workspace, floors) if floors else None
+    job = _job(workspace)
     return job is not None and job.running
 
 
 def rising_in_words(workspace: Workspace) -> str:
     """Return how far the floor is that has been asked for before; empty if it is whole."""
-    share = _kept()[workspace.digest][-1].share
+    share = _kept()[workspace.digest].floors[-1].share
     if share == 1.0:
         return ""
     how = "still rising" if is_rising(workspace) else "not whole"
@@ -93,14 +118,14 @@ def rising_in_words(workspace: Workspace) -> str:
 
 def status(workspace: Workspace) -> None:
     """Draw in one row how far the floor is that has been asked for before, and a way to cancel it or go on with it."""
-    floors = _kept()[workspace.digest]
-    job, says = _job(workspace, floors), rising_in_words(workspace)
+    share = _kept()[workspace.digest].floors[-1].share
+    job, says = _job(workspace), rising_in_words(workspace)
     with st.container(horizontal=True, vertical_alignment="center", height=64, border=False, key="floor_status"):
         if job is None or not says:
             st.caption(f"The floor is whole: the nearest neighbors of all {count(workspace.n, 'record')} count in it.")
         elif job.running:
-            waits = f" · {job.message}" if floors[-1].share == 0.0 else ""
-            st.progress(floors[-1].share, text=says + waits)
+            waits = f" · {job.message}" if share == 0.0 else ""
+            st.progress(share, text=says + waits)
             st.button("Cancel", key="floor_cancel", on_click=job.stop.set)
         else:
             if job.problem:
@@ -110,22 +135,27 @@ def status(workspace: Workspace) -> None:
             st.button("Go on", key="floor_go_on", on_click=jobs.results().forget, args=(_KIND, job))
 
 
-def _floors(workspace: Workspace, ks: Sequence[int]) -> list[Floors]:
+def _known(workspace: Workspace, ks: Sequence[int]) -> _Known:
+    """Return what is known of the data set, its last floors being for ``ks``, too."""
     kept = _kept()
-    floors = kept.setdefault(workspace.digest, [])
+    known = kept.setdefault(workspace.digest, _Known())
     kept.move_to_end(workspace.digest)
     while len(kept) > _MOST:
         kept.popitem(last=False)
+    floors = known.floors
     if not (floors and floors[-1].covers(ks)):
         before = floors[-1].ks if floors else ()
         floors.append(Floors(workspace.problem, {*before, *ks}))
-    return floors
+        known.shown.clear()
+    return known
 
 
-def _job(workspace: Workspace, floors: Sequence[Floors]) -> jobs.Job | None:
-    """Return the job that proves the last of ``floors``, which may have been cancelled."""
-    job = jobs.results().jobs.get(_KIND)
-    return job if job is not None and job.identity == (workspace.digest, floors[-1].ks) else None
+def _job(workspace: Workspace) -> jobs.Job | None:
+    """Return the job that proves the floors that have been asked for last, be it that it was cancelled."""
+    job, known = jobs.results().jobs.get(_KIND), _kept().get(workspace.digest)
+    if job is None or known is None or not known.floors:
+        return None
+    return job if job.identity == (workspace.digest, known.floors[-1].ks) else None
 
 
 def _start(workspace: Workspace, floors: Floors) -> jobs.Job:
