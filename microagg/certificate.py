@@ -21,10 +21,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from microagg.metrics.bounds import Bound, LinearProgram, gap
+from microagg.metrics.bounds import Bound, LinearProgram, gap, known_optimum
+from microagg.metrics.loss import percent, sst
 from microagg.problem import Problem
+from microagg.progress import checkpoint
 from microagg.search import Search
-from microagg.validation import IntArray
+from microagg.validation import IntArray, check_k
 
 #: Called with the certificate and the seconds that are left; returns False to stop.
 Watch = Callable[["Certificate", float], bool]
@@ -141,10 +143,21 @@ def is_closed(information_loss: float, floor: float) -> bool:
     return gap(information_loss, floor) <= _CLOSED
 
 
-def floors(problem: Problem, ks: Sequence[int]) -> list[Bound]:
-    """Return for each of ``ks`` the floor that is known at once; none for records of mixed attributes.
+class Floors:
+    """The floors that are known soon, each for one k, which rise until they are whole; none for mixed attributes.
 
-    It is the nearest-neighbor bound or, with one attribute or too few records for two groups, the optimum itself.
+    They are the nearest-neighbor bounds or, with one attribute or too few records for two groups, the optimum itself.
+    One thread at a time may call :meth:`improve`; others may read meanwhile.
+
+    Parameters
+    ----------
+    problem : Problem
+    ks : iterable of int
+
+    Attributes
+    ----------
+    ks : tuple of int
+        Ascending.
 
     Raises
     ------
@@ -153,11 +166,65 @@ def floors(problem: Problem, ks: Sequence[int]) -> list[Bound]:
     ParameterError
         If a k is not a whole number of at least 1.
     """
-    bounds = problem.floor(ks)
-    if not bounds or problem.parts is not None:
-        return bounds
-    n, d = problem.data.shape
-    return [LinearProgram(problem.data, own.k).bound if d == 1 or n < 2 * own.k else own for own in bounds]
+
+    def __init__(self, problem: Problem, ks: Iterable[int]) -> None:
+        self.ks = tuple(sorted({check_k(k) for k in ks}))
+        self._rising = problem.rising_floor(max(self.ks, default=1))
+        self._data = problem.data
+        # The k whose optimum is known soon, and the optima that have been computed.
+        self._soon: list[int] = []
+        self._optima: dict[int, Bound] = {}
+        if self._rising and problem.parts is None:
+            n, d = problem.data.shape
+            self._soon = [k for k in self.ks if d == 1 or n < 2 * k]
+
+    @property
+    def share(self) -> float:
+        """Which share of the work has been done, 0 to 1."""
+        if self._rising is None:
+            return 1.0
+        # Optima take about as long as finding neighbors in one attribute, and no time where there is one group.
+        return (self._rising.share + len(self._optima)) / (1 + len(self._soon))
+
+    def covers(self, ks: Iterable[int]) -> bool:
+        """Return whether :meth:`improve` leaves nothing undone for ``ks``, be they among :attr:`ks` or below."""
+        exact = bool(self._soon)
+        return all(k in self.ks or (k <= max(self.ks, default=0) and not exact) for k in ks)
+
+    def bounds(self, ks: Iterable[int]) -> list[Bound]:
+        """Return what is proven so far for each of ``ks``, none of them above the largest asked for at first."""
+        if self._rising is None:
+            return []
+        proven = self._rising.bounds(ks)
+        return [max(own, self._optima.get(own.k, own), key=lambda bound: bound.sse) for own in proven]
+
+    def improve(self) -> Self:
+        """Do all that has not been done yet, and return the object itself.
+
+        Raises
+        ------
+        Cancelled
+            If the run is watched, see :mod:`microagg.progress`, and cancelled. What is proven by then is kept, and
+            another call goes on from there.
+        """
+        if self._rising is None:
+            return self
+        self._rising.improve()
+        for k in (k for k in self._soon if k not in self._optima):
+            checkpoint(f"finding the optimum at k = {k}", self.share)
+            started = time.perf_counter()
+            least = known_optimum(self._data, k) or 0.0
+            il = percent(least, sst(self._data))
+            self._optima[k] = Bound(k, least, il, time.perf_counter() - started)
+        return self
+
+
+def floors(problem: Problem, ks: Sequence[int]) -> list[Bound]:
+    """Return for each of ``ks`` the floor that is known soon; none for records of mixed attributes.
+
+    See :class:`Floors`, also for what is raised.
+    """
+    return Floors(problem, ks).improve().bounds(ks)
 
 
 def raised(bounds: Iterable[Bound], proven: Iterable[Bound]) -> list[Bound]:

@@ -19,7 +19,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.kernels.local_search.iterated import improve
 from microagg.method import Method
 from microagg.metrics import generalization, loss
-from microagg.metrics.bounds import Bound, nearest_neighbor_curve
+from microagg.metrics.bounds import Bound, NearestNeighbors
 from microagg.partition import Partition, partition_within
 from microagg.records import Records, class_codes
 from microagg.registry import ALGORITHMS, algorithm
@@ -127,19 +127,28 @@ class Problem(ABC):
         """Return, in one sentence, why ``method`` does not work on these data; the empty text if it does."""
 
     @abstractmethod
-    def floor(self, ks: Iterable[int]) -> list[Bound]:
-        """Return a bound for each of ``ks``: no partition into groups of at least k, within the strata, loses less.
+    def rising_floor(self, k: int) -> NearestNeighbors | None:
+        """Return the bounds for groups of at least 2, 3, … ``k``, within the strata, that rise as their search goes on.
 
-        It is the nearest-neighbor bound, see :func:`microagg.metrics.bounds.nearest_neighbor_curve`; for records of
-        mixed attributes no bound is known, and the list is empty.
+        For records of mixed attributes no bound is known, and there is None.
 
         Raises
         ------
         DataError
-            If there are fewer records than the largest k, in all or in a stratum.
+            If there are fewer than ``k`` records, in all or in a stratum.
         ParameterError
-            If a k is not a whole number of at least 1.
+            If ``k`` is not a whole number of at least 1.
         """
+
+    def floor(self, ks: Iterable[int]) -> list[Bound]:
+        """Return a bound for each of ``ks``: no partition into groups of at least k, within the strata, loses less.
+
+        It is the nearest-neighbor bound, see :class:`microagg.metrics.bounds.NearestNeighbors`; for records of mixed
+        attributes no bound is known, and the list is empty. What is raised: see :meth:`rising_floor`.
+        """
+        wanted = [check_k(k) for k in ks]
+        rising = self.rising_floor(max(wanted, default=1))
+        return rising.improve().bounds(wanted) if rising else []
 
     @abstractmethod
     def value(self, partition: Partition) -> float:
@@ -201,10 +210,9 @@ class _NumericProblem(Problem):
     def why_not(self, method: Method) -> str:
         return _lacks_classes(method, "pass Records and classes")
 
-    def floor(self, ks: Iterable[int]) -> list[Bound]:
-        wanted = [check_k(k) for k in ks]
-        self.check_sizes(max(wanted, default=1))
-        return nearest_neighbor_curve(self.data, wanted, strata=self.parts)
+    def rising_floor(self, k: int) -> NearestNeighbors:
+        self.check_sizes(check_k(k))
+        return NearestNeighbors(self.data, k, strata=self.parts)
 
     def value(self, partition: Partition) -> float:
         return loss.sse(self.data, partition.labels)
@@ -242,8 +250,8 @@ class _MixedProblem(Problem):
             return "polish works on arrays of numbers, not on records of mixed attributes: leave it out."
         return _lacks_classes(method, "pass classes") if self.classes is None else ""
 
-    def floor(self, ks: Iterable[int]) -> list[Bound]:
-        return []
+    def rising_floor(self, k: int) -> None:
+        return None
 
     def value(self, partition: Partition) -> float:
         return generalization.total_information_loss(self.data, partition.labels)

@@ -16,7 +16,7 @@ from pages.ui.charts.layout import show_figure
 from pages.ui.charts.measures import measures
 from pages.ui.data import comparison, methods
 from pages.ui.data.workspace import Workspace, chosen_workspace
-from pages.ui.runs import certificate, jobs
+from pages.ui.runs import certificate, floor, jobs
 from pages.ui.text import escape_markdown, listing, percent
 
 _CHART = "loss_chart"
@@ -47,8 +47,10 @@ def body() -> None:
         rows = _rows(workspace, variants, ks)
         if rows.empty:
             st.caption("The first results appear here in a moment.")
-        else:
-            _chart(workspace, rows, shown, ks)
+            return
+        _chart(workspace, rows, shown, ks)
+        if workspace.is_numeric:
+            floor.status(workspace)
 
     if job.running:
         jobs.watch(job, draw)
@@ -57,7 +59,7 @@ def body() -> None:
     rows = _rows(workspace, variants, ks)
     if not rows.empty:
         searching = certificate.is_searching()
-        draw()
+        floor.while_rising(workspace, ks, draw)
         _helper(workspace, rows)
         certificate.section(workspace, searching=searching)
         _table(workspace, rows, ks)
@@ -101,6 +103,8 @@ def _chart(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int
     choices = state.current()
     measure = measures(numeric=workspace.is_numeric)[name]
     is_loss = name == "information_loss"
+    # Asked for whatever is shown, as the table below needs it, too.
+    proven = certificate.floors(workspace, ks)
     line = None
     if name == "discernibility":
         line = (
@@ -114,7 +118,7 @@ def _chart(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int
         curves.measure_curves(
             certificate.with_found(workspace, rows, ks),
             name,
-            floor=certificate.floors(workspace, ks) if is_loss else (),
+            floor=[bound for bound in proven if bound.converged or bound.sse > 0] if is_loss else (),
             best=certificate.best_known(workspace, ks) if is_loss and workspace.is_numeric else None,
             limit=choices.limit if is_loss else None,
             line=line,

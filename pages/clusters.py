@@ -18,7 +18,7 @@ from pages.ui.charts.clusters import Axis, View, clusters, group_sizes
 from pages.ui.charts.layout import CONFIG, show_figure
 from pages.ui.data import methods
 from pages.ui.data.workspace import Workspace, chosen_workspace
-from pages.ui.runs import certificate, figures, jobs
+from pages.ui.runs import certificate, figures, floor, jobs
 from pages.ui.text import count, escape_markdown, gap_in_words, listing, value
 
 _COMPONENTS = ("PC 1", "PC 2")
@@ -52,7 +52,7 @@ def body() -> None:
         labels = side.result.partition.labels
         shares = metrics.record_shares(workspace.data, labels)
         with column:
-            _metrics(workspace, side.result)
+            _figures(workspace, side.result)
             show_figure(
                 clusters(
                     view, labels, shares, workspace.frame.index, loss=_loss(workspace), centroids=workspace.is_numeric
@@ -175,12 +175,21 @@ def _verdict(sides: list[_Side]) -> None:
     st.markdown(f"**{escape_markdown(says)}**")
 
 
+def _figures(workspace: Workspace, result: Result) -> None:
+    if workspace.is_numeric:
+        floor.while_rising(workspace, [result.k], lambda: _metrics(workspace, result))
+    else:
+        _metrics(workspace, result)
+
+
 def _metrics(workspace: Workspace, result: Result) -> None:
     loss, sizes, measures = result.information_loss, result.partition.sizes, result.measures
     if workspace.is_numeric:
-        floor = certificate.floors(workspace, [result.k])[0].information_loss
-        figures.show(loss, None, sizes, floor=floor)
-        said = gap_in_words(loss, floor)
+        least = certificate.floors(workspace, [result.k])[0].information_loss
+        figures.show(loss, None, sizes, floor=least)
+        said = gap_in_words(loss, least)
+        if rising := floor.rising_in_words(workspace):
+            said += f". {rising}"
     else:
         figures.show(None, measures, sizes)
         said = f"Total-IL is {measures['total_information_loss']:,.1f} of at most {workspace.n * workspace.d:,}"

@@ -5,6 +5,8 @@ import pytest
 
 from microagg import DataError, ParameterError, Partition, certificate, datasets, make, metrics
 from microagg.certificate import Certificate
+from microagg.kernels import threads
+from microagg.metrics import bounds
 from microagg.metrics.bounds import Bound, LinearProgram, exact, nearest_neighbor
 from microagg.problem import Problem
 from microagg.progress import Cancelled, watched
@@ -125,6 +127,43 @@ def test_floors_known_at_once_are_the_nearest_neighbor_bound_or_the_optimum(X):
     assert certificate.floors(Problem.of(X, strata=strata), [3])[0].sse == pytest.approx(
         sum(nearest_neighbor(X[strata == s], 3).sse for s in (0, 1))
     )
+
+
+def test_floors_rise_and_go_on_after_they_were_cancelled(X, monkeypatch):
+    monkeypatch.setattr(bounds, "_SECONDS_AT_A_TIME", 0.0)
+    monkeypatch.setattr(threads, "THREADS", 1)
+    own = certificate.Floors(Problem.of(X), [5, 2, 5])
+    assert own.ks == (2, 5)
+    assert own.share == 0.0
+    assert [bound.sse for bound in own.bounds([2, 4])] == [0.0, 0.0]
+    with watched(lambda message, share: False), pytest.raises(Cancelled):
+        own.improve()
+    assert 0.0 < own.share < 1.0
+    for k, part in zip((2, 4), own.bounds([2, 4]), strict=True):
+        assert 0.0 < part.sse < nearest_neighbor(X, k).sse
+    assert own.improve().share == 1.0
+    assert own.bounds([2, 4])[1].sse == nearest_neighbor(X, 4).sse
+    assert own.covers([2, 3, 5])
+    assert not own.covers([6])
+
+
+def test_floors_of_one_attribute_become_the_optimum():
+    x = np.random.default_rng(1).normal(size=(60, 1))
+    own, seen = certificate.Floors(Problem.of(x), [2, 3]), []
+
+    def watcher(message, share):
+        seen.append((message, share, own.bounds([3])[0].sse))
+        return True
+
+    with watched(watcher):
+        own.improve()
+    assert [message for message, _, _ in seen][-2:] == ["finding the optimum at k = 2", "finding the optimum at k = 3"]
+    assert [share for _, share, _ in seen][-2:] == pytest.approx([1 / 3, 2 / 3])
+    assert seen[-1][2] == nearest_neighbor(x, 3).sse < own.bounds([3])[0].sse == pytest.approx(exact(x, 3)[0])
+    assert own.share == 1.0
+    # The optimum of another k has not been computed, only its neighbors.
+    assert not certificate.Floors(Problem.of(x), [2, 5]).covers([3])
+    assert certificate.Floors(Problem.of(Records.of_numbers(x)), [2]).share == 1.0
 
 
 def test_what_is_proven_for_a_k_holds_for_larger_ones():

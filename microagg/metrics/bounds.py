@@ -1,6 +1,7 @@
 """Lower bounds on the SSE: no partition into groups of at least k, by whatever method, can lose less.
 
-- :func:`nearest_neighbor`: from nearest neighbors; at once, for any number of records.
+- :func:`nearest_neighbor`: from nearest neighbors, for any number of records; :class:`NearestNeighbors` can be watched
+  and stopped, and has proven part of it by then.
 - :class:`LinearProgram`, or :func:`linear_program` in one call: from two linear programs; better the more time it gets.
 - :func:`exact`: the least SSE itself, for very few records or one attribute.
 
@@ -10,20 +11,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.errors import DataError, ParameterError
+from microagg.kernels import threads
 from microagg.kernels.bounds.exact import optimal_partition
+from microagg.kernels.neighbors.kd_tree import make_tree
+from microagg.kernels.neighbors.nearest_sums import sums_of_nearest
 from microagg.kernels.paths.split import split_path
 from microagg.metrics.clique_partitioning import CliquePartitioning
 from microagg.metrics.loss import percent, sse, sst
 from microagg.metrics.program import ALLOWANCE, Program
 from microagg.metrics.set_partitioning import SetPartitioning
 from microagg.partition import canonical_labels
+from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray, check_enough_records, check_finite, check_k, check_matrix
 
 #: With more records than this and more than one attribute, :func:`exact` would take too long.
@@ -37,6 +44,9 @@ CLIQUES_TO_THE_END = 7
 
 #: With more records times k than this, clique partitioning is left out: a round of it would take too long.
 MOST_FOR_CLIQUES = 200_000
+
+# How long the search for nearest neighbors goes on between two checkpoints; a leaf of each thread may take longer.
+_SECONDS_AT_A_TIME = 0.05
 
 
 @dataclass(frozen=True)
@@ -78,52 +88,150 @@ def nearest_neighbor(X: ArrayLike, k: int, *, strata: Sequence[IntArray] | None 
 def nearest_neighbor_curve(X: ArrayLike, ks: Iterable[int], *, strata: Sequence[IntArray] | None = None) -> list[Bound]:
     """Return the nearest-neighbor bound for each of ``ks``, from one neighbor search.
 
-    The SSE of a group of s records is the sum of the squared distances of its ordered pairs, divided by 2s. A record
-    of the group contributes at least the sum of its s-1 smallest squared distances, over 2s; that does not fall as s
-    grows, so s = k gives
-
-        SSE ≥ 1 / (2k) · Σ over records of the sum of the k-1 smallest squared distances to other records.
-
-    The result is lowered by a relative 1e-9, far more than rounding can amount to, so it stays a bound in floating
-    point.
+    See :class:`NearestNeighbors`, also for what is raised.
 
     Parameters
     ----------
     X : array of float, shape (n, d)
     ks : iterable of int
     strata : sequence of array of int, optional
+        The positions of the records of each stratum, every record in one.
+    """
+    wanted = [check_k(k) for k in ks]
+    return NearestNeighbors(X, max(wanted, default=1), strata=strata).improve().bounds(wanted)
+
+
+class NearestNeighbors:
+    """The nearest-neighbor bound for every k up to a largest, which rises record by record until it is whole.
+
+    The SSE of a group of s records is the sum of the squared distances of its ordered pairs, divided by 2s. A record
+    of the group contributes at least the sum of its s-1 smallest squared distances, over 2s; that does not fall as s
+    grows, so s = k gives
+
+        SSE ≥ 1 / (2k) · Σ over records of the sum of the k-1 smallest squared distances to other records.
+
+    No term is negative, so the sum over those records that have been counted so far is a bound, too, and never above
+    the whole. The result is lowered by a relative 1e-9, far more than rounding can amount to, so it stays a bound in
+    floating point; as adding what is not negative never lowers a rounded sum, it does not fall on its way either. It
+    does not depend on how often the search was stopped, or on the number of threads.
+
+    One thread at a time may call :meth:`improve`; others may read meanwhile.
+
+    Parameters
+    ----------
+    X : array of float, shape (n, d)
+    k : int
+        The largest k that there is to be a bound for. The time grows with it.
+    strata : sequence of array of int, optional
         The positions of the records of each stratum, every record in one. No group reaches across them, so the bound
         is the sum of those of the strata, and higher than without them.
+
+    Attributes
+    ----------
+    k : int
 
     Raises
     ------
     DataError
-        If X is not finite numbers, or it or a stratum has fewer records than the largest k.
+        If X is not finite numbers, or it or a stratum has fewer than k records.
     ParameterError
-        If a k is not a whole number of at least 1.
+        If k is not a whole number of at least 1.
     """
-    started = time.perf_counter()
-    data = check_matrix(X)
-    check_finite(data)
-    wanted = [check_k(k) for k in ks]
-    parts = [data] if strata is None else [data[rows] for rows in strata]
-    for part in parts:
-        check_enough_records(len(part), max(wanted, default=1), "X" if strata is None else "a stratum")
-    least = [sum(found) for found in zip(*(_least_sses(part, wanted) for part in parts), strict=True)]
-    total = sst(data)
-    seconds = time.perf_counter() - started
-    return [Bound(k, found, percent(found, total), seconds) for k, found in zip(wanted, least, strict=True)]
+
+    def __init__(self, X: ArrayLike, k: int, *, strata: Sequence[IntArray] | None = None) -> None:
+        started = time.perf_counter()
+        data = check_matrix(X)
+        check_finite(data)
+        self.k = check_k(k)
+        self._data, self._parts = data, [np.arange(len(data))] if strata is None else strata
+        for rows in self._parts:
+            check_enough_records(len(rows), self.k, "X" if strata is None else "a stratum")
+        self._sst = sst(data)
+        # How many records have been counted, and the sum of their squared distances to the first, the second, … nearest
+        # other one: one tuple, so that whoever reads meanwhile has both of the same moment. A bound for k = 1 is 0.
+        self._known = (len(data) if self.k == 1 else 0, np.zeros(self.k - 1))
+        self._seconds = time.perf_counter() - started
+
+    @property
+    def share(self) -> float:
+        """Which share of the records have been counted so far, 0 to 1."""
+        return self._known[0] / len(self._data)
+
+    def bounds(self, ks: Iterable[int]) -> list[Bound]:
+        """Return what is proven so far for each of ``ks``, none of them above the largest; converged once it is whole.
+
+        Raises
+        ------
+        ParameterError
+            If a k is not a whole number of at least 1, or above the largest.
+        """
+        counted, sums = self._known
+        totals = np.cumsum(sums)
+        found = []
+        for k in (check_k(k) for k in ks):
+            if k > self.k:
+                raise ParameterError(
+                    f"these are bounds for k of at most {self.k}, not for k={k}: ask for a larger k first."
+                )
+            least = float(totals[k - 2]) / (2 * k) * (1 - ALLOWANCE) if k > 1 else 0.0
+            whole = k == 1 or counted == len(self._data)
+            found.append(Bound(k, least, percent(least, self._sst), self._seconds, whole))
+        return found
+
+    def improve(self) -> Self:
+        """Count all records that have not been counted yet, and return the object itself.
+
+        Between pieces of about a twentieth of a second there is a :func:`microagg.progress.checkpoint`.
+
+        Raises
+        ------
+        Cancelled
+            If the run is watched, see :mod:`microagg.progress`, and cancelled. What is proven by then is kept, and
+            another call goes on from there.
+        """
+        before, started = self._seconds, time.perf_counter()
+        counted, sums = self._known
+        end = 0
+        with ThreadPoolExecutor(threads.THREADS) as executor:
+            for rows in self._parts:
+                start, end = end, end + len(rows)
+                if counted >= end:
+                    continue
+                for here, leaves in _counted(self._data[rows], self.k - 1, counted - start, executor):
+                    # Leaf by leaf, so that the sum does not depend on the pieces.
+                    for leaf in leaves:
+                        sums = sums + leaf
+                    counted = start + here
+                    self._known = counted, sums
+                    self._seconds = before + time.perf_counter() - started
+                    checkpoint("finding nearest neighbors", self.share)
+        return self
 
 
-def _least_sses(data: FloatArray, ks: list[int]) -> list[float]:
-    """Return the nearest-neighbor bound on the SSE for each of ``ks``."""
-    from scipy.spatial import KDTree
+def _counted(
+    data: FloatArray, most: int, counted: int, executor: ThreadPoolExecutor
+) -> Iterator[tuple[int, FloatArray]]:
+    """Yield, piece by piece, how many records have been counted, and the sums of each leaf that was added.
 
-    # Every record is nearest to itself, at 0. Among duplicates another one may be reported in its place, at 0 too, so
-    # dropping the first of the sorted distances is right in either case.
-    distances, _ = KDTree(data).query(data, k=np.arange(1, max(ks, default=1) + 1), workers=-1)
-    totals = np.cumsum(np.square(distances[:, 1:]).sum(axis=0))
-    return [float(totals[k - 2]) / (2 * k) * (1 - ALLOWANCE) if k > 1 else 0.0 for k in ks]
+    ``data``, shape (n, d), are the records of a stratum, of which ``counted`` have been counted before, in the order of
+    their tree. The sums are those of the squared distances to the ``most`` nearest records, shape (leaves, most).
+    """
+    tree = make_tree(np.ascontiguousarray(data.T), data[0].copy(), threads.THREADS)
+    first = len(tree.ends) // 2
+    starts, size = tree.ends[first:, 0], threads.THREADS
+    leaf = int(np.searchsorted(starts, counted))
+    while leaf < first:
+        began = time.perf_counter()
+        stop = min(leaf + size, first)
+
+        def count(start: int, stop: int) -> FloatArray:
+            return sums_of_nearest(tree, most, start, stop)
+
+        sums = np.concatenate(threads.in_parts(executor, count, leaf, stop, threads.THREADS))
+        leaf = stop
+        yield int(tree.ends[first + leaf - 1, 1]), sums
+        spent = time.perf_counter() - began
+        size = max(min(2 * size, int(size * _SECONDS_AT_A_TIME / max(spent, 1e-6))), threads.THREADS)
 
 
 def linear_program(
@@ -179,12 +287,9 @@ class LinearProgram:
         self._data, self._k, self._sst = data, k, sst(data)
         self._sets: SetPartitioning | None = None
         self._cliques: CliquePartitioning | None = None
-        self._at_once = nearest_neighbor(data, k).sse
-        if len(data) < 2 * k:
-            self._at_once = max(self._at_once, self._sst * (1 - ALLOWANCE))
-        elif data.shape[1] == 1:
-            self._at_once = max(self._at_once, exact(data, k)[0] * (1 - ALLOWANCE))
-        self._known = k == 1 or self._sst == 0.0 or len(data) < 2 * k or data.shape[1] == 1
+        optimum = known_optimum(data, k)
+        self._at_once = max(nearest_neighbor(data, k).sse, optimum or 0.0)
+        self._known = k == 1 or self._sst == 0.0 or optimum is not None
         self._seconds = time.perf_counter() - started
 
     @property
@@ -278,6 +383,17 @@ def exact(X: ArrayLike, k: int) -> tuple[float, IntArray]:
             f"at most {MOST_RECORDS} records, or one attribute."
         )
     return sse(data, labels), canonical_labels(labels)
+
+
+def known_optimum(X: ArrayLike, k: int) -> float | None:
+    """Return the least SSE where it is known soon for any number of records; None elsewhere.
+
+    That is with fewer than 2k records, which form one group, and with one attribute, see :func:`exact`, which says what
+    is raised. It is lowered by a relative 1e-9 for rounding, so it is a bound.
+    """
+    data = check_matrix(X)
+    known = len(data) < 2 * check_k(k) or data.shape[1] == 1
+    return exact(data, k)[0] * (1 - ALLOWANCE) if known else None
 
 
 def gap(information_loss: float, bound: Bound | float) -> float:

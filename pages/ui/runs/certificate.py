@@ -13,7 +13,6 @@ import pandas as pd
 import streamlit as st
 
 from microagg.certificate import Certificate, is_closed, prepare, raised
-from microagg.certificate import floors as floors_at_once
 from microagg.experiment import Method, Result
 from microagg.metrics.bounds import Bound
 from microagg.partition import Partition
@@ -23,7 +22,7 @@ from pages.ui.charts import curves
 from pages.ui.charts.layout import show_figure
 from pages.ui.data import methods
 from pages.ui.data.workspace import Workspace
-from pages.ui.runs import jobs
+from pages.ui.runs import floor, jobs
 from pages.ui.text import escape_markdown, file_name, gap_in_words, percent
 
 #: How long one click searches.
@@ -47,27 +46,18 @@ def _known(workspace: Workspace) -> dict[int, Certificate]:
     return {k: own for (digest, k), own in list(_kept().items()) if digest == workspace.digest}
 
 
-@st.cache_resource(
-    scope="session",
-    max_entries=12,
-    show_spinner="Finding nearest neighbors for the floor that no method can get below …",
-)
-def _at_once(digest: str, ks: tuple[int, ...], _workspace: Workspace) -> list[Bound]:
-    return floors_at_once(_workspace.problem, ks)
-
-
 def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return the best proven floor for each of ``ks``, ascending; none where there are categories.
+    """Return the best floor proven so far for each of ``ks``, ascending; none where there are categories.
 
-    What is proven for a smaller k holds for every larger one: groups of at least 5 are groups of at least 3 too.
+    It may still rise, see :mod:`pages.ui.runs.floor`. What is proven for a smaller k holds for every larger one: groups
+    of at least 5 are groups of at least 3 too.
 
     Raises
     ------
     DataError
         If there are fewer records than a k, in all or in a stratum.
     """
-    at_once = _at_once(workspace.digest, tuple(ks), workspace)
-    return raised(at_once, [own.bound for own in _known(workspace).values()])
+    return raised(floor.proven(workspace, ks), [own.bound for own in _known(workspace).values()])
 
 
 def best_known(workspace: Workspace, ks: Sequence[int]) -> dict[int, float]:
@@ -199,10 +189,12 @@ def _start(workspace: Workspace, k: int, asked: tuple[str, int, float]) -> jobs.
         job.message = "Compiling the search and the linear program for this machine (half a minute, only once) …"
         prepare()
         job.check()
-        job.message = f"k = {k}: preparing …"
         own = kept.get((workspace.digest, k))
         if own is None:
-            own = kept[workspace.digest, k] = Certificate(workspace.data, k, start and start.partition.labels)
+            own = job.watch(
+                f"k = {k}: preparing", lambda: Certificate(workspace.data, k, start and start.partition.labels)
+            )
+            kept[workspace.digest, k] = own
             while len(kept) > _MOST:
                 del kept[next(iter(kept))]
         job.check()
@@ -214,7 +206,7 @@ def _start(workspace: Workspace, k: int, asked: tuple[str, int, float]) -> jobs.
 
 
 def _draw(workspace: Workspace, k: int) -> None:
-    best, floor = best_known(workspace, [k]).get(k), floors(workspace, [k])[0].information_loss
+    best, least = best_known(workspace, [k]).get(k), floors(workspace, [k])[0].information_loss
     with st.container(horizontal=True):
         st.metric(
             f"Best found at k = {k}",
@@ -224,13 +216,13 @@ def _draw(workspace: Workspace, k: int) -> None:
         )
         st.metric(
             "Proven floor",
-            percent(floor),
+            percent(least),
             help="No partition into groups of at least k, by whatever method, loses less.",
             width="content",
         )
     if best is not None:
-        says = f"At k = {k} no partition loses less than {percent(floor)}; the best found loses {percent(best)}, "
-        st.markdown(f"**{escape_markdown(says + gap_in_words(best, floor))}.**")
+        says = f"At k = {k} no partition loses less than {percent(least)}; the best found loses {percent(best)}, "
+        st.markdown(f"**{escape_markdown(says + gap_in_words(best, least))}.**")
     own = _known(workspace).get(k)
     if own and len(own.found) + len(own.proven) > 2:
         show_figure(

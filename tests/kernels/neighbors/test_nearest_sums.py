@@ -1,0 +1,50 @@
+"""Sums of the distances to the nearest records, leaf by leaf, against plain numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from microagg.kernels.neighbors.kd_tree import LEAF
+from microagg.kernels.neighbors.nearest_sums import sums_of_nearest
+from tests.kernels.families import FAMILIES, generate, squared, tree_of
+
+
+def least(X, most):
+    """Return the least squared distances of each record to others, shape (n, most), infinity where there are fewer."""
+    found = np.full((len(X), most), np.inf)
+    for i in range(len(X)):
+        others = np.sort(np.delete(squared(X, X[i]), i))[:most]
+        found[i, : len(others)] = others
+    return found
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("d", [1, 3, 20])
+def test_each_leaf_has_the_least_distances_of_its_records(family, d):
+    n = 150
+    X, _ = generate(family, n, d)
+    tree = tree_of(X)
+    leaves = len(tree.ends) // 2
+    assert leaves > 2
+    for most in (1, 4, 2 * LEAF + 3, n - 1):
+        expected = least(X, most)
+        sums = sums_of_nearest(tree, most, 0, leaves)
+        for leaf in range(leaves):
+            start, stop = tree.ends[leaves + leaf]
+            members = tree.records[start:stop]
+            # One after the other, as rounding depends on the order.
+            total = np.zeros(most)
+            for record in members:
+                total = total + expected[record]
+            assert sums[leaf].tolist() == total.tolist()
+        assert np.array_equal(sums_of_nearest(tree, most, 1, 3), sums[1:3])
+
+
+@pytest.mark.parametrize("n", [1, 2, LEAF, LEAF + 1])
+def test_where_there_are_too_few_records_the_rest_is_infinite(n):
+    X, _ = generate("uniform", n, 2)
+    tree = tree_of(X)
+    sums = sums_of_nearest(tree, n + 1, 0, len(tree.ends) // 2).sum(axis=0)
+    assert np.isfinite(sums[: n - 1]).all()
+    assert np.isinf(sums[n - 1 :]).all()

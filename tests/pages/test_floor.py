@@ -1,0 +1,166 @@
+"""The floor rises beside a chart that does not wait for it, can be cancelled, and gone on with."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+import microagg
+from microagg import datasets
+from microagg.kernels import threads
+from microagg.metrics import bounds
+from microagg.progress import checkpoint
+from pages.ui.text import percent
+from tests.pages.helpers import APP, PAGES, button, decode, figures, open_page, plain, settle
+
+FLOOR = "floor: no method can get below"
+WHOLE = "The floor is whole: the nearest neighbors of all 178 records count in it."
+
+
+@pytest.fixture(autouse=True)
+def new_session():
+    """Forget what the tests before have computed: all of them run in one session."""
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def gate(monkeypatch):
+    """Hold the job of a floor, once more than 0.3 of the records have been counted, until the gate is opened."""
+    opened = threading.Event()
+
+    def held(message, share):
+        checkpoint(message, share)
+        is_job = threading.current_thread() is not threading.main_thread()
+        while is_job and 0.3 < share < 1.0 and not opened.wait(0.01):
+            checkpoint(message, share)
+
+    monkeypatch.setattr(bounds, "checkpoint", held)
+    monkeypatch.setattr(bounds, "_SECONDS_AT_A_TIME", 0.0)
+    monkeypatch.setattr(threads, "THREADS", 1)
+    yield opened
+    opened.set()
+
+
+def run_until(app, condition):
+    for _ in range(60):
+        app.run()
+        assert not app.exception, [exception.value for exception in app.exception]
+        if condition(app):
+            return app
+        time.sleep(0.05)
+    raise AssertionError("it did not come to that")
+
+
+def bars(app):
+    return [bar.proto.text for bar in app.get("progress")]
+
+
+def is_held(app):
+    """Return whether nothing but the floor is under way, and that is held."""
+    return len(bars(app)) == 1 and "Floor still rising: 3" in bars(app)[0]
+
+
+def open_held(**query):
+    app = AppTest.from_file(APP, default_timeout=120)
+    for key, value in query.items():
+        app.query_params[key] = value
+    app.switch_page(PAGES["choose_k"])
+    return run_until(app, is_held)
+
+
+def floor_line(app):
+    return next(decode(trace["y"]) for trace in figures(app)[0]["data"] if trace["name"] == FLOOR)
+
+
+def whole(ks):
+    X = microagg.standardize(datasets.load("wine").X)
+    return np.array([bound.information_loss for bound in bounds.nearest_neighbor_curve(X, ks)])
+
+
+def test_a_small_file_has_its_whole_floor_at_once():
+    app = open_page("choose_k", data="wine", ks="3-5", methods="mdav")
+    assert np.array_equal(floor_line(app), whole([3, 4, 5]))
+    assert WHOLE in plain(app)
+
+
+def test_the_chart_does_not_wait_for_the_floor(gate):
+    app = open_held(data="wine", ks="3-5", methods="mdav", k="4")
+    partly = floor_line(app)
+    share = int(bars(app)[0].split()[-2]) / 100
+    assert 0.3 < share < 0.5
+    assert ((partly > 0.1 * whole([3, 4, 5])) & (partly < whole([3, 4, 5]))).all()
+    # All that stands below the chart is there, too, and speaks of the same floor.
+    table = app.dataframe[0].value
+    assert np.allclose(table["gap"], 100 * (table["information_loss"] / partly[table["k"] - 3] - 1))
+    assert [metric.value for metric in app.metric if metric.label == "Proven floor"] == [percent(partly[1])]
+    gate.set()
+    settle(app)
+    assert np.array_equal(floor_line(app), whole([3, 4, 5]))
+    assert WHOLE in plain(app)
+    assert not bars(app)
+
+
+def test_the_floor_can_be_cancelled_and_gone_on_with(gate):
+    app = open_held(data="wine", ks="3-5", methods="mdav")
+    partly = floor_line(app)
+    button(app, "Cancel").click()
+    run_until(app, lambda app: not bars(app))
+    assert "Floor not whole: 3" in plain(app)
+    assert "cancelled. What has been proven so far holds" in plain(app)
+    assert np.array_equal(floor_line(app), partly)
+    gate.set()
+    app.run()
+    assert np.array_equal(floor_line(app), partly)
+    button(app, "Go on").click()
+    settle(app)
+    assert np.array_equal(floor_line(app), whole([3, 4, 5]))
+
+
+def test_a_floor_for_larger_k_begins_with_what_is_known_of_smaller_ones(gate):
+    gate.set()
+    app = open_page("choose_k", data="wine", ks="3-5", methods="mdav")
+    gate.clear()
+    app.text_input(key="w_ks").set_value("3-6")
+    run_until(app, is_held)
+    # A floor for k = 5 holds for 6 as well.
+    assert np.array_equal(floor_line(app), whole([3, 4, 5, 5]))
+    gate.set()
+    settle(app)
+    assert np.array_equal(floor_line(app), whole([3, 4, 5, 6]))
+    # For fewer k there is nothing to be done.
+    gate.clear()
+    app.text_input(key="w_ks").set_value("2, 4")
+    settle(app)
+    assert np.array_equal(floor_line(app), whole([2, 4]))
+
+
+def test_clusters_shows_the_floor_so_far_and_says_so(gate):
+    app = open_held(data="wine", ks="3-5", methods="mdav", k="4", method="mdav", second="mdav")
+    partly = floor_line(app)[1]
+    app.switch_page(PAGES["clusters"])
+    run_until(app, lambda app: any(metric.label == "Floor" for metric in app.metric))
+    assert [metric.value for metric in app.metric if metric.label == "Floor"] == [percent(partly)]
+    assert "Floor still rising: 3" in plain(app)
+    gate.set()
+    run_until(app, lambda app: "Floor still rising" not in plain(app))
+    [value] = [metric.value for metric in app.metric if metric.label == "Floor"]
+    assert value == percent(whole([4])[0])
+
+
+def test_what_goes_wrong_is_said_and_can_be_tried_again(monkeypatch):
+    def fail(*_):
+        raise MemoryError("no room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bounds, "sums_of_nearest", fail)
+        app = open_page("choose_k", data="wine", ks="3-5", methods="mdav")
+        assert "A run failed unexpectedly (MemoryError: no room)" in plain(app)
+        assert FLOOR not in [trace["name"] for trace in figures(app)[0]["data"]]
+    button(app, "Go on").click()
+    settle(app)
+    assert np.array_equal(floor_line(app), whole([3, 4, 5]))
