@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from microagg.errors import DataError
 from microagg.tables.notices import Notice
@@ -83,7 +84,7 @@ def converted_bytes(column: Any) -> int:
     elif types.is_date(kind) or types.is_timestamp(kind):
         per_cell = 24
     elif _is_bytes(kind):
-        return 16 * len(column) + 3 * int(column.nbytes)
+        return 48 * len(column) + 3 * int(column.nbytes)
     elif types.is_boolean(kind) or types.is_null(kind) or kind != column.type:
         per_cell = 10
     else:
@@ -168,8 +169,8 @@ def _floats(column: Any, name: str) -> _Converted:
         notices.append(
             Notice(
                 "nan_is_missing",
-                f"column {name!r} tells {counted(undefined, 'cell')} that are not a number (NaN) from "
-                f"{counted(column.null_count, 'cell')} without a value: all of them count as missing.",
+                f"column {name!r} has NaN (not a number) in {counted(undefined, 'cell')}, and no value in "
+                f"{counted(column.null_count, 'cell')}: all of them count as missing.",
                 column=name,
                 count=undefined,
                 example="NaN",
@@ -214,32 +215,33 @@ def _is_exact(column: Any, text: Any, number: Any) -> bool:
 
 def _dates(column: Any, name: str) -> _Converted:
     pa: Any = importlib.import_module("pyarrow")
-    return _timestamps(column.cast(pa.timestamp("s" if pa.types.is_date32(column.type) else "ms")), name)
+    return _timestamps(column.cast(pa.timestamp("s" if pa.types.is_date32(column.type) else "ms")), name, unit="D")
 
 
-def _timestamps(column: Any, name: str) -> _Converted:
+def _timestamps(column: Any, name: str, unit: str | None = None) -> _Converted:
+    """Return times; where they are beyond those that can be printed, as text, to the ``unit`` if it is given."""
     pa: Any = importlib.import_module("pyarrow")
     pc: Any = importlib.import_module("pyarrow.compute")
-    unit, zone = column.type.unit, column.type.tz
+    zone = column.type.tz
     ends = pc.min_max(column.cast(pa.int64())).as_py().values()
-    first, last = (np.datetime64("NaT" if end is None else end, unit) for end in ends)
+    # In seconds, as nanoseconds reach no further than from 1677 to 2262.
+    first, last = (np.datetime64("NaT" if end is None else end, column.type.unit).astype("M8[s]") for end in ends)
     if first < _FIRST_DAY or last >= _BEYOND:
-        beyond = f"{first if first < _FIRST_DAY else last}".replace("T", " ")
-        texts = [_times_as_text(chunk, zone) for chunk in column.chunks]
-        return _by_pandas(pa.chunked_array(texts)), [
-            _kept_as_text(column, name, "dates or times beyond the years 1 to 9999", beyond)
-        ]
+        texts = [_times_as_text(chunk, unit or column.type.unit) for chunk in column.chunks]
+        beyond = str(first if first < _FIRST_DAY else last).replace("T", " ")
+        what = "dates or times beyond the years 1 to 9999"
+        return _by_pandas(pa.chunked_array(texts)), [_kept_as_text(column, name, what, beyond)]
     if zone is None:
         return _by_numpy(column), []
     try:
         return _by_pandas(column), []
     except (KeyError, ValueError, pa.ArrowException):  # a zone that this machine does not know
-        moved = _by_pandas(column.cast(pa.timestamp(unit, "UTC")))
+        moved = _by_pandas(column.cast(pa.timestamp(column.type.unit, "UTC")))
     count = len(column) - column.null_count
     notice = Notice(
         "unknown_time_zone",
         f"column {name!r} has {counted(count, 'time')} in the time zone {zone!r}, which this machine does not know: "
-        f"they are read as times in UTC, such as {first}.",
+        f"read as times in UTC, such as {moved.dropna().iloc[0] if count else ''}.",
         column=name,
         count=count,
         example=str(first),
@@ -247,12 +249,14 @@ def _timestamps(column: Any, name: str) -> _Converted:
     return moved, [notice] if count else []
 
 
-def _times_as_text(chunk: Any, zone: str | None) -> Any:
+def _times_as_text(chunk: Any, unit: str) -> Any:
     """Return times as text such as ``12024-05-01 12:00:00``, those of a zone in UTC with ``+00:00`` behind."""
     pa: Any = importlib.import_module("pyarrow")
-    moments = np.datetime_as_string(chunk.cast(pa.timestamp(chunk.type.unit)).to_numpy(zero_copy_only=False))
-    texts = [text.replace("T", " ") + ("+00:00" if zone else "") for text in moments.tolist()]
-    return pa.array([None if text.startswith("NaT") else text for text in texts], pa.string())
+    moments: NDArray[np.datetime64] = chunk.cast(pa.timestamp(chunk.type.unit)).to_numpy(zero_copy_only=False)
+    absent = np.isnat(moments)
+    texts = np.char.replace(moments.astype(f"M8[{unit}]").astype(str), "T", " ")
+    behind = "+00:00" if chunk.type.tz else ""
+    return pa.array([None if no else text + behind for text, no in zip(texts, absent, strict=True)], pa.string())
 
 
 def _times_of_day(column: Any, name: str) -> _Converted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,7 +88,16 @@ def _read(data: bytes, label: str, max_cells: int) -> Reading:
             budget.kept += max(int(columns[name].memory_usage(index=False)), _bytes(chunks))
             budget.check(0)
     # The columns are not copied into blocks, for which there would have to be room twice.
-    return Reading(pd.DataFrame(columns, copy=False), tuple(notices))
+    frame = pd.DataFrame(columns, copy=False)
+    frame.columns = pd.Index(_named(schema.names, label))
+    return Reading(frame, tuple(notices))
+
+
+def _named(names: Sequence[str], label: str) -> list[str]:
+    """Return the names of columns; one that is blank is that of its position, as in files of text."""
+    named = [name if name.strip() else f"column {j}" for j, name in enumerate(names, start=1)]
+    check_names(named, label)
+    return named
 
 
 def _open(data: bytes, **options: Any) -> Any:
