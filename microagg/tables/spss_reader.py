@@ -24,7 +24,7 @@ def read(data: bytes, max_cells: int) -> dict[str, Any]:
     import pyreadstat
 
     # Only so are the values listed that count as missing.
-    _, about = pyreadstat.read_sav(io.BytesIO(data), metadataonly=True, user_missing=True)
+    _, about = pyreadstat.read_sav(io.BytesIO(data), metadataonly=True, user_missing=True, output_format="dict")
     names = list(about.column_names)
     records = about.number_rows or 0
     found: dict[str, Any] = {
@@ -74,10 +74,11 @@ def limit_memory(most: int) -> None:
     try:
         import resource
 
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        limit = pages * resource.getpagesize() + most
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    except (ImportError, OSError, ValueError):
+        # What threads only reserve does not count.
+        data = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmData:"))
+        limit = 1024 * int(data.split()[1]) + most
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    except (ImportError, OSError, ValueError, StopIteration):
         pass
 
 

@@ -60,10 +60,10 @@ def texts_of(series):
     return cells
 
 
-def check(case: Case) -> None:
+def check(case: Case, data: bytes) -> None:
     """Read the file of a case, and assert that what becomes of it is right."""
     try:
-        reading = read_file(case.make(), name=case.file, **case.reading)
+        reading = read_file(data, name=case.file, **case.reading)
     except DataError as error:
         message = str(error)
         assert case.refuses, f"refused: {message}"

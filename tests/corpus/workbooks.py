@@ -30,21 +30,35 @@ def book(*rows, change=None):
     return make
 
 
-def with_parts(**parts):
-    """Return a workbook in which parts are replaced, ``sheet`` and ``strings`` by their short names."""
-    paths = {"sheet": "xl/worksheets/sheet1.xml", "strings": "xl/sharedStrings.xml"}
+OFFICE = "http://schemas.openxmlformats.org"
+SPACE = f'xmlns="{OFFICE}/spreadsheetml/2006/main"'
+KIND = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+RELATIONS = f'<Relationships xmlns="{OFFICE}/package/2006/relationships">'
+TYPE = f'Type="{OFFICE}/officeDocument/2006/relationships'
+STRINGS = f"<sst {SPACE}><si><t>a</t></si></sst>"
+
+
+def with_parts(sheet, strings=STRINGS):
+    """Return a workbook of one sheet and its shared texts, as XML."""
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{OFFICE}/package/2006/content-types">'
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{KIND}.sheet.main+xml"/>'
+        f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{KIND}.worksheet+xml"/>'
+        f'<Override PartName="/xl/sharedStrings.xml" ContentType="{KIND}.sharedStrings+xml"/></Types>',
+        "_rels/.rels": f'{RELATIONS}<Relationship Id="rId1" {TYPE}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook {SPACE} xmlns:r="{OFFICE}/officeDocument/2006/relationships">'
+        '<sheets><sheet name="Sheet1" sheetId="1" r:id="rId1"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'{RELATIONS}<Relationship Id="rId1" {TYPE}/worksheet" Target="worksheets/sheet1.xml"/>'
+        f'<Relationship Id="rId2" {TYPE}/sharedStrings" Target="sharedStrings.xml"/></Relationships>',
+        "xl/worksheets/sheet1.xml": sheet,
+        "xl/sharedStrings.xml": strings,
+    }
     stream = io.BytesIO()
-    with (
-        zipfile.ZipFile(io.BytesIO(xlsx([["a"], ["x"]]))) as given,
-        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as made,
-    ):
-        changed = {paths[name]: part for name, part in parts.items()}
-        for name in given.namelist():
-            made.writestr(name, changed.get(name, given.read(name)))
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
     return stream.getvalue()
-
-
-SPACE = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 
 
 def sheet(rows):
