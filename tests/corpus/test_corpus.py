@@ -31,6 +31,7 @@ def test_the_corpus_is_large_and_every_file_has_its_name():
 
 # What readers of text and of workbooks are to do and do not do yet.
 AWAITED = [pytest.mark.xfail(strict=False)]
+AWAITED_BOUNDS = [pytest.mark.xfail(strict=False, run=False)]
 
 
 def param(case):
@@ -53,7 +54,7 @@ PARTS = {
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux says how much a process took")
 @pytest.mark.parametrize(
-    "part", [pytest.param(part, marks=AWAITED * (part in ("text", "workbooks"))) for part in PARTS]
+    "part", [pytest.param(part, marks=AWAITED_BOUNDS * (part in ("text", "workbooks"))) for part in PARTS]
 )
 def test_outcome_and_memory_of_heavy_files(part, tmp_path):
     cases = PARTS[part]
