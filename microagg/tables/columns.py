@@ -11,9 +11,14 @@ from pandas.api.types import infer_dtype, is_bool_dtype, is_complex_dtype, is_fl
 
 from microagg.errors import DataError
 from microagg.tables.checks import has_surrogates
+from microagg.tables.notices import Notice
+from microagg.validation import counted
 
 #: Whole numbers beyond this have no exact place in a file whose numbers are all 64-bit floats.
 EXACT_WHOLE = 2**53
+
+# The first day that Python, and what prints dates, knows, and the first one that it does not.
+_FIRST_DAY, _BEYOND = np.datetime64("0001-01-01", "s"), np.datetime64("10000-01-01", "s")
 
 
 def plain_column(series: pd.Series[Any]) -> pd.Series[Any]:
@@ -79,6 +84,31 @@ def as_exact(series: pd.Series[Any], largest: int = EXACT_WHOLE) -> pd.Series[An
         if not (present == present.dt.floor("ms")).all():
             return as_text(series)
     return series
+
+
+def printable_dates(series: pd.Series[Any], name: str) -> tuple[pd.Series[Any], list[Notice]]:
+    """Return a column, as text if it has dates beyond the years 1 to 9999, which Python cannot print, and a notice."""
+    if not is_date(series):
+        return series, []
+    moments = series.to_numpy()
+    absent = np.isnat(moments)
+    seconds = moments.astype("M8[s]")
+    beyond = np.flatnonzero(~absent & ((seconds < _FIRST_DAY) | (seconds >= _BEYOND)))
+    if not len(beyond):
+        return series, []
+    cells = [None if no else str(moment).replace("T", " ") for moment, no in zip(moments, absent, strict=True)]
+    text = pd.Series(cells, index=series.index, dtype=pd.Series(["text"]).dtype)
+    example = str(cells[int(beyond[0])])
+    return text, [
+        Notice(
+            "kept_as_text",
+            f"column {name!r} holds {counted(len(beyond), 'date')} beyond the years 1 to 9999, such as {example}: all "
+            f"its {counted(int((~absent).sum()), 'value')} are kept as text.",
+            column=name,
+            count=len(beyond),
+            example=example,
+        )
+    ]
 
 
 def is_midnight(series: pd.Series[Any]) -> bool:

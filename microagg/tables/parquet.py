@@ -1,48 +1,214 @@
-"""Tables from Parquet files."""
+"""Tables from Parquet files: column by column, so that no more is unpacked than a file may take."""
 
 from __future__ import annotations
 
-import io
+import importlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
 from microagg.errors import DataError, MicroaggError
+from microagg.tables.arrow import converted_bytes, is_category_type, is_text_type, plain_text, to_series
 from microagg.tables.checks import check_cells, check_names, refuse_no_records
-from microagg.tables.notices import Reading
+from microagg.tables.limits import check_memory
+from microagg.tables.notices import Notice, Reading
+from microagg.tables.parquet_pages import Pages, pages_of
+
+# What reading takes beside the columns themselves, in bytes: pyarrow and what it keeps for later.
+_BESIDE = 40_000_000
+
+# What a column takes whatever it holds, in bytes: what pyarrow and pandas know of it.
+_PER_COLUMN = 12_000
+
+# How many records are unpacked at a time, and about how many bytes.
+_RECORDS, _BYTES = 1 << 16, 1 << 23
 
 
 def read_parquet(data: bytes, label: str, max_cells: int) -> Reading:
     """Return the table of a Parquet file; see :func:`microagg.tables.read_file`."""
     try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        pa: Any = importlib.import_module("pyarrow")
+        importlib.import_module("pyarrow.parquet")
     except ImportError:
         raise DataError(
             f"reading {label!r} needs the package pyarrow: install microagg[files], or save the table as .csv."
         ) from None
     try:
-        with pq.ParquetFile(io.BytesIO(data)) as file:
-            schema = file.schema_arrow
-            for column in schema:
-                if pa.types.is_nested(column.type):
-                    raise DataError(
-                        f"column {column.name!r} of the file {label!r} holds lists or records ({column.type}): "
-                        "leave it out, or unfold it into columns of single values."
-                    )
-            check_names(schema.names, label)
-            # A malicious file may lie about sizes in bytes; how much memory the table takes follows from its cells.
-            check_cells(file.metadata.num_rows, len(schema.names), max_cells, label)
-            if file.metadata.num_rows == 0:
-                refuse_no_records(label)
-            table = file.read()
-        for j, column in enumerate(table.schema):
-            if pa.types.is_decimal(column.type):
-                table = table.set_column(j, column.name, table.column(j).cast(pa.float64()))
-        # Without the notes that pandas leaves in its files, which would turn columns into an index.
-        frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
+        return _read(data, label, max_cells)
     except MicroaggError:
         raise
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError) as error:
         reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
         raise DataError(f"the file {label!r} is a damaged Parquet file ({reason}): export it again.") from None
-    return Reading(frame)
+
+
+@dataclass
+class _Budget:
+    """What the columns that are read take, in bytes, of what a file may take."""
+
+    size: int
+    label: str
+    kept: int = _BESIDE
+
+    def check(self, more: int) -> None:
+        """Raise :class:`DataError` if ``more`` bytes are too many beside what is kept."""
+        check_memory(self.kept + more, self.size, self.label)
+
+
+def _read(data: bytes, label: str, max_cells: int) -> Reading:
+    first = _open(data)
+    schema, metadata = first.schema_arrow, first.metadata
+    budget = _Budget(len(data), label)
+    budget.check(_PER_COLUMN * len(schema.names))
+    _check_schema(schema, label)
+    # What a file says of itself may be a lie; it is held against what is read, batch by batch.
+    check_cells(metadata.num_rows, len(schema.names), max_cells, label)
+    if metadata.num_rows == 0:
+        refuse_no_records(label)
+    budget.check(metadata.num_rows * sum(_width(field.type) for field in schema))
+    budget.kept += _PER_COLUMN * len(schema.names)
+    pages = {field.name: pages_of(data, metadata, j) for j, field in enumerate(schema)}
+    # The dictionary of a row group, and the page that is read, are there while the rest is.
+    budget.check(max(found.largest + found.dictionaries for found in pages.values()))
+    # As dictionaries, texts are counted before they are unpacked.
+    packed = {field.name for field in schema if is_text_type(field.type) and pages[field.name].dictionaries > 0}
+    unit = _unit_of_int96(data, metadata)
+    file = _open(data, metadata=metadata, read_dictionary=packed, coerce_int96_timestamp_unit=unit)
+    columns: dict[str, pd.Series[Any]] = {}
+    notices: list[Notice] = []
+    for names in _groups(schema, metadata.num_rows, pages):
+        for name, chunks in _chunks(file, names, packed, pages, budget).items():
+            if len(chunks) != metadata.num_rows:
+                raise ValueError(f"column {name!r} has {len(chunks)} of {metadata.num_rows} records")
+            budget.check(_bytes(chunks) + converted_bytes(chunks))
+            columns[name], found = to_series(chunks, name, label)
+            notices += found
+            budget.kept += max(int(columns[name].memory_usage(index=False)), _bytes(chunks))
+            budget.check(0)
+    # The columns are not copied into blocks, for which there would have to be room twice.
+    frame = pd.DataFrame(columns, copy=False)
+    frame.columns = pd.Index(_named(schema.names, label))
+    return Reading(frame, tuple(notices))
+
+
+def _named(names: Sequence[str], label: str) -> list[str]:
+    """Return the names of columns; one that is blank is that of its position, as in files of text."""
+    named = [name if name.strip() else f"column {j}" for j, name in enumerate(names, start=1)]
+    check_names(named, label)
+    return named
+
+
+def _open(data: bytes, **options: Any) -> Any:
+    pa: Any = importlib.import_module("pyarrow")
+    pq: Any = importlib.import_module("pyarrow.parquet")
+    return pq.ParquetFile(pa.BufferReader(data), pre_buffer=False, page_checksum_verification=True, **options)
+
+
+def _check_schema(schema: Any, label: str) -> None:
+    """Raise :class:`DataError` if a column is not made of single values, or names are not unique."""
+    pa: Any = importlib.import_module("pyarrow")
+    for column in schema:
+        if pa.types.is_nested(getattr(column.type, "storage_type", column.type)) and not _is_of_pandas(column.type):
+            raise DataError(
+                f"column {column.name!r} of the file {label!r} holds lists or records ({column.type}): "
+                "leave it out, or unfold it into columns of single values."
+            )
+    check_names(schema.names, label)
+
+
+def _is_of_pandas(kind: Any) -> bool:
+    """Whether a type is one of pandas' own, whose intervals are stored as records."""
+    return str(getattr(kind, "extension_name", "")).startswith("pandas.")
+
+
+def _width(kind: Any) -> int:
+    """Return how many bytes a cell of a type takes at least, once it is in a table."""
+    pa: Any = importlib.import_module("pyarrow")
+    if pa.types.is_dictionary(kind):
+        return 1 if is_category_type(kind.value_type) else _width(kind.value_type)
+    if pa.types.is_date(kind) or pa.types.is_null(kind):
+        return 8
+    try:
+        return max(int(kind.bit_width) // 8, 1)
+    except ValueError:
+        return 8  # a text has the place where it begins
+
+
+def _groups(schema: Any, records: int, pages: Mapping[str, Pages]) -> Iterator[list[str]]:
+    """Yield the names of columns that are read together: few at a time where there are many records."""
+    names: list[str] = []
+    size = 0
+    for field in schema:
+        width = _BYTES if pages[field.name].has_prefixes else records * _width(field.type)
+        if names and size + width > _BYTES:
+            yield names
+            names, size = [], 0
+        names.append(field.name)
+        size += width
+    yield names
+
+
+def _chunks(
+    file: Any, names: list[str], packed: Collection[str], pages: Mapping[str, Pages], budget: _Budget
+) -> dict[str, Any]:
+    """Return columns as pyarrow's chunks; those that are ``packed`` in dictionaries of texts as these texts."""
+    pa: Any = importlib.import_module("pyarrow")
+    # A text that is stored by what it shares with the one before may be as long as its page, and each one after it.
+    repeated = max((pages[name].largest for name in names if pages[name].has_prefixes), default=1)
+    rows = max(1, min(_RECORDS, _BYTES // max(repeated, 1)))
+    parts: dict[str, list[Any]] = {name: [] for name in names}
+    size = 0
+    for batch in file.iter_batches(batch_size=rows, columns=names, use_threads=False):
+        for name in names:
+            part = batch.column(batch.schema.get_field_index(name))
+            if name in packed and pa.types.is_dictionary(part.type):
+                budget.check(2 * (size + _unpacked(part)))
+                part = plain_text(part)
+            if pa.types.is_dictionary(part.type):
+                before = parts[name][-1].dictionary if parts[name] else None
+                size += part.indices.nbytes + (0 if _is_same(part.dictionary, before) else part.dictionary.nbytes)
+            else:
+                size += part.nbytes
+            budget.check(2 * size)
+            parts[name].append(part)
+    return {name: pa.chunked_array(found) for name, found in parts.items()}
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two dictionaries are one in memory, as those of the batches of a row group are."""
+    if other is None:
+        return False
+    one, other = ([buffer and buffer.address for buffer in each.buffers()] for each in (one, other))
+    return bool(one == other)
+
+
+def _unpacked(part: Any) -> int:
+    """Return how many bytes the texts of a dictionary take that stand for themselves."""
+    pc: Any = importlib.import_module("pyarrow.compute")
+    lengths = pc.binary_length(part.dictionary).take(part.indices)
+    return int(pc.sum(lengths).as_py() or 0) + 8 * len(part)
+
+
+def _unit_of_int96(data: bytes, metadata: Any) -> str:
+    """Return the unit that holds all times in the old type of 96 bits: "ns" if it can, "us" otherwise."""
+    pa: Any = importlib.import_module("pyarrow")
+    pc: Any = importlib.import_module("pyarrow.compute")
+    columns = range(metadata.num_columns)
+    names = [metadata.schema.column(j).name for j in columns if metadata.schema.column(j).physical_type == "INT96"]
+    if names:
+        last = pd.Timestamp.max.value // 1000
+        file = _open(data, metadata=metadata, coerce_int96_timestamp_unit="us")
+        for batch in file.iter_batches(batch_size=_RECORDS, columns=names, use_threads=False):
+            for column in batch.columns:
+                found = pc.min_max(column.cast(pa.int64())).as_py()
+                if found["min"] is not None and max(-found["min"], found["max"]) >= last:
+                    return "us"
+    return "ns"
+
+
+def _bytes(chunks: Any) -> int:
+    """Return how many bytes a column takes, its dictionary once."""
+    pa: Any = importlib.import_module("pyarrow")
+    return 0 if pa.types.is_dictionary(chunks.type) else int(chunks.nbytes)

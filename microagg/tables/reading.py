@@ -133,6 +133,11 @@ def read_file(
     - In a workbook, the first row with any content is the header, rows and columns without any content around the
       table do not count, and formulas have their last computed values. Characters that Excel spells out in its
       files, such as ``_x000D_``, are themselves.
+    - Reading a file takes no more memory than 20 times its size on disk and 200 MB, and no more than a quarter of the
+      machine's; a file that would take more is refused, as :func:`microagg.tables.limits.check_memory` says.
+    - In Parquet files, whole numbers beside missing values have pandas' nullable types, decimals are numbers where
+      these hold them exactly, and times of day are text. What is kept as text because no number or date holds it, such
+      as longer decimals and dates after the year 9999, is said in a notice.
     - In Stata and SPSS files, missing values of every kind (``.a`` to ``.z``, user-missing values) and empty texts are
       missing values. Dates are dates, also those of weeks, months and quarters in Stata (by their first day); times of
       day of SPSS are text such as ``14:05:00``. Whole numbers of Stata's integer types and of SPSS formats without

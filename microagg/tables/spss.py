@@ -12,12 +12,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from microagg.errors import DataError
 from microagg.tables.checks import check_cells, check_names, refuse_no_records
 from microagg.tables.columns import EXACT_WHOLE
 from microagg.tables.labels import labelled
-from microagg.tables.notices import Reading
+from microagg.tables.limits import allowed, check_memory
+from microagg.tables.notices import Notice, Reading
+from microagg.validation import counted
 
 # What formats of dates and of times begin with.
 _DATES = ("DATE", "ADATE", "EDATE", "JDATE", "SDATE", "MOYR", "QYR", "WKYR", "DATETIME", "YMDHMS")
@@ -25,6 +28,9 @@ _TIMES = ("TIME", "DTIME", "MTIME")
 
 # From which SPSS counts seconds: the first day of the Gregorian calendar.
 _DAY_ZERO = np.datetime64("1582-10-14", "ms")
+
+# The seconds from then to the first day of the year 10000, which nothing prints as a date.
+_BEYOND = 265_621_680_000.0
 
 #: The program that reads a file, in a process of its own.
 READER = Path(__file__).with_name("spss_reader.py")
@@ -39,6 +45,11 @@ def read_sav(data: bytes, label: str, labels: bool, max_cells: int) -> Reading:
             f"reading {label!r} needs the package pyreadstat: install microagg[statistics], or save the table as .csv."
         ) from None
     found = in_own_process(data, max_cells)
+    if "needed" in found:
+        # Twice: as it comes from the other process, and as it is in the table.
+        check_memory(2 * int(found["needed"]), len(data), label)
+    if found.get("error") == "MemoryError":
+        check_memory(allowed(len(data)) + 1, len(data), label)
     if "error" in found:
         raise DataError(f"the file {label!r} is a damaged SPSS file ({found['error']}): save it as .sav again.")
     names = [str(name) for name in found["names"]]
@@ -49,21 +60,25 @@ def read_sav(data: bytes, label: str, labels: bool, max_cells: int) -> Reading:
     check_cells(records, len(names), max_cells, label, at_least=True)
     if records == 0:
         refuse_no_records(label)
-    columns = {}
-    for name, cells in zip(names, found["columns"], strict=True):
+    columns: dict[str, pd.Series[Any]] = {}
+    notices: list[Notice] = []
+    # The cells of a column are let go of as soon as they are in the table.
+    found["columns"].reverse()
+    for name in names:
         known = _labels_of(found, name)
-        column = _typed(cells, str(found["formats"].get(name, "")))
+        column, said = _typed(found["columns"].pop(), str(found["formats"].get(name, "")), name)
+        notices += said
         measure = found["measures"].get(name)
         if labels and known and not (measure == "scale" and not column.dropna().isin(list(known)).all()):
             column = labelled(column.rename(name), known, ordered=measure == "ordinal", label=label)
         columns[name] = column
-    return Reading(pd.DataFrame(columns))
+    return Reading(pd.DataFrame(columns, copy=False), tuple(notices))
 
 
 def in_own_process(data: bytes, max_cells: int) -> dict[str, Any]:
     """Return what :func:`microagg.tables.spss_reader.read_or_error` returns, also if the process does not survive."""
     # Its own folder is kept off the path (-P), where our text.py and columns.py would stand for other modules.
-    command = [sys.executable, "-P", "-W", "ignore", str(READER), str(max_cells)]
+    command = [sys.executable, "-P", "-W", "ignore", str(READER), str(max_cells), str(allowed(len(data)))]
     done = subprocess.run(command, input=data, capture_output=True, check=False)
     if done.returncode != 0:
         return {"error": f"exit code {done.returncode}"}
@@ -78,15 +93,45 @@ def _labels_of(found: dict[str, Any], name: str) -> dict[Any, str]:
     return {code: text for code, text in labels.items() if not any(each["lo"] <= code <= each["hi"] for each in ranges)}
 
 
-def _typed(cells: Any, form: str) -> pd.Series[Any]:
+def _typed(cells: Any, form: str, name: str) -> tuple[pd.Series[Any], list[Notice]]:
     """Return the cells of a column as SPSS shows them in the format ``form``: text, dates, or whole numbers."""
-    kind = form.rstrip("0123456789.").upper()
+    column = _numbers_as_shown(cells, form)
+    beyond = _beyond_dates(column, form)
+    if not len(beyond):
+        return column, []
+    notice = Notice(
+        "kept_as_number",
+        f"column {name!r} holds {counted(len(beyond), 'date')} beyond the years 1582 to 9999, such as {beyond[0]:g} "
+        "seconds after 1582-10-14: the whole column is kept as such numbers.",
+        column=name,
+        count=len(beyond),
+        example=f"{beyond[0]:g}",
+    )
+    return column, [notice]
+
+
+def _beyond_dates(column: pd.Series[Any], form: str) -> NDArray[np.float64]:
+    """Return those numbers of a column of dates, in seconds, that no calendar of SPSS has."""
+    if _kind(form) not in _DATES or column.dtype != np.float64:
+        return np.array([])
+    seconds = column.to_numpy()
+    return seconds[~np.isnan(seconds) & ~((seconds >= 0) & (seconds < _BEYOND))]
+
+
+def _kind(form: str) -> str:
+    return form.rstrip("0123456789.").upper()
+
+
+def _numbers_as_shown(cells: Any, form: str) -> pd.Series[Any]:
+    kind = _kind(form)
     if not isinstance(cells, np.ndarray):
         return _texts([cell or None for cell in cells])
     column = pd.Series(cells)
     if kind == "A":
         return _texts([None] * len(cells))
     if kind in _DATES:
+        if len(_beyond_dates(column, form)):
+            return column
         # Floats are exact to about a microsecond here, and dates to a millisecond.
         milliseconds = (column * 1000).round().astype("Int64")
         return pd.Series(_DAY_ZERO + milliseconds.to_numpy(dtype="m8[ms]", na_value=np.timedelta64("NaT")))

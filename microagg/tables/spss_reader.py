@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import pickle
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ def read(data: bytes, max_cells: int) -> dict[str, Any]:
     import pyreadstat
 
     # Only so are the values listed that count as missing.
-    _, about = pyreadstat.read_sav(io.BytesIO(data), metadataonly=True, user_missing=True)
+    _, about = pyreadstat.read_sav(io.BytesIO(data), metadataonly=True, user_missing=True, output_format="dict")
     names = list(about.column_names)
     records = about.number_rows or 0
     found: dict[str, Any] = {
@@ -49,17 +50,45 @@ def _compact(cells: list[Any]) -> Any:
     return cells if any(isinstance(cell, str) for cell in cells) else np.array(cells, dtype=np.float64)
 
 
-def read_or_error(data: bytes, max_cells: int) -> dict[str, Any]:
-    """Return what :func:`read` does, or only the name of its error as ``error``."""
+def read_or_error(data: bytes, max_cells: int, most: int | None = None) -> dict[str, Any]:
+    """Return what :func:`read` does, or only the name of its error as ``error``.
+
+    If what it returns takes more than half of ``most`` bytes, only how many they are is returned, as ``needed``.
+    """
     try:
-        return read(data, max_cells)
+        found = read(data, max_cells)
     except Exception as error:  # pyreadstat has errors of its own, and lets others through
-        return {"error": type(error).__name__}
+        no_memory = isinstance(error, MemoryError) or "allocate" in str(error)
+        return {"error": "MemoryError" if no_memory else type(error).__name__}
+    needed = sum(map(_size, found["columns"]))
+    return {"needed": needed, "error": "MemoryError"} if most is not None and 2 * needed > most else found
+
+
+def _size(cells: Any) -> int:
+    """Return how many bytes a column takes: a text those of an object of Python and of its place in a list."""
+    return int(cells.nbytes) if isinstance(cells, np.ndarray) else sum(64 + len(cell or "") for cell in cells)
+
+
+def limit_memory(most: int) -> None:
+    """Let this process take no more than ``most`` bytes beside those it has, where the platform knows how."""
+    try:
+        import resource
+
+        # What threads only reserve does not count.
+        data = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmData:"))
+        limit = 1024 * int(data.split()[1]) + most
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    except (ImportError, OSError, ValueError, StopIteration):
+        pass
 
 
 def main() -> None:
-    """Pickle the file that standard input holds; the first argument is the limit of its cells."""
-    found = read_or_error(sys.stdin.buffer.read(), int(sys.argv[1]))
+    """Pickle the file that standard input holds; the arguments are the limits of its cells and of memory in bytes."""
+    data, max_cells, most = sys.stdin.buffer.read(), int(sys.argv[1]), int(sys.argv[2])
+    import pyreadstat  # noqa: F401 - what it takes itself is not counted
+
+    limit_memory(most)
+    found = read_or_error(data, max_cells, most)
     pickle.dump(found, sys.stdout.buffer, protocol=pickle.HIGHEST_PROTOCOL)
 
 

@@ -28,9 +28,9 @@ def xlsx(*sheets, titles=("Sheet",)):
     return stream.getvalue()
 
 
-def parquet(table):
+def parquet(table, **options):
     stream = io.BytesIO()
-    pq.write_table(table if isinstance(table, pa.Table) else pa.Table.from_pandas(table), stream)
+    pq.write_table(table if isinstance(table, pa.Table) else pa.Table.from_pandas(table), stream, **options)
     return stream.getvalue()
 
 

@@ -1,5 +1,7 @@
 """Parquet files, in and out."""
 
+import datetime as dt
+import decimal
 import io
 import struct
 
@@ -7,8 +9,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
-from microagg.tables import read_table, write_table
+from microagg import microaggregate
+from microagg.tables import read_file, read_table, write_table
+from microagg.tables.parquet_pages import pages_of
 from tests.tables.common import fails, parquet
 
 
@@ -36,7 +41,7 @@ def test_parquet_bomb_is_not_unpacked(monkeypatch):
     def read(*_):
         raise AssertionError("the limit is to be checked before anything is read")
 
-    monkeypatch.setattr(pq.ParquetFile, "read", read)
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", read)
     fails("200,000 records with 1 columns, over the limit of 100,000 cells", data, name="x.parquet", max_cells=100_000)
 
 
@@ -48,6 +53,233 @@ def test_parquet_refusals():
     fails("column 'a' of the file 'x.parquet' holds lists", parquet(pa.table({"a": [[1, 2], [3]]})), name="x.parquet")
     twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
     fails("'x.parquet', the column name 'a' occurs more than once", parquet(twice), name="x.parquet")
+
+
+def far(kind, *values):
+    return pa.array(values, pa.int32() if kind == pa.date32() else pa.int64()).cast(kind)
+
+
+D, day = decimal.Decimal, dt.date
+
+# A column, its type in pandas, and its cells as the text that a file of text would have.
+EXACT = {
+    "int64 beside null": (pa.array([2**53 + 1, None, -5]), "Int64", ["9007199254740993", None, "-5"]),
+    "uint64 beside null": (pa.array([2**64 - 1, None], pa.uint64()), "UInt64", ["18446744073709551615", None]),
+    "uint64": (pa.array([2**64 - 1, 2**63], pa.uint64()), "uint64", ["18446744073709551615", "9223372036854775808"]),
+    "int8 beside null": (pa.array([1, None], pa.int8()), "Int8", ["1", None]),
+    "decimals of few digits": (pa.array([D("1.50"), None, D("-0.01")]), "float64", ["1.5", None, "-0.01"]),
+    "decimals that print": (pa.array([D("0.1"), None], pa.decimal128(38, 20)), "float64", ["0.1", None]),
+    "whole decimals": (
+        pa.array([D(12345678901234567), None], pa.decimal128(18, 0)),
+        "Int64",
+        ["12345678901234567", None],
+    ),
+    "half floats": (pa.array(np.array([0.5, -0.0], np.float16)), "float32", ["0.5", "-0.0"]),
+    "NaN": (pa.array([np.nan, 1.0, -0.0], from_pandas=False), "float64", [None, "1.0", "-0.0"]),
+    "dates": (pa.array([day(2024, 5, 1), None, day(1600, 1, 1)]), "datetime64[s]", ["2024-05-01", None, "1600-01-01"]),
+    "nanoseconds": (
+        far(pa.timestamp("ns"), 1, 10**18),
+        "datetime64[ns]",
+        ["1970-01-01 00:00:00.000000001", "2001-09-09 01:46:40"],
+    ),
+    "times of day": (pa.array([dt.time(1, 2, 3), None], pa.time64("us")), str, ["01:02:03", None]),
+    "times of day to the nanosecond": (far(pa.time64("ns"), 1), str, ["00:00:00.000000001"]),
+    "booleans beside null": (pa.array([True, None]), object, ["True", None]),
+    "views": (pa.array(["x", None, "ü"], pa.string_view()), str, ["x", None, "ü"]),
+    "large texts": (pa.array(["x", None], pa.large_string()), str, ["x", None]),
+    "identifiers": (pa.array([b"0" * 16], pa.uuid()), str, ["30303030-3030-3030-3030-303030303030"]),
+    "periods": (pa.array(pd.period_range("2024-01", periods=2, freq="M")), str, ["2024-01", "2024-02"]),
+    "intervals": (pa.array(pd.arrays.IntervalArray.from_breaks([0, 1, 2])), str, ["(0, 1]", "(1, 2]"]),
+    "dates in a dictionary": (
+        pa.array([day(2024, 5, 1), None]).dictionary_encode(),
+        "datetime64[s]",
+        ["2024-05-01", None],
+    ),
+    "no value at all": (pa.nulls(2), object, [None, None]),
+}
+
+
+def texts_of(series):
+    """Return the cells of a column as text, None where there is no value."""
+    cells = [None if absent else str(cell) for cell, absent in zip(series, series.isna(), strict=True)]
+    if all(cell is None or cell.endswith(" 00:00:00") for cell in cells):
+        cells = [cell and cell.removesuffix(" 00:00:00") for cell in cells]
+    return cells
+
+
+@pytest.mark.parametrize(("column", "dtype", "texts"), EXACT.values(), ids=EXACT)
+def test_columns_are_read_exactly_without_a_word(column, dtype, texts):
+    reading = read_file(parquet(pa.table({"a": column})), name="x.parquet")
+    series = reading.frame["a"]
+    assert texts_of(series) == texts
+    assert pd.api.types.is_string_dtype(series.dtype) if dtype is str else series.dtype == dtype
+    assert reading.notices == ()
+    # Written again, it holds the same.
+    again = read_table(write_table(reading.frame, "x.parquet"), name="x.parquet")["a"]
+    assert texts_of(again) == texts
+
+
+# A column, its cells as text, the code of the notice, and a part of what it says.
+SAID = {
+    "decimals": (
+        pa.array([D("0.12345678901234567890"), None, D(1)], pa.decimal128(38, 20)),
+        ["0.12345678901234567890", None, "1.00000000000000000000"],
+        "kept_as_text",
+        "such as 0.12345678901234567890: all its 2 values are kept as text",
+    ),
+    "whole decimals": (
+        pa.array([D(12345678901234567890123)], pa.decimal128(38, 0)),
+        ["12345678901234567890123"],
+        "kept_as_text",
+        "such as 12345678901234567890123: ",
+    ),
+    "dates": (far(pa.date32(), 3_000_000, 0), ["10183-09-21", "1970-01-01"], "kept_as_text", "years 1 to 9999"),
+    "times": (far(pa.timestamp("us"), 2**60), ["38504-08-17 21:30:06.846976"], "kept_as_text", "years 1 to 9999"),
+    "times of a zone": (
+        far(pa.timestamp("ms", "Asia/Kolkata"), 253_402_300_800_000),
+        ["10000-01-01 00:00:00.000+00:00"],
+        "kept_as_text",
+        "years 1 to 9999",
+    ),
+    "an unknown zone": (
+        far(pa.timestamp("ms", "Mars/Phobos"), 0),
+        ["1970-01-01 00:00:00+00:00"],
+        "unknown_time_zone",
+        "has 1 time in the time zone 'Mars/Phobos', which this machine does not know",
+    ),
+    "NaN beside null": (
+        pa.array([np.nan, None, 1.0], from_pandas=False),
+        [None, None, "1.0"],
+        "nan_is_missing",
+        "has NaN (not a number) in 1 cell, and no value in 1 cell",
+    ),
+    "bytes of text": (pa.array([b"ab", None, "ü".encode()]), ["ab", None, "ü"], "bytes", "text in UTF-8, such as 'ab'"),
+    "bytes": (pa.array([b"\xff\0", None]), ["ff00", None], "bytes", "in hexadecimal, such as 'ff00'"),
+    "bytes of one length": (pa.array([b"\xff\0"], pa.binary(2)), ["ff00"], "bytes", "in hexadecimal"),
+}
+
+
+@pytest.mark.parametrize(("column", "texts", "code", "part"), SAID.values(), ids=SAID)
+def test_columns_of_which_something_is_said(column, texts, code, part):
+    reading = read_file(parquet(pa.table({"a": column})), name="x.parquet")
+    assert texts_of(reading.frame["a"]) == texts
+    (notice,) = reading.notices
+    assert (notice.code, notice.column) == (code, "a")
+    assert part in notice.text
+    assert notice.text.endswith(".")
+
+
+def test_old_times_of_96_bits_reach_beyond_those_of_nanoseconds():
+    table = pa.table({"t": far(pa.timestamp("us"), -62135596800 * 10**6, 0)})
+    assert texts_of(read_table(parquet(table, use_deprecated_int96_timestamps=True), name="x.parquet")["t"]) == [
+        "0001-01-01",
+        "1970-01-01",
+    ]
+    table = pa.table({"t": far(pa.timestamp("ns"), 1)})
+    found = read_table(parquet(table, use_deprecated_int96_timestamps=True), name="x.parquet")["t"]
+    assert texts_of(found) == ["1970-01-01 00:00:00.000000001"]
+
+
+def test_text_that_is_not_in_utf8_is_refused():
+    broken = pa.Array.from_buffers(
+        pa.string(), 1, [None, pa.py_buffer(np.array([0, 2], np.int32)), pa.py_buffer(b"\xff\xfe")]
+    )
+    fails(
+        "column 'a' of the file 'x.parquet' holds text that is not in UTF-8",
+        parquet(pa.table({"a": broken})),
+        name="x.parquet",
+    )
+
+
+def test_names_with_dots_and_without_anything():
+    table = pa.table({"a.b": [1, 2], "a": [3, 4], "": [5, 6], "c": ["x", "x"]})
+    frame = read_table(parquet(table), name="x.parquet")
+    assert frame.to_dict("list") == {"a.b": [1, 2], "a": [3, 4], "column 3": [5, 6], "c": ["x", "x"]}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"row_group_size": 3},
+        {"data_page_version": "2.0", "compression": "zstd"},
+        {"use_dictionary": False, "column_encoding": {"text": "DELTA_BYTE_ARRAY", "n": "DELTA_BINARY_PACKED"}},
+        {"data_page_size": 1, "write_page_index": True, "write_page_checksum": True},
+        {"compression": "gzip", "version": "1.0", "store_schema": False},
+    ],
+    ids=["groups", "pages 2.0", "deltas", "many pages", "version 1.0"],
+)
+def test_ways_in_which_a_file_is_stored(options):
+    n = 5000
+    given = {
+        "text": [f"id {i % 700}" for i in range(n)],
+        "n": list(range(n)),
+        "f": [i / 7 if i % 3 else None for i in range(n)],
+    }
+    given = {name: cells[: 20 if "row_group_size" in options else n] for name, cells in given.items()}
+    frame = read_table(parquet(pa.table(given), **options), name="x.parquet")
+    assert frame["text"].tolist() == given["text"]
+    assert frame["n"].tolist() == given["n"]
+    assert [None if pd.isna(cell) else cell for cell in frame["f"]] == given["f"]
+
+
+def test_whole_numbers_beside_gaps_are_released_with_every_digit():
+    n = 12
+    table = pa.table(
+        {"id": [None, *(2**53 + 2 * i + 1 for i in range(n - 1))], "x": [None, *range(n - 1)], "y": [0.5] * n}
+    )
+    frame = read_table(parquet(table), name="x.parquet")
+    release = microaggregate(frame, quasi_identifiers=["x"], k=3, missing="impute", rounding="file")
+    assert release.frame["id"].dtype == "Int64"
+    assert release.frame["id"].tolist() == frame["id"].tolist()
+    lines = write_table(release.frame, "x.csv").decode().splitlines()
+    assert lines[2].startswith("9007199254740993,")
+
+
+# --- memory ----------------------------------------------------------------------------------------------------------
+
+
+def refused(table, **options):
+    return fails(
+        "would take at least .* MB of memory, over the limit of 20. MB", parquet(table, **options), name="x.parquet"
+    )
+
+
+def test_what_would_not_fit_is_refused_before_it_is_there(monkeypatch):
+    monkeypatch.setattr("microagg.tables.limits.machine_memory", lambda: None)
+    zeros = pa.array(np.zeros(25_000_000, np.int8))
+    long = pa.array(["x" * 100_000])
+    few = pa.array(np.zeros(2500, np.int8))
+    refused(pa.table({"constant": pa.DictionaryArray.from_arrays(zeros, pa.array([1.0]))}))
+    refused(pa.table({"text": pa.DictionaryArray.from_arrays(few, long).cast(pa.string())}), compression="zstd")
+    prefixes = {"use_dictionary": False, "column_encoding": {"text": "DELTA_BYTE_ARRAY"}, "compression": "zstd"}
+    refused(pa.table({"text": pa.DictionaryArray.from_arrays(few, long).cast(pa.string())}), **prefixes)
+    refused(pa.table({"bytes": pa.DictionaryArray.from_arrays(few, pa.array([b"x" * 100_000], pa.binary(100_000)))}))
+    # Categories stay in a dictionary.
+    table = pa.table({"text": pa.DictionaryArray.from_arrays(few, long)})
+    frame = read_table(parquet(table), name="x.parquet")
+    assert frame["text"].dtype == "category"
+    assert len(frame) == 2500
+
+
+def test_one_page_that_unpacks_to_much_is_refused_by_its_own_header(monkeypatch):
+    monkeypatch.setattr("microagg.tables.limits.machine_memory", lambda: None)
+    column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(300, np.int8)), pa.array(["x" * 1_000_000])).cast(
+        pa.string()
+    )
+    options = {"use_dictionary": False, "compression": "zstd", "data_page_size": 1 << 30}
+    data = parquet(pa.table({"a": column}), **options)
+    assert len(data) < 100_000
+    assert pages_of(data, pq.read_metadata(io.BytesIO(data)), 0).largest > 300_000_000
+    refused(pa.table({"a": column}), **options)
+
+
+def test_headers_of_pages_that_are_damaged():
+    data = parquet(pa.table({"a": [1, 2, 3]}))
+    metadata = pq.read_metadata(io.BytesIO(data))
+    assert pages_of(data, metadata, 0).largest > 0
+    for broken in (data[:4] + b"\xff" * (len(data) - 4), data[:4], data[:4] + b"\x1c" * (len(data) - 4)):
+        with pytest.raises(ValueError, match="page"):
+            pages_of(broken, metadata, 0)
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -86,7 +318,8 @@ def test_written_columns_that_change():
         }
     )
     found = read_table(write_table(frame, "x.parquet"), name="x.parquet")
-    np.testing.assert_array_equal(found["nullable"], [1, np.nan])
+    assert found["nullable"].dtype == "Int64"
+    assert found["nullable"].tolist() == [1, pd.NA]
     assert found["numbers"].tolist() == [-7, 7]
     assert found["cut"].cat.categories.tolist() == ["(0, 4]", "(4, 9]"]
     assert found["cut"].cat.ordered

@@ -9,7 +9,8 @@ import pyreadstat
 import pytest
 
 from microagg.errors import DataError
-from microagg.tables import read_table, renamed_columns, write_table
+from microagg.tables import read_file, read_table, renamed_columns, write_table
+from microagg.tables.spss_reader import read_or_error
 from tests.tables.common import fails
 
 
@@ -135,6 +136,34 @@ def test_a_file_that_does_not_say_how_many_records_it_has(sav):
     data[80:84] = (-1).to_bytes(4, "little", signed=True)
     assert len(read_table(bytes(data), name="x.sav")) == 100
     fails("records with 1 columns, over the limit of 60 cells", bytes(data), name="x.sav", max_cells=60)
+
+
+def test_seconds_that_are_no_dates_stay_numbers(sav):
+    data = sav(
+        pd.DataFrame({"t": [1e300, 86_400.0, np.nan], "u": [86_400.0] * 3}),
+        variable_format=dict.fromkeys("tu", "DATETIME20"),
+    )
+    reading = read_file(data, name="x.sav")
+    np.testing.assert_array_equal(reading.frame["t"], [1e300, 86_400.0, np.nan])
+    assert reading.frame["u"][0] == pd.Timestamp("1582-10-15")
+    (notice,) = reading.notices
+    assert (notice.code, notice.column, notice.count) == ("kept_as_number", "t", 1)
+    assert (
+        "column 't' holds 1 date beyond the years 1582 to 9999, such as 1e+300 seconds after 1582-10-14" in notice.text
+    )
+
+
+def test_what_would_take_too_much_memory_does_not_come_back(sav, monkeypatch):
+    data = sav(pd.DataFrame({"s": ["x" * 100, "y"] * 50, "n": [1.0] * 100}))
+    # 100 texts of 64 bytes each beside their characters, and 100 floats of 8.
+    needed = 100 * 64 + 50 * 101 + 100 * 8
+    assert read_or_error(data, 10_000, 2 * needed - 1) == {"needed": needed, "error": "MemoryError"}
+    assert len(read_or_error(data, 10_000, 2 * needed)["columns"]) == 2
+    monkeypatch.setattr("microagg.tables.limits.machine_memory", lambda: 1000)
+    monkeypatch.setattr("microagg.tables.spss.in_own_process", lambda data, cells: read_or_error(data, cells, 100))
+    fails("would take at least 0.0.* MB of memory, over the limit of .* MB", data, name="x.sav")
+    monkeypatch.setattr("microagg.tables.spss.in_own_process", lambda *_: {"error": "MemoryError"})
+    fails("would take at least .* MB of memory, over the limit of .* MB", data, name="x.sav")
 
 
 def test_damaged_files_in_the_process_that_reads_them(sav, tmp_path, monkeypatch):

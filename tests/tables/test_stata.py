@@ -9,7 +9,7 @@ import pyreadstat
 import pytest
 
 from microagg.errors import DataError
-from microagg.tables import read_table, renamed_columns, write_table
+from microagg.tables import read_file, read_table, renamed_columns, write_table
 from tests.tables.common import fails
 
 
@@ -109,6 +109,49 @@ def test_long_texts_beside_labels():
     assert frame["note"][0] == "ü" * 3000
     assert frame["note"].isna().tolist() == [False, True, False]
     assert frame["c"].tolist() == ["one", "two", "one"]
+
+
+def test_days_beyond_the_year_9999_are_text():
+    given = pd.DataFrame({"day": np.array(["9999-12-31", "12024-05-01", "NaT"], "M8[s]")})
+    reading = read_file(dta(given, convert_dates={"day": "td"}), name="x.dta")
+    assert reading.frame["day"].tolist()[:2] == ["9999-12-31 00:00:00", "12024-05-01 00:00:00"]
+    assert reading.frame["day"].isna().tolist() == [False, False, True]
+    (notice,) = reading.notices
+    assert (notice.code, notice.column, notice.count) == ("kept_as_text", "day", 1)
+    assert "1 date beyond the years 1 to 9999, such as 12024-05-01 00:00:00: all its 2 values" in notice.text
+
+
+def test_times_with_leap_seconds_are_numbers_and_it_is_said():
+    data = dta(pd.DataFrame({"t": [1.5e12, np.nan]}), convert_dates={}).replace(
+        b"%10.0g" + bytes(51), b"%tC" + bytes(54)
+    )
+    reading = read_file(data, name="x.dta")
+    np.testing.assert_array_equal(reading.frame["t"], [1.5e12, np.nan])
+    (notice,) = reading.notices
+    assert notice.code == "leap_seconds"
+    assert "column 't' holds 1 time that count leap seconds" in notice.text
+    assert "such as 1500000000000." in notice.text
+
+
+def test_a_long_text_that_many_records_point_at_is_refused(monkeypatch):
+    monkeypatch.setattr("microagg.tables.limits.machine_memory", lambda: None)
+    given = pd.DataFrame({"note": ["x" * 100_000] * 2000})
+    data = dta(given, convert_strl=["note"])
+    assert len(data) < 200_000
+    fails("would take at least .* MB of memory, over the limit of 202 MB", data, name="x.dta")
+    assert read_table(dta(given[:10], convert_strl=["note"]), name="x.dta")["note"].tolist() == ["x" * 100_000] * 10
+
+
+def test_more_records_than_are_read_at_a_time():
+    n = 70_000
+    given = pd.DataFrame(
+        {"i": np.arange(n, dtype=np.int32), "gap": np.where(np.arange(n) == 69_999, np.nan, 1.0), "s": "a"}
+    )
+    frame = read_table(dta(given), name="x.dta")
+    assert frame["i"].tolist() == list(range(n))
+    assert frame["gap"].isna().sum() == 1
+    assert set(frame["s"]) == {"a"}
+    assert frame.index.equals(pd.RangeIndex(n))
 
 
 def test_refusals():

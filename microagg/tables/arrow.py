@@ -1,0 +1,342 @@
+"""Columns of pyarrow as columns of pandas, of which each holds exactly what stood in the file, or says otherwise."""
+
+from __future__ import annotations
+
+import importlib
+import uuid
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from microagg.errors import DataError
+from microagg.tables.notices import Notice
+from microagg.validation import counted
+
+# Decimals of no more digits are those that the nearest 64-bit float prints.
+_EXACT_DIGITS = 15
+
+# The days between which Python, and what prints dates, knows them; the second is the first one beyond.
+_FIRST_DAY, _BEYOND = np.datetime64("0001-01-01", "s"), np.datetime64("10000-01-01", "s")
+
+_Converted = tuple["pd.Series[Any]", list[Notice]]
+
+
+def to_series(column: Any, name: str, label: str) -> tuple[pd.Series[Any], list[Notice]]:
+    """Return a column of a file as pandas knows it, and what there is to say of it.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray of n cells
+        Of any type but nested ones.
+    name : str
+        The column's name.
+    label : str
+        The file's name, for messages.
+
+    Returns
+    -------
+    series : Series of n cells
+        Whole numbers beside missing values have pandas' nullable types, such as Int64. Decimals are whole numbers or
+        floats where these hold them exactly, and text otherwise. Times of day, and dates beyond the years 1 to 9999,
+        are text. Half floats are floats of 32 bits. Bytes are text where they are UTF-8, and hexadecimal otherwise.
+    notices : list of Notice
+
+    Raises
+    ------
+    DataError
+        If a text is not in UTF-8.
+    """
+    pa: Any = importlib.import_module("pyarrow")
+    types = pa.types
+    kind = column.type
+    rules: tuple[tuple[Callable[[Any], bool], Callable[[Any, str], _Converted]], ...] = (
+        (lambda kind: isinstance(kind, pa.BaseExtensionType), _extension),
+        (types.is_dictionary, _dictionary),
+        (types.is_decimal, _decimals),
+        (types.is_integer, _whole_numbers),
+        (types.is_floating, _floats),
+        (types.is_date, _dates),
+        (types.is_time, _times_of_day),
+        (types.is_timestamp, _timestamps),
+        (_is_bytes, _bytes),
+    )
+    if is_text_type(_values_type(kind)):
+        _check_utf8(column, name, label)
+    for fits, convert in rules:
+        if fits(kind):
+            return convert(column, name)
+    if types.is_boolean(kind) or types.is_null(kind) or types.is_duration(kind) or is_text_type(kind):
+        return _by_pandas(column), []
+    return _texts([None if cell is None else str(cell) for cell in column.to_pylist()]), []
+
+
+def converted_bytes(column: Any) -> int:
+    """Return about how many bytes :func:`to_series` takes for a column beside its own."""
+    types: Any = importlib.import_module("pyarrow").types
+    kind = _values_type(column.type)
+    if types.is_decimal(kind):
+        per_cell = 32 + int(kind.precision)
+    elif types.is_time(kind):
+        per_cell = 40
+    elif types.is_date(kind) or types.is_timestamp(kind):
+        per_cell = 24
+    elif _is_bytes(kind):
+        return 48 * len(column) + 3 * int(column.nbytes)
+    elif types.is_boolean(kind) or types.is_null(kind) or kind != column.type:
+        per_cell = 10
+    else:
+        return 0 if is_text_type(kind) else int(column.nbytes)
+    return per_cell * len(column)
+
+
+def is_text_type(kind: Any) -> bool:
+    """Whether a type of pyarrow is that of texts."""
+    types: Any = importlib.import_module("pyarrow").types
+    is_view = getattr(types, "is_string_view", lambda _: False)
+    return bool(types.is_string(kind) or types.is_large_string(kind) or is_view(kind))
+
+
+def is_category_type(kind: Any) -> bool:
+    """Whether values of a type of pyarrow, if they stand in a dictionary, become categories."""
+    types: Any = importlib.import_module("pyarrow").types
+    return bool(is_text_type(kind) or types.is_integer(kind) or types.is_boolean(kind))
+
+
+def plain_text(part: Any) -> Any:
+    """Return a dictionary of texts and positions in it as these texts, of pyarrow's type for large ones."""
+    pa: Any = importlib.import_module("pyarrow")
+    return part.dictionary.cast(pa.large_string()).take(part.indices)
+
+
+def _values_type(kind: Any) -> Any:
+    return getattr(kind, "value_type", kind)
+
+
+def _is_bytes(kind: Any) -> bool:
+    types: Any = importlib.import_module("pyarrow").types
+    is_view = getattr(types, "is_binary_view", lambda _: False)
+    return bool(
+        types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind) or is_view(kind)
+    )
+
+
+def _by_pandas(column: Any) -> pd.Series[Any]:
+    """Return a column as pyarrow makes it pandas'."""
+    pa: Any = importlib.import_module("pyarrow")
+    frame: pd.DataFrame = pa.table({"column": column}).to_pandas(ignore_metadata=True)
+    return frame["column"]
+
+
+def _by_numpy(column: Any) -> pd.Series[Any]:
+    """Return a column of numbers in an array of its own, which may be written to."""
+    values = column.to_numpy()
+    return pd.Series(values if values.flags.writeable else values.copy(), copy=False)
+
+
+def _texts(cells: Sequence[str | None]) -> pd.Series[Any]:
+    """Return a column of the type that pandas gives to texts, also if all are missing."""
+    return pd.Series(list(cells), dtype=pd.Series(["text"]).dtype)
+
+
+def _check_utf8(column: Any, name: str, label: str) -> None:
+    pa: Any = importlib.import_module("pyarrow")
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        raise DataError(
+            f"column {name!r} of the file {label!r} holds text that is not in UTF-8, as Parquet demands: export it "
+            "again with text in UTF-8, or leave the column out."
+        ) from None
+
+
+def _whole_numbers(column: Any, name: str) -> _Converted:
+    if not column.null_count:
+        return _by_numpy(column), []
+    values = _by_numpy(column.fill_null(0)).to_numpy()
+    return pd.Series(pd.arrays.IntegerArray(values, column.is_null().to_numpy()), copy=False), []
+
+
+def _floats(column: Any, name: str) -> _Converted:
+    pa: Any = importlib.import_module("pyarrow")
+    pc: Any = importlib.import_module("pyarrow.compute")
+    single = column.cast(pa.float32()) if column.type == pa.float16() else column
+    notices = []
+    undefined = int(pc.sum(pc.is_nan(single)).as_py() or 0) if column.null_count else 0
+    if undefined:
+        notices.append(
+            Notice(
+                "nan_is_missing",
+                f"column {name!r} has NaN (not a number) in {counted(undefined, 'cell')}, and no value in "
+                f"{counted(column.null_count, 'cell')}: all of them count as missing.",
+                column=name,
+                count=undefined,
+                example="NaN",
+            )
+        )
+    return _by_numpy(single), notices
+
+
+def _decimals(column: Any, name: str) -> _Converted:
+    pa: Any = importlib.import_module("pyarrow")
+    text = column.cast(pa.string())
+    if column.type.scale <= 0:
+        try:
+            return _whole_numbers(text.cast(pa.int64()), name)
+        except pa.ArrowInvalid:
+            pass  # more than 64 bits, or written with an exponent
+    # The nearest float is that of the text; pyarrow's own way from decimals to floats may miss it by one.
+    numbers = text.cast(pa.float64())
+    if column.type.precision <= _EXACT_DIGITS or _prints_back(column, numbers):
+        return _by_numpy(numbers), []
+    inexact = next(
+        cell
+        for cell, number in zip(text, numbers, strict=True)
+        if cell.is_valid and not _is_exact(column, cell, number)
+    )
+    return _by_pandas(text), [_kept_as_text(column, name, "decimals with more digits than a float keeps", str(inexact))]
+
+
+def _prints_back(column: Any, numbers: Any) -> bool:
+    """Whether all floats are, as they are printed, the decimals of a column."""
+    pa: Any = importlib.import_module("pyarrow")
+    try:
+        return bool(numbers.cast(pa.string()).cast(column.type).equals(column))
+    except pa.ArrowInvalid:  # more digits than the column's type has
+        return False
+
+
+def _is_exact(column: Any, text: Any, number: Any) -> bool:
+    pa: Any = importlib.import_module("pyarrow")
+    return _prints_back(pa.chunked_array([[text.as_py()]]).cast(column.type), pa.chunked_array([[number.as_py()]]))
+
+
+def _dates(column: Any, name: str) -> _Converted:
+    pa: Any = importlib.import_module("pyarrow")
+    return _timestamps(column.cast(pa.timestamp("s" if pa.types.is_date32(column.type) else "ms")), name, unit="D")
+
+
+def _timestamps(column: Any, name: str, unit: str | None = None) -> _Converted:
+    """Return times; where they are beyond those that can be printed, as text, to the ``unit`` if it is given."""
+    pa: Any = importlib.import_module("pyarrow")
+    pc: Any = importlib.import_module("pyarrow.compute")
+    zone = column.type.tz
+    ends = pc.min_max(column.cast(pa.int64())).as_py().values()
+    # In seconds, as nanoseconds reach no further than from 1677 to 2262.
+    first, last = (np.datetime64("NaT" if end is None else end, column.type.unit).astype("M8[s]") for end in ends)
+    if first < _FIRST_DAY or last >= _BEYOND:
+        texts = [_times_as_text(chunk, unit or column.type.unit) for chunk in column.chunks]
+        beyond = str(first if first < _FIRST_DAY else last).replace("T", " ")
+        what = "dates or times beyond the years 1 to 9999"
+        return _by_pandas(pa.chunked_array(texts)), [_kept_as_text(column, name, what, beyond)]
+    if zone is None:
+        return _by_numpy(column), []
+    try:
+        return _by_pandas(column), []
+    except (KeyError, ValueError, pa.ArrowException):  # a zone that this machine does not know
+        moved = _by_pandas(column.cast(pa.timestamp(column.type.unit, "UTC")))
+    count = len(column) - column.null_count
+    notice = Notice(
+        "unknown_time_zone",
+        f"column {name!r} has {counted(count, 'time')} in the time zone {zone!r}, which this machine does not know: "
+        f"read as times in UTC, such as {moved.dropna().iloc[0] if count else ''}.",
+        column=name,
+        count=count,
+        example=str(first),
+    )
+    return moved, [notice] if count else []
+
+
+def _times_as_text(chunk: Any, unit: str) -> Any:
+    """Return times as text such as ``12024-05-01 12:00:00``, those of a zone in UTC with ``+00:00`` behind."""
+    pa: Any = importlib.import_module("pyarrow")
+    moments: NDArray[np.datetime64] = chunk.cast(pa.timestamp(chunk.type.unit)).to_numpy(zero_copy_only=False)
+    absent = np.isnat(moments)
+    texts = np.char.replace(moments.astype(f"M8[{unit}]").astype(str), "T", " ")
+    behind = "+00:00" if chunk.type.tz else ""
+    return pa.array([None if no else text + behind for text, no in zip(texts, absent, strict=True)], pa.string())
+
+
+def _times_of_day(column: Any, name: str) -> _Converted:
+    pa: Any = importlib.import_module("pyarrow")
+    pc: Any = importlib.import_module("pyarrow.compute")
+    return _by_pandas(pc.replace_substring_regex(column.cast(pa.string()), r"\.0+$", "")), []
+
+
+def _bytes(column: Any, name: str) -> _Converted:
+    pa: Any = importlib.import_module("pyarrow")
+    plain = column.cast(pa.large_binary())
+    try:
+        text = plain.cast(pa.large_string())
+        how = "bytes without an encoding: they are read as text in UTF-8"
+    except pa.ArrowInvalid:
+        text = pa.chunked_array([_as_hexadecimal(chunk) for chunk in plain.chunks], pa.large_string())
+        how = "bytes that are no text: they are kept in hexadecimal"
+    series = _by_pandas(text)
+    present = series.dropna()
+    example = str(present.iloc[0])[:40] if len(present) else ""
+    notice = Notice(
+        "bytes",
+        f"column {name!r} holds {counted(len(present), 'cell')} of {how}, such as {example!r}.",
+        column=name,
+        count=len(present),
+        example=example,
+    )
+    return series, [notice] if len(present) else []
+
+
+def _as_hexadecimal(chunk: Any) -> Any:
+    pa: Any = importlib.import_module("pyarrow")
+    return pa.array([None if cell is None else cell.hex() for cell in chunk.to_pylist()], pa.large_string())
+
+
+def _dictionary(column: Any, name: str) -> _Converted:
+    pa: Any = importlib.import_module("pyarrow")
+    values = column.type.value_type
+    if is_category_type(values):
+        unified = column.unify_dictionaries()
+        found = unified.chunk(0).dictionary if unified.num_chunks else pa.array([], values)
+        # A category that occurs twice in a dictionary, or that is missing, is none for pandas.
+        if not found.null_count and len(found.unique()) == len(found):
+            return _by_pandas(unified), []
+    return to_series(column.cast(values), name, "")
+
+
+def _extension(column: Any, name: str) -> _Converted:
+    pa: Any = importlib.import_module("pyarrow")
+    kind = str(column.type.extension_name)
+    if kind.startswith("pandas."):  # periods and intervals
+        found = _by_pandas(column)
+        return _texts([None if absent else str(cell) for cell, absent in zip(found, found.isna(), strict=True)]), []
+    stored = pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
+    if kind == "arrow.uuid":
+        return _texts([None if cell is None else str(uuid.UUID(bytes=cell)) for cell in stored.to_pylist()]), []
+    if kind == "arrow.bool8":
+        return _by_pandas(stored.cast(pa.bool_())), []
+    series, notices = to_series(stored, name, "")
+    if kind == "arrow.json":
+        return series, notices
+    present = series.dropna()
+    example = str(present.iloc[0])[:40] if len(present) else ""
+    mine = Notice(
+        "other_type",
+        f"column {name!r} has the type {kind!r}, unknown here: its {counted(len(present), 'value')} are read "
+        f"as they are stored ({column.type.storage_type}), such as {example!r}.",
+        column=name,
+        count=len(present),
+        example=example,
+    )
+    return series, [mine, *notices]
+
+
+def _kept_as_text(column: Any, name: str, what: str, example: str) -> Notice:
+    count = len(column) - column.null_count
+    return Notice(
+        "kept_as_text",
+        f"column {name!r} holds {what}, such as {example}: all its {counted(count, 'value')} are kept as text.",
+        column=name,
+        count=count,
+        example=example,
+    )

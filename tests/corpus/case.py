@@ -1,0 +1,86 @@
+"""What one bad file of the corpus is, and what is to become of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from microagg.errors import DataError
+from microagg.tables import read_file
+
+
+@dataclass(frozen=True)
+class Case:
+    """A file that somebody may choose, and the outcomes that are right.
+
+    Attributes
+    ----------
+    name : str
+        What is wrong with it.
+    file : str
+        What the file is called.
+    make : callable
+        Returns its bytes.
+    cells : dict or None
+        Where it is read: what the columns hold, as text, with None where a value is missing.
+    shape : tuple or None
+        Where it is read and is long: how many records and columns it has.
+    says : str
+        Where it is read: a pattern that one of the notices has; without it there must be none.
+    refuses : str
+        A pattern that the refusal has. Together with ``says`` or ``cells``, either outcome is right.
+    reading : dict
+        The arguments of :func:`microagg.tables.read_file`.
+    heavy : bool
+        Whether it claims much more than it has, so that its memory is measured.
+    page : bool
+        Whether it is uploaded on the page, too.
+    """
+
+    name: str
+    file: str
+    make: Callable[[], bytes]
+    cells: dict[str, list[str | None]] | None = None
+    shape: tuple[int, int] | None = None
+    says: str = ""
+    refuses: str = ""
+    reading: dict[str, Any] = field(default_factory=dict)
+    heavy: bool = False
+    page: bool = False
+
+
+def texts_of(series):
+    """Return the cells of a column as text, None where there is no value; whole days and whole numbers as such."""
+    cells = [None if absent else str(cell) for cell, absent in zip(series, series.isna(), strict=True)]
+    for tail in (" 00:00:00", ".0"):
+        if all(cell is None or cell.endswith(tail) for cell in cells) and series.dtype.kind in "Mf":
+            cells = [cell and cell.removesuffix(tail) for cell in cells]
+    return cells
+
+
+def check(case: Case, data: bytes) -> None:
+    """Read the file of a case, and assert that what becomes of it is right."""
+    try:
+        reading = read_file(data, name=case.file, **case.reading)
+    except DataError as error:
+        message = str(error)
+        assert case.refuses, f"refused: {message}"
+        assert re.search(case.refuses, message, re.IGNORECASE), message
+        # One sentence that a person can act upon.
+        assert "\n" not in message
+        assert message.endswith(".")
+        assert len(message) < 1500
+        return
+    said = [notice.text for notice in reading.notices]
+    frame = reading.frame
+    assert case.cells is not None or case.shape or case.says, f"read, though it should be refused: {frame.head()}"
+    if case.shape:
+        assert frame.shape == case.shape
+    if case.cells is not None:
+        assert {name: texts_of(frame[name]) for name in frame} == case.cells
+    if case.says:
+        assert any(re.search(case.says, text, re.IGNORECASE | re.DOTALL) for text in said), said
+    else:
+        assert said == []
