@@ -82,7 +82,7 @@ class Server:
         own = Path(f"/proc/{self.process.pid}")
         if not own.exists():
             pytest.skip("this system does not tell by /proc what a process listens on")
-        inodes = {os.readlink(entry).removeprefix("socket:[").removesuffix("]") for entry in (own / "fd").iterdir()}
+        inodes = {str(entry.readlink()).removeprefix("socket:[").removesuffix("]") for entry in (own / "fd").iterdir()}
         found = set()
         for table, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
             for line in (own / "net" / table).read_text().splitlines()[1:]:

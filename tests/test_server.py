@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
 import pytest
-import tomllib
 
 from tests.conftest import ROOT
 from tests.servers import Server
