@@ -10,10 +10,15 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from microagg.taxonomy import category
-from microagg.validation import FloatArray
+from microagg.validation import LARGEST, FloatArray
 
 _BINS = 24
 _LOOKED_AT, _EXAMPLES, _LONGEST = 200, 3, 24
+
+# Whole numbers below this have the edges of their bins, which end in .5, among the floats.
+_HALVES = 2.0**51
+# Whole numbers over a wider range are binned as any others.
+_WHOLE_RANGE = 1e9
 
 
 def category_counts(series: pd.Series[Any]) -> dict[str, int]:
@@ -35,16 +40,23 @@ def category_counts(series: pd.Series[Any]) -> dict[str, int]:
 
 
 def bin_edges(values: FloatArray, most: int) -> FloatArray:
-    """Return the edges of at most ``most`` equally wide bins that cover ``values``, finite and at least one.
+    """Return the edges of at most ``most`` equally wide bins that cover ``values``, finite and at least one, ascending.
 
-    There are no more bins than distinct values, but 2 at least; those of whole numbers hold equally many of them:
-    otherwise bars would differ in height though the data do not.
+    There are no more bins than distinct values, but 2 at least unless floats are too coarse for that; those of whole
+    numbers hold equally many of them: otherwise bars would differ in height though the data do not.
     """
     low, high = float(values.min()), float(values.max())
-    if (values == np.round(values)).all() and high - low < 1e9:
+    if max(-low, high) < _HALVES and high - low < _WHOLE_RANGE and (values == np.round(values)).all():
         step = max(1, math.ceil((high - low + 1) / most))
         return np.arange(low - 0.5, high + step + 0.5, step)
-    return np.histogram_bin_edges(values, min(most, max(2, len(np.unique(values)))))
+    if low == high:
+        around = max(0.5, float(np.spacing(abs(low))))
+        return np.array([low - around, low, low + around])
+    shares = np.linspace(0.0, 1.0, min(most, max(2, len(np.unique(values)))) + 1)
+    # The range itself may be beyond all floats, and a part of a narrow one below their spacing.
+    edges = low * (1.0 - shares) + high * shares
+    edges[[0, -1]] = low, high
+    return np.unique(edges.clip(low, high))
 
 
 def summary(frame: pd.DataFrame) -> pd.DataFrame:
@@ -73,7 +85,13 @@ def _figures(series: pd.Series[Any]) -> dict[str, Any]:
     if not len(values):
         return found
     counts = np.histogram(values, bin_edges(values, _BINS))[0].tolist()
-    return {"least": values.min(), "mean": values.mean(), "greatest": values.max(), "distribution": counts}
+    return {"least": values.min(), "mean": _mean(values), "greatest": values.max(), "distribution": counts}
+
+
+def _mean(values: FloatArray) -> float:
+    # The sum of numbers that are finite need not be.
+    unit = max(1.0, float(np.abs(values).max()) / LARGEST)
+    return float((values / unit).mean() * unit)
 
 
 def _examples(series: pd.Series[Any]) -> str:
