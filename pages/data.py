@@ -3,7 +3,7 @@
 import streamlit as st
 
 from microagg import MicroaggError, datasets
-from microagg.columns import MOST_CLASSES
+from microagg.columns import MOST_CLASSES, Excerpt
 from microagg.scaling import SCALES, scale_effect
 from pages.ui import shell, state
 from pages.ui.data import attributes, columns, roles, sources, tables
@@ -11,7 +11,6 @@ from pages.ui.data.tables import Table, chosen_table
 from pages.ui.data.workspace import Workspace, chosen_workspace
 from pages.ui.text import count, escape_markdown, named, sentence
 
-_SHOWN_ROWS, _SHOWN_CELLS = 5_000, 200_000
 _SCALE_NAMES = {"zscore": "z-score", "minmax": "min-max", "none": "none"}
 _WEIGHTS = {"mean": "The group's mean (recommended)", "keep": "As they are", "drop": "Left out"}
 
@@ -181,10 +180,22 @@ def _distributions(table: Table) -> None:
 
 def _records(table: Table, size: str) -> None:
     st.subheader("Records")
-    n, d = table.frame.shape
-    shown = min(n, _SHOWN_ROWS, max(_SHOWN_CELLS // d, 1))
-    st.caption(f"{size}." if shown == n else f"{size}. The first {shown:,} are shown.")
-    st.dataframe(table.frame.head(shown), width="stretch", height=360)
+    shown = columns.beginning(table)
+    st.caption(f"{size}.{_left_out(table, shown)}")
+    st.dataframe(shown.frame, width="stretch", height=360)
+
+
+def _left_out(table: Table, shown: Excerpt) -> str:
+    """Return a sentence on what of a table is not shown, if anything."""
+    parts = [
+        f"the first {there:,} {what}"
+        for there, of, what in zip(shown.frame.shape, table.frame.shape, ("records", "columns"), strict=True)
+        if there < of
+    ]
+    if not parts and not shown.n_cut:
+        return ""
+    says = f" Shown are {' and '.join(parts)}." if parts else ""
+    return says + (f" {count(shown.n_cut, 'text')} too long to be shown end in “…”." if shown.n_cut else "")
 
 
 shell.show(body)

@@ -325,7 +325,9 @@ def _dated(dates: pd.Series[Any], kinds: tuple[str, ...]) -> Reading:
     if present.empty:
         return Reading("date", kinds, unit="day")
     yearly = bool(((present.dt.month == 1) & (present.dt.day == 1)).all()) and len(present) > 1
-    reason = f"dates from {present.min():%Y-%m-%d} to {present.max():%Y-%m-%d}"
+    # Python itself writes no dates before the year 1 and after 9999.
+    first, last = np.datetime_as_string(np.array([present.min(), present.max()], dtype="M8[s]"), unit="D")
+    reason = f"dates from {first} to {last}"
     reason += ", all of them the first day of a year" if yearly else ""
     return Reading("date", kinds, unit="year" if yearly else "day", reasons=(reason,))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
+from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_object_dtype
 
 from microagg.taxonomy import category
 from microagg.validation import LARGEST, FloatArray
@@ -79,7 +79,11 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
 def _figures(series: pd.Series[Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"least": np.nan, "mean": np.nan, "greatest": np.nan, "distribution": []}
     if not is_numeric_dtype(series) or is_bool_dtype(series):
-        return found | {"distribution": series.dropna().astype(str).value_counts().head(_BINS).tolist()}
+        present = series.dropna()
+        if is_object_dtype(series):
+            present = present.map(str)  # such as lists, which cannot be counted as they are
+        counts = present.value_counts().head(_BINS)
+        return found | {"distribution": counts[counts > 0].tolist()}
     values = series.to_numpy(float, na_value=np.nan)
     values = values[np.isfinite(values)]
     if not len(values):

@@ -14,7 +14,7 @@ import pandas as pd
 import streamlit as st
 
 from microagg import columns as package
-from microagg.columns import Decision, category_counts, first_decisions, summary
+from microagg.columns import Decision, Excerpt, category_counts, excerpt, first_decisions, summary
 from microagg.suggestions import near_duplicates, suggest_taxonomies
 from microagg.tables import digest_bytes
 from microagg.taxonomy import Taxonomy
@@ -61,6 +61,16 @@ def _summary(identity: str, _table: Table) -> pd.DataFrame:
 def figures(table: Table) -> pd.DataFrame:
     """Return a few figures of each column of ``table``, see :func:`microagg.columns.summary`."""
     return _summary(table.identity, table)
+
+
+@st.cache_resource(scope="session", max_entries=4, show_spinner=False)
+def _excerpt(identity: str, _table: Table) -> Excerpt:
+    return excerpt(_table.frame)
+
+
+def beginning(table: Table) -> Excerpt:
+    """Return the beginning of ``table`` as a screen can show it."""
+    return _excerpt(table.identity, table)
 
 
 def columns(table: Table) -> dict[str, Decision]:

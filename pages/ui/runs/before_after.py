@@ -155,5 +155,6 @@ def _side_by_side(before: pd.DataFrame, release: Release, names: list[str]) -> N
 
 def _short(value: object) -> str:
     if isinstance(value, pd.Timestamp):
-        return f"{value:%Y-%m-%d}"
+        # Python itself writes no dates after the year 9999.
+        return str(value.to_datetime64().astype("datetime64[D]"))
     return f"{value:.6g}" if isinstance(value, float) else str(value)
