@@ -9,7 +9,10 @@ from pages.ui import shell, state
 from pages.ui.data import attributes, columns, roles, sources, tables
 from pages.ui.data.tables import Table, chosen_table
 from pages.ui.data.workspace import Workspace, chosen_workspace
-from pages.ui.text import count, escape_markdown, named, sentence
+from pages.ui.text import count, escape_markdown, named, sentence, shortened
+
+# Of more columns the first are described.
+_MOST_DISTRIBUTIONS = 200
 
 _SCALE_NAMES = {"zscore": "z-score", "minmax": "min-max", "none": "none"}
 _WEIGHTS = {"mean": "The group's mean (recommended)", "keep": "As they are", "drop": "Left out"}
@@ -49,7 +52,7 @@ def body() -> None:
         attributes.show(table, workspace)
     except MicroaggError as error:
         st.error(sentence(error))
-    _distributions(table)
+    _distributions(table, workspace)
     _records(table, size)
     if table.source:  # the package's own words, whose addresses are links
         st.caption(f"Source: {table.source}")
@@ -148,18 +151,23 @@ def _scaling(table: Table) -> None:
 # --- a look at the file -----------------------------------------------------------------------------------------------
 
 
-def _distributions(table: Table) -> None:
+def _distributions(table: Table, workspace: Workspace | None) -> None:
     st.subheader("Distributions")
-    found = columns.columns(table)
-    shown = columns.figures(table).copy()
-    shown.insert(1, "role", [columns.ROLES[column.role] for column in found.values()])
-    shown["distinct"] = [column.guess.n_distinct for column in found.values()]
-    shown["missing"] = [column.n_missing for column in found.values()]
+    all_columns = list(columns.columns(table).values())
+    found = all_columns[:_MOST_DISTRIBUTIONS]
+    if len(found) < len(all_columns):
+        st.caption(f"The first {len(found):,} of {len(all_columns):,} columns.")
+    shown = columns.figures(table, 0, len(found), None if workspace is None else workspace.source.declared).copy()
+    shown["column"] = shown["column"].map(shortened)
+    shown.insert(1, "role", [columns.ROLES[column.role] for column in found])
+    shown["distinct"] = [column.guess.n_distinct for column in found]
+    shown["missing"] = [column.n_missing for column in found]
     st.dataframe(
         shown,
         hide_index=True,
         width="stretch",
         height="content" if len(shown) <= 16 else 560,
+        placeholder="",
         column_order=["column", "distribution", "role", "least", "mean", "greatest", "distinct", "missing"],
         column_config={
             "column": "Column",

@@ -197,6 +197,8 @@ def _meanings(used: FloatArray) -> list[str]:
 
 def _number_codes(numbers: FloatArray, finite: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which of the distinct whole ``numbers`` look like codes for missing: far from all that may be values."""
+    if numbers[finite].min() >= 0 and numbers[finite].max() < _POSITIVE_CODES[0]:
+        return np.zeros(len(numbers), dtype=np.bool_)
     negative, positive = np.isin(numbers, _NEGATIVE_CODES), np.isin(numbers, _POSITIVE_CODES)
     others = numbers[finite & ~negative & ~positive]
     coded = np.zeros(len(numbers), dtype=np.bool_)
