@@ -102,7 +102,9 @@ def read_kind(column: Column) -> Reading:
     if is_datetime64_any_dtype(dtype):
         return _dates(column)
     if is_numeric_dtype(dtype) and not is_complex_dtype(dtype):
-        return _numbers(column, pd.to_numeric(column.distinct).to_numpy(dtype=np.float64, na_value=np.nan))
+        # Objects too may have a type of numbers.
+        distinct = column.distinct if isinstance(column.distinct.dtype, np.dtype) else pd.to_numeric(column.distinct)
+        return _numbers(column, distinct.to_numpy(dtype=np.float64, na_value=np.nan))
     if column.n_distinct and (is_string_dtype(dtype) or is_object_dtype(dtype)):
         return _objects(column)
     return Reading(None, reasons=() if column.n_distinct == 0 else (_neither(column),))

@@ -52,16 +52,16 @@ def attribute_changes(before: pd.DataFrame, after: pd.DataFrame, schema: Schema,
 
 
 def correlation_changes(
-    before: pd.DataFrame, after: pd.DataFrame, schema: Schema
+    before: pd.DataFrame, after: pd.DataFrame, schema: Schema, most: int | None = None
 ) -> tuple[tuple[Hashable, ...], FloatArray, FloatArray]:
     """Return the numeric quasi-identifiers that are released as numbers, and their correlations before and after.
 
-    Frames as in :func:`attribute_changes`; those that are constant before are left out. Both arrays have shape (m, m);
+    Of more than ``most`` quasi-identifiers, where that is given, only the first are looked at. Frames as in :func:`attribute_changes`; those that are constant before are left out. Both arrays have shape (m, m);
     they are NaN where all values have become equal. Records count by their weights where they have such.
     """
     names = tuple(
         name
-        for name in schema.quasi_identifiers
+        for name in schema.quasi_identifiers[:most]
         if is_numeric_dtype(before[name]) and is_numeric_dtype(after[name]) and before[name].nunique() > 1
     )
     if not names:
