@@ -56,8 +56,9 @@ def correlation_changes(
 ) -> tuple[tuple[Hashable, ...], FloatArray, FloatArray]:
     """Return the numeric quasi-identifiers that are released as numbers, and their correlations before and after.
 
-    Of more than ``most`` quasi-identifiers, where that is given, only the first are looked at. Frames as in :func:`attribute_changes`; those that are constant before are left out. Both arrays have shape (m, m);
-    they are NaN where all values have become equal. Records count by their weights where they have such.
+    Of more than ``most`` quasi-identifiers, where that is given, only the first are looked at. Frames as in
+    :func:`attribute_changes`; those that are constant before are left out. Both arrays have shape (m, m); they are NaN
+    where all values have become equal. Records count by their weights where they have such.
     """
     names = tuple(
         name
