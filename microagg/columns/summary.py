@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_object_dtype
+from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype, is_object_dtype
 
 from microagg.taxonomy import category
-from microagg.validation import LARGEST, FloatArray
+from microagg.validation import LARGEST, FloatArray, check_frame
 
 _BINS = 24
 _LOOKED_AT, _EXAMPLES, _LONGEST = 200, 3, 24
@@ -69,7 +69,13 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
         there are none. ``distribution`` is a list of the numbers of records: of a numeric column in at most 24 equal
         parts of its range (see :func:`bin_edges`), of any other with each of its 24 most frequent values. ``examples``
         are the first three distinct values of the first 200 that are not missing, as a text, each cut to 24 characters.
+
+    Raises
+    ------
+    DataError
+        If ``frame`` is not a DataFrame with unique column names on one level.
     """
+    check_frame(frame)
     return pd.DataFrame(
         [{"column": str(name), **_figures(frame[name]), "examples": _examples(frame[name])} for name in frame.columns],
         columns=["column", "least", "mean", "greatest", "distribution", "examples"],
@@ -78,7 +84,7 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _figures(series: pd.Series[Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"least": np.nan, "mean": np.nan, "greatest": np.nan, "distribution": []}
-    if not is_numeric_dtype(series) or is_bool_dtype(series):
+    if not is_numeric_dtype(series) or is_bool_dtype(series) or is_complex_dtype(series):
         present = series.dropna()
         if is_object_dtype(series):
             present = present.map(str)  # such as lists, which cannot be counted as they are
