@@ -88,13 +88,13 @@ def _classes(table: Table) -> None:
         options["-"] = "None"
     if chosen not in options and chosen != own:
         st.warning(
-            f"{escape_markdown(repr(chosen))} cannot be the class, which is a confidential column or a stratum with 2 to "
-            f"{MOST_CLASSES} values, none of them missing. No class is used."
+            f"{escape_markdown(repr(chosen))} cannot be the class to predict, which is a confidential column or a stratum with 2 to "
+            f"{MOST_CLASSES} values, none of them missing. No class is predicted."
         )
     options.setdefault(chosen, str(own) if chosen == own else "None")
     state.bound(
         st.selectbox,
-        "Class (optional)",
+        "Class to predict (optional)",
         "classes",
         options=list(options),
         format_func=options.get,

@@ -16,7 +16,7 @@ from microagg.metrics import bounds
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 3))
-MASKED = np.ma.masked_array(X, mask=X == X[13, 0])
+MASKED = np.ma.masked_array(X, mask=np.arange(72).reshape(24, 3) == 39)
 
 WAYS = {
     "fit": lambda X: microagg.make("mdav", k=3).fit(X),
@@ -68,12 +68,10 @@ def test_names_of_several_types(names):
     frame = pd.DataFrame(X, columns=pd.Index(names, tupleize_cols=False))
     with pytest.raises(DataError, match="make all of them text"):
         microagg.make("mdav", k=3).fit(frame)
-    with pytest.raises(DataError, match="column name .* so no recipe can hold it: rename it"):
+    with pytest.raises(DataError, match=r"column name .* so no recipe can hold it: rename it"):
         microagg.microaggregate(frame, k=3, method="mdav", quasi_identifiers=list(frame.columns))
     assert len(guess_columns(frame)) == 3
-    assert (
-        excerpt(frame).frame.columns.tolist() == [str(name) for name in names] if len(set(map(str, names))) == 3 else 1
-    )
+    assert excerpt(frame).frame.columns.is_unique
 
 
 @pytest.mark.parametrize(
@@ -95,7 +93,7 @@ def test_names_that_occur_twice_are_refused():
 
 def test_integers_beyond_all_floats_are_named_by_their_column():
     frame = pd.DataFrame({"x": X[:, 0], "a": [10**400 + i for i in range(24)]})
-    with pytest.raises(DataError, match="column 'a' is not numeric .*401 digits"):
+    with pytest.raises(DataError, match=r"column 'a' is not numeric .*401 digits"):
         microagg.microaggregate(frame, k=3, method="mdav", quasi_identifiers=["x", "a"])
 
 
@@ -105,7 +103,7 @@ def test_dates_of_any_year_are_grouped_and_released():
     frame = pd.DataFrame({"born": pd.array(np.array(born, dtype="M8[s]")), "far": far})
     release = microagg.microaggregate(frame, k=24, method="mdav", quasi_identifiers=["born", "far"])
     assert str(release.frame["born"].to_numpy()[0]).startswith("1480-")
-    assert str(release.frame["far"].to_numpy()[0]).startswith("12000-01-12") or release.frame["far"].nunique() == 1
+    assert str(release.frame["far"].to_numpy()[0]).startswith("12000-01-12")
     assert "dates from 12000-01-01 to 12000-01-24" in str(guess_columns(frame)[1].reasons)
 
 

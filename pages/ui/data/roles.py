@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from microagg.columns import Decision
-from pages.ui import shell
+from pages.ui import shell, state
 from pages.ui.data import columns
 from pages.ui.data.tables import Table
 from pages.ui.text import count, escape_markdown, named, sentence
@@ -47,6 +47,11 @@ def show(table: Table) -> None:
 
 def _say_lost(table: Table) -> None:
     """Say which columns of the address are not there, and which orders and taxonomies it could not carry."""
+    if state.is_too_long():
+        st.info(
+            "So much has been decided about the columns that the address cannot hold it: it stays in this session, and a "
+            "link does not carry it."
+        )
     unknown, lacking = columns.unknown(table), columns.not_carried(table)
     if unknown:
         are = "is no column" if len(unknown) == 1 else "are no columns"
