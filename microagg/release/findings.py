@@ -180,7 +180,7 @@ class _File:
         return len(names) > 0 and counting.combined(self.classes, *map(self.codes, names)).max() == n_classes
 
     def below(self, *names: Hashable) -> Below:
-        """Return how many records are in equivalence classes of fewer than k, if those who look for a person know ``names`` too."""
+        """Return how many records are in classes of fewer than k, if those who look for a person know ``names`` too."""
         return counting.below(counting.combined(self.classes, *map(self.codes, names)), self.k)
 
     def _present(self, names: Sequence[Hashable]) -> tuple[Hashable, ...]:
@@ -248,8 +248,8 @@ def _k(file: _File) -> Iterator[Finding]:
     else:
         splitting = _splitting(file, names)
         text = (
-            f"Who also knows {quoted(names)} finds {_records(together, file)} in equivalence classes of fewer than k = {k:,} "
-            f"(without {_them(names)} each equivalence class has at least {alone.smallest:,}).{_alone(splitting, names)} "
+            f"Who also knows {quoted(names)} finds {_records(together, file)} in classes of fewer than k = {k:,} "
+            f"(without {_them(names)} each class has at least {alone.smallest:,}).{_alone(splitting, names)} "
             f"Leave {_them(names)} out, or say what {_they(names)}."
         )
         yield Finding("stop", "k", tuple(splitting) or names, text)
@@ -287,7 +287,7 @@ def _identifying_together(file: _File) -> Iterator[Finding]:
         return
     splitting = _splitting(file, names)
     text = (
-        f"Who knows {quoted(names)} besides the quasi-identifiers finds {_records(together, file)} in equivalence classes of fewer "
+        f"Who knows {quoted(names)} besides the quasi-identifiers finds {_records(together, file)} in classes of fewer "
         f"than k = {file.k:,}.{_alone(splitting, names)} If others may know {_them(names)}, leave {_them(names)} out "
         f"or {_make(names)}."
     )
@@ -348,13 +348,11 @@ def _one_to_one(codes: IntArray, target: IntArray) -> bool:
 def _homogeneity(file: _File) -> Iterator[Finding]:
     names = file.confidential
     if not names:
-        yield Finding(
-            "ok", "homogeneity", (), "No column is declared confidential, so equivalence classes were not looked into."
-        )
+        yield Finding("ok", "homogeneity", (), "No column is declared confidential, so classes were not looked into.")
         return
     varied = [name for name in names if file.codes(name).min() < file.codes(name).max()]
     if not varied:
-        text = f"All records have the same {quoted(names)}, so no equivalence class says more than the file as a whole."
+        text = f"All records have the same {quoted(names)}, so no class says more than the file as a whole."
         yield Finding("ok", "homogeneity", names, text)
     diverse = []
     for name in varied:
@@ -364,7 +362,7 @@ def _homogeneity(file: _File) -> Iterator[Finding]:
             continue
         yield Finding("warn", "homogeneity", (name,), _uniform_text(file, name, found))
     if diverse:
-        text = f"In every equivalence class there are several values of {quoted(diverse)}."
+        text = f"In every class there are several values of {quoted(diverse)}."
         yield Finding("ok", "homogeneity", tuple(diverse), text)
 
 
@@ -373,7 +371,7 @@ def _uniform_text(file: _File, name: Hashable, found: Uniform) -> str:
     return (
         f"In {found.classes:,} of {int(file.classes.max()) + 1:,} classes, with {counted(found.records, 'record')}, "
         f"all have the same {plain(name)!r}, most often {plain(value)!r} ({counted(found.with_commonest, 'record')}): "
-        "who finds a person's equivalence class learns it. A larger k makes this rarer; coarser values say less."
+        "who finds a person's class learns it. A larger k makes this rarer; coarser values say less."
     )
 
 
@@ -384,7 +382,7 @@ def _weights(file: _File) -> Iterator[Finding]:
     if names[0] not in file.released.columns:
         yield Finding("ok", "weights", names, f"The weights {quoted(names)} are left out.")
     elif file.weights_of_classes:
-        text = f"The weights {quoted(names)} are one value for each equivalence class, so they tell no record from others in it."
+        text = f"The weights {quoted(names)} are one value for each class, so they tell no record from others in it."
         yield Finding("ok", "weights", names, text)
 
 
@@ -413,7 +411,7 @@ def _order(shuffled: bool) -> Finding:
 
 
 def _splitting(file: _File, names: Sequence[Hashable]) -> dict[Hashable, Below]:
-    """Return those of the columns that alone, with the quasi-identifiers, put records in equivalence classes of fewer than k."""
+    """Return those of the columns that alone, with the quasi-identifiers, put records in classes of fewer than k."""
     counts = {name: file.below(name) for name in names}
     return {name: count for name, count in counts.items() if count.records}
 

@@ -100,3 +100,17 @@ def test_long_texts_are_cut_and_said_to_be():
     assert "30 texts too long to be shown end in “…”." in plain(app)
     shown = app.dataframe[-1].value["a"]
     assert shown.str.len().max() == 200
+
+
+def test_text_that_says_numbers_is_described_as_numbers_and_gaps_as_nothing():
+    numbers = [" 3.5 ", "n/a", *(str(i) for i in range(N - 2))]
+    app = upload("numbers.csv", csv(a=numbers, c=["red", "blue"] * (N // 2)))
+    assert "text, but" in plain(app)
+    [shown] = [table for table in app.dataframe if "distribution" in table.value]
+    rows = shown.value.set_index("column")
+    assert rows.loc["a", "least"] == 0
+    assert rows.loc["a", "greatest"] == N - 3
+    assert sum(rows.loc["a", "distribution"]) == N - 1
+    assert rows.loc["c", "distribution"] == [N // 2, N // 2]
+    assert np.isnan(rows.loc["c", "mean"])
+    assert shown.proto.placeholder == ""
