@@ -264,3 +264,8 @@ def test_proposals_for_adult_hold_its_values(benchmark):
     assert sorted(tree.values) == sorted(flat.values) == sorted(counts.index)
     assert {tree.names[tree.parents[tree.node(value)]] for value in rare.index} == {"rare"}
     assert near_duplicates(series) == ()
+
+
+def test_long_texts_are_compared_as_a_whole_only():
+    long = ["a" * 100_000, "b" * 100_000, "B" * 100_000]
+    assert near_duplicates(pd.Series(long * 30)) == ((long[2], long[1]),)

@@ -105,7 +105,6 @@ def test_long_texts_are_cut_and_said_to_be():
 def test_text_that_says_numbers_is_described_as_numbers_and_gaps_as_nothing():
     numbers = [" 3.5 ", "n/a", *(str(i) for i in range(N - 2))]
     app = upload("numbers.csv", csv(a=numbers, c=["red", "blue"] * (N // 2)))
-    assert "text, but" in plain(app)
     [shown] = [table for table in app.dataframe if "distribution" in table.value]
     rows = shown.value.set_index("column")
     assert rows.loc["a", "least"] == 0
