@@ -3,6 +3,7 @@
 from pages.ui import shell, sidebar, state
 
 page = shell.navigation()
+shell.require_login()
 state.load()
 if shell.uses_partition(page):
     sidebar.show()

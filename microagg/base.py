@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
@@ -25,10 +26,12 @@ from microagg.records import Records, class_codes
 from microagg.validation import (
     FloatArray,
     IntArray,
+    check_dense,
     check_enough_records,
     check_finite,
     check_k,
     numeric_matrix,
+    quoted,
 )
 
 
@@ -268,7 +271,7 @@ class Microaggregator(ClusterMixin, BaseEstimator):
         k = check_k(self.k)
         parameters = check_params(type(self), {param.name: getattr(self, param.name) for param in self.params})
         data = self._read_records(X) if self.info.mixed else self._read_numbers(X)
-        check_enough_records(len(data), k, "X")
+        check_enough_records(len(data), k, f"X (n_samples={len(data)})")
         if any(param.needs_classes for param in self.params):
             parameters["classes"] = self._read_classes(y, len(data), parameters)
         self.partition_ = Partition(self._partition(data, k, **parameters), k)
@@ -297,12 +300,15 @@ class Microaggregator(ClusterMixin, BaseEstimator):
 
     def _read_numbers(self, X: Any) -> FloatArray:
         names = list(X.columns) if hasattr(X, "columns") and hasattr(X, "dtypes") else None
+        check_dense(X)
         if names is not None:
-            numeric_matrix(X, names)  # names the column that is not numeric, which the check below would not
+            X = _as_table(X, names)
         try:
             data = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite=False)
-        except ValueError as error:
-            raise DataError(str(error)) from None
+        except (ValueError, OverflowError) as error:
+            # Some of scikit-learn's messages have several lines, and the whole array.
+            message, several, _ = str(error).partition(":\n")
+            raise DataError(f"{message}: X must be n records by d attributes." if several else message) from None
         check_finite(data, names)
         # To a kernel a read-only array is another type, for which it would be compiled once more.
         return data if data.flags.writeable else data.copy()
@@ -324,6 +330,19 @@ class Microaggregator(ClusterMixin, BaseEstimator):
                 f"classes='column'), or leave {using[0]} at its default."
             )
         return class_codes(y, n)
+
+
+def _as_table(frame: Any, names: list[Any]) -> pd.DataFrame:
+    """Return a table of numbers, dense, or raise :class:`DataError` naming the column that is none."""
+    if not names:
+        raise DataError("X has no columns: there must be one attribute at least.")
+    matrix = numeric_matrix(frame, names)
+    if len({isinstance(name, str) for name in names}) > 1:
+        raise DataError(
+            f"some names of columns are text and some are not ({quoted(names)}): make all of them text, such as by "
+            "X.columns.astype(str)."
+        )
+    return pd.DataFrame(matrix, columns=frame.columns)
 
 
 # The type of each kind of parameter in a signature.

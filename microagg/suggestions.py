@@ -20,6 +20,7 @@ RARE = "rare"
 # A value is a typing error of another if it is long, occurs in at most this share of the records, and the other in
 # more, and so many times as often.
 _LONG = 6
+_TOO_LONG = 200
 _RARE_SHARE = 0.01
 _TIMES_RARER = 5
 
@@ -34,8 +35,8 @@ _LEAST_SHARE = 0.01
 def near_duplicates(series: pd.Series[Any]) -> tuple[tuple[str, ...], ...]:
     """Return the sets of categories that may be spellings of one and the same.
 
-    They differ only by small and capital letters, blanks, accents, or punctuation between or after letters; or, of six
-    letters or more, by one letter (left out, added, changed or swapped with the next), where one of the two spellings
+    They differ only by small and capital letters, blanks, accents, or punctuation between or after letters; or, of 6 to
+    200 letters, by one letter (left out, added, changed or swapped with the next), where one of the two spellings
     is in at most 1 % of the records and the other in more, and at least 5 times as often.
 
     Returns
@@ -74,16 +75,16 @@ def _essence(value: str) -> str:
 def _typing_errors(counts: Mapping[str, int]) -> dict[str, str]:
     """Return for each rare spelling the frequent one that it differs from by one letter, of several the commonest."""
     bound = max(1, _RARE_SHARE * sum(counts.values()))
-    frequent = sorted(
-        (key for key, n in counts.items() if n > bound and len(key) >= _LONG), key=lambda key: -counts[key]
-    )
+    # Time and memory grow with the square of a text's length, and sentences are no categories.
+    counts = {key: n for key, n in counts.items() if _LONG <= len(key) <= _TOO_LONG}
+    frequent = sorted((key for key, n in counts.items() if n > bound), key=lambda key: -counts[key])
     near: dict[str, list[str]] = {}
     for key in frequent:
         for shorter in _with_one_less(key):
             near.setdefault(shorter, []).append(key)
     found = {}
     for key, n in counts.items():
-        if n > bound or len(key) < _LONG:
+        if n > bound:
             continue
         # Two texts that differ by one letter are equal after leaving out one of each at most.
         candidates = {other: None for shorter in _with_one_less(key) for other in near.get(shorter, [])}

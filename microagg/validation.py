@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,10 +53,11 @@ def check_labels(labels: ArrayLike) -> IntArray:
 
 def check_matrix(X: ArrayLike, n: int | None = None) -> FloatArray:
     """Return ``X`` as a 2-D float array (a 1-D array is one attribute) with ``n`` rows, or raise :class:`DataError`."""
+    check_dense(X)
     try:
         data = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"X must hold numbers only: {error}.") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(f"X must hold numbers only: {str(error).rstrip('.')}.") from None
     if data.ndim == 1:
         data = data[:, np.newaxis]
     if data.ndim != 2 or data.shape[1] == 0:
@@ -63,6 +65,22 @@ def check_matrix(X: ArrayLike, n: int | None = None) -> FloatArray:
     if n is not None and len(data) != n:
         raise DataError(f"X has {len(data)} records, but there are labels for {n}.")
     return data
+
+
+def check_dense(X: Any) -> None:
+    """Raise :class:`DataError` if ``X`` is a sparse matrix, or holds masked values or complex numbers.
+
+    As an array of floats the first would be none, and the others would lose the mask or the imaginary part unsaid.
+    """
+    if hasattr(X, "toarray") and hasattr(X, "nnz"):
+        raise DataError("X is a sparse matrix, and dense data are required: pass X.toarray().")
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        row = int(np.flatnonzero(np.ma.getmaskarray(X).reshape(len(X), -1).any(axis=1))[0])
+        raise DataError(
+            f"X has masked values, the first in record {row} (counting from 0): fill them in, or leave records out."
+        )
+    if getattr(getattr(X, "dtype", None), "kind", "") == "c":
+        raise DataError("Complex data not supported: X must hold real numbers, such as X.real.")
 
 
 def check_finite(X: FloatArray, names: Sequence[str] | None = None) -> None:
@@ -98,7 +116,7 @@ def check_enough_records(n: int, k: int, where: str = "the data") -> None:
     """Raise :class:`DataError` if ``n`` records cannot form one group of ``k``."""
     if n < k:
         raise DataError(
-            f"{where} has only {n} record{'' if n == 1 else 's'} (n_samples={n}), fewer than k={k}: "
+            f"{where} has only {n} record{'' if n == 1 else 's'}, fewer than k={k}: "
             f"no group of {k} can be formed. Choose k of at most {n}."
         )
 
@@ -163,6 +181,10 @@ def numeric_matrix(frame: pd.DataFrame, columns: Sequence[Any], role: str = "qua
     """
     check_unique_columns(list(frame.columns))
     check_columns(frame, columns)
+    taken = frame[list(columns)]
+    if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in taken.dtypes):
+        # In one go, as a table may have thousands of columns.
+        return np.ascontiguousarray(taken.to_numpy(dtype=np.float64))
     for column in columns:
         series = frame[column]
         if not (is_numeric_dtype(series) or is_bool_dtype(series)) or is_complex_dtype(series):
@@ -225,7 +247,13 @@ def quoted(names: Sequence[Any]) -> str:
 
 
 def _first_not_number(series: pd.Series[Any]) -> tuple[int, Any]:
-    values = pd.to_numeric(series.astype(object), errors="coerce")
+    try:
+        values = pd.to_numeric(series.astype(object), errors="coerce")
+    except OverflowError:  # an integer beyond all floats
+        row = next(
+            row for row, value in enumerate(series) if isinstance(value, int) and abs(value) > sys.float_info.max
+        )
+        return row, f"an integer of {len(str(abs(series.iloc[row])))} digits"
     rows = np.flatnonzero((values.isna() & series.notna()).to_numpy())
     row = int(rows[0]) if len(rows) else 0
     return row, series.iloc[row] if len(series) else None

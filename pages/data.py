@@ -3,15 +3,17 @@
 import streamlit as st
 
 from microagg import MicroaggError, datasets
-from microagg.columns import MOST_CLASSES
+from microagg.columns import MOST_CLASSES, Excerpt
 from microagg.scaling import SCALES, scale_effect
 from pages.ui import shell, state
 from pages.ui.data import attributes, columns, roles, sources, tables
 from pages.ui.data.tables import Table, chosen_table
 from pages.ui.data.workspace import Workspace, chosen_workspace
-from pages.ui.text import count, escape_markdown, named, sentence
+from pages.ui.text import count, escape_markdown, named, sentence, shortened
 
-_SHOWN_ROWS, _SHOWN_CELLS = 5_000, 200_000
+# Of more columns the first are described.
+_MOST_DISTRIBUTIONS = 200
+
 _SCALE_NAMES = {"zscore": "z-score", "minmax": "min-max", "none": "none"}
 _WEIGHTS = {"mean": "The group's mean (recommended)", "keep": "As they are", "drop": "Left out"}
 
@@ -50,7 +52,7 @@ def body() -> None:
         attributes.show(table, workspace)
     except MicroaggError as error:
         st.error(sentence(error))
-    _distributions(table)
+    _distributions(table, workspace)
     _records(table, size)
     if table.source:  # the package's own words, whose addresses are links
         st.caption(f"Source: {table.source}")
@@ -86,13 +88,13 @@ def _classes(table: Table) -> None:
         options["-"] = "None"
     if chosen not in options and chosen != own:
         st.warning(
-            f"{escape_markdown(repr(chosen))} cannot be the class, which is a confidential column or a stratum with 2 to "
-            f"{MOST_CLASSES} values, none of them missing. No class is used."
+            f"{escape_markdown(repr(chosen))} cannot be the class to predict, which is a confidential column or a stratum with 2 to "
+            f"{MOST_CLASSES} values, none of them missing. No class is predicted."
         )
     options.setdefault(chosen, str(own) if chosen == own else "None")
     state.bound(
         st.selectbox,
-        "Class (optional)",
+        "Class to predict (optional)",
         "classes",
         options=list(options),
         format_func=options.get,
@@ -149,18 +151,23 @@ def _scaling(table: Table) -> None:
 # --- a look at the file -----------------------------------------------------------------------------------------------
 
 
-def _distributions(table: Table) -> None:
+def _distributions(table: Table, workspace: Workspace | None) -> None:
     st.subheader("Distributions")
-    found = columns.columns(table)
-    shown = columns.figures(table).copy()
-    shown.insert(1, "role", [columns.ROLES[column.role] for column in found.values()])
-    shown["distinct"] = [column.guess.n_distinct for column in found.values()]
-    shown["missing"] = [column.n_missing for column in found.values()]
+    all_columns = list(columns.columns(table).values())
+    found = all_columns[:_MOST_DISTRIBUTIONS]
+    if len(found) < len(all_columns):
+        st.caption(f"The first {len(found):,} of {len(all_columns):,} columns.")
+    shown = columns.figures(table, 0, len(found), None if workspace is None else workspace.source.declared).copy()
+    shown["column"] = shown["column"].map(shortened)
+    shown.insert(1, "role", [columns.ROLES[column.role] for column in found])
+    shown["distinct"] = [column.guess.n_distinct for column in found]
+    shown["missing"] = [column.n_missing for column in found]
     st.dataframe(
         shown,
         hide_index=True,
         width="stretch",
         height="content" if len(shown) <= 16 else 560,
+        placeholder="",
         column_order=["column", "distribution", "role", "least", "mean", "greatest", "distinct", "missing"],
         column_config={
             "column": "Column",
@@ -181,10 +188,22 @@ def _distributions(table: Table) -> None:
 
 def _records(table: Table, size: str) -> None:
     st.subheader("Records")
-    n, d = table.frame.shape
-    shown = min(n, _SHOWN_ROWS, max(_SHOWN_CELLS // d, 1))
-    st.caption(f"{size}." if shown == n else f"{size}. The first {shown:,} are shown.")
-    st.dataframe(table.frame.head(shown), width="stretch", height=360)
+    shown = columns.beginning(table)
+    st.caption(f"{size}.{_left_out(table, shown)}")
+    st.dataframe(shown.frame, width="stretch", height=360)
+
+
+def _left_out(table: Table, shown: Excerpt) -> str:
+    """Return a sentence on what of a table is not shown, if anything."""
+    parts = [
+        f"the first {there:,} {what}"
+        for there, of, what in zip(shown.frame.shape, table.frame.shape, ("records", "columns"), strict=True)
+        if there < of
+    ]
+    if not parts and not shown.n_cut:
+        return ""
+    says = f" Shown are {' and '.join(parts)}." if parts else ""
+    return says + (f" {count(shown.n_cut, 'text')} too long to be shown end in “…”." if shown.n_cut else "")
 
 
 shell.show(body)

@@ -280,3 +280,8 @@ def test_proposals_for_adult_hold_its_values(benchmark):
 )
 def test_the_length_of_codes(values, length):
     assert code_length(values) == length
+
+
+def test_long_texts_are_compared_as_a_whole_only():
+    long = ["a" * 100_000, "b" * 100_000, "B" * 100_000]
+    assert near_duplicates(pd.Series(long * 30)) == ((long[2], long[1]),)

@@ -3,6 +3,7 @@
 from microagg.columns.counts import Column
 from microagg.columns.decisions import MOST_CLASSES, Decision, arguments, first_decisions
 from microagg.columns.dependencies import determined_by
+from microagg.columns.excerpt import Excerpt, excerpt
 from microagg.columns.guess import ROLES, ColumnGuess, guess_columns
 from microagg.columns.kinds import KINDS
 from microagg.columns.numbers import AsNumbers
@@ -18,10 +19,12 @@ __all__ = [
     "Column",
     "ColumnGuess",
     "Decision",
+    "Excerpt",
     "arguments",
     "bin_edges",
     "category_counts",
     "determined_by",
+    "excerpt",
     "first_decisions",
     "folded",
     "guess_columns",

@@ -87,4 +87,6 @@ class Column:
 
     def values(self, chosen: NDArray[np.bool_]) -> tuple[Any, ...]:
         """Return the ``chosen`` distinct values as Python's own."""
+        if not chosen.any():  # as of most columns
+            return ()
         return tuple(value.item() if isinstance(value, np.generic) else value for value in self.distinct[chosen])

@@ -197,6 +197,7 @@ def arguments(
     dict
         Without what is empty; so there is no ``quasi_identifiers`` where no column is one.
     """
+    numeric = {name for name, dtype in zip(frame.columns, frame.dtypes, strict=True) if is_numeric_dtype(dtype)}
     of_role = {role: tuple(name for name, c in decisions.items() if c.role == role) for role in ROLES}
     chosen = {name: c for name, c in decisions.items() if c.is_quasi_identifier and c.kind}
     trees, orders = {}, {}
@@ -216,7 +217,7 @@ def arguments(
         "taxonomies": trees,
         "ordinal": orders,
         "dates": {n: "year" if c.kind == "year" else "day" for n, c in chosen.items() if c.kind in ("date", "year")},
-        "numbers": {n: _notation(c) for n, c in chosen.items() if c.is_number and not is_numeric_dtype(frame[n])},
+        "numbers": {n: _notation(c) for n, c in chosen.items() if c.is_number and n not in numeric},
         "missing_codes": {n: c.missing_codes for n, c in chosen.items() if c.missing_codes},
         "missing": {n: c.gaps for n, c in chosen.items() if c.n_missing},
     }

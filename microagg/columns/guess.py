@@ -51,6 +51,8 @@ _MANY_NAMES = 50
 # Numbers of records in a row, and numbers of documents, are not concluded from fewer records.
 _LEAST_RECORDS = 20
 _DIGITS_OF_DOCUMENTS = 8
+# No number of a record or a document is larger.
+_NO_COUNT = 2.0**63
 # Blanks per value of what people write in sentences.
 _BLANKS_OF_SENTENCES = 5
 # Strata must be few, with so many records at least in each.
@@ -263,7 +265,7 @@ def _telling_numbers(column: Column, reading: Reading) -> tuple[str, str] | None
     numbers = reading.numbers
     if numbers is None or np.isnan(numbers).any() or column.n_distinct < max(column.n_present, _LEAST_RECORDS):
         return None
-    if not (numbers == np.floor(numbers)).all():
+    if not (numbers == np.floor(numbers)).all() or np.abs(numbers).max() >= _NO_COUNT:
         return None
     # Distinct values are in the order of the records.
     steps = np.diff(numbers)

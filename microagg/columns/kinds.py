@@ -110,7 +110,9 @@ def read_kind(column: Column) -> Reading:
     if is_datetime64_any_dtype(dtype):
         return _dates(column)
     if is_numeric_dtype(dtype) and not is_complex_dtype(dtype):
-        return _numbers(column, pd.to_numeric(column.distinct).to_numpy(dtype=np.float64, na_value=np.nan))
+        # Objects too may have a type of numbers.
+        distinct = column.distinct if isinstance(column.distinct.dtype, np.dtype) else pd.to_numeric(column.distinct)
+        return _numbers(column, distinct.to_numpy(dtype=np.float64, na_value=np.nan))
     if column.n_distinct and (is_string_dtype(dtype) or is_object_dtype(dtype)):
         return _objects(column)
     return Reading(None, reasons=() if column.n_distinct == 0 else (_neither(column),))
@@ -218,6 +220,8 @@ def _meanings(used: FloatArray) -> list[str]:
 
 def _number_codes(numbers: FloatArray, finite: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which of the distinct whole ``numbers`` look like codes for missing: far from all that may be values."""
+    if numbers[finite].min() >= 0 and numbers[finite].max() < _POSITIVE_CODES[0]:
+        return np.zeros(len(numbers), dtype=np.bool_)
     negative, positive = np.isin(numbers, _NEGATIVE_CODES), np.isin(numbers, _POSITIVE_CODES)
     others = numbers[finite & ~negative & ~positive]
     coded = np.zeros(len(numbers), dtype=np.bool_)
@@ -353,7 +357,9 @@ def _dated(moments: pd.Series[Any], kinds: tuple[str, ...]) -> Reading:
     if present.empty:
         return Reading("date", kinds, unit="day")
     yearly = bool(((present.dt.month == 1) & (present.dt.day == 1)).all()) and len(present) > 1
-    reason = f"dates from {present.min():%Y-%m-%d} to {present.max():%Y-%m-%d}"
+    # Python itself writes no dates before the year 1 and after 9999.
+    first, last = np.datetime_as_string(np.array([present.min(), present.max()], dtype="M8[s]"), unit="D")
+    reason = f"dates from {first} to {last}"
     reason += ", all of them the first day of a year" if yearly else ""
     return Reading("date", kinds, unit="year" if yearly else "day", reasons=(reason,))
 

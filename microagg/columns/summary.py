@@ -7,13 +7,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
+from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype, is_object_dtype
 
 from microagg.taxonomy import category
-from microagg.validation import FloatArray
+from microagg.validation import LARGEST, FloatArray, check_frame
 
 _BINS = 24
 _LOOKED_AT, _EXAMPLES, _LONGEST = 200, 3, 24
+
+# Whole numbers below this have the edges of their bins, which end in .5, among the floats.
+_HALVES = 2.0**51
+# Whole numbers over a wider range are binned as any others.
+_WHOLE_RANGE = 1e9
 
 
 def category_counts(series: pd.Series[Any]) -> dict[str, int]:
@@ -35,16 +40,23 @@ def category_counts(series: pd.Series[Any]) -> dict[str, int]:
 
 
 def bin_edges(values: FloatArray, most: int) -> FloatArray:
-    """Return the edges of at most ``most`` equally wide bins that cover ``values``, finite and at least one.
+    """Return the edges of at most ``most`` equally wide bins that cover ``values``, finite and at least one, ascending.
 
-    There are no more bins than distinct values, but 2 at least; those of whole numbers hold equally many of them:
-    otherwise bars would differ in height though the data do not.
+    There are no more bins than distinct values, but 2 at least unless floats are too coarse for that; those of whole
+    numbers hold equally many of them: otherwise bars would differ in height though the data do not.
     """
     low, high = float(values.min()), float(values.max())
-    if (values == np.round(values)).all() and high - low < 1e9:
+    if max(-low, high) < _HALVES and high - low < _WHOLE_RANGE and (values == np.round(values)).all():
         step = max(1, math.ceil((high - low + 1) / most))
         return np.arange(low - 0.5, high + step + 0.5, step)
-    return np.histogram_bin_edges(values, min(most, max(2, len(np.unique(values)))))
+    if low == high:
+        around = max(0.5, float(np.spacing(abs(low))))
+        return np.array([low - around, low, low + around])
+    shares = np.linspace(0.0, 1.0, min(most, max(2, len(np.unique(values)))) + 1)
+    # The range itself may be beyond all floats, and a part of a narrow one below their spacing.
+    edges = low * (1.0 - shares) + high * shares
+    edges[[0, -1]] = low, high
+    return np.unique(edges.clip(low, high))
 
 
 def summary(frame: pd.DataFrame) -> pd.DataFrame:
@@ -57,7 +69,13 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
         there are none. ``distribution`` is a list of the numbers of records: of a numeric column in at most 24 equal
         parts of its range (see :func:`bin_edges`), of any other with each of its 24 most frequent values. ``examples``
         are the first three distinct values of the first 200 that are not missing, as a text, each cut to 24 characters.
+
+    Raises
+    ------
+    DataError
+        If ``frame`` is not a DataFrame with unique column names on one level.
     """
+    check_frame(frame)
     return pd.DataFrame(
         [{"column": str(name), **_figures(frame[name]), "examples": _examples(frame[name])} for name in frame.columns],
         columns=["column", "least", "mean", "greatest", "distribution", "examples"],
@@ -66,14 +84,24 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _figures(series: pd.Series[Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"least": np.nan, "mean": np.nan, "greatest": np.nan, "distribution": []}
-    if not is_numeric_dtype(series) or is_bool_dtype(series):
-        return found | {"distribution": series.dropna().astype(str).value_counts().head(_BINS).tolist()}
+    if not is_numeric_dtype(series) or is_bool_dtype(series) or is_complex_dtype(series):
+        present = series.dropna()
+        if is_object_dtype(series):
+            present = present.map(str)  # such as lists, which cannot be counted as they are
+        counts = present.value_counts().head(_BINS)
+        return found | {"distribution": counts[counts > 0].tolist()}
     values = series.to_numpy(float, na_value=np.nan)
     values = values[np.isfinite(values)]
     if not len(values):
         return found
     counts = np.histogram(values, bin_edges(values, _BINS))[0].tolist()
-    return {"least": values.min(), "mean": values.mean(), "greatest": values.max(), "distribution": counts}
+    return {"least": values.min(), "mean": _mean(values), "greatest": values.max(), "distribution": counts}
+
+
+def _mean(values: FloatArray) -> float:
+    # The sum of numbers that are finite need not be.
+    unit = max(1.0, float(np.abs(values).max()) / LARGEST)
+    return float((values / unit).mean() * unit)
 
 
 def _examples(series: pd.Series[Any]) -> str:

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 def folded(text: str) -> str:
@@ -38,8 +39,14 @@ class Words:
 
 def parts(name: Hashable) -> list[str]:
     """Return the words of a column's name, folded: ``"hh_weight2"`` and ``"HHWeight"`` have ``hh`` and ``weight``."""
-    plain = "".join(letter for letter in unicodedata.normalize("NFKD", str(name)) if not unicodedata.combining(letter))
-    return [part.casefold() for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", plain)]
+    return list(_parts(str(name)))
+
+
+# Every rule looks at the name anew, one column after another.
+@lru_cache(maxsize=16)
+def _parts(name: str) -> tuple[str, ...]:
+    plain = "".join(letter for letter in unicodedata.normalize("NFKD", name) if not unicodedata.combining(letter))
+    return tuple(part.casefold() for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", plain))
 
 
 #: Numbers that an office or a file gives to somebody.

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_integer_dtype, is_numeric_dtype
 
+from microagg.columns import bin_edges
 from microagg.release.measures import correlations
 from microagg.release.report import Report
 from microagg.schema import Schema
@@ -51,16 +52,17 @@ def attribute_changes(before: pd.DataFrame, after: pd.DataFrame, schema: Schema,
 
 
 def correlation_changes(
-    before: pd.DataFrame, after: pd.DataFrame, schema: Schema
+    before: pd.DataFrame, after: pd.DataFrame, schema: Schema, most: int | None = None
 ) -> tuple[tuple[Hashable, ...], FloatArray, FloatArray]:
     """Return the numeric quasi-identifiers that are released as numbers, and their correlations before and after.
 
-    Frames as in :func:`attribute_changes`; those that are constant before are left out. Both arrays have shape (m, m);
-    they are NaN where all values have become equal. Records count by their weights where they have such.
+    Of more than ``most`` quasi-identifiers, where that is given, only the first are looked at. Frames as in
+    :func:`attribute_changes`; those that are constant before are left out. Both arrays have shape (m, m); they are NaN
+    where all values have become equal. Records count by their weights where they have such.
     """
     names = tuple(
         name
-        for name in schema.quasi_identifiers
+        for name in schema.quasi_identifiers[:most]
         if is_numeric_dtype(before[name]) and is_numeric_dtype(after[name]) and before[name].nunique() > 1
     )
     if not names:
@@ -108,18 +110,17 @@ def distribution(before: pd.Series[Any], after: pd.Series[Any], labels: IntArray
 
 
 def _binned(before: FloatArray, low: FloatArray, high: FloatArray, bins: int) -> pd.DataFrame:
-    least, most = float(min(before.min(), low.min())), float(max(before.max(), high.max()))
-    whole = bool((before == np.round(before)).all()) and most - least < 1e9
-    step = max(1, int(np.ceil((most - least + 1) / bins))) if whole else (most - least) / bins or 1.0
-    edges = least - (0.5 if whole else 0.0) + step * np.arange(bins + 2)
-    edges = edges[: int(np.searchsorted(edges, most, side="right")) + 1]
+    whole = bool((before == np.round(before)).all())
+    ends = np.array([low.min(), high.max()])
+    edges = bin_edges(np.append(before, [np.floor(ends[0]), np.ceil(ends[1])] if whole else ends), bins)
     ranges = low < high
     # A range of whole numbers covers the bins of both its ends.
     low, high = low - 0.5 * (ranges & whole), high + 0.5 * (ranges & whole)
     widths = np.where(ranges, high - low, 1.0)
-    below = [float(np.where(ranges, ((edge - low) / widths).clip(0, 1), low < edge).sum()) for edge in edges]
+    below = [float(np.where(ranges, ((edge - low) / widths).clip(0, 1), low < edge).sum()) for edge in edges[1:-1]]
+    below = [0.0, *below, float(len(low))]
     counts = {"before": np.histogram(before, bins=edges)[0], "released": np.diff(below)}
-    return pd.DataFrame(counts, index=(edges[:-1] + edges[1:]) / 2)
+    return pd.DataFrame(counts, index=edges[:-1] / 2 + edges[1:] / 2)
 
 
 def _changed(before: pd.Series[Any], after: pd.Series[Any]) -> float:

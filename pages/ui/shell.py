@@ -35,6 +35,15 @@ def navigation() -> StreamlitPage:
     return st.navigation(pages, position="top")
 
 
+def require_login() -> None:
+    """Stop until somebody has logged in, where the section ``auth`` of Streamlit's secrets asks for that."""
+    if st.user.get("is_logged_in", True):
+        return
+    st.title("microagg")
+    st.button("Log in", type="primary", on_click=st.login)
+    st.stop()
+
+
 def uses_partition(page: StreamlitPage) -> bool:
     """Return whether a page works on the chosen data set, algorithm and k."""
     return page.title in {PAGES[name][1] for name in ("choose_k", "clusters", "release")}

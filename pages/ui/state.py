@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import streamlit as st
 
@@ -20,6 +21,9 @@ from microagg.scaling import SCALES
 from microagg.variants import VARIANTS
 
 UPLOAD = "upload"
+# The most characters of an address that are about columns: servers and proxies refuse addresses of some 8,000.
+_LONGEST = 6_000
+
 _CHOICES, _PROBLEMS = "choices", "address_problems"
 
 #: What the address calls the best partition that a search of this session has found.
@@ -194,14 +198,25 @@ def set_params(key: str, params: dict[str, Any]) -> None:
 
 
 def to_query() -> dict[str, str | list[str]]:
-    """Return the choices that are not the default, as the address has them; the data set always."""
+    """Return the choices that are not the default, as the address has them; the data set always.
+
+    What was decided about columns is left out where that is too much for an address: see :func:`is_too_long`.
+    """
     choices = current()
     query: dict[str, str | list[str]] = {}
     for name, field in _FIELDS.items():
         value = getattr(choices, name)
+        if name in ("columns", "entered") and is_too_long():
+            continue
         if name == "data" or value != field.default:
             query[name] = list(value) if name in _SEVERAL else _written(value)
     return query | {name: _written(value) for name, value in choices.params}
+
+
+def is_too_long() -> bool:
+    """Whether more was decided about columns than an address can hold; it stays in the session then."""
+    choices = current()
+    return sum(len(quote(entry)) + len("&columns=") for entry in (*choices.columns, *choices.entered)) > _LONGEST
 
 
 def _written(value: Any) -> str:

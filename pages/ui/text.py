@@ -22,6 +22,7 @@ __all__ = [
     "number",
     "percent",
     "sentence",
+    "shortened",
     "value",
 ]
 
@@ -63,10 +64,16 @@ def count(n: int, noun: str, plural: str = "") -> str:
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
 
 
+def shortened(text: object, most: int = 60) -> str:
+    """Return a text cut to ``most`` characters, an ellipsis the last of them; of names that nobody could read whole."""
+    whole = str(text)
+    return whole if len(whole) <= most else f"{whole[: most - 1]}…"
+
+
 def named(names: Sequence[object], most: int = 6) -> str:
     """Return ``'a', 'b' and 3 more``: names in quotes, those beyond ``most`` as a number."""
     further = [f"{len(names) - most:,} more"] if len(names) > most else []
-    return listing([*(repr(name) for name in names[:most]), *further])
+    return listing([*(repr(shortened(name)) for name in names[:most]), *further])
 
 
 def file_name(text: object) -> str:

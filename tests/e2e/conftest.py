@@ -1,21 +1,15 @@
-"""A server of its own for each test module, and a browser that records every request."""
+"""A server of its own for each test module, which speaks to nobody, and a browser that records every request."""
 
 from __future__ import annotations
 
 import importlib
 import os
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.servers import Server
 
 # Chromium itself must not call home, so that what is recorded is the page's doing.
 QUIET = [
@@ -47,42 +41,12 @@ def playwright_api():
         return pytest.skip("no Playwright on this machine: install the package playwright to run the browser tests")
 
 
-class Server:
-    """A dashboard server on a free port of this machine."""
-
-    def __init__(self, log: Path):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.log = log
-        command = [sys.executable, "-m", "streamlit", "run", "app.py"]
-        command += ["--server.port", str(self.port), "--server.address", "127.0.0.1", "--server.headless", "true"]
-        # Files that change meanwhile must not make it load modules anew.
-        command += ["--server.fileWatcherType", "none"]
-        with log.open("wb") as out:
-            self.process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT)
-
-    def wait(self):
-        for _ in range(300):
-            assert self.process.poll() is None, self.log.read_text()
-            try:
-                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1):
-                    return self
-            except OSError:
-                time.sleep(0.1)
-        raise AssertionError("the server did not start")
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(timeout=20)
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    running = Server(tmp_path_factory.mktemp("server") / "log.txt").wait()
+    running = Server(tmp_path_factory.mktemp("server")).wait()
     yield running
     running.stop()
+    assert running.spoken_to() == []
     assert "Traceback" not in running.log.read_text()
 
 

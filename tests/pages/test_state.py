@@ -65,3 +65,15 @@ def test_what_the_address_cannot_mean_is_the_usual_value(monkeypatch):
     assert choices == state.Choices()
     assert sorted(problem.split("=")[0] for problem in problems) == sorted(bad)
     assert state.to_query() == {"data": state.default_data()}
+
+
+def test_what_is_too_long_for_an_address_stays_in_the_session(monkeypatch):
+    few = [f"other.number.drop.0:question {i}" for i in range(100)]
+    loaded(monkeypatch, data="wine", k="7", columns=few)
+    assert not state.is_too_long()
+    assert state.to_query()["columns"] == few
+    many = [f"other.number.drop.0:Über question {i}" for i in range(200)]
+    state.update(columns=tuple(many))
+    assert state.is_too_long()
+    assert state.to_query() == {"data": "wine", "k": "7"}
+    assert state.current().columns == tuple(many)

@@ -123,11 +123,26 @@ def test_whole_numbers_are_counted_one_by_one_and_ranges_spread_over_them():
 def test_numbers_that_stay_numbers_are_counted_in_the_same_bins():
     before, after = pd.Series([0.25, 0.5, 3.25]), pd.Series([0.375, 0.375, 3.25])
     counts = distribution(before, after, np.array([0, 0, 1]), bins=3)
-    assert counts.index.tolist() == [0.75, 1.75, 2.75, 3.75]
-    assert counts["before"].tolist() == [2, 0, 0, 1]
-    assert counts["released"].tolist() == [2, 0, 0, 1]
+    assert counts.index.tolist() == [0.75, 1.75, 2.75]
+    assert counts["before"].tolist() == [2, 0, 1]
+    assert counts["released"].tolist() == [2, 0, 1]
     same = distribution(before * 0, after * 0, np.array([0, 0, 0]))
     assert same["before"].tolist() == same["released"].tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[2.0**53 + i for i in range(0, 60, 2)], [1e17] * 3, [1.0, np.nextafter(1.0, 2.0)], [-1e140, 1e140], [0.0, 5e-324]],
+    ids=["beyond all halves", "constant", "adjacent", "huge", "the smallest"],
+)
+def test_every_record_is_counted_whatever_the_numbers(values):
+    before = pd.Series(values)
+    after = pd.Series([before.iloc[0]] * len(before))
+    counts = distribution(before, after, np.zeros(len(before), dtype=int))
+    assert counts.sum().tolist() == [len(values), len(values)]
+    assert counts["released"].max() == len(values)  # all are released as one value
+    ranges = distribution(before, pd.Series(["a range"] * len(before)), np.zeros(len(before), dtype=int))
+    assert ranges.sum().to_numpy() == pytest.approx([len(values), len(values)])
 
 
 def test_dates_are_counted_by_month_or_year():

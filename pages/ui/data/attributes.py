@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from microagg import MicroaggError
@@ -67,7 +66,7 @@ def _numbers(workspace: Workspace, name: str) -> None:
 
 
 def _day(days: float) -> str:
-    return str((pd.Timestamp(0) + pd.Timedelta(days=days)).date())
+    return str(np.datetime64(round(days), "D"))
 
 
 def _years(days: np.ndarray) -> np.ndarray:

@@ -7,14 +7,15 @@ stay in the session, and the address has their digests, so that a link can say w
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
 
 from microagg import columns as package
-from microagg.columns import Decision, category_counts, first_decisions, summary, totals
+from microagg.columns import Decision, Excerpt, category_counts, excerpt, first_decisions, summary, totals
+from microagg.schema import Schema
 from microagg.suggestions import near_duplicates, suggest_taxonomies
 from microagg.tables import digest_bytes
 from microagg.taxonomy import Taxonomy
@@ -54,14 +55,31 @@ def _start(identity: str, _table: Table) -> dict[str, Decision]:
     return first_decisions(_table.frame, _table.schema)
 
 
+@st.cache_resource(scope="session", max_entries=8, show_spinner=False)
+def _summary(said: Hashable, first: int, last: int, _table: Table, _read: Schema | None) -> pd.DataFrame:
+    frame = _table.frame if _read is None else _read.read(_table.frame)
+    return summary(frame.iloc[:, first:last])
+
+
+def figures(table: Table, first: int, last: int, read: Schema | None = None) -> pd.DataFrame:
+    """Return a few figures of the columns ``first`` to before ``last``, see :func:`microagg.columns.summary`.
+
+    With ``read``, which is what was decided, text that says numbers or dates counts as such.
+    """
+    if read is None:
+        return _summary(table.identity, first, last, table, None)
+    choices = state.current()
+    return _summary((table.identity, choices.columns, choices.agreed), first, last, table, read)
+
+
 @st.cache_resource(scope="session", max_entries=4, show_spinner=False)
-def _summary(identity: str, _table: Table) -> pd.DataFrame:
-    return summary(_table.frame)
+def _excerpt(identity: str, _table: Table) -> Excerpt:
+    return excerpt(_table.frame)
 
 
-def figures(table: Table) -> pd.DataFrame:
-    """Return a few figures of each column of ``table``, see :func:`microagg.columns.summary`."""
-    return _summary(table.identity, table)
+def beginning(table: Table) -> Excerpt:
+    """Return the beginning of ``table`` as a screen can show it."""
+    return _excerpt(table.identity, table)
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner=False)

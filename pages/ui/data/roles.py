@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from microagg.columns import Decision
-from pages.ui import shell
+from pages.ui import shell, state
 from pages.ui.data import columns, offers
 from pages.ui.data.tables import Table
 from pages.ui.text import count, escape_markdown, named, sentence
@@ -38,17 +38,22 @@ def show(table: Table) -> None:
     _agree(table, found)
     with st.expander("What the roles mean"):
         st.markdown("\n".join(f"- **{columns.ROLES[role]}**: {says}" for role, says in _MEANINGS.items()))
-    examples = dict(zip(found, columns.figures(table)["examples"], strict=True))
-    on_screen = _on_screen(list(found.values()))
+    first, last = _on_screen(len(found))
+    examples = columns.figures(table, first, last)["examples"]
     with st.container(gap="xsmall"):
-        for column in on_screen:
-            _row(table, column, examples[column.name])
+        for column, shown in zip(list(found.values())[first:last], examples, strict=True):
+            _row(table, column, shown)
     for name, sets in columns.alike(table).items():
         st.warning(_alike_in_words(name, sets))
 
 
 def _say_lost(table: Table) -> None:
     """Say which columns of the address are not there, and which orders and taxonomies it could not carry."""
+    if state.is_too_long():
+        st.info(
+            "So much has been decided about the columns that the address cannot hold it: it stays in this session, and a "
+            "link does not carry it."
+        )
     unknown, lacking = columns.unknown(table), columns.not_carried(table)
     if unknown:
         are = "is no column" if len(unknown) == 1 else "are no columns"
@@ -75,15 +80,16 @@ def _agree(table: Table, found: Mapping[str, Decision]) -> None:
         shell.link("choose_k", "**Choose k →**")
 
 
-def _on_screen(found: list[Decision]) -> list[Decision]:
-    pages = -(-len(found) // PER_PAGE)
+def _on_screen(n: int) -> tuple[int, int]:
+    """Return the first of the ``n`` columns that stands on the screen, and the one after the last."""
+    pages = -(-n // PER_PAGE)
     if pages < 2:
-        return found
+        return 0, n
     page = min(st.pagination(pages, key="w_columns_page"), pages)
     first = (page - 1) * PER_PAGE
-    last = min(first + PER_PAGE, len(found))
-    st.caption(f"Columns {first + 1:,} to {last:,} of {len(found):,}")
-    return found[first:last]
+    last = min(first + PER_PAGE, n)
+    st.caption(f"Columns {first + 1:,} to {last:,} of {n:,}")
+    return first, last
 
 
 # --- one row ----------------------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def chosen_workspace() -> Workspace:
     given = columns.arguments(table)
     if "quasi_identifiers" not in given:
         raise DataError("there is no quasi-identifier yet: choose at least one column on the page Data.")
-    for name in columns.quasi_identifiers(table):
+    for name in (*given.get("taxonomies", ()), *given.get("ordinal", ())):
         if missing := columns.uncovered(table, name):
             what = "order" if columns.columns(table)[name].kind == "ordered" else "taxonomy"
             raise DataError(f"the {what} of {name!r} lacks {named(missing)}: add what is missing on the page Data.")

@@ -20,9 +20,11 @@ from pages.ui.charts.layout import show_figure
 from pages.ui.data.workspace import Workspace
 from pages.ui.runs import figures
 from pages.ui.runs import release as releases
-from pages.ui.text import count, escape_markdown, number, percent
+from pages.ui.text import count, escape_markdown, number, percent, shortened
 
 _SHOWN_RECORDS, _SHOWN_OF_A_GROUP = 60, 12
+# Of more attributes the first are shown; in the table of figures those that lose most.
+_SHOWN_BESIDE, _SHOWN_CORRELATED, _SHOWN_CHANGES = 30, 60, 200
 
 
 def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
@@ -38,7 +40,15 @@ def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
     if right:
         with right:
             _correlations(list(map(str, names)), old, new)
-    _side_by_side(before, release, list(workspace.columns))
+            _say_first(_SHOWN_CORRELATED, workspace.d)
+    _side_by_side(before, release, list(workspace.columns)[:_SHOWN_BESIDE])
+    _say_first(_SHOWN_BESIDE, workspace.d)
+
+
+def _say_first(shown: int, d: int, which: str = "first") -> None:
+    """Say that only so many of the ``d`` attributes are shown, if so."""
+    if shown < d:
+        st.caption(f"These are the {which} {shown:,} of {d:,} quasi-identifiers.")
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner="Comparing the release with the file …")
@@ -46,7 +56,7 @@ def _changes(identity: Hashable, _release: Release, _workspace: Workspace) -> tu
     """Return the records as they were, in the order of the release, what became of each attribute, and correlations."""
     before, after, schema = _workspace.source.originals(releases.shuffle()), _release.frame, _workspace.schema
     changes = attribute_changes(before, after, schema, _release.report)
-    return before, changes, correlation_changes(before, after, schema)
+    return before, changes, correlation_changes(before, after, schema, _SHOWN_CORRELATED)
 
 
 @st.cache_resource(scope="session", max_entries=8, show_spinner=False)
@@ -56,8 +66,9 @@ def _counts(identity: Hashable, name: str, _before: pd.Series, _release: Release
 
 def _attributes(changes: pd.DataFrame) -> None:
     """Draw a row of figures for each attribute, those that lose most first."""
-    most = changes.iloc[0]
-    st.markdown(f"**{escape_markdown(f'{most.attribute} loses most: {percent(most.lost)}')}**")
+    most, d = changes.iloc[0], len(changes)
+    st.markdown(f"**{escape_markdown(f'{shortened(most.attribute)} loses most: {percent(most.lost)}')}**")
+    changes = changes.head(_SHOWN_CHANGES)
     table = changes[["attribute", "lost", "changed"]].copy()
     if changes["mean_before"].notna().any():
         for figure in ("mean", "sd"):
@@ -75,6 +86,7 @@ def _attributes(changes: pd.DataFrame) -> None:
             "sd": "Standard deviation, before → released",
         },
     )
+    _say_first(_SHOWN_CHANGES, d, "most affected")
 
 
 def _arrow(own: pd.Series, figure: str) -> str:
@@ -155,5 +167,6 @@ def _side_by_side(before: pd.DataFrame, release: Release, names: list[str]) -> N
 
 def _short(value: object) -> str:
     if isinstance(value, pd.Timestamp):
-        return f"{value:%Y-%m-%d}"
+        # Python itself writes no dates after the year 9999.
+        return str(value.to_datetime64().astype("datetime64[D]"))
     return f"{value:.6g}" if isinstance(value, float) else str(value)

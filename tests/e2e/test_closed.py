@@ -1,0 +1,20 @@
+"""Every page, in both color schemes: the fixtures ``page`` and ``server`` fail the test if one asks anybody else."""
+
+from __future__ import annotations
+
+import pytest
+
+from pages.ui import shell
+from tests.e2e.steps import visit, wait_until_idle
+
+pytestmark = pytest.mark.e2e
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_asks_anybody_but_its_server(page, server, scheme):
+    page.emulate_media(color_scheme=scheme)
+    page.goto(f"{server.url}/?data=wine&ks=3-4&methods=mdav")
+    for title in [title for _, title in shell.PAGES.values()]:
+        visit(page, title)
+        wait_until_idle(page)
+        page.wait_for_timeout(300)  # what is fetched last

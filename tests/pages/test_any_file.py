@@ -1,0 +1,115 @@
+"""Files that nobody expects, through all pages: shown and released, or refused in one sentence."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from tests.pages.helpers import PAGES, button, plain, settle, upload
+
+N = 30
+RNG = np.random.default_rng(0)
+X = RNG.gamma(3, 10, N).round(2)
+
+
+def csv(**columns):
+    return pd.DataFrame({**columns, "x": X}).to_csv(index=False).encode()
+
+
+def parquet(**columns):
+    buffer = io.BytesIO()
+    pyarrow.parquet.write_table(pa.table({**columns, "x": X}), buffer)
+    return buffer.getvalue()
+
+
+def days(low, high):
+    return pa.array(RNG.integers(low, high, N).tolist(), pa.int64())
+
+
+RELEASED = {
+    "from 2^53.csv": csv(a=2**53 + 7 * np.arange(N)),
+    "constant.csv": csv(a=[1e17] * N),
+    "adjacent.csv": csv(a=np.where(X > 30, 1.0, np.nextafter(1.0, 2.0))),
+    "beyond 64 bits.csv": csv(a=[10**20 + 37 * i for i in range(N)]),
+    "400 digits.csv": csv(a=["9" * 400 if i % 2 else str(i) for i in range(N)]),
+    "nanoseconds.parquet": parquet(a=pd.Timestamp("2020-01-01") + pd.to_timedelta(RNG.integers(0, 999, N), "ns")),
+    "ancient.csv": csv(a=[f"{1500 + 10 * i}-01-0{1 + i % 9}" for i in range(N)]),
+    "any year.parquet": parquet(
+        a=pa.array([86_400_000_000 * d for d in days(-700_000, 5_000_000).to_pylist()]).cast(pa.timestamp("us"))
+    ),
+    "bytes.parquet": parquet(a=[b"\xff\x00", b"a"] * (N // 2)),
+    "own words.csv": csv(**{"PC 1": X * 2, "PC 2": X[::-1], "index": np.arange(N) % 7, "group": np.arange(N) % 5}),
+    "long.csv": csv(**{"n" * 1000: np.arange(N) % 7, "c": [chr(97 + i % 5) * 1000 for i in range(N)]}),
+}
+ON_ALL_PAGES = ("from 2^53.csv", "any year.parquet", "own words.csv", "long.csv")
+REFUSED = {
+    "1e308.csv": (csv(a=RNG.uniform(-1, 1, N) * 1.7e308), "its square is too large"),
+    "tiny.csv": (csv(a=5e-324 * (np.arange(N) % 5)), "its square is 0"),
+    "infinite.csv": (csv(a=np.where(X > 30, np.inf, X)), "has infinity in record"),
+}
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_any_file_is_shown_and_released(name):
+    app = upload(name, RELEASED[name], ks="3", k="3", methods="mdav")
+    assert not app.error
+    if any("Agree" in b.label for b in app.button):
+        button(app, "Agree").click()
+        settle(app)
+    for page in ("choose_k", "clusters", "release") if name in ON_ALL_PAGES else ("release",):
+        app.switch_page(PAGES[page])
+        settle(app)
+        assert [error.value for error in app.error if "the download" not in error.value] == []
+    assert "has 30 records, and each combination of quasi-identifiers is that of at least 3" in plain(app)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_grouped_is_said_in_one_sentence_there_and_on_the_pages_after(name):
+    content, says = REFUSED[name]
+    app = upload(name, content, ks="3", k="3", methods="mdav")
+    assert [says in error.value for error in app.error] == [True]
+    for page in ("choose_k", "release"):
+        app.switch_page(PAGES[page])
+        settle(app)
+        assert [says in error.value for error in app.error] == [True]
+
+
+def test_the_beginning_of_a_wide_file_is_shown_and_said_to_be():
+    frame = pd.DataFrame(RNG.integers(0, 9, (40, 450)), columns=[f"question {j}" for j in range(450)])
+    app = upload("wide.csv", frame.to_csv(index=False).encode(), ks="3", k="3", methods="mdav")
+    assert "Columns 1 to 20 of 450" in plain(app)
+    assert "The first 200 of 450 columns." in plain(app)
+    assert "40 records, 450 columns. Shown are the first 100 columns." in plain(app)
+    assert [len(table.value.columns) for table in app.dataframe][-1] == 100
+    button(app, "Agree").click()
+    settle(app)
+    app.switch_page(PAGES["release"])
+    settle(app)
+    assert "the most affected 200 of 450 quasi-identifiers" in plain(app)
+    assert "the first 60 of 450 quasi-identifiers" in plain(app)
+    assert "the first 30 of 450 quasi-identifiers" in plain(app)
+
+
+def test_long_texts_are_cut_and_said_to_be():
+    app = upload("texts.csv", csv(a=[chr(97 + i % 5) * 100_000 for i in range(N)]))
+    assert "30 texts too long to be shown end in “…”." in plain(app)
+    shown = app.dataframe[-1].value["a"]
+    assert shown.str.len().max() == 200
+
+
+def test_text_that_says_numbers_is_described_as_numbers_and_gaps_as_nothing():
+    numbers = [" 3.5 ", "n/a", *(str(i) for i in range(N - 2))]
+    app = upload("numbers.csv", csv(a=numbers, c=["red", "blue"] * (N // 2)))
+    [shown] = [table for table in app.dataframe if "distribution" in table.value]
+    rows = shown.value.set_index("column")
+    assert rows.loc["a", "least"] == 0
+    assert rows.loc["a", "greatest"] == N - 3
+    assert sum(rows.loc["a", "distribution"]) == N - 1
+    assert rows.loc["c", "distribution"] == [N // 2, N // 2]
+    assert np.isnan(rows.loc["c", "mean"])
+    assert shown.proto.placeholder == ""

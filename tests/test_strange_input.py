@@ -1,0 +1,149 @@
+"""What is no plain table of numbers: read as what it says, or refused in one sentence; never changed unsaid."""
+
+from __future__ import annotations
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import microagg
+from microagg import DataError, experiment
+from microagg.columns import excerpt, guess_columns, summary
+from microagg.metrics import bounds
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(24, 3))
+MASKED = np.ma.masked_array(X, mask=np.arange(72).reshape(24, 3) == 39)
+
+WAYS = {
+    "fit": lambda X: microagg.make("mdav", k=3).fit(X),
+    "fit mixed": lambda X: microagg.make("k-member", k=3).fit(X),
+    "sweep": lambda X: experiment.sweep(X, ["mdav"], [3]),
+    "standardize": microagg.standardize,
+    "search": lambda X: microagg.Search(X, k=3),
+    "bound": lambda X: bounds.nearest_neighbor_curve(X, [3]),
+}
+REFUSED = {
+    "sparse": (sparse.csr_array(X), "sparse"),
+    "sparse matrix": (sparse.csr_matrix(X), "sparse"),
+    "masked": (MASKED, "masked values, the first in record 13"),
+    "complex": (X + 1j, "omplex"),
+    "beyond floats": ([[10**400, 1.0], [2.0, 3.0], [4.0, 5.0]], "too large"),
+    "squares beyond floats": (np.sign(X) * 1.7e308, "its square is too large"),
+    "a number": (np.array(3.0), r"records by d attributes"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize(("given", "says"), REFUSED.values(), ids=REFUSED)
+def test_arrays_that_are_no_plain_numbers_are_refused_in_one_sentence(way, given, says):
+    with pytest.raises(DataError, match=says) as caught:
+        way(given)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_mask_that_masks_nothing_is_no_matter():
+    whole = np.ma.masked_array(X, mask=np.zeros(X.shape, dtype=bool))
+    found = microagg.make("mdav", k=3).fit(whole).labels_
+    assert found.tolist() == microagg.make("mdav", k=3).fit(X).labels_.tolist()
+
+
+def test_sparse_columns_of_a_frame_are_those_numbers():
+    frame = pd.DataFrame({"x": X[:, 0], "a": pd.arrays.SparseArray(np.where(X[:, 1] > 1, 2.0, 0.0))})
+    dense = frame.astype(float)
+    assert (
+        microagg.make("mdav", k=3).fit(frame).labels_.tolist() == microagg.make("mdav", k=3).fit(dense).labels_.tolist()
+    )
+    released = microagg.microaggregate(frame, k=3, method="mdav").frame
+    expected = microagg.microaggregate(dense, k=3, method="mdav").frame
+    assert released.astype(float).equals(expected.astype(float))
+    assert excerpt(frame).frame["a"].tolist() == dense["a"].tolist()
+
+
+@pytest.mark.parametrize("names", [[1, "a", None], [1, "1", 2.0], [("a", 1), "b", "c"], [np.nan, "a", "b"]])
+def test_names_of_several_types(names):
+    frame = pd.DataFrame(X, columns=pd.Index(names, tupleize_cols=False))
+    with pytest.raises(DataError, match="make all of them text"):
+        microagg.make("mdav", k=3).fit(frame)
+    with pytest.raises(DataError, match=r"column name .* so no recipe can hold it: rename it"):
+        microagg.microaggregate(frame, k=3, method="mdav", quasi_identifiers=list(frame.columns))
+    assert len(guess_columns(frame)) == 3
+    assert excerpt(frame).frame.columns.is_unique
+
+
+@pytest.mark.parametrize(
+    "names", [["PC 1", "PC 2", "group"], ["index", "", "level_0"], ["lost", "attribute", "before"]]
+)
+def test_names_like_our_own_words_are_names_as_any_others(names):
+    plain = microagg.microaggregate(pd.DataFrame(X, columns=list("abc")), k=3, method="mdav").frame
+    named = microagg.microaggregate(pd.DataFrame(X, columns=names), k=3, method="mdav").frame
+    assert named.columns.tolist() == names
+    assert np.array_equal(named.to_numpy(), plain.to_numpy())
+
+
+def test_names_that_occur_twice_are_refused():
+    frame = pd.DataFrame(X, columns=["a", "a", "b"])
+    for way in (guess_columns, summary, lambda frame: microagg.microaggregate(frame, k=3)):
+        with pytest.raises(DataError, match="'a' occurs more than once"):
+            way(frame)
+
+
+def test_integers_beyond_all_floats_are_named_by_their_column():
+    frame = pd.DataFrame({"x": X[:, 0], "a": [10**400 + i for i in range(24)]})
+    with pytest.raises(DataError, match=r"column 'a' is not numeric .*401 digits"):
+        microagg.microaggregate(frame, k=3, method="mdav", quasi_identifiers=["x", "a"])
+
+
+def test_dates_of_any_year_are_grouped_and_released():
+    born = [datetime.date(1400 + 7 * i, 1, 2) for i in range(24)]
+    far = np.array(["12000-01-01"], dtype="M8[s]") + np.arange(24).astype("m8[D]")
+    frame = pd.DataFrame({"born": pd.array(np.array(born, dtype="M8[s]")), "far": far})
+    release = microagg.microaggregate(frame, k=24, method="mdav", quasi_identifiers=["born", "far"])
+    assert str(release.frame["born"].to_numpy()[0]).startswith("1480-")
+    assert str(release.frame["far"].to_numpy()[0]).startswith("12000-01-12")
+    assert "dates from 12000-01-01 to 12000-01-24" in str(guess_columns(frame)[1].reasons)
+
+
+# --- what a screen can show -------------------------------------------------------------------------------------------
+
+
+def test_an_excerpt_has_plain_types_only():
+    frame = pd.DataFrame(
+        {
+            "huge": [10**30, None, -1],
+            "bytes": [b"\xff", b"a", None],
+            "far": np.array(["12000-01-01", "NaT", "2000-01-01"], dtype="M8[s]"),
+            "zone": pd.to_datetime(["2020-01-01", "2021-01-01", None]).tz_localize("UTC"),
+            "long": ["y" * 500, "z" * 200, ""],
+            "complex": [1j, 2, 3],
+            "half": np.float16([1, 2, 3]),
+        }
+    )
+    found = excerpt(frame)
+    shown = found.frame
+    assert shown["huge"].iloc[[0, 2]].tolist() == ["1" + "0" * 30, "-1"]
+    assert shown["bytes"].iloc[:2].tolist() == ["b'\\xff'", "b'a'"]
+    assert shown["far"].iloc[0].startswith("12000-01-01")
+    assert shown["zone"].iloc[0] == "2020-01-01 00:00:00+00:00"
+    assert shown["long"].tolist() == ["y" * 199 + "…", "z" * 200, ""]
+    assert shown["complex"].iloc[0] == "1j"
+    assert shown["half"].dtype == np.float32
+    assert shown.isna().sum().sum() == 4
+    assert found.n_cut == 1
+
+
+def test_an_excerpt_is_bounded_in_rows_columns_cells_and_characters():
+    frame = pd.DataFrame(np.zeros((1000, 300), dtype=int), columns=[f"a{j}" for j in range(300)])
+    assert excerpt(frame).frame.shape == (1000, 100)
+    assert excerpt(frame, columns=50, cells=1_000).frame.shape == (20, 50)
+    assert excerpt(frame, rows=7).frame.shape == (7, 100)
+    texts = pd.DataFrame({"a": ["x" * 150] * 100, "b": ["y"] * 100})
+    assert len(excerpt(texts, characters=1510).frame) == 10
+    assert len(excerpt(texts, characters=1).frame) == 1
+    names = excerpt(pd.DataFrame([[1, 2, 3]], columns=["n" * 300, "n" * 301, "b"]))
+    assert names.frame.columns.tolist() == ["n" * 199 + "…", "n" * 189 + "… (2)", "b"]
+    assert names.n_cut == 2
+    assert excerpt(pd.DataFrame({"a": []})).frame.shape == (0, 1)
