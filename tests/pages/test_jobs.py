@@ -8,7 +8,8 @@ import pytest
 
 import microagg
 from microagg import datasets
-from microagg.experiment import Method
+from microagg.experiment import Method, Problem
+from microagg.jobs import Job
 from pages.ui.runs import jobs
 from tests.pages.helpers import PAGES, open_page, settle
 
@@ -22,10 +23,8 @@ class Wine:
     """What jobs take of a :class:`pages.ui.data.workspace.Workspace`."""
 
     digest = "wine"
-    is_numeric = True
-    classes = strata = None
-    data = microagg.standardize(datasets.load("wine").X)
-    n = len(data)
+    problem = Problem.of(microagg.standardize(datasets.load("wine").X))
+    n = len(problem.data)
 
 
 @pytest.fixture
@@ -49,7 +48,7 @@ CELLS = [(Method("mdav-star"), 3), (Method("mdav"), 3)]
 
 
 def test_running_one_of_two_partitions_does_not_push_out_the_other(box, monkeypatch):
-    monkeypatch.setattr(jobs.Job, "wait", until_the_end)
+    monkeypatch.setattr(Job, "wait", until_the_end)
     jobs.partitions(Wine(), CELLS[:1])
     jobs.partitions(Wine(), [(Method("mdav"), k) for k in range(4, 3 + jobs.MOST_PARTITIONS)])
     assert len(box.partitions) == jobs.MOST_PARTITIONS
@@ -60,16 +59,16 @@ def test_running_one_of_two_partitions_does_not_push_out_the_other(box, monkeypa
 
 
 def test_partitions_that_were_pushed_out_before_the_page_read_them_are_there(box, monkeypatch):
-    monkeypatch.setattr(jobs.Job, "wait", interrupted)
+    monkeypatch.setattr(Job, "wait", interrupted)
     with pytest.raises(PageEndedError):
         jobs.partitions(Wine(), CELLS)
     box.partitions.clear()
-    monkeypatch.setattr(jobs.Job, "wait", until_the_end)
+    monkeypatch.setattr(Job, "wait", until_the_end)
     assert [(result.method, result.k) for result in jobs.partitions(Wine(), CELLS)] == CELLS
 
 
 def test_a_page_needs_more_partitions_than_are_kept(box, monkeypatch):
-    monkeypatch.setattr(jobs.Job, "wait", until_the_end)
+    monkeypatch.setattr(Job, "wait", until_the_end)
     cells = [(Method("mdav"), k) for k in range(2, 4 + jobs.MOST_PARTITIONS)]
     assert [result.k for result in jobs.partitions(Wine(), cells)] == [k for _, k in cells]
     assert len(box.partitions) == jobs.MOST_PARTITIONS
@@ -77,11 +76,11 @@ def test_a_page_needs_more_partitions_than_are_kept(box, monkeypatch):
 
 def test_a_release_that_was_pushed_out_before_the_page_read_it_is_there(box, monkeypatch):
     made = object()
-    monkeypatch.setattr(jobs.Job, "wait", interrupted)
+    monkeypatch.setattr(Job, "wait", interrupted)
     with pytest.raises(PageEndedError):
         jobs.once("release", "one", "mdav", "Grouping", lambda: made)
     box.made.clear()
-    monkeypatch.setattr(jobs.Job, "wait", until_the_end)
+    monkeypatch.setattr(Job, "wait", until_the_end)
     assert jobs.once("release", "one", "mdav", "Grouping", lambda: None) is made
     assert not box.jobs
 
