@@ -16,6 +16,9 @@ from microagg.turns import Turn, Turns, Work
 # More threads than will ever be needed: most of them wait for their turn.
 _THREADS = 10_000
 
+# How many more items of a job are begun than can compute at a time: where some take long, others get by.
+_SPARE = 2
+
 # How often a job that waits looks whether it has been cancelled, in seconds.
 _LOOKS = 0.1
 
@@ -66,8 +69,11 @@ class Job:
 
     @property
     def running(self) -> bool:
-        """Whether it has been begun and has not ended yet."""
-        return self.future is not None and not self.future.done()
+        """Whether it has been begun, and has neither ended nor been cancelled.
+
+        What is computed when a job is cancelled may go on for a moment, until its next checkpoint.
+        """
+        return self.future is not None and not self.future.done() and not self.stop.is_set()
 
     @property
     def complete(self) -> bool:
@@ -138,13 +144,13 @@ class Job:
         with self._lock:
             self._todo = list(items)
         self._desk.turns.give(self._turns[0])
-        most = min(self._desk.turns.most, len(self._todo))
+        most = min(self._desk.turns.most + _SPARE, len(self._todo))
         helpers = [self._desk.threads.submit(self._help, do) for _ in range(most)]
         failures = [helper.exception() for helper in helpers]
         for failure in failures:
             if failure is not None and not isinstance(failure, Cancelled):
                 raise failure
-        if any(failures) or not self._desk.turns.take(self._turns[0]):
+        if any(failures) or self.stop.is_set() or not self._desk.turns.take(self._turns[0]):
             raise Cancelled
 
     def arrange(self, rank: Callable[[Any], Any]) -> None:
@@ -162,25 +168,27 @@ class Job:
     def _help(self, do: Callable[[Any], None]) -> None:
         """Do one item after the other, each in a turn of its own, until there is none left."""
         assert self._desk is not None
-        turns, turn = self._desk.turns, self._desk.turns.turn(self._work, self.stop.is_set)
-        self._turns[threading.get_ident()] = turn
+        turns, number = self._desk.turns, threading.get_ident()
         try:
-            while (item := self._next()) is not None:
-                if not turns.take(turn):
-                    raise Cancelled
-                do(item)
-                turns.give(turn)
+            while self._todo and not self.stop.is_set():
+                # As work by itself an item is small at first, however long others of this job have taken.
+                turn = self._turns[number] = turns.turn(Work(self._work.owner), self.stop.is_set)
+                try:
+                    if turns.take(turn):
+                        self._do_next(do)
+                finally:
+                    turns.give(turn)
+                    del self._turns[number]
         except BaseException:
             with self._lock:
                 self._todo.clear()
             raise
-        finally:
-            turns.give(turn)
-            del self._turns[threading.get_ident()]
 
-    def _next(self) -> Any:
+    def _do_next(self, do: Callable[[Any], None]) -> None:
         with self._lock:
-            return self._todo.pop(0) if self._todo and not self.stop.is_set() else None
+            items = [self._todo.pop(0)] if self._todo else []
+        for item in items:
+            do(item)
 
     def _guarded(self, work: Callable[[Job], None]) -> None:
         assert self._desk is not None

@@ -25,7 +25,7 @@ _LOOKS = 0.1
 
 @dataclass
 class Work:
-    """What is done for one purpose, on one thread or several.
+    """A piece of work, on one thread or several.
 
     Attributes
     ----------

@@ -79,6 +79,18 @@ def test_a_cancelled_job_ends_without_a_problem(desk):
     assert job.problem == ""
 
 
+def test_a_cancelled_job_counts_as_ended_before_its_thread_has_noticed(desk):
+    go = threading.Event()
+    job = Job("one", 1)
+    job.begin(desk, lambda own: go.wait(10))
+    assert job.running
+    job.stop.set()
+    assert not job.running
+    assert not job.complete
+    assert not job.future.done()
+    go.set()
+
+
 def test_check_ends_a_cancelled_job_only(desk):
     def work(job):
         job.check()
@@ -176,8 +188,26 @@ def test_a_long_job_lets_a_small_one_of_another_owner_through():
     assert short.complete
     assert long.running
     long.stop.set()
-    long.wait(5)
-    assert not long.running
+    long.future.result(timeout=5)
+    desk.close()
+
+
+def test_an_item_that_takes_long_lets_the_others_of_its_job_by():
+    desk, others = Desk(Turns(1, small=0.01)), threading.Event()
+
+    def do(item):
+        if item == "long":
+            while not others.is_set() and job.goes_on():
+                time.sleep(0.002)
+            job.step()
+        elif job.done == 2:
+            others.set()
+        job.step()
+
+    job = Job("one", 5)
+    job.begin(desk, lambda own: own.do_all(["long", "a", "b", "c"], do))
+    job.wait(10)
+    assert job.complete
     desk.close()
 
 
@@ -195,8 +225,7 @@ def test_a_job_that_waits_is_cancelled_at_once(desk):
     job.begin(desk, lambda own: own.until(Future()))
     time.sleep(0.02)
     job.stop.set()
-    job.wait(2)
-    assert not job.running
+    job.future.result(timeout=2)
     assert (job.problem, job.complete) == ("", False)
 
 
