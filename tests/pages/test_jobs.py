@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 
 import pytest
 
 import microagg
 from microagg import datasets
 from microagg.experiment import Method, Problem
-from microagg.jobs import Job
+from microagg.jobs import Desk, Job
+from microagg.turns import Turns
 from pages.ui.runs import jobs
 from tests.pages.helpers import PAGES, open_page, settle
 
@@ -93,6 +95,48 @@ def test_what_failed_is_no_complete_job(box):
     job.future.result()
     assert not job.complete
     assert "please report it" in job.problem
+
+
+def test_no_job_is_begun_for_a_page_that_is_closed(box, monkeypatch):
+    monkeypatch.setattr(jobs, "_is_open", lambda: False)
+    job = box.start("sweep", "one", 1, lambda job: job.step())
+    assert job.future is None
+    assert not job.running
+    assert not job.complete
+
+
+def test_a_job_of_another_kind_goes_on_when_one_is_let_go_of(box):
+    go = threading.Event()
+    first, second = (box.start(kind, "one", 1, lambda job: go.wait(10)) for kind in ("sweep", "literature"))
+    box.drop("literature")
+    box.drop("remedies")
+    assert (first.stop.is_set(), second.stop.is_set()) == (False, True)
+    assert list(box.jobs) == ["sweep"]
+    box.cancel_all()
+    go.set()
+    assert first.stop.is_set()
+
+
+def test_a_sweep_begun_in_another_order_goes_on_in_the_new_one(box, monkeypatch):
+    monkeypatch.setattr(Job, "wait", lambda job, seconds: None)
+    begun, go, order = threading.Event(), threading.Event(), []
+    run_one = jobs.experiment.run_one
+
+    def run(problem, method, k):
+        begun.set()
+        go.wait(10)
+        order.append(k)
+        return run_one(problem, method, k)
+
+    monkeypatch.setattr(jobs.experiment, "run_one", run)
+    monkeypatch.setattr(jobs, "_desk", lambda: Desk(Turns(1)))
+    cells = [(Method("mdav"), k) for k in (11, 12, 13, 14, 15)]
+    job = jobs.sweep(Wine(), cells)
+    assert begun.wait(30)
+    assert jobs.sweep(Wine(), [cells[0], *cells[:0:-1]]) is job
+    go.set()
+    job.future.result(timeout=30)
+    assert order == [11, 15, 14, 13, 12]
 
 
 def test_clusters_are_drawn_where_one_of_both_is_the_oldest_kept():

@@ -11,6 +11,8 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from microagg import experiment
 from microagg.experiment import Method, Result
@@ -71,7 +73,8 @@ class Results:
     def start(self, kind: str, identity: Hashable, total: int, work: Callable[[Job], None], made: Any = None) -> Job:
         """Return the job of this kind and identity, begun if it was not; another of its kind is cancelled.
 
-        A job that is begun holds ``made`` from the start, for ``work`` to add to.
+        A job that is begun holds ``made`` from the start, for ``work`` to add to. Once the page has been closed none is
+        begun.
         """
         with self.lock:
             job = self.jobs.get(kind)
@@ -79,7 +82,9 @@ class Results:
                 if job:
                     job.stop.set()
                 job = self.jobs[kind] = Job(identity, total, made=made)
-                if total:
+                if not _is_open():
+                    job.stop.set()
+                elif total:
                     job.begin(_desk(), work, self.owner)
         return job
 
@@ -119,6 +124,12 @@ def results() -> Results:
 def _compiler() -> ThreadPoolExecutor:
     # One thread for all sessions: the compiler does one thing at a time anyway, and what it makes serves all of them.
     return ThreadPoolExecutor(1, thread_name_prefix="compile")
+
+
+def _is_open() -> bool:
+    """Return whether somebody has the page open: a page that is closed may be drawn a little further."""
+    context = get_script_run_ctx()
+    return context is None or not runtime.exists() or runtime.get_instance().is_active_session(context.session_id)
 
 
 def compile_for(job: Job, keys: Sequence[str], n: int = 0) -> None:
