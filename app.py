@@ -10,3 +10,4 @@ if shell.uses_partition(page):
     sidebar.show()
 shell.run(page)
 state.publish()
+shell.collect_garbage()
