@@ -38,7 +38,7 @@ _CLOSED, _STEP = 1e-6, 1e-12
 class Certificate:
     """The best partition found and the best floor proven at one k, which further time narrows.
 
-    One thread at a time may call :meth:`narrow`; others may read meanwhile.
+    Several threads may call :meth:`narrow`, of which each waits for the one before; others may read meanwhile.
 
     Parameters
     ----------
@@ -65,6 +65,7 @@ class Certificate:
     """
 
     def __init__(self, X: ArrayLike, k: int, labels: ArrayLike | None = None) -> None:
+        self._alone = threading.Lock()
         self._search = Search(X, k, labels)
         self._program = LinearProgram(X, k)
         self.k = self._program.bound.k
@@ -104,6 +105,12 @@ class Certificate:
         Cancelled
             If the run is watched, see :mod:`microagg.progress`, and cancelled. What is known by then is kept.
         """
+        # Work that has been cancelled goes on until its next checkpoint, and may have been asked for again by then.
+        with self._alone:
+            self._narrow(seconds, watch)
+        return self
+
+    def _narrow(self, seconds: float, watch: Watch | None) -> None:
         before, started = self.seconds, time.monotonic()
         lock, stopped = threading.Lock(), threading.Event()
 
@@ -135,7 +142,6 @@ class Certificate:
         finally:
             note(self.found, self._search.information_loss)
             note(self.proven, self.bound.information_loss)
-        return self
 
 
 def is_closed(information_loss: float, floor: float) -> bool:
@@ -147,7 +153,7 @@ class Floors:
     """The floors that are known soon, each for one k, which rise until they are whole; none for mixed attributes.
 
     They are the nearest-neighbor bounds or, with one attribute or too few records for two groups, the optimum itself.
-    One thread at a time may call :meth:`improve`; others may read meanwhile.
+    Several threads may call :meth:`improve`, of which each waits for the one before; others may read meanwhile.
 
     Parameters
     ----------
@@ -171,6 +177,7 @@ class Floors:
         self.ks = tuple(sorted({check_k(k) for k in ks}))
         self._rising = problem.rising_floor(max(self.ks, default=1))
         self._data = problem.data
+        self._alone = threading.Lock()
         # The k whose optimum is known soon, and the optima that have been computed.
         self._soon: list[int] = []
         self._optima: dict[int, Bound] = {}
@@ -207,8 +214,14 @@ class Floors:
             If the run is watched, see :mod:`microagg.progress`, and cancelled. What is proven by then is kept, and
             another call goes on from there.
         """
+        # Work that has been cancelled goes on until its next checkpoint, and may have been asked for again by then.
+        with self._alone:
+            self._improve()
+        return self
+
+    def _improve(self) -> None:
         if self._rising is None:
-            return self
+            return
         self._rising.improve()
         for k in (k for k in self._soon if k not in self._optima):
             checkpoint(f"finding the optimum at k = {k}", self.share)
@@ -216,7 +229,6 @@ class Floors:
             least = known_optimum(self._data, k) or 0.0
             il = percent(least, sst(self._data))
             self._optima[k] = Bound(k, least, il, time.perf_counter() - started)
-        return self
 
 
 def floors(problem: Problem, ks: Sequence[int]) -> list[Bound]:

@@ -7,6 +7,7 @@ The kernels release the interpreter lock, so threads use all cores without copyi
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import time
@@ -100,15 +101,20 @@ class Result:
         }
 
 
-_prepared: set[str] = set()
+# The algorithms whose kernels are ready, each with whether those for many records are.
+_prepared: set[tuple[str, bool]] = set()
 
 # The algorithm whose kernels polish.
 _POLISH = "local-search"
 
+# The shape of data for which algorithms that have another way for many records take it, in groups so large that few are
+# formed; and after how many checkpoints those without such a way are cut short.
+_MANY, _ATTRIBUTES, _K, _CHECKPOINTS = 10_000, 2, 1_000, 10
 
-def unprepared(keys: Iterable[str]) -> list[str]:
-    """Return those of ``keys`` whose kernels this process has neither compiled nor loaded yet."""
-    return [key for key in dict.fromkeys(keys) if key not in _prepared]
+
+def unprepared(keys: Iterable[str], n: int = 0) -> list[str]:
+    """Return those of ``keys`` whose kernels for ``n`` records this process has neither compiled nor loaded yet."""
+    return [key for key in dict.fromkeys(keys) if (key, n >= _MANY) not in _prepared]
 
 
 def needed(methods: Iterable[Method]) -> list[str]:
@@ -117,22 +123,40 @@ def needed(methods: Iterable[Method]) -> list[str]:
     return list(dict.fromkeys(keys))
 
 
-def prepare(keys: Iterable[str], progress: Callable[[int, int, str], None] | None = None) -> None:
+def prepare(keys: Iterable[str], progress: Callable[[int, int, str], None] | None = None, *, n: int = 0) -> None:
     """Compile the kernels of the algorithms ``keys``, or load them where an earlier process left them on disk.
 
     Compilation takes some seconds per algorithm, once on a machine. ``progress(done, total, title)`` is called before
     each one and, with an empty title, at the end.
+
+    Parameters
+    ----------
+    keys : iterable of str
+    progress : callable, optional
+    n : int
+        How many records there will be: many are partitioned by kernels of their own.
     """
-    todo = unprepared(keys)
+    todo = unprepared(keys, n)
     for done, key in enumerate(todo):
         if progress:
             progress(done, len(todo), algorithm(key).info.title)
-        make(key, k=2).fit(np.arange(12.0).reshape(6, 2) % 5)
-        if algorithm(key).info.mixed:
-            _warm_up(key)
-        _prepared.add(key)
+        if (key, False) not in _prepared:
+            make(key, k=2).fit(np.arange(12.0).reshape(6, 2) % 5)
+            if algorithm(key).info.mixed:
+                _warm_up(key)
+            _prepared.add((key, False))
+        if n >= _MANY:
+            _warm_up_for_many(key)
+            _prepared.add((key, True))
     if progress:
         progress(len(todo), len(todo), "")
+
+
+def _warm_up_for_many(key: str) -> None:
+    """Begin to partition as few records as are many to an algorithm."""
+    seen = itertools.count(1)
+    with contextlib.suppress(Cancelled), watched(lambda *_: next(seen) < _CHECKPOINTS):
+        make(key, k=_K).fit(np.random.default_rng(0).normal(size=(_MANY, _ATTRIBUTES)))
 
 
 def _warm_up(key: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from microagg.errors import ParameterError
 
@@ -35,3 +36,25 @@ def read_ks(text: str, n: int, most: int) -> tuple[list[int], bool]:
         if len(found) > most:
             raise ParameterError(f"these are more than {most} values of k, too many to compare: write fewer.")
     return sorted(found), beyond
+
+
+def spread(ks: Sequence[int], first: int | None = None) -> list[int]:
+    """Return ``ks``, ascending, in an order in which the first few lie far apart: both ends, the middle, the quarters.
+
+    A curve that is computed in this order has its shape early. ``first``, if it is one of them, comes first.
+
+    >>> spread([2, 3, 4, 5, 6, 7, 8, 9, 10])
+    [2, 10, 6, 4, 8, 3, 5, 7, 9]
+    """
+    places = [*dict.fromkeys([0, len(ks) - 1])] if ks else []
+    gaps = [(0, len(ks) - 1)]
+    while gaps:
+        halves = []
+        for low, high in gaps:
+            if high - low > 1:
+                middle = (low + high) // 2
+                places.append(middle)
+                halves += [(low, middle), (middle, high)]
+        gaps = halves
+    ordered = [ks[place] for place in places]
+    return sorted(ordered, key=lambda k: k != first)

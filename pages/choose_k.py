@@ -8,6 +8,7 @@ import streamlit as st
 
 from microagg import metrics, sweeps
 from microagg.experiment import Knee, Method, knee, largest_k_within
+from microagg.ks import spread
 from microagg.tables import to_csv
 from microagg.variants import VARIANTS
 from pages.ui import shell, state, widgets
@@ -39,8 +40,9 @@ def body() -> None:
     comparison.say_sample(workspace)
     shown = _pick(workspace, names)
     variants = methods.sweep_methods(workspace, names)
-    # Large groups first: they take least time, so that there is something to see at once.
-    cells = [(method, k) for k in reversed(ks) for method in variants]
+    # Polishing takes long: the k that is looked at goes first then.
+    order = spread(ks, first=state.current().k if any(method.polish for method in variants) else None)
+    cells = [(method, k) for k in order for method in variants]
     job = jobs.sweep(workspace, cells)
 
     def draw() -> None:

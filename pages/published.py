@@ -7,7 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from microagg import datasets, literature, reproduction
+from microagg.jobs import Job
 from microagg.literature import Computed, Figure
+from microagg.progress import watched
 from pages.ui import shell, state, widgets
 from pages.ui.charts import published
 from pages.ui.charts.layout import show_figure
@@ -97,17 +99,18 @@ def _run_here(figures: list[Figure]) -> dict[str, Computed]:
 
         def begin() -> None:
             st.session_state["live_table"] = identity
-            jobs.results().jobs.pop("literature", None)
+            jobs.results().drop("literature")
 
         st.button(f"Compute this table here and now ({count(sets, 'run')})", on_click=begin)
         return live
 
-    def work(job: jobs.Job) -> None:
+    def work(job: Job) -> None:
         jobs.compile_for(job, [recipe.method.key for _, recipe in todo])
         for figure, recipe in todo:
             job.message = f"{figure.method} on {figure.dataset}, k = {figure.k}"
-            live[figure.identity] = literature.compute(recipe, lambda _: job.check())
-            job.done += 1
+            with watched(lambda *_: job.goes_on()):
+                live[figure.identity] = literature.compute(recipe, lambda _: job.check())
+            job.step()
 
     job = jobs.results().start("literature", identity, len(todo), work)
     job.wait(1.0)

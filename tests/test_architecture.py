@@ -14,7 +14,7 @@ PACKAGE = ROOT / "microagg"
 
 # Who may import whom, lowest layer first: a module imports only from layers above it in this list, or its own.
 LAYERS = [
-    {"curves", "errors", "progress"},
+    {"curves", "errors", "progress", "turns"},
     {"jobs", "ks", "validation"},
     {"dates", "numerals", "partition", "scaling", "taxonomy"},
     {"records"},

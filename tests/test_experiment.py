@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 
 import numpy as np
 import pandas as pd
 import pytest
+from numba.core.dispatcher import Dispatcher
 
 from benchmarks import adult
 from microagg import ALGORITHMS, DataError, ParameterError, experiment, make, metrics, microaggregate
@@ -116,12 +118,40 @@ def test_bad_requests_are_refused_before_anything_runs(X, algorithms, ks, error,
 
 
 def test_prepare_says_what_it_compiles():
-    experiment._prepared.discard("cbfs")
+    experiment._prepared.discard(("cbfs", False))
     experiment.prepare(["mdav"])
     said = []
     experiment.prepare(["mdav", "cbfs"], progress=lambda done, total, title: said.append((done, total, title)))
     assert said == [(0, 1, "CBFS"), (1, 1, "")]
     assert experiment.unprepared(["mdav", "cbfs"]) == []
+
+
+def compiled_for():
+    """Return how many kinds of arguments each kernel has been compiled, or loaded, for."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("microagg.")]
+    found = {kernel for module in modules for kernel in vars(module).values() if isinstance(kernel, Dispatcher)}
+    return {kernel.py_func.__qualname__ + kernel.py_func.__module__: len(kernel.signatures) for kernel in found}
+
+
+@pytest.mark.parametrize("key", ["mdav", "mdav-plus", "v-mdav", "mdav-star", "cbfs", "mu-approx"])
+def test_what_is_prepared_for_many_records_compiles_nothing_when_they_come(key):
+    said = []
+    experiment._prepared.clear()
+    experiment.prepare([key], lambda done, total, title: said.append(title), n=12_000)
+    assert said == [ALGORITHMS[key].info.title, ""]
+    assert experiment.unprepared([key], 12_000) == experiment.unprepared([key], 100) == []
+    before = compiled_for()
+    X = np.random.default_rng(3).normal(size=(12_000, 3))
+    X.setflags(write=False)
+    experiment.run_one(Problem.of(X), Method(key), 30)
+    assert compiled_for() == before
+
+
+def test_few_records_need_none_of_the_kernels_for_many():
+    experiment._prepared.clear()
+    experiment.prepare(["mdav"], n=9_999)
+    assert experiment.unprepared(["mdav"], 9_999) == []
+    assert experiment.unprepared(["mdav"], 10_000) == ["mdav"]
 
 
 # --- records of mixed attributes -------------------------------------------------------------------------------------

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import pytest
 
 from microagg.errors import ParameterError
-from microagg.ks import read_ks
+from microagg.ks import read_ks, spread
 
 
 @pytest.mark.parametrize(
@@ -45,3 +46,30 @@ def test_values_of_k_are_read(text, found, beyond):
 def test_what_is_no_value_of_k_is_said(text, says):
     with pytest.raises(ParameterError, match=re.escape(says)):
         read_ks(text, 50, 30)
+
+
+@pytest.mark.parametrize(
+    ("ks", "first", "expected"),
+    [
+        ([], None, []),
+        ([5], None, [5]),
+        ([3, 7], None, [3, 7]),
+        ([2, 3, 4], None, [2, 4, 3]),
+        ([2, 3, 4, 5, 6, 7, 8, 9, 10], None, [2, 10, 6, 4, 8, 3, 5, 7, 9]),
+        ([2, 5, 10, 20, 50, 100], None, [2, 100, 10, 5, 20, 50]),
+        ([2, 5, 10, 20, 50, 100], 20, [20, 2, 100, 10, 5, 50]),
+        ([2, 5, 10], 7, [2, 10, 5]),
+    ],
+)
+def test_values_are_spread_over_the_range(ks, first, expected):
+    assert spread(ks, first) == expected
+
+
+def test_whatever_has_been_done_no_gap_is_much_wider_than_another():
+    ks = list(range(2, 66))
+    order = spread(ks)
+    assert sorted(order) == ks
+    for done in range(2, len(ks) + 1):
+        seen = sorted(order[:done])
+        gaps = [after - before for before, after in itertools.pairwise(seen)]
+        assert max(gaps) <= 2 * min(gaps) + 2

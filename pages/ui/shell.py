@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +16,10 @@ from pages.ui.text import sentence
 
 ASSETS = Path(__file__).parent / "assets"
 ICON = str(ASSETS / "icon.svg")
+
+# After how many seconds garbage is collected again, and when it was last.
+_COLLECTS_EVERY = 15.0
+_collected = [time.monotonic()]
 
 PAGES = {
     "start": ("pages/start.py", "Start"),
@@ -53,6 +59,13 @@ def run(page: StreamlitPage) -> None:
     """Run ``page`` so that its guard lets it pass."""
     st.session_state["_via_app"] = True
     page.run()
+
+
+def collect_garbage() -> None:
+    """Free what only cycles of objects hold, if that is some time ago: all other threads stand still meanwhile."""
+    if time.monotonic() - _collected[0] > _COLLECTS_EVERY:
+        gc.collect()
+        _collected[0] = time.monotonic()
 
 
 def show(body: Callable[[], None]) -> None:

@@ -161,12 +161,12 @@ def test_a_link_says_that_it_could_not_carry_a_taxonomy():
     again = open_page("data", data="upload", entered=entered)
     again.file_uploader[0].upload("survey.csv", SURVEY.read_bytes())
     settle(again)
-    assert "'region' is too long for an address" in plain(again)
+    assert "entered for 'region' is lost" in plain(again)
     assert again.query_params["entered"] == entered
     look_at(again, "region")
     again.text_area[0].set_value("*\n  all\n    Southport\n    Midland\n    Eastmere\n    Northvale\n    Westhill")
     settle(again)
-    assert "too long for an address" not in words(again)
+    assert "is lost" not in words(again)
 
 
 def test_untrusted_names_and_categories_are_drawn_letter_by_letter():

@@ -91,7 +91,7 @@ def test_a_file_that_is_uploaded_again_gets_its_roles_back():
     button(app, "Agree to all guesses").click()
     settle(app)
     app = open_link(columns=app.query_params["columns"], agreed=app.query_params["agreed"])
-    assert "the same file above" in app.info[0].value
+    assert "the same file above" in app.warning[0].value
     assert not app.error
     app.file_uploader[0].upload("survey.csv", SURVEY.read_bytes())
     settle(app)
@@ -104,7 +104,7 @@ def test_columns_of_the_address_that_are_not_there_are_said_and_can_be_forgotten
     app = open_page("data", data="wine", columns=said, entered=["12345678:ash"])
     assert "'non*sense'" in plain(app)
     assert "there is no column of that name" in app.warning[0].value
-    assert "'ash' is too long for an address" in app.warning[1].value.replace("\\", "")
+    assert "entered for 'ash' is lost" in app.warning[1].value.replace("\\", "")
     button(app, "Go on without").click()
     settle(app)
     assert not app.warning

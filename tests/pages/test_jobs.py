@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 
 import pytest
 
 import microagg
 from microagg import datasets
-from microagg.experiment import Method
+from microagg.experiment import Method, Problem
+from microagg.jobs import Desk, Job
+from microagg.turns import Turns
 from pages.ui.runs import jobs
 from tests.pages.helpers import PAGES, open_page, settle
 
@@ -22,10 +25,8 @@ class Wine:
     """What jobs take of a :class:`pages.ui.data.workspace.Workspace`."""
 
     digest = "wine"
-    is_numeric = True
-    classes = strata = None
-    data = microagg.standardize(datasets.load("wine").X)
-    n = len(data)
+    problem = Problem.of(microagg.standardize(datasets.load("wine").X))
+    n = len(problem.data)
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ CELLS = [(Method("mdav-star"), 3), (Method("mdav"), 3)]
 
 
 def test_running_one_of_two_partitions_does_not_push_out_the_other(box, monkeypatch):
-    monkeypatch.setattr(jobs.Job, "wait", until_the_end)
+    monkeypatch.setattr(Job, "wait", until_the_end)
     jobs.partitions(Wine(), CELLS[:1])
     jobs.partitions(Wine(), [(Method("mdav"), k) for k in range(4, 3 + jobs.MOST_PARTITIONS)])
     assert len(box.partitions) == jobs.MOST_PARTITIONS
@@ -60,16 +61,16 @@ def test_running_one_of_two_partitions_does_not_push_out_the_other(box, monkeypa
 
 
 def test_partitions_that_were_pushed_out_before_the_page_read_them_are_there(box, monkeypatch):
-    monkeypatch.setattr(jobs.Job, "wait", interrupted)
+    monkeypatch.setattr(Job, "wait", interrupted)
     with pytest.raises(PageEndedError):
         jobs.partitions(Wine(), CELLS)
     box.partitions.clear()
-    monkeypatch.setattr(jobs.Job, "wait", until_the_end)
+    monkeypatch.setattr(Job, "wait", until_the_end)
     assert [(result.method, result.k) for result in jobs.partitions(Wine(), CELLS)] == CELLS
 
 
 def test_a_page_needs_more_partitions_than_are_kept(box, monkeypatch):
-    monkeypatch.setattr(jobs.Job, "wait", until_the_end)
+    monkeypatch.setattr(Job, "wait", until_the_end)
     cells = [(Method("mdav"), k) for k in range(2, 4 + jobs.MOST_PARTITIONS)]
     assert [result.k for result in jobs.partitions(Wine(), cells)] == [k for _, k in cells]
     assert len(box.partitions) == jobs.MOST_PARTITIONS
@@ -77,11 +78,11 @@ def test_a_page_needs_more_partitions_than_are_kept(box, monkeypatch):
 
 def test_a_release_that_was_pushed_out_before_the_page_read_it_is_there(box, monkeypatch):
     made = object()
-    monkeypatch.setattr(jobs.Job, "wait", interrupted)
+    monkeypatch.setattr(Job, "wait", interrupted)
     with pytest.raises(PageEndedError):
         jobs.once("release", "one", "mdav", "Grouping", lambda: made)
     box.made.clear()
-    monkeypatch.setattr(jobs.Job, "wait", until_the_end)
+    monkeypatch.setattr(Job, "wait", until_the_end)
     assert jobs.once("release", "one", "mdav", "Grouping", lambda: None) is made
     assert not box.jobs
 
@@ -94,6 +95,48 @@ def test_what_failed_is_no_complete_job(box):
     job.future.result()
     assert not job.complete
     assert "please report it" in job.problem
+
+
+def test_no_job_is_begun_for_a_page_that_is_closed(box, monkeypatch):
+    monkeypatch.setattr(jobs, "_is_open", lambda: False)
+    job = box.start("sweep", "one", 1, lambda job: job.step())
+    assert job.future is None
+    assert not job.running
+    assert not job.complete
+
+
+def test_a_job_of_another_kind_goes_on_when_one_is_let_go_of(box):
+    go = threading.Event()
+    first, second = (box.start(kind, "one", 1, lambda job: go.wait(10)) for kind in ("sweep", "literature"))
+    box.drop("literature")
+    box.drop("remedies")
+    assert (first.stop.is_set(), second.stop.is_set()) == (False, True)
+    assert list(box.jobs) == ["sweep"]
+    box.cancel_all()
+    go.set()
+    assert first.stop.is_set()
+
+
+def test_a_sweep_begun_in_another_order_goes_on_in_the_new_one(box, monkeypatch):
+    monkeypatch.setattr(Job, "wait", lambda job, seconds: None)
+    begun, go, order = threading.Event(), threading.Event(), []
+    run_one = jobs.experiment.run_one
+
+    def run(problem, method, k):
+        begun.set()
+        go.wait(10)
+        order.append(k)
+        return run_one(problem, method, k)
+
+    monkeypatch.setattr(jobs.experiment, "run_one", run)
+    monkeypatch.setattr(jobs, "_desk", lambda: Desk(Turns(1)))
+    cells = [(Method("mdav"), k) for k in (11, 12, 13, 14, 15)]
+    job = jobs.sweep(Wine(), cells)
+    assert begun.wait(30)
+    assert jobs.sweep(Wine(), [cells[0], *cells[:0:-1]]) is job
+    go.set()
+    job.future.result(timeout=30)
+    assert order == [11, 15, 14, 13, 12]
 
 
 def test_clusters_are_drawn_where_one_of_both_is_the_oldest_kept():

@@ -230,14 +230,21 @@ def _digests(table: Table) -> tuple[str, ...]:
 
 def enter(table: Table, name: str, given: tuple[str, ...] | Taxonomy) -> None:
     """Take an order or a taxonomy for a column."""
+    lost = [entry for entry in state.current().entered if _name(entry) in set(not_carried(table)) - {name}]
     _entered(table)["category" if isinstance(given, Taxonomy) else "ordered", name] = given
-    state.update(entered=_digests(table))
+    state.update(entered=(*_digests(table), *lost))
 
 
 def not_carried(table: Table) -> list[str]:
     """Return the columns whose order or taxonomy the link speaks of, but this session does not have."""
     own = _digests(table)
     return [_name(entry) for entry in state.current().entered if entry not in own]
+
+
+def lost(table: Table) -> list[str]:
+    """Return those of :func:`not_carried` on which records would be grouped by another order or taxonomy."""
+    found, used = columns(table), quasi_identifiers(table)
+    return [name for name in not_carried(table) if name in used and found[name].is_categorical]
 
 
 def is_entered(table: Table, name: str) -> bool:

@@ -62,8 +62,8 @@ def _say_lost(table: Table) -> None:
         )
     if lacking:
         st.warning(
-            f"The order or taxonomy that was entered for {escape_markdown(named(lacking))} is too long for an address: enter it again "
-            "under “One by one”. Until then the usual one is used."
+            f"The order or taxonomy that was entered for {escape_markdown(named(lacking))} is lost: the server was restarted, the page "
+            "was reloaded, or a link led here, and the address cannot carry it. Enter it again under “One by one”, or go on with the usual one."
         )
     if unknown or lacking:
         st.button("Go on without", on_click=columns.forget, args=(table,))

@@ -190,15 +190,16 @@ def _spoken(value: Any) -> str:
 def _without_file() -> None:
     if tables.uploaded() is not None:
         return
+    lost = "the server was restarted, the page was reloaded, or a link led here, and none of these carries a file."
     if refused := tables.refused():
         st.warning(f"{refused.text} Choose the file again to see in what other ways it can be read.")
     elif state.current().columns or state.current().agreed:
-        st.info(
-            "This session has no file: reloading the page has let go of it, and a link does not carry it. The address "
-            "still has what was decided about its columns: choose the same file above, and go on."
+        st.warning(
+            f"This session has no file: {lost} The address still has what was decided about its columns: choose the same file "
+            "above, and go on."
         )
     else:
-        st.info("No file yet: choose one above. If there was one, reloading the page has let go of it.")
+        st.info(f"No file yet: choose one above. If there was one, {lost}")
     st.button("Try the sample survey: 300 fictitious persons", on_click=use_survey)
 
 

@@ -135,7 +135,9 @@ def chosen_table() -> Table:
             )
         if upload is None:
             raise DataError(
-                "no file has been uploaded in this session: choose one on the page Data. A link does not carry the file."
+                "this session has no file: the server was restarted, the page was reloaded, or a link led here, and none of "
+                "these carries a file. Choose the same file again on the page Data: the address still has what was decided "
+                "about its columns."
             )
         return _uploaded_table(upload.digest, upload)
     return _loaded_table(choices.data, choices.seed if choices.data in SYNTHETIC else None)

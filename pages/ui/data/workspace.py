@@ -31,10 +31,16 @@ def chosen_workspace() -> Workspace:
     Raises
     ------
     MicroaggError
-        As :func:`~pages.ui.data.tables.chosen_table`; if there is no quasi-identifier, or one holds what it must not.
+        As :func:`~pages.ui.data.tables.chosen_table`; if there is no quasi-identifier, or one holds what it must not, or
+        an order or taxonomy that was entered is not in this session.
     """
     choices, table = state.current(), chosen_table()
     given = columns.arguments(table)
+    if lost := columns.lost(table):
+        raise DataError(
+            f"the order or taxonomy that was entered for {named(lost)} is not in this session, which a restart of the "
+            "server or a reload of the page has begun anew: enter it again on the page Data, or go on without it there."
+        )
     if "quasi_identifiers" not in given:
         raise DataError("there is no quasi-identifier yet: choose at least one column on the page Data.")
     for name in (*given.get("taxonomies", ()), *given.get("ordinal", ())):

@@ -14,6 +14,7 @@ import streamlit as st
 
 from microagg.certificate import Certificate, is_closed, prepare, raised
 from microagg.experiment import Method, Result
+from microagg.jobs import Job
 from microagg.metrics.bounds import Bound
 from microagg.partition import Partition
 from microagg.tables import to_csv
@@ -171,23 +172,23 @@ def _buttons(workspace: Workspace, k: int) -> None:
         st.caption("It groups the sample only, so it cannot be released: take all records and search again for that.")
 
 
-def _start(workspace: Workspace, k: int, asked: tuple[str, int, float]) -> jobs.Job:
+def _start(workspace: Workspace, k: int, asked: tuple[str, int, float]) -> Job:
     box, kept = jobs.results(), _kept()
     with box.lock:
         partitions = [result for (of, _, at), result in box.partitions.items() if of == workspace.digest and at >= k]
     start = min(partitions, key=lambda result: result.sse, default=None)
 
-    def work(job: jobs.Job) -> None:
+    def work(job: Job) -> None:
         def watch(own: Certificate, left: float) -> bool:
             job.done = min(int(SECONDS - left), SECONDS)
             job.message = (
                 f"k = {k}: best found {percent(own.found[-1][1])}, proven floor {percent(own.proven[-1][1])}, "
                 f"{left:.0f} s left"
             )
-            return not job.stop.is_set()
+            return job.goes_on()
 
         job.message = "Compiling the search and the linear program for this machine (half a minute, only once) …"
-        prepare()
+        jobs.compile_with(job, prepare)
         job.check()
         own = kept.get((workspace.digest, k))
         if own is None:
@@ -195,8 +196,8 @@ def _start(workspace: Workspace, k: int, asked: tuple[str, int, float]) -> jobs.
                 f"k = {k}: preparing", lambda: Certificate(workspace.data, k, start and start.partition.labels)
             )
             kept[workspace.digest, k] = own
-            while len(kept) > _MOST:
-                del kept[next(iter(kept))]
+            for oldest in list(kept)[:-_MOST]:
+                kept.pop(oldest, None)  # another search, which is being cancelled, may do the same
         job.check()
         own.narrow(SECONDS, watch)
         job.check()

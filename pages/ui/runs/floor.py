@@ -12,6 +12,7 @@ import streamlit as st
 
 from microagg.certificate import Floors, raised
 from microagg.certificate import floors as floors_at_once
+from microagg.jobs import Job
 from microagg.metrics.bounds import Bound
 from microagg.problem import Problem
 from pages.ui.data.workspace import Workspace
@@ -150,7 +151,7 @@ def _known(workspace: Workspace, ks: Sequence[int]) -> _Known:
     return known
 
 
-def _job(workspace: Workspace) -> jobs.Job | None:
+def _job(workspace: Workspace) -> Job | None:
     """Return the job that proves the floors that have been asked for last, be it that it was cancelled."""
     job, known = jobs.results().jobs.get(_KIND), _kept().get(workspace.digest)
     if job is None or known is None or not known.floors:
@@ -158,10 +159,10 @@ def _job(workspace: Workspace) -> jobs.Job | None:
     return job if job.identity == (workspace.digest, known.floors[-1].ks) else None
 
 
-def _start(workspace: Workspace, floors: Floors) -> jobs.Job:
-    def work(job: jobs.Job) -> None:
+def _start(workspace: Workspace, floors: Floors) -> Job:
+    def work(job: Job) -> None:
         job.message = "Compiling the neighbor search for this machine (some seconds, only once) …"
-        _prepare()
+        jobs.compile_with(job, _prepare)
         job.watch("Proving the floor", floors.improve)
         job.done = job.total
 

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from microagg import experiment
 from microagg.experiment import Method, Result
-from microagg.jobs import Job as Job  # noqa: PLC0414 - other files take it from here
+from microagg.jobs import Desk, Job
+from microagg.progress import watched
+from microagg.registry import algorithm
 from microagg.validation import check_enough_records
 from pages.ui.data.workspace import Workspace
 from pages.ui.text import count, escape_markdown, sentence
@@ -27,9 +31,9 @@ Cell = tuple[Method, int]
 
 
 @st.cache_resource(show_spinner=False)
-def _pool() -> ThreadPoolExecutor:
-    # Two jobs at a time, of whatever session; further ones wait their turn.
-    return ThreadPoolExecutor(2, thread_name_prefix="job")
+def _desk() -> Desk:
+    # One for all sessions, so that each gets its turn.
+    return Desk()
 
 
 class Results:
@@ -41,6 +45,7 @@ class Results:
         self.partitions: OrderedDict[tuple[str, Method, int], Any] = OrderedDict()
         self.made: dict[str, OrderedDict[Hashable, Any]] = {}
         self.jobs: dict[str, Job] = {}
+        self.owner = object()  # stands for the session where threads take turns, without holding its results
 
     def add(self, digest: str, result: Result) -> None:
         """Keep a result; the oldest go when there are too many."""
@@ -68,7 +73,8 @@ class Results:
     def start(self, kind: str, identity: Hashable, total: int, work: Callable[[Job], None], made: Any = None) -> Job:
         """Return the job of this kind and identity, begun if it was not; another of its kind is cancelled.
 
-        A job that is begun holds ``made`` from the start, for ``work`` to add to.
+        A job that is begun holds ``made`` from the start, for ``work`` to add to. Once the page has been closed none is
+        begun.
         """
         with self.lock:
             job = self.jobs.get(kind)
@@ -76,15 +82,29 @@ class Results:
                 if job:
                     job.stop.set()
                 job = self.jobs[kind] = Job(identity, total, made=made)
-                if total:
-                    job.begin(_pool(), work)
+                if not _is_open():
+                    job.stop.set()
+                elif total:
+                    job.begin(_desk(), work, self.owner)
         return job
+
+    def drop(self, kind: str) -> None:
+        """Cancel the job of this kind, if there is one, and let go of it."""
+        with self.lock:
+            if job := self.jobs.pop(kind, None):
+                job.stop.set()
 
     def forget(self, kind: str, job: Job) -> None:
         """Let go of a job that has been read."""
         with self.lock:
             if self.jobs.get(kind) is job:
                 del self.jobs[kind]
+
+    def cancel_all(self) -> None:
+        """Cancel what is under way."""
+        with self.lock:
+            for job in self.jobs.values():
+                job.stop.set()
 
 
 def _keep(kept: OrderedDict[Any, Any], key: Hashable, value: Any, most: int) -> None:
@@ -94,25 +114,37 @@ def _keep(kept: OrderedDict[Any, Any], key: Hashable, value: Any, most: int) -> 
         kept.popitem(last=False)
 
 
-def _cancel_all(results: Results) -> None:
-    for job in results.jobs.values():
-        job.stop.set()
-
-
-@st.cache_resource(scope="session", show_spinner=False, on_release=_cancel_all)
+@st.cache_resource(scope="session", show_spinner=False, on_release=Results.cancel_all)
 def results() -> Results:
     """Return this session's results; closing the page cancels what is under way."""
     return Results()
 
 
-def compile_for(job: Job, keys: Sequence[str]) -> None:
-    """Compile what a job needs, saying so."""
+@st.cache_resource(show_spinner=False)
+def _compiler() -> ThreadPoolExecutor:
+    # One thread for all sessions: the compiler does one thing at a time anyway, and what it makes serves all of them.
+    return ThreadPoolExecutor(1, thread_name_prefix="compile")
 
-    def say(_done: int, _total: int, title: str) -> None:
-        if title:
-            job.message = f"Compiling {title} for this machine (some seconds, only once) …"
 
-    experiment.prepare(keys, say)
+def _is_open() -> bool:
+    """Return whether somebody has the page open: a page that is closed may be drawn a little further."""
+    context = get_script_run_ctx()
+    return context is None or not runtime.exists() or runtime.get_instance().is_active_session(context.session_id)
+
+
+def compile_for(job: Job, keys: Sequence[str], n: int = 0) -> None:
+    """Compile what a job needs to run the algorithms ``keys`` on ``n`` records, saying so.
+
+    A job that is cancelled does not wait for it, and what has been begun is compiled for whoever comes next.
+    """
+    for key in experiment.unprepared(keys, n):
+        job.message = f"Compiling {algorithm(key).info.title} for this machine (up to a minute, only once) …"
+        compile_with(job, partial(experiment.prepare, [key], n=n))
+
+
+def compile_with(job: Job, prepare: Callable[[], None]) -> None:
+    """Have ``prepare`` compile what a job needs, which waits for it unless it is cancelled."""
+    job.until(_compiler().submit(prepare))
 
 
 def _run_cells(
@@ -123,35 +155,35 @@ def _run_cells(
     for _, k in cells:
         check_enough_records(workspace.n, k, "the data set")
 
-    def work(job: Job) -> None:
-        def watch(method: Method, k: int, message: str, share: float | None) -> None:
+    def run(job: Job, cell: Cell) -> None:
+        method, k = cell
+
+        def watcher(message: str, share: float | None) -> bool:
             part = "" if share is None else f", {100 * share:.0f} %"
             job.message = f"{method.label}, k = {k}: {message}{part}"
+            return job.goes_on()
 
-        compile_for(job, experiment.needed(method for method, _ in missing))
-        for result in experiment.run(
-            workspace.data,
-            missing,
-            classes=None if workspace.is_numeric else workspace.classes,
-            strata=workspace.strata,
-            cancelled=job.stop.is_set,
-            workers=os.cpu_count(),
-            watch=watch,
-        ):
-            box.add(workspace.digest, result)
-            if job.made is not None:
-                job.made[result.method, result.k] = result
-            job.done += 1
-            job.message = f"{result.method.label}, k = {result.k}: {job.done} of {count(job.total, 'run')} done"
+        with watched(watcher):
+            result = experiment.run_one(workspace.problem, method, k)
+        box.add(workspace.digest, result)
+        if made is not None:
+            made[cell] = result
+        job.step(f"{method.label}, k = {k}: {job.done + 1} of {count(job.total, 'run')} done")
 
-    return box.start(kind, (workspace.digest, tuple(cells)), len(missing), work, made)
+    def work(job: Job) -> None:
+        compile_for(job, experiment.needed(method for method, _ in missing), workspace.n)
+        job.do_all(missing, lambda cell: run(job, cell))
+
+    return box.start(kind, (workspace.digest, frozenset(cells)), len(missing), work, made)
 
 
 def sweep(workspace: Workspace, cells: Sequence[Cell]) -> Job:
-    """See to it that the rows of ``cells`` get computed; a sweep of other cells is cancelled, its results are kept."""
+    """See to it that the rows of ``cells`` get computed, the first first; another sweep is cancelled, its results kept."""
     box = results()
     missing = [cell for cell in cells if box.row(workspace.digest, *cell) is None]
     job = _run_cells("sweep", workspace, cells, missing)
+    # The same cells may have been begun in another order.
+    job.arrange({cell: place for place, cell in enumerate(cells)}.__getitem__)
     job.wait(0.6)
     return job
 
@@ -176,8 +208,8 @@ def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Any]:
     return [found[cell] for cell in cells]
 
 
-def once(kind: str, identity: Hashable, key: str, says: str, make: Callable[[], Any]) -> Any:
-    """Return what ``make`` makes with the algorithm ``key``; it is made once for each identity.
+def once(kind: str, identity: Hashable, key: str, says: str, make: Callable[[], Any], n: int = 0) -> Any:
+    """Return what ``make`` makes with the algorithm ``key`` of ``n`` records; it is made once for each identity.
 
     While that is under way it is shown, beginning with what the job ``says`` it does, and what has become of it
     otherwise; then there is None.
@@ -190,7 +222,7 @@ def once(kind: str, identity: Hashable, key: str, says: str, make: Callable[[], 
         return kept
 
     def work(job: Job) -> None:
-        compile_for(job, [key])
+        compile_for(job, [key], n)
         job.made = job.watch(says, make)
         with box.lock:
             _keep(all_made, identity, job.made, _MOST_MADE)

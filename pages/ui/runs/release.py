@@ -87,7 +87,9 @@ def made(workspace: Workspace, identity: Hashable) -> Release | None:
             warnings.simplefilter("ignore", ConstantColumnWarning)  # the report says it
             return microaggregate(frame, **given)
 
-    release: Release | None = jobs.once("release", identity, given["method"], "Grouping all records", make)
+    release: Release | None = jobs.once(
+        "release", identity, given["method"], "Grouping all records", make, workspace.n_complete
+    )
     return release
 
 
@@ -97,7 +99,12 @@ def remedies(workspace: Workspace, identity: Hashable) -> list[Remedy] | None:
     given.pop("labels", None)
     says = "Trying what would help"
     tried: list[Remedy] | None = jobs.once(
-        "remedies", identity, given["method"], says, lambda: list(try_remedies(frame, **given))
+        "remedies",
+        identity,
+        given["method"],
+        says,
+        lambda: list(try_remedies(frame, **given)),
+        workspace.n_complete,
     )
     return tried
 

@@ -1,0 +1,104 @@
+"""Users who do not wait: pages are drawn anew, left and changed while jobs end, fail and are cancelled."""
+
+from __future__ import annotations
+
+import random
+import threading
+
+import pytest
+
+from microagg import DataError
+from microagg.jobs import Job
+from pages.ui.runs import jobs
+from tests.pages.helpers import PAGES, button, open_page, plain, settle
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """Have pages draw what there is at once, however soon the rest would be there."""
+    monkeypatch.setattr(Job, "wait", lambda self, seconds: None)
+
+
+def test_pages_are_drawn_while_jobs_end_and_are_cancelled(impatient):
+    drawn = random.Random(3)
+    app = open_page("choose_k", data="wine", ks="2-4")
+    for turn in range(24):
+        if drawn.random() < 0.3:
+            app.switch_page(PAGES[drawn.choice(["choose_k", "clusters", "release"])])
+        if drawn.random() < 0.3:
+            # Values of k, and a scaling, that have not been computed yet.
+            app.session_state["choices"] = change(app.session_state["choices"], turn)
+        for label in ("Cancel", "Go on"):
+            found = [one for one in app.button if one.label == label]
+            if found and drawn.random() < 0.5:
+                found[0].click()
+        app.run()
+        assert not app.exception, [exception.value for exception in app.exception]
+        assert not app.error, [error.value for error in app.error]
+    for page in ("clusters", "choose_k"):
+        app.switch_page(PAGES[page])
+        app.run()
+        for one in app.button:
+            if one.label == "Go on":
+                one.click()
+        settle(app)
+        assert app.get("plotly_chart")
+
+
+def change(choices, turn):
+    import dataclasses
+
+    return dataclasses.replace(choices, ks=f"2-{3 + turn}", k=2 + turn % 4, scale=["zscore", "minmax"][turn % 2])
+
+
+def test_a_job_that_fails_while_the_page_is_drawn_says_why(impatient, monkeypatch):
+    def fail(*_):
+        raise DataError("the records are too wide.")
+
+    monkeypatch.setattr("pages.ui.runs.jobs.experiment.run_one", fail)
+    app = open_page("choose_k", data="wine", scale="none", ks="2-6")
+    assert "The records are too wide." in plain(app)
+    monkeypatch.undo()
+    button(app, "Go on").click()
+    settle(app)
+    assert not app.error
+    assert app.get("plotly_chart")
+
+
+def test_results_are_read_whole_whatever_is_begun_and_cancelled_meanwhile():
+    """Several threads of one session begin, cancel and read jobs; what is complete has all that it made."""
+    box, failures = jobs.Results(), []
+
+    def work(job):
+        def do(item):
+            job.check()
+            job.made[item] = item
+            job.step()
+
+        job.do_all(range(8), do)
+
+    def use(seed):
+        own = random.Random(seed)
+        try:
+            for _ in range(80):
+                kind = own.choice(["sweep", "partition"])
+                job = box.start(kind, own.randrange(4), 8, work, {})
+                if own.random() < 0.3:
+                    box.cancel_all()
+                job.wait(own.choice([0.0, 0.005]))
+                if job.complete:
+                    assert job.made == {item: item for item in range(8)}
+                if not job.running:
+                    box.forget(kind, job)
+                if own.random() < 0.1:
+                    box.drop(kind)
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=use, args=(seed,), daemon=True) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert not failures
+    box.cancel_all()
