@@ -159,7 +159,7 @@ MUTATIONS = [
     Mutation("the gap as a share of the loss", "metrics/bounds.py",
              "(information_loss - least) / least", "(information_loss - least) / information_loss", f"{BOUNDS} -k gap"),
     Mutation("a floor of the worst stratum only", "metrics/bounds.py",
-             "[sum(found) for found in", "[max(found) for found in", f"{BOUNDS}/test_bounds.py -k strata"),
+             "sums = sums + leaf", "sums = np.maximum(sums, leaf)", f"{BOUNDS}/test_bounds.py -k strata"),
     # --- metrics
     Mutation("losses above 100 %", "metrics/loss.py",
              "min(100.0 * part / whole, 100.0)", "100.0 * part / whole", f"{BOUNDS}/test_loss.py"),

@@ -144,8 +144,8 @@ class NearestNeighbors:
         check_finite(data)
         self.k = check_k(k)
         self._data, self._parts = data, [np.arange(len(data))] if strata is None else strata
-        for rows in self._parts:
-            check_enough_records(len(rows), self.k, "X" if strata is None else "a stratum")
+        for size in map(len, self._parts):
+            check_enough_records(size, self.k, "X" if strata is None else "a stratum")
         self._sst = sst(data)
         # How many records have been counted, and the sum of their squared distances to the first, the second, … nearest
         # other one: one tuple, so that whoever reads meanwhile has both of the same moment. A bound for k = 1 is 0.
