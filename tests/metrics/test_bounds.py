@@ -93,7 +93,7 @@ def test_bound_is_its_definition():
 
 
 def test_bound_refuses_what_cannot_be():
-    with pytest.raises(DataError, match=r"only 3 records .* fewer than k=4"):
+    with pytest.raises(DataError, match=r"only 3 records, fewer than k=4"):
         bounds.nearest_neighbor(np.zeros((3, 1)), 4)
     with pytest.raises(ParameterError, match="k must be at least 1"):
         bounds.nearest_neighbor(np.zeros((3, 1)), 0)

@@ -110,6 +110,6 @@ def test_text_that_says_numbers_is_described_as_numbers_and_gaps_as_nothing():
     assert rows.loc["a", "least"] == 0
     assert rows.loc["a", "greatest"] == N - 3
     assert sum(rows.loc["a", "distribution"]) == N - 1
-    assert rows.loc["c", "distribution"] == [N // 2, N // 2]
+    assert list(rows.loc["c", "distribution"]) == [N // 2, N // 2]
     assert np.isnan(rows.loc["c", "mean"])
     assert shown.proto.placeholder == ""
