@@ -7,6 +7,7 @@ import io
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from microagg.errors import DataError, ParameterError
 from microagg.tables.checks import MISSING, check_cells
@@ -113,13 +114,7 @@ def numbered_rows(text: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]
 
     Lines count from 0, and a record over several lines has the number of its last.
     """
-    rows = csv.reader(
-        _lines(text, dialect.delimiter),
-        delimiter=dialect.delimiter,
-        quotechar=dialect.quote,
-        strict=True,
-        skipinitialspace=dialect.delimiter == " ",
-    )
+    rows: Any = reader(text, dialect)
     single = None
     for row in rows:
         if _is_comment(row, dialect.comment):
