@@ -184,7 +184,7 @@ def numeric_matrix(frame: pd.DataFrame, columns: Sequence[Any], role: str = "qua
     taken = frame[list(columns)]
     if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in taken.dtypes):
         # In one go, as a table may have thousands of columns.
-        return np.ascontiguousarray(taken.to_numpy(dtype=np.float64))
+        return np.array(taken.to_numpy(), dtype=np.float64, order="C")  # pandas may give a read-only view
     for column in columns:
         series = frame[column]
         if not (is_numeric_dtype(series) or is_bool_dtype(series)) or is_complex_dtype(series):

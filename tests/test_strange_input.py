@@ -13,6 +13,7 @@ import microagg
 from microagg import DataError, experiment
 from microagg.columns import excerpt, guess_columns, summary
 from microagg.metrics import bounds
+from microagg.validation import numeric_matrix
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 3))
@@ -147,3 +148,10 @@ def test_an_excerpt_is_bounded_in_rows_columns_cells_and_characters():
     assert names.frame.columns.tolist() == ["n" * 199 + "…", "n" * 189 + "… (2)", "b"]
     assert names.n_cut == 2
     assert excerpt(pd.DataFrame({"a": []})).frame.shape == (0, 1)
+
+
+def test_numbers_of_a_frame_are_a_copy_that_can_be_written_to():
+    frame = pd.DataFrame({"w": X[:, 0]})
+    matrix = numeric_matrix(frame, ["w"])
+    matrix[0] = 7.0
+    assert frame["w"].iloc[0] == X[0, 0]

@@ -57,7 +57,7 @@ def test_small_strata_are_refused(frame):
     with pytest.raises(DataError, match=r"stratum region='n' has only 2 records, fewer than k=3"):
         microaggregate(frame, k=3, quasi_identifiers=QUASI, by="region")
     frame["region"] = ["s"] * 59 + ["n"]
-    with pytest.raises(DataError, match=r"stratum region='n', smoker=(True|False) has only 1 record "):
+    with pytest.raises(DataError, match=r"stratum region='n', smoker=(True|False) has only 1 record, "):
         microaggregate(
             frame.assign(smoker=frame["smoker"].iloc[0]), k=2, quasi_identifiers=QUASI, by=["region", "smoker"]
         )
