@@ -12,7 +12,8 @@ from typing import Any, BinaryIO
 import pandas as pd
 
 from microagg.errors import DataError, ParameterError
-from microagg.tables.excel import read_xlsx, workbook
+from microagg.tables.checks import MISSING
+from microagg.tables.excel import SheetOptions, read_xlsx, sheets_of
 from microagg.tables.notices import Reading
 from microagg.tables.parquet import read_parquet
 from microagg.tables.spss import read_sav
@@ -64,6 +65,11 @@ def read_file(
     encoding: str | None = None,
     decimal: str = ".",
     sheet: str | None = None,
+    skip_lines: int = 0,
+    skip_last: int = 0,
+    units_row: bool = False,
+    fill_merged: bool = False,
+    missing: Sequence[str] = MISSING,
     labels: bool = True,
     max_cells: int = 50_000_000,
 ) -> Reading:
@@ -84,7 +90,17 @@ def read_file(
     decimal : {".", ","}
         The decimal mark of a text file; see :func:`decimal_comma_columns`.
     sheet : str, optional
-        The sheet of a workbook, the first one if not given; see :func:`sheet_names`.
+        The sheet of a workbook, the first one that is not hidden if not given; see :func:`sheet_names`.
+    skip_lines : int
+        How many lines, or rows of a sheet, stand before the header, such as a title; blank ones count.
+    skip_last : int
+        How many lines, or rows of a sheet, below the records are left out, such as a total; blank ones do not count.
+    units_row : bool
+        Whether the first line or row below the header has the units of the columns, and is left out.
+    fill_merged : bool
+        Whether all records of merged cells get the value that a workbook has only once for them.
+    missing : sequence of str
+        The texts that are missing values in text files and workbooks.
     labels : bool
         Whether columns of codes with value labels, in a Stata or SPSS file, become categories named by the labels;
         otherwise they stay codes.
@@ -114,8 +130,11 @@ def read_file(
     - A column of digits only stays text if a cell starts with a superfluous 0 or has more digits than a float
       can hold beside missing values: such columns are codes, and ``01067`` must not be released as ``1067``.
     - In a workbook, the first row with any content is the header, rows and columns without any content around the
-      table do not count, and formulas have their last computed values. Characters that Excel spells out in its
-      files, such as ``_x000D_``, are themselves.
+      table do not count, and formulas have their last computed values; those without any are refused. Characters that
+      Excel spells out in its files, such as ``_x000D_``, are themselves.
+    - Cells of a workbook are what the file holds, however their number format rounds it, with these exceptions: whole
+      numbers that Excel shows with leading zeros, times of day, durations, and columns in which not all cells are
+      numbers, or all are dates, become text. Errors such as ``#DIV/0!`` are missing values.
     - In Stata and SPSS files, missing values of every kind (``.a`` to ``.z``, user-missing values) and empty texts are
       missing values. Dates are dates, also those of weeks, months and quarters in Stata (by their first day); times of
       day of SPSS are text such as ``14:05:00``. Whole numbers of Stata's integer types and of SPSS formats without
@@ -128,7 +147,7 @@ def read_file(
     data, label = _read_bytes(source, name)
     ending = PurePath(label).suffix.lower()
     if ending not in ENDINGS:
-        hint = "save it as .xlsx" if ending == ".xls" else "rename or convert it"
+        hint = "save it as .xlsx" if ending in (".xls", ".xlsm", ".xlsb", ".ods") else "rename or convert it"
         raise DataError(f"cannot tell what kind of file {label!r} is: its name must end in {_or(ENDINGS)}, so {hint}.")
     if not data:
         raise DataError(f"the file {label!r} is empty (0 bytes): choose a file with a header and at least one record.")
@@ -136,7 +155,8 @@ def read_file(
     if ending == ".parquet":
         return read_parquet(data, label, max_cells)
     if ending == ".xlsx":
-        return read_xlsx(data, label, sheet, max_cells)
+        options = SheetOptions(sheet, skip_lines, skip_last, units_row, fill_merged, missing)
+        return read_xlsx(data, label, options, max_cells)
     if ending == ".dta":
         return read_dta(data, label, labels, max_cells)
     if ending in (".sav", ".zsav"):
@@ -144,8 +164,17 @@ def read_file(
     return read_text(data, label, delimiter, encoding, decimal, max_cells)
 
 
-def sheet_names(source: str | os.PathLike[str] | bytes | BinaryIO, *, name: str | None = None) -> list[str]:
+def sheet_names(
+    source: str | os.PathLike[str] | bytes | BinaryIO, *, name: str | None = None, hidden: bool | None = None
+) -> list[str]:
     """Return the names of the sheets of an Excel workbook, in its own order.
+
+    Parameters
+    ----------
+    source, name
+        The file; see :func:`read_file`.
+    hidden : bool, optional
+        Only the sheets that Excel hides, or only those that it shows; all if not given.
 
     Raises
     ------
@@ -154,8 +183,7 @@ def sheet_names(source: str | os.PathLike[str] | bytes | BinaryIO, *, name: str 
     """
     data, label = _read_bytes(source, name)
     _check_signature(data, label, ".xlsx")
-    with workbook(data, label) as book:
-        return [str(sheet.title) for sheet in book.worksheets]
+    return sheets_of(data, label, hidden=hidden)
 
 
 def _read_bytes(source: Any, name: str | None) -> tuple[bytes, str]:
