@@ -1,27 +1,38 @@
-"""The cells of a sheet as its file has them, column by column; blank cells take no memory.
-
-Workbooks are read here, and not by openpyxl, which keeps every row as objects, is three times slower, and in its way of
-reading large files says nothing of merged cells and hidden rows; or by calamine, which knows no number formats.
-"""
+"""The sheets of a workbook and the rows of one, as openpyxl reads them, within bounds of memory."""
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
-import math
-import sys
-from array import array
+import io
+import re
+import warnings
+import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from microagg.errors import DataError
-from microagg.tables.excel_parts import Sheet, Workbook, spelled_out
-from microagg.tables.xml_stream import DamagedError, Depth
+from microagg.errors import DataError, MicroaggError
+from microagg.tables.excel_survey import DamagedError, Survey, survey
+from microagg.tables.limits import check_memory
 
-# How many rows and columns a sheet has at most.
-_MOST_ROWS, _MOST_COLUMNS = 1 << 20, 1 << 14
+#: How many bytes the parts of a workbook that are read may have together once they are unpacked.
+MAX_UNPACKED = 1 << 28
 
-# What cells take beside their values: their row, their style and a place in a list, with room to grow.
-_PER_CELL = 18
+# What a row, a cell and a text of its own take, in bytes, beside the characters; each cell has a place in the table.
+_PER_ROW, _PER_CELL, _PER_TEXT = 120, 56, 100
+
+# The table grows in steps, so that a text takes up to twice its length there.
+_COPIES = 2
+
+# Formats of dates in East Asia that workbooks name by their number only, and openpyxl does not know.
+_EAST_ASIAN = frozenset((*range(27, 37), *range(50, 59)))
+
+_SHEETS = re.compile(r"xl/worksheets/.*\.xml$")
+
+# Text in quotes or after a backslash; a blank as wide as a character; colors, languages and conditions; the rest.
+_TOKEN = re.compile(r'"([^"]*)"|\\(.)|(_.|\*.)|(\[[^\]]*\])|(.)', re.DOTALL)
 
 
 class Fault(str):
@@ -30,292 +41,287 @@ class Fault(str):
     __slots__ = ()
 
 
+class Percent(float):
+    """A number that a cell shows as a percentage."""
+
+    __slots__ = ()
+
+
+class Code(NamedTuple):
+    """A whole number that a cell shows with leading zeros, or signs between its digits."""
+
+    number: int
+    text: str
+
+
 class NotComputed:
     """The value of a formula whose result the file does not have."""
 
 
-class Absent:
-    """The value of a cell which says that there is none: ``#N/A`` without a formula."""
+NOT_COMPUTED = NotComputed()
 
 
-_NOT_COMPUTED, _ABSENT = NotComputed(), Absent()
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet with cells: its title, and whether Excel hides it."""
+
+    title: str
+    hidden: bool
 
 
-@dataclass(slots=True)
-class Column:
-    """The cells of a column that have content.
-
-    Attributes
-    ----------
-    rows : array of int
-        The numbers of their rows, counting from 1, in ascending order.
-    cells : list
-        Their values: int, float, bool, str, :class:`datetime.datetime`, :class:`Fault`,
-        :class:`NotComputed` or :class:`Absent`.
-    styles : array of int
-        The numbers of their styles.
-    formulas, zeros : int
-        How many of them are formulas, and how many of these have the result 0.
-    """
-
-    rows: array[int] = field(default_factory=lambda: array("i"))
-    cells: list[Any] = field(default_factory=list)
-    styles: array[int] = field(default_factory=lambda: array("i"))
-    formulas: int = 0
-    zeros: int = 0
-
-
-@dataclass(slots=True)
-class Cells:
-    """What a sheet holds.
+@dataclass
+class Rows:
+    """The rows of a sheet that have content.
 
     Attributes
     ----------
-    columns : dict
-        The columns by their numbers, counting from 1.
-    filled : array of int
-        The numbers of the rows with content, in ascending order.
-    hidden_rows : array of int
-        The numbers of the rows with content that Excel does not show.
-    hidden_columns : list of (int, int)
-        The first and the last of columns that Excel does not show.
-    merged : list of (int, int, int, int)
-        Merged cells: first row, first column, last row, last column.
+    numbers : list of int
+        Their numbers in the sheet, counting from 1, in ascending order.
+    cells : list of list
+        Their cells from column A on: None, int, float, bool, str, :class:`datetime.datetime`,
+        :class:`datetime.time`, :class:`datetime.timedelta`, or a class of this module.
+    survey : Survey
+        What else there is to know of the sheet.
     """
 
-    columns: dict[int, Column] = field(default_factory=dict)
-    filled: array[int] = field(default_factory=lambda: array("i"))
-    hidden_rows: array[int] = field(default_factory=lambda: array("i"))
-    hidden_columns: list[tuple[int, int]] = field(default_factory=list)
-    merged: list[tuple[int, int, int, int]] = field(default_factory=list)
+    survey: Survey
+    numbers: list[int] = field(default_factory=list)
+    cells: list[list[Any]] = field(default_factory=list)
 
 
-def read_cells(book: Workbook, sheet: Sheet, max_cells: int) -> Cells:
-    """Return the cells of a sheet.
+class Workbook:
+    """An open workbook; ``sheets`` are in its own order, without those that are charts."""
+
+    def __init__(self, data: bytes, archive: zipfile.ZipFile, label: str) -> None:
+        from openpyxl.reader.excel import ExcelReader
+        from openpyxl.xml.constants import SHARED_STRINGS
+
+        self.label = label
+        self._archive, self._size = archive, len(data)
+        self._taken = 0
+        self._refuse_bombs()
+        self._survey("[Content_Types].xml")
+        # openpyxl's own steps one by one, for it would read every other sheet, charts and themes too.
+        self._reader = ExcelReader(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+        self._reader.read_manifest()
+        texts = self._reader.package.find(SHARED_STRINGS)
+        self._texts_part = texts.PartName[1:] if texts else ""
+        for part in archive.namelist():
+            if part.endswith((".xml", ".rels")) and part != self._texts_part and not _SHEETS.match(part):
+                self._survey(part)
+        self._reader.read_workbook()
+        self._parts = {
+            sheet.name: (sheet, relation.target)
+            for sheet, relation in self._reader.parser.find_sheets()
+            if relation.Type.endswith("/worksheet") and relation.target in archive.namelist()
+        }
+        self.sheets = [Sheet(title, sheet.state != "visible") for title, (sheet, _) in self._parts.items()]
+
+    @property
+    def from_1904(self) -> bool:
+        """Whether days are counted from 1904-01-01, as on old Macs."""
+        return bool(self._reader.wb.epoch.year == 1904)
+
+    @property
+    def recalculates(self) -> bool:
+        """Whether the workbook asks Excel to compute all formulas when it is opened."""
+        calculation = self._reader.wb.calculation
+        return bool(calculation is not None and calculation.fullCalcOnLoad)
+
+    def rows(self, sheet: Sheet, max_cells: int) -> Rows:
+        """Return the rows of a sheet.
+
+        Raises
+        ------
+        DataError
+            If there are more than ``max_cells`` cells, or they take too much memory.
+        """
+        from openpyxl.reader.strings import read_string_table
+        from openpyxl.styles.stylesheet import apply_stylesheet
+
+        reader = self._reader
+        entry, part = self._parts[sheet.title]
+        found = Rows(self._survey(part))
+        if self._texts_part and self._survey(self._texts_part).escapes:
+            # openpyxl would drop what keeps _x0041_ from being A, if it is written like this.
+            xml = self._archive.read(self._texts_part).replace(b"x005F_", b"x005f_")
+            reader.shared_strings = read_string_table(io.BytesIO(xml))
+        else:
+            reader.read_strings()
+        apply_stylesheet(self._archive, reader.wb)
+        reader.parser.sheets = [entry]
+        reader.read_worksheets()
+        cells = reader.wb.worksheets[0]
+        # A sheet may claim any size, and would be padded to it.
+        cells.reset_dimensions()
+        texts: dict[str, str] = {}
+        seen = 0
+        for number, row in enumerate(cells.iter_rows(), start=1):
+            if not row:
+                continue
+            seen += len(row)
+            if seen > max_cells:
+                raise DataError(
+                    f"the sheet {sheet.title!r} of the file {self.label!r} has more than {max_cells:,} cells, the "
+                    "limit: leave out columns, or split the file."
+                )
+            values = self._values(row, number, found.survey, texts)
+            if values:
+                found.numbers.append(number)
+                found.cells.append(values)
+                self._check(0)
+        return found
+
+    def _values(self, row: Any, number: int, survey: Survey, texts: dict[str, str]) -> list[Any]:
+        """Return the cells of a row up to the last one with content, equal texts as the same object."""
+        values: list[Any] = []
+        filled = 0
+        for j, cell in enumerate(row, start=1):
+            value = cell.value
+            if value is None:
+                value = NOT_COMPUTED if survey.lacking and (number, j) in survey.lacking else None
+            elif type(value) is str:
+                value = _text(value, cell.data_type, texts)
+                if value is not None:
+                    size = len(value) if value.isascii() else len(value.encode("utf-8", "surrogatepass"))
+                    self._taken += _COPIES * size
+            elif type(value) in (int, float):
+                value = _number(value, cell, self._reader.wb.epoch)
+            elif isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+                value = dt.datetime.combine(value, dt.time())
+            elif isinstance(value, dt.time) and self.from_1904 and re.search("[dy]", cell.number_format):
+                # Day 0 of that calendar, which openpyxl takes for no day.
+                value = dt.datetime.combine(self._reader.wb.epoch, value)
+            values.append(value)
+            if value is not None:
+                filled = j
+        del values[filled:]
+        known = len(texts)
+        self._taken += _PER_ROW + _PER_CELL * filled if filled else 0
+        self._taken += _PER_TEXT * (len(texts) - known)
+        return values
+
+    def _refuse_bombs(self) -> None:
+        unpacked = sum(member.file_size for member in self._archive.infolist() if member.filename.endswith(".xml"))
+        if unpacked > MAX_UNPACKED:
+            raise DataError(
+                f"the file {self.label!r} unpacks to {unpacked / 1e6:,.0f} MB, over the limit of "
+                f"{MAX_UNPACKED / 1e6:,.0f} MB for workbooks: save the table as .csv or .parquet."
+            )
+
+    def _survey(self, part: str) -> Survey:
+        """Look through a part before openpyxl parses it."""
+        found = survey(self._archive, part, self._check)
+        if found.strict:
+            raise DataError(
+                f"the file {self.label!r} is a Strict Open XML Spreadsheet: save it as an ordinary Excel workbook, "
+                "which is .xlsx too."
+            )
+        self._taken += found.kept
+        return found
+
+    def _check(self, more: int) -> None:
+        check_memory(self._taken + more, self._size, self.label)
+
+
+@contextlib.contextmanager
+def open_workbook(data: bytes, label: str) -> Iterator[Workbook]:
+    """Open an Excel workbook; what goes wrong within is a damaged file.
 
     Raises
     ------
     DataError
-        If there are more than ``max_cells`` with content, or they take too much memory.
+        If it is no workbook, a damaged one, or one that takes too much memory.
     """
-    handler = _Sheet(book, book.texts(), sheet.title, max_cells)
-    book.parse(sheet.part, handler, handler.measure)
-    return handler.found
+    try:
+        import openpyxl  # noqa: F401
+    except ImportError:
+        raise DataError(
+            f"reading {label!r} needs the package openpyxl: install microagg[files], or save the table as .csv."
+        ) from None
+    # openpyxl warns of styles and extensions that it leaves out; none of them touches a value.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                yield Workbook(data, archive, label)
+        except MicroaggError:
+            raise
+        except Exception as error:  # openpyxl lets through whatever its parsers raise, cells included
+            reason = str(error) if isinstance(error, DamagedError) else type(error).__name__
+            raise DataError(
+                f"the file {label!r} is not an Excel workbook, or a damaged one ({reason}): save it as .xlsx again."
+            ) from None
 
 
 def letters_of(column: int) -> str:
     """Return the letters of a column whose number is counted from 1: A, B, ..., Z, AA."""
-    letters = ""
-    while column:
-        column, rest = divmod(column - 1, 26)
-        letters = chr(ord("A") + rest) + letters
-    return letters
+    from openpyxl.utils.cell import get_column_letter
+
+    return str(get_column_letter(column))
 
 
-def column_of(letters: str) -> int:
-    """Return the number of a column, counting from 1.
-
-    Raises
-    ------
-    DamagedError
-        If a sheet has no such column.
-    """
-    number = 0
-    for letter in letters[:4].upper():
-        number = number * 26 + ord(letter) - ord("A") + 1
-    if not (letters.isascii() and letters.isalpha() and number <= _MOST_COLUMNS):
-        raise DamagedError("it has a cell without an address")
-    return number
-
-
-class _Sheet:
-    """A handler for the cells of a sheet, and for what stands beside them."""
-
-    def __init__(self, book: Workbook, texts: list[str], title: str, max_cells: int) -> None:
-        self.found = Cells()
-        self._book, self._title, self._max_cells = book, title, max_cells
-        self._shared = texts
-        self._own: dict[str, str] = {}
-        self._letters: dict[str, int] = {}
-        self._count = self._bytes = self._measured = 0
-        self._depth = Depth()
-        self._row = self._column = self._style = 0
-        self._hidden = self._in_row = self._in_cell = self._formula = False
-        self._collects = self._spoken = False
-        self._kind = "n"
-        self._pieces: list[str] = []
-        self._length = 0
-
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        if tag == "c":
-            self._start_cell(attributes)
-        elif tag == "v":
-            if self._collects or not self._in_cell:
-                raise DamagedError("it has a value outside of cells")
-            self._collects = True
-        elif tag == "row":
-            self._start_row(attributes)
-        else:
-            self._depth.down()
-            if tag == "f":
-                self._formula = True
-            elif tag == "t":
-                self._collects = self._in_cell and not self._spoken
-            elif tag == "rPh":
-                self._spoken = True
-            elif tag in ("mergeCell", "col"):
-                self._beside(tag, attributes)
-
-    def end(self, tag: str) -> None:
-        if tag == "c":
-            self._in_cell = False
-            self._end_cell()
-        elif tag == "v":
-            self._collects = False
-        elif tag == "row":
-            self._in_row = False
-        else:
-            self._depth.up()
-            if tag == "t":
-                self._collects = False
-            elif tag == "rPh":
-                self._spoken = False
-
-    def text(self, text: str) -> None:
-        if self._collects:
-            self._pieces.append(text)
-            if len(self._pieces) > 1:
-                self._length += len(text) + 12
-                # Joined, a text may take four bytes a character beside its pieces.
-                self._book.meter.check(8 * self._length)
-
-    def measure(self) -> None:
-        """Check what has been taken so far."""
-        if self._count > self._max_cells:
-            raise DataError(
-                f"the sheet {self._title!r} of the file {self._book.label!r} has more than {self._max_cells:,} cells, "
-                "the limit: leave out columns, or split the file."
-            )
-        taken = self._bytes + _PER_CELL * self._count
-        self._book.meter.take(taken - self._measured)
-        self._measured = taken
-
-    def _start_row(self, attributes: dict[str, str]) -> None:
-        number = int(attributes["r"]) if "r" in attributes else self._row + 1
-        if self._in_row or not self._row < number <= _MOST_ROWS:
-            raise DamagedError(f"its row {number} is out of order")
-        self._in_row = True
-        self._row, self._column = number, 0
-        self._hidden = attributes.get("hidden") in ("1", "true") or attributes.get("ht") == "0"
-
-    def _start_cell(self, attributes: dict[str, str]) -> None:
-        if self._in_cell or not self._in_row:
-            raise DamagedError("it has a cell outside of rows")
-        self._in_cell = True
-        self._kind = attributes.get("t", "n")
-        style = attributes.get("s")
-        self._style = int(style) if style else 0
-        self._formula = False
-        self._pieces.clear()
-        self._length = 0
-        address = attributes.get("r")
-        if address:
-            letters = address.rstrip("0123456789")
-            column = self._letters.get(letters)
-            if column is None:
-                column = self._letters[letters] = column_of(letters)
-            self._column = column
-        else:
-            self._column += 1
-            column_of(letters_of(self._column))
-
-    def _end_cell(self) -> None:
-        text = self._pieces[0] if len(self._pieces) == 1 else "".join(self._pieces)
-        # A formula whose result is an empty text says that it is a text.
-        lacks = _NOT_COMPUTED if self._formula and self._kind != "str" else None
-        value = self._value(text) if text else lacks
-        if value is not None:
-            self._keep(value)
-
-    def _keep(self, value: Any) -> None:
-        column = self.found.columns.get(self._column)
-        if column is None:
-            column = self.found.columns[self._column] = Column()
-            self._bytes += 500
-        if column.rows and column.rows[-1] == self._row:
-            raise DamagedError(f"it has the cell {letters_of(self._column)}{self._row} twice")
-        column.rows.append(self._row)
-        column.cells.append(value)
-        column.styles.append(self._style)
-        self._count += 1
-        if self._formula:
-            column.formulas += 1
-            column.zeros += value == 0 and type(value) is int
-        if not self.found.filled or self.found.filled[-1] != self._row:
-            self.found.filled.append(self._row)
-            if self._hidden:
-                self.found.hidden_rows.append(self._row)
-
-    def _value(self, text: str) -> Any:
-        kind = self._kind
-        if kind == "n":
-            self._bytes += 32
-            return _number(text)
-        if kind == "s":
-            return self._shared[int(text)] or None
-        if kind in ("inlineStr", "str"):
-            return self._own_text(spelled_out(text))
-        if kind == "b":
-            return text.strip() in ("1", "true")
-        if kind == "e":
-            # Where a formula has it, something was looked up and not found.
-            return Fault(text) if self._formula or text != "#N/A" else _ABSENT
-        if kind == "d":
-            self._bytes += 60
-            return _moment(text)
+def _text(value: str, kind: str, texts: dict[str, str]) -> str | None:
+    """Return a text or an error; an empty text is nothing."""
+    if kind == "e":
+        return Fault(value)
+    if kind != "s":
         raise DamagedError(f"it has a cell of the unknown kind {kind!r}")
-
-    def _own_text(self, text: str) -> str | None:
-        """Return a text that stands in the cell itself, the same object for equal ones."""
-        known = self._own.get(text)
-        if known is None:
-            known = self._own[text] = text
-            self._bytes += sys.getsizeof(text) + 100
-        return known or None
-
-    def _beside(self, tag: str, attributes: dict[str, str]) -> None:
-        self._bytes += 120
-        if tag == "mergeCell":
-            first, _, last = attributes["ref"].partition(":")
-            if last:
-                self.found.merged.append((*_address(first), *_address(last)))
-        elif attributes.get("hidden") in ("1", "true") or attributes.get("width") == "0":
-            self.found.hidden_columns.append((int(attributes["min"]), int(attributes["max"])))
+    if "_x" in value:
+        value = re.sub(r"_x([0-9A-Fa-f]{4})_", _character, value)
+    return texts.setdefault(value, value) or None
 
 
-def _address(text: str) -> tuple[int, int]:
-    """Return the row and the column of an address such as B2, counting from 1."""
-    address = text.replace("$", "")
-    letters = address.rstrip("0123456789")
-    return int(address[len(letters) :]), column_of(letters)
+def _character(spelled: re.Match[str]) -> str:
+    code = int(spelled[1], 16)
+    return spelled[0] if code == 0 or 0xD800 <= code <= 0xDFFF else chr(code)
 
 
-def _number(text: str) -> int | float | str:
-    """Return a number; as a text if it is none that a float can be, or not written as one."""
-    try:
-        if "." in text or "E" in text or "e" in text:
-            number = float(text)
-            return number if math.isfinite(number) and "_" not in text else text
-        whole = int(text)
-    except ValueError:  # also for whole numbers of thousands of digits
-        return text.strip() or text
-    return whole if str(whole) == text.strip() or text.strip() in ("-0", f"+{whole}") else text.strip()
+def _number(value: float, cell: Any, epoch: dt.datetime) -> Any:
+    """Return a number, with what its format shows in its place if that is another one."""
+    if not cell.has_style:
+        return value
+    code = cell.number_format
+    if code == "General":
+        if cell.style_array.numFmtId not in _EAST_ASIAN:
+            return value
+        from openpyxl.utils.datetime import from_excel
+
+        return from_excel(value, epoch)
+    shown = _shown(code)
+    if shown == ("%",):
+        return Percent(value)
+    if shown and value >= 0 and value == int(value):
+        text = _with_zeros(int(value), shown)
+        return value if text == str(int(value)) else Code(int(value), text)
+    return value
 
 
-def _moment(text: str) -> dt.datetime | str:
-    """Return a date that is written in words of ISO 8601, as strict workbooks have them; a time of day as text."""
-    try:
-        found = dt.datetime.fromisoformat(text)
-    except ValueError:
-        return text
-    return text if found.tzinfo else found
+@lru_cache(maxsize=1024)
+def _shown(code: str) -> tuple[str, ...]:
+    """Return what a number format (ECMA-376, part 1, 18.8.31) shows of positive numbers that is not their value.
+
+    That is ``("%",)`` for percentages and, for codes with leading zeros, each ``0`` and the texts between them with a
+    ``=`` before them; nothing for any other format.
+    """
+    places: list[str] = []
+    plain = True
+    for quoted, escaped, _, _, sign in _TOKEN.findall(code):
+        if sign == ";":
+            break
+        if sign == "%":
+            return ("%",)
+        if quoted or escaped or (sign and sign in "-/ ()+:"):
+            places.append(f"={quoted or escaped or sign}")
+        elif sign:
+            places.append(sign)
+            plain &= sign == "0"
+    return tuple(places) if plain and places.count("0") > 1 else ()
+
+
+def _with_zeros(number: int, places: tuple[str, ...]) -> str:
+    """Return a whole number of at least 0 with as many digits as there are places for, or more."""
+    digits = list(str(number).zfill(places.count("0")))
+    shown = [digits.pop() if place == "0" else place[1:] for place in reversed(places)][::-1]
+    first = places.index("0")
+    return "".join((*shown[:first], *digits, *shown[first:]))
