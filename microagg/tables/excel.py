@@ -63,7 +63,7 @@ def read_xlsx(data: bytes, label: str, options: SheetOptions, max_cells: int) ->
         cells = table.column(number)
         _refuse_not_computed(table, cells, name, number, label)
         address = partial(table.address, number)
-        columns[number], said = read_column(name, cells, address, frozenset(options.missing), from_1904)
+        columns[number], said = read_column(name, cells, address, tuple(options.missing), from_1904)
         notices += said
     frame = pd.DataFrame(columns)
     frame.columns = pd.Index(list(names.values()))
@@ -92,19 +92,20 @@ def _chosen(book: Workbook, label: str, title: str | None, notices: list[Notice]
         one = f"The sheet {before[0].title!r} is hidden" if len(before) == 1 else f"{len(before)} sheets are hidden"
         text = f"{one} in the file and not read; the first one that Excel shows is {chosen.title!r}."
         offers = tuple(_offer(sheet) for sheet in before[:_MOST_OFFERS])
-        notices.append(Notice("hidden_sheets", text, "", len(before), before[0].title, offers))
+        notices.append(Notice("hidden-sheets", text, "", len(before), before[0].title, offers))
     return chosen
 
 
 def _refuse_empty(book: Workbook, sheet: Sheet, label: str) -> NoReturn:
-    others = [other for other in book.sheets if other != sheet]
+    # What Excel hides comes last.
+    others = sorted((other for other in book.sheets if other != sheet), key=lambda other: other.hidden)
     advice = "choose another sheet" if others else "choose another file"
     offers = tuple(_offer(other) for other in others[:_MOST_OFFERS])
     raise UnreadableError(f"the sheet {sheet.title!r} of the file {label!r} is empty: {advice}.", offers)
 
 
 def _offer(sheet: Sheet) -> Offer:
-    return Offer(f"Read the sheet {sheet.title!r}", {"sheet": sheet.title})
+    return Offer(f"Read the {'hidden ' if sheet.hidden else ''}sheet {sheet.title!r}", {"sheet": sheet.title})
 
 
 def _names(table: Table, label: str) -> dict[int, str]:
@@ -126,7 +127,7 @@ def _refuse_not_computed(table: Table, cells: list[object], name: str, number: i
         return
     # A row of totals is often all that is computed.
     rest = sum(row >= table.first + lacking[0] for row in table.filled)
-    offers = (skip_last_offer(rest),) if rest <= _MOST_TOTALS and rest < len(table.filled) else ()
+    offers = (skip_last_offer(rest, table.skip_last),) if rest <= _MOST_TOTALS and rest < len(table.filled) else ()
     raise UnreadableError(
         f"column {name!r} of the file {label!r} has {counted(len(lacking), 'formula')} without a computed value, "
         f"the first in {table.address(number, lacking[0])}: open the file in Excel and save it, then the values are "
@@ -142,4 +143,4 @@ def _zeros(rows: Rows, names: dict[int, str]) -> Iterator[Notice]:
         if formulas and formulas == rows.survey.zeros.get(number):
             text = f"Column {name!r} has {counted(formulas, 'formula')} with no result but 0, and the file asks "
             text += "Excel to compute them anew: open it in Excel and save it if they should not be 0."
-            yield Notice("formula_zeros", text, name, formulas, "0")
+            yield Notice("formula-zeros", text, name, formulas, "0")

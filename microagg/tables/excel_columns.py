@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from microagg.errors import DataError
+from microagg.tables.checks import MISSING
 from microagg.tables.columns import EXACT_WHOLE
-from microagg.tables.excel_cells import Code, Fault, Percent
+from microagg.tables.excel_cells import Code, Fault, Percent, shortened
 from microagg.tables.notices import Notice, Offer
 from microagg.validation import counted
 
@@ -37,7 +38,7 @@ _KINDS = {
 
 
 def read_column(
-    name: str, cells: list[Any], address: Callable[[int], str], missing: Collection[str], from_1904: bool
+    name: str, cells: list[Any], address: Callable[[int], str], missing: Sequence[str], from_1904: bool
 ) -> tuple[pd.Series[Any], list[Notice]]:
     """Return a column, and what there is to say of it.
 
@@ -49,7 +50,7 @@ def read_column(
         The cells of its n records; see :class:`microagg.tables.excel_cells.Rows`.
     address : callable
         Gives the address of a cell, such as ``B2``, by the number of its record.
-    missing : collection of str
+    missing : sequence of str
         The texts that are missing values.
     from_1904 : bool
         Whether days are counted from 1904-01-01.
@@ -88,7 +89,7 @@ class _Column:
         self.notices: list[Notice] = []
         self._name, self._cells, self._address = name, cells, address
 
-    def leave_out(self, missing: Collection[str]) -> None:
+    def leave_out(self, missing: Sequence[str]) -> None:
         """Take away what is a missing value, and say so where it may be something else."""
         types = set(map(type, self._cells))
         if Fault in types:
@@ -97,16 +98,24 @@ class _Column:
             self._say("errors", faults, "has {count} of Excel, such as {example} in {at}: read as missing.", "error")
         if str not in types:
             return
-        absent = self._without(lambda cell: type(cell) is str and cell in missing)
+        words = (*MISSING, *missing)
         # Among numbers, NA can be nothing but a missing value; among texts, it may be Namibia.
-        if any(type(cell) is str and cell.strip() for cell in self._cells):
-            says = "has {count} with a text that stands for a missing value, such as {example!r} in {at}: read as "
-            offer = Offer("Keep such cells as text", {"missing": []})
-            self._say("missing_texts", absent, f"{says}missing.", "cell", offer)
-        elif any(cell is not None and type(cell) is not str for cell in self._cells):
+        if (
+            types != {str, type(None)}
+            and types != {str}
+            and not self._find(lambda cell: type(cell) is str and cell.strip() and cell not in words)
+        ):
+            self._without(lambda cell: type(cell) is str and cell in words)
             blank = self._without(lambda cell: type(cell) is str)
             says = "has {count} with nothing but blanks beside numbers, such as {at}: read as missing."
-            self._say("blank_cells", blank, says, "cell")
+            self._say("blank-cells", blank, says, "cell")
+            return
+        absent = self._without(lambda cell: type(cell) is str and cell in missing)
+        says = "has {count} with a text that stands for a missing value, such as {example!r} in {at}: read as missing, "
+        says += "though it may be a name or a code, as NA is for Namibia."
+        found = set(absent.values())
+        offer = Offer(f"Take {', '.join(sorted(found))} as text", {"missing": [x for x in missing if x not in found]})
+        self._say("missing-words", absent, says, "cell", offer)
 
     def read(self, from_1904: bool) -> Any:
         """Return the values, an array of shape (n,) or a list with None where a value is missing."""
@@ -118,11 +127,11 @@ class _Column:
             says = (
                 "shows {count} with leading zeros or signs, such as {example} for {number} in {at}: the column is kept "
             )
-            self._say("leading_zeros", codes, f"{says}as the text that is shown.", "number")
+            self._say("leading-zeros", codes, f"{says}as the text that is shown.", "number")
         elif types == {dt.datetime}:
             early = {} if from_1904 else self._find(lambda cell: cell is not None and cell < _CALENDAR)
             says = "has {count} before March 1900, such as {example} in {at}: check them, for Excel has a 29th of "
-            self._say("early_dates", early, f"{says}February in that year, which is read as the 28th.", "date")
+            self._say("early-dates", early, f"{says}February in that year, which is read as the 28th.", "date")
             return np.array([np.datetime64("NaT") if cell is None else cell for cell in self._cells], dtype="M8[us]")
         elif types == {bool} or types == {str}:
             return self._cells if None in self._cells or str in types else np.array(self._cells, dtype=bool)
@@ -142,7 +151,7 @@ class _Column:
         cells = self._cells
         if any(type(cell) is float and not np.isfinite(cell) for cell in cells):
             raise DataError(f"column {self._name!r} holds a number that is too large: make it smaller, or a text.")
-        percents = self._find(lambda cell: type(cell) is Percent)
+        percents = self._find(lambda cell: type(cell) is Percent and cell != 0)
         says = "has {count} shown as a percentage, such as {percent} in {at}, which is read as {example}."
         self._say("percent", percents, says, "number")
         long = self._find(lambda cell: type(cell) is int and abs(cell) >= _MOST_DIGITS)
@@ -152,7 +161,7 @@ class _Column:
         if not exact:
             says += ": the column is kept as text, because a column of numbers would change some of them"
         says += "; Excel itself keeps 15 digits, so the last ones of codes may be lost in the file already."
-        self._say("long_numbers", long, says, "whole number")
+        self._say("long-numbers", long, says, "whole number")
         if not exact:
             return self._texts()
         return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.int64 if whole else np.float64)
@@ -185,7 +194,7 @@ class _Column:
         if not found:
             return
         i, cell = next(iter(found.items()))
-        example = cell_text(cell)
+        example = shortened(cell_text(cell))
         # As a text of few digits: 0.07 times 100 is 7.000000000000001.
         percent = f"{100 * cell:.12g} %" if type(cell) is Percent else ""
         number = cell.number if type(cell) is Code else cell

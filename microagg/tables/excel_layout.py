@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from microagg.errors import DataError
-from microagg.tables.checks import check_cells, refuse_no_records
-from microagg.tables.excel_cells import Rows, letters_of
+from microagg.tables.checks import MISSING, check_cells, refuse_no_records
+from microagg.tables.excel_cells import Rows, letters_of, shortened
 from microagg.tables.notices import Notice, Offer, UnreadableError
 from microagg.validation import counted, listing
 
@@ -46,6 +46,8 @@ class Table:
         The rows of the records that are not blank.
     columns : list of int
         The columns with a name or a value, in ascending order.
+    skip_last : int
+        How many rows below the records have been left out.
     """
 
     row: int
@@ -54,6 +56,7 @@ class Table:
     records: list[list[Any]]
     filled: list[int]
     columns: list[int]
+    skip_last: int
 
     def column(self, number: int) -> list[Any]:
         """Return the cells of a column."""
@@ -85,20 +88,20 @@ def lay_out(rows: Rows, label: str, skip_lines: int, skip_last: int, units_row: 
     if begin >= end:
         refuse_no_records(label)
     first, filled = numbers[begin - 1] + 1, numbers[begin:end]
-    _refuse_gaps(label, filled, first)
+    _refuse_gaps(label, filled, first, skip_last)
     records: list[list[Any]] = [[] for _ in range(filled[-1] - first + 1)]
     for number, row in zip(filled, cells[begin:end], strict=True):
         records[number - first] = row
     header = _by_column(cells[0])
     used = set(header).union(*(_by_column(row) for row in records))
     check_cells(len(records), len(used), max_cells, label)
-    return Table(numbers[0], header, first, records, filled, sorted(used))
+    return Table(numbers[0], header, first, records, filled, sorted(used), skip_last)
 
 
-def skip_last_offer(count: int) -> Offer:
-    """Return the offer to leave out the last rows."""
+def skip_last_offer(count: int, skipped: int) -> Offer:
+    """Return the offer to leave out the last rows, beside those that are ``skipped`` already."""
     label = "Leave out the last row" if count == 1 else f"Leave out the last {count} rows"
-    return Offer(label, {"skip_last": count})
+    return Offer(label, {"skip_last": skipped + count})
 
 
 def notices_of(rows: Rows, table: Table, names: Mapping[int, str], *, units_row: bool) -> Iterator[Notice]:
@@ -110,22 +113,22 @@ def notices_of(rows: Rows, table: Table, names: Mapping[int, str], *, units_row:
     # In a table with one column, they can be nothing but missing values.
     if blank and len(table.columns) > 1:
         text = f"{_ranges(blank)} blank between records, and read as {counted(len(blank), 'record')} without values."
-        yield Notice("blank_rows", text, "", len(blank), f"row {blank[0]}")
+        yield Notice("blank-rows", text, "", len(blank), f"row {blank[0]}")
     gaps = sorted(set(range(table.columns[0], table.columns[-1])) - set(table.columns))
     if gaps:
         letters = listing([letters_of(number) for number in gaps], 5)
         are = f"Column {letters} is" if len(gaps) == 1 else f"Columns {letters} are"
         text = f"{are} blank between others: if these are two tables, they are read as one."
-        yield Notice("blank_columns", text, "", len(gaps), letters_of(gaps[0]))
+        yield Notice("blank-columns", text, "", len(gaps), letters_of(gaps[0]))
     hidden = sorted(set(table.filled).intersection(rows.survey.hidden_rows))
     if hidden:
         text = f"{_ranges(hidden)} hidden in the file, and read like the others."
-        yield Notice("hidden_rows", text, "", len(hidden), f"row {hidden[0]}")
+        yield Notice("hidden-rows", text, "", len(hidden), f"row {hidden[0]}")
     boxes = rows.survey.hidden_columns
     unseen = [name for number, name in names.items() if any(left <= number <= right for left, right in boxes)]
     if unseen:
         text = f"Hidden in the file, and read like the others: {listing(list(map(repr, unseen)))}."
-        yield Notice("hidden_columns", text, "", len(unseen), unseen[0])
+        yield Notice("hidden-columns", text, "", len(unseen), unseen[0])
 
 
 def merged_cells(rows: Rows, table: Table, *, fill: bool) -> Notice | None:
@@ -166,7 +169,7 @@ def merged_cells(rows: Rows, table: Table, *, fill: bool) -> Notice | None:
     text = f"{counted(count, 'cell')} of records {'is' if count == 1 else 'are'} blank because the file has their "
     text += f"value only once, in {among} such as {ranges[0]}: read as missing."
     offer = Offer("Fill merged cells with their value", {"fill_merged": True})
-    return Notice("merged_cells", text, "", count, ranges[0], (offer,))
+    return Notice("merged-cells", text, "", count, ranges[0], (offer,))
 
 
 def _by_column(cells: Sequence[Any]) -> dict[int, Any]:
@@ -202,7 +205,7 @@ def _refuse_titles(
     if min(header) == min(first_rows[h]) and (sparse or apart):
         shown = str(next(iter(header.values())))
         raise UnreadableError(
-            f"the file {label!r} seems to have a title above its header, {_shortened(shown)} in row {row}, while row "
+            f"the file {label!r} seems to have a title above its header, {shortened(shown)!r} in row {row}, while row "
             f"{numbers[h]} has the names: skip the lines above the header, or write a name into each column of row "
             f"{row}.",
             offers,
@@ -219,14 +222,14 @@ def _header_among(first_rows: Sequence[Mapping[int, Any]], *, merged: bool) -> i
     return h if len(texts) == width else 0
 
 
-def _refuse_gaps(label: str, filled: Sequence[int], first: int) -> None:
+def _refuse_gaps(label: str, filled: Sequence[int], first: int, skipped: int) -> None:
     """Refuse records far below the others, which would be very many blank records."""
     steps = np.diff(filled, prepend=first - 1) - 1
     if steps.sum() <= max(_MANY_BLANK, len(filled)):
         return
     i = int(steps.argmax())
     rest = len(filled) - i
-    offers = (skip_last_offer(rest),) if i and rest <= _AT_END else ()
+    offers = (skip_last_offer(rest, skipped),) if i and rest <= _AT_END else ()
     raise UnreadableError(
         f"in the file {label!r}, {counted(int(steps[i]), 'blank row')} stand between row "
         f"{filled[i - 1] if i else first - 1} and row {filled[i]}: delete what does not belong to the table, or the "
@@ -238,7 +241,7 @@ def _refuse_gaps(label: str, filled: Sequence[int], first: int) -> None:
 def _units_row(table: Table) -> Iterator[Notice]:
     """Say if the first record has text where all others have numbers, and a number nowhere."""
     units = _by_column(table.records[0])
-    if any(type(cell) is not str for cell in units.values()):
+    if any(type(cell) is not str or cell in MISSING for cell in units.values()):
         return
     others = [_by_column(cells) for cells in table.records[1:_LOOKED_AT]]
     odd = []
@@ -248,9 +251,9 @@ def _units_row(table: Table) -> Iterator[Notice]:
             odd.append(unit)
     if odd:
         text = f"Row {table.first} has text where the records below have numbers, such as units: "
-        text += f"{listing(list(map(repr, odd)), 3)}."
+        text += f"{listing([repr(shortened(text)) for text in odd], 3)}."
         offer = Offer(f"Leave out row {table.first}", {"units_row": True})
-        yield Notice("units_row", text, "", len(odd), odd[0], (offer,))
+        yield Notice("units-row", text, "", len(odd), odd[0], (offer,))
 
 
 def _last_rows(table: Table) -> Iterator[Notice]:
@@ -264,8 +267,8 @@ def _last_rows(table: Table) -> Iterator[Notice]:
     if count and count < len(table.filled):
         shown = total if total is not None else str(ends[-notes][left])
         kind = "a total" if total is not None else "a note below the table"
-        text = f"Row {table.filled[-count]} seems to be {kind}, not a record: {_shortened(shown)}."
-        yield Notice("last_rows", text, "", count, shown, (skip_last_offer(count),))
+        text = f"Row {table.filled[-count]} seems to be {kind}, not a record: {shortened(shown)!r}."
+        yield Notice("last-records", text, "", count, shown, (skip_last_offer(count, table.skip_last),))
 
 
 def _is_note(row: Mapping[int, Any], left: int) -> bool:
@@ -282,7 +285,3 @@ def _ranges(rows: Sequence[int]) -> str:
     ends = [row for i, row in enumerate(rows) if i + 1 == len(rows) or rows[i + 1] > row + 1]
     named = [str(a) if a == b else f"{a}–{b}" for a, b in zip(starts, ends, strict=True)]
     return f"Row {named[0]} is" if len(rows) == 1 else f"Rows {listing(named, 5)} are"
-
-
-def _shortened(text: str) -> str:
-    return repr(text if len(text) <= 60 else f"{text[:59]}…")

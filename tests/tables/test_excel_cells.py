@@ -89,13 +89,13 @@ def test_dates_by_their_formats(code, shown):
 def test_codes_as_they_are_shown(code, number, shown):
     column, notices = one_column(styled(1, number), formats=[html.escape(code)])
     assert column == [shown]
-    assert f"such as {shown} for {number} in A2" in notices["leading_zeros"].text
+    assert f"such as {shown} for {number} in A2" in notices["leading-zeros"].text
 
 
 def test_leading_zeros_are_kept():
     column, notices = one_column(styled(1, 1067), None, styled(1, 10115), 20095, formats=["00000"])
     assert column == ["01067", None, "10115", "20095"]
-    notice = notices["leading_zeros"]
+    notice = notices["leading-zeros"]
     assert (notice.column, notice.count) == ("a", 1)
     assert "such as 01067 for 1067 in A2" in notice.text
     # Where no zero leads, nothing is kept but the numbers, and nothing is said.
@@ -110,6 +110,8 @@ def test_numbers_that_are_shown_otherwise():
     assert notices["percent"].text == (
         "Column 'a' has 2 numbers shown as a percentage, such as 7 % in A2, which is read as 0.07."
     )
+    # Of 0, it makes no difference.
+    assert "such as 7 % in A3" in one_column(styled(1, 0), styled(1, 0.07), formats=["0%"])[1]["percent"].text
 
 
 @pytest.mark.parametrize("code", ["0.0", "#,##0.00", "# ?/?", "0.00E+00", "[$€-407] 0.00", "@"])
@@ -133,11 +135,11 @@ def test_long_whole_numbers():
     long = [1234567890123450, 9007199254740993]
     column, notices = one_column(*long)
     assert column == long
-    assert "2 whole numbers of 16 digits or more, such as 1234567890123450 in A2" in notices["long_numbers"].text
-    assert "text" not in notices["long_numbers"].text
+    assert "2 whole numbers of 16 digits or more, such as 1234567890123450 in A2" in notices["long-numbers"].text
+    assert "text" not in notices["long-numbers"].text
     column, notices = one_column(long[1], None, 5)
     assert column == ["9007199254740993", None, "5"]
-    assert "kept as text" in notices["long_numbers"].text
+    assert "kept as text" in notices["long-numbers"].text
     assert one_column(2**64, 1)[0] == ["18446744073709551616", "1"]
     assert one_column(-(2**63), 1)[0] == [-(2**63), 1]
     # Floats hold this one.
@@ -185,13 +187,13 @@ def test_dates_of_both_calendars():
 def test_days_that_programs_disagree_on():
     column, notices = one_column(styled(1, 1), styled(1, 59), styled(1, 61), formats=[14])
     assert column == [day(1900, 1, 1), day(1900, 2, 28), day(1900, 3, 1)]
-    assert "2 dates before March 1900, such as 1900-01-01 in A2" in notices["early_dates"].text
+    assert "2 dates before March 1900, such as 1900-01-01 in A2" in notices["early-dates"].text
 
 
 def test_days_that_never_were():
     column, notices = one_column(styled(1, 60), styled(1, 61), styled(1, 3e6), formats=[14])
     assert column == [day(1900, 2, 28), day(1900, 3, 1), None]
-    assert "a 29th of February in that year, which is read as the 28th" in notices["early_dates"].text
+    assert "a 29th of February in that year, which is read as the 28th" in notices["early-dates"].text
     # Excel shows number signs there.
     assert "1 error of Excel, such as #VALUE! in A4" in notices["errors"].text
     # Before its first day there is none, but a time.
@@ -200,7 +202,7 @@ def test_days_that_never_were():
     assert "mixed" in notices
     column, notices = one_column(styled(1, -1), styled(1, 61), formats=[14])
     assert column == [day(1899, 12, 29), day(1900, 3, 1)]
-    assert "early_dates" in notices
+    assert "early-dates" in notices
 
 
 def test_times_are_text():
@@ -217,7 +219,7 @@ def test_times_are_text():
 def test_dates_in_words():
     column, notices = one_column(' t="d"><v>2024-05-01</v>', None, ' t="d"><v>1850-12-31T14:30:00</v>')
     assert column == [day(2024, 5, 1), None, day(1850, 12, 31, 14, 30)]
-    assert set(notices) == {"early_dates"}
+    assert set(notices) == {"early-dates"}
     assert one_column(' t="d"><v>14:30:00</v>')[0] == ["14:30:00"]
 
 
@@ -272,7 +274,7 @@ def test_results_that_nobody_computed():
     zeros = ["><f>B2</f><v>0</v>", "><f>B3</f><v>0</v>"]
     column, notices = one_column(*zeros, tail='<calcPr fullCalcOnLoad="1"/>')
     assert column == [0, 0]
-    assert "2 formulas with no result but 0" in notices["formula_zeros"].text
+    assert "2 formulas with no result but 0" in notices["formula-zeros"].text
     assert one_column(*zeros) == ([0, 0], {})
     assert one_column(zeros[0], "><f>B3</f><v>1</v>", tail='<calcPr fullCalcOnLoad="1"/>') == ([0, 1], {})
 
@@ -292,11 +294,14 @@ def test_errors_are_missing_and_said():
 def test_texts_that_mean_missing():
     column, notices = one_column(text("DE"), text("NA"), text("FR"), text("NA"))
     assert column == ["DE", None, "FR", None]
-    notice = notices["missing_texts"]
+    notice = notices["missing-words"]
     assert "2 cells with a text that stands for a missing value, such as 'NA' in A3" in notice.text
     data = book(sheet([A], [text("DE")], [text("NA")]))
     assert read(data, **notice.offers[0].reading) == ({"a": ["DE", "NA"]}, {})
+    assert notice.offers[0].label == "Take NA as text"
+    assert dict(notice.offers[0].reading) == {"missing": ["N/A", "#N/A", "NaN", "nan", "null", "NULL"]}
     # Among numbers, there is no other way to take it.
+    assert read(book(sheet([A], [1], [text("NA")])), missing=[])[0] == {"a": [1.0, None]}
     assert one_column(1, text("NA"), 2) == ([1.0, None, 2.0], {})
     assert read(data, missing=["DE"])[0] == {"a": [None, "NA"]}
 
@@ -304,7 +309,7 @@ def test_texts_that_mean_missing():
 def test_blank_texts():
     column, notices = one_column(1, text("  "), 2)
     assert column == [1.0, None, 2.0]
-    assert "1 cell with nothing but blanks beside numbers, such as A3" in notices["blank_cells"].text
+    assert "1 cell with nothing but blanks beside numbers, such as A3" in notices["blank-cells"].text
     assert one_column(text("x"), text(" "), text("")) == (["x", " "], {})
 
 

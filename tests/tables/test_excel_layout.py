@@ -95,11 +95,11 @@ def test_units_row():
     data = xlsx([HEADER, [None, "years", None], *RECORDS])
     columns, notices = read(data)
     assert columns["age"] == ["years", "30", "40", "50", "60"]
-    assert notices["units_row"].text.startswith("Row 2 has text where the records below have numbers")
-    assert notices["units_row"].example == "years"
-    assert read(data, **notices["units_row"].offers[0].reading) == (TABLE, {})
+    assert notices["units-row"].text.startswith("Row 2 has text where the records below have numbers")
+    assert notices["units-row"].example == "years"
+    assert read(data, **notices["units-row"].offers[0].reading) == (TABLE, {})
     # One text among numbers in a record of its own is none of units.
-    assert "units_row" not in read(xlsx([HEADER, [1, "unknown", "Ulm"], *RECORDS]))[1]
+    assert "units-row" not in read(xlsx([HEADER, [1, "unknown", "Ulm"], *RECORDS]))[1]
 
 
 @pytest.mark.parametrize("word", ["Total", "TOTAL:", "Summe", "grand total", "Mean"])
@@ -107,7 +107,7 @@ def test_totals(word):
     data = xlsx([HEADER, *RECORDS, [None, 180, word]])
     columns, notices = read(data)
     assert columns["age"] == [30, 40, 50, 60, 180]
-    notice = notices["last_rows"]
+    notice = notices["last-records"]
     assert notice.text == f"Row 6 seems to be a total, not a record: {word!r}."
     assert read(data, **notice.offers[0].reading) == (TABLE, {})
 
@@ -115,12 +115,12 @@ def test_totals(word):
 def test_notes_below():
     data = xlsx([HEADER, *RECORDS, ["Total", 180], [], ["Source: registry"], ["* estimated"]])
     _, notices = read(data)
-    assert notices["last_rows"].text == "Row 6 seems to be a total, not a record: 'Total'."
-    assert dict(notices["last_rows"].offers[0].reading) == {"skip_last": 3}
-    assert notices["last_rows"].offers[0].label == "Leave out the last 3 rows"
+    assert notices["last-records"].text == "Row 6 seems to be a total, not a record: 'Total'."
+    assert dict(notices["last-records"].offers[0].reading) == {"skip_last": 3}
+    assert notices["last-records"].offers[0].label == "Leave out the last 3 rows"
     assert read(data, skip_last=3) == (TABLE, {})
     data = xlsx([HEADER, *RECORDS, ["Source: registry"]])
-    assert "a note below the table" in read(data)[1]["last_rows"].text
+    assert "a note below the table" in read(data)[1]["last-records"].text
     assert read(data, skip_last=1) == (TABLE, {})
 
 
@@ -130,10 +130,10 @@ def test_notes_below():
 def test_blank_rows_between_records_are_said():
     columns, notices = read(xlsx([HEADER, RECORDS[0], [], RECORDS[1], [], [], *RECORDS[2:]]))
     assert columns["id"] == [1.0, None, 2.0, None, None, 3.0, 4.0]
-    assert notices["blank_rows"].text == (
+    assert notices["blank-rows"].text == (
         "Rows 3, 5–6 are blank between records, and read as 3 records without values."
     )
-    assert notices["blank_rows"].count == 3
+    assert notices["blank-rows"].count == 3
 
 
 def test_something_far_below():
@@ -152,7 +152,7 @@ def test_something_far_below():
 def test_blank_columns_between_are_said():
     columns, notices = read(xlsx([["a", None, "b"], [1, None, 2]]))
     assert columns == {"a": [1], "b": [2]}
-    assert notices["blank_columns"].text.startswith("Column B is blank between others")
+    assert notices["blank-columns"].text.startswith("Column B is blank between others")
 
 
 # --- merged ----------------------------------------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def test_merged_records():
     data = merged("A2:A4", rows=rows)
     columns, notices = read(data)
     assert columns["region"] == ["North", None, None, "South"]
-    notice = notices["merged_cells"]
+    notice = notices["merged-cells"]
     assert notice.text == (
         "2 cells of records are blank because the file has their value only once, in a merged range such as A2:A4: "
         "read as missing."
@@ -216,9 +216,9 @@ def test_hidden_rows_and_columns_are_read_and_said():
     )
     columns, notices = read(book(xml))
     assert columns == TABLE
-    assert notices["hidden_rows"].text == "Rows 3–4 are hidden in the file, and read like the others."
-    assert notices["hidden_columns"].text == "Hidden in the file, and read like the others: 'age'."
-    assert set(notices) == {"hidden_rows", "hidden_columns"}
+    assert notices["hidden-rows"].text == "Rows 3–4 are hidden in the file, and read like the others."
+    assert notices["hidden-columns"].text == "Hidden in the file, and read like the others: 'age'."
+    assert set(notices) == {"hidden-rows", "hidden-columns"}
 
 
 @pytest.mark.parametrize("state", ["hidden", "veryHidden"])
@@ -227,10 +227,10 @@ def test_hidden_sheets_are_not_taken_in_silence(state):
     data = book(*sheets, states=[state, "visible", state])
     columns, notices = read(data)
     assert columns == {"second": [1]}
-    assert notices["hidden_sheets"].text == (
+    assert notices["hidden-sheets"].text == (
         "The sheet 'Sheet1' is hidden in the file and not read; the first one that Excel shows is 'Sheet2'."
     )
-    assert read(data, **notices["hidden_sheets"].offers[0].reading) == ({"first": [1]}, {})
+    assert read(data, **notices["hidden-sheets"].offers[0].reading) == ({"first": [1]}, {})
     assert sheet_names(data, name="x.xlsx") == ["Sheet1", "Sheet2", "Sheet3"]
     assert sheet_names(data, name="x.xlsx", hidden=False) == ["Sheet2"]
     assert sheet_names(data, name="x.xlsx", hidden=True) == ["Sheet1", "Sheet3"]

@@ -161,9 +161,11 @@ def _without_file() -> None:
 def _options(name: str, content: bytes, reading: Mapping[str, Any]) -> None:
     """Draw the ways in which a file can be read."""
     if name.lower().endswith(".xlsx"):
-        sheets = sheet_names(content, name=name)
+        shown, hidden = (sheet_names(content, name=name, hidden=which) for which in (False, True))
+        # What is read unless another one is chosen comes first; no title has brackets.
+        sheets = {title: title for title in shown} | {f"{title} [hidden]": title for title in hidden}
         if len(sheets) > 1:
-            _choose("Sheet", "sheet", {title: title for title in sheets}, reading)
+            _choose("Sheet", "sheet", sheets, reading)
         return
     if not name.lower().endswith((".csv", ".tsv", ".txt")):
         return
