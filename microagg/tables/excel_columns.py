@@ -100,11 +100,8 @@ class _Column:
             return
         words = (*MISSING, *missing)
         # Among numbers, NA can be nothing but a missing value; among texts, it may be Namibia.
-        if (
-            types != {str, type(None)}
-            and types != {str}
-            and not self._find(lambda cell: type(cell) is str and cell.strip() and cell not in words)
-        ):
+        others = any(cell is not None and type(cell) is not str for cell in self._cells)
+        if others and not self._find(lambda cell: type(cell) is str and bool(cell.strip()) and cell not in words):
             self._without(lambda cell: type(cell) is str and cell in words)
             blank = self._without(lambda cell: type(cell) is str)
             says = "has {count} with nothing but blanks beside numbers, such as {at}: read as missing."
@@ -151,7 +148,8 @@ class _Column:
         cells = self._cells
         if any(type(cell) is float and not np.isfinite(cell) for cell in cells):
             raise DataError(f"column {self._name!r} holds a number that is too large: make it smaller, or a text.")
-        percents = self._find(lambda cell: type(cell) is Percent and cell != 0)
+        # One that is 0 would show nothing.
+        percents = dict(sorted(self._find(lambda cell: type(cell) is Percent).items(), key=lambda found: not found[1]))
         says = "has {count} shown as a percentage, such as {percent} in {at}, which is read as {example}."
         self._say("percent", percents, says, "number")
         long = self._find(lambda cell: type(cell) is int and abs(cell) >= _MOST_DIGITS)

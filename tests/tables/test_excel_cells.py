@@ -110,7 +110,6 @@ def test_numbers_that_are_shown_otherwise():
     assert notices["percent"].text == (
         "Column 'a' has 2 numbers shown as a percentage, such as 7 % in A2, which is read as 0.07."
     )
-    # Of 0, it makes no difference.
     assert "such as 7 % in A3" in one_column(styled(1, 0), styled(1, 0.07), formats=["0%"])[1]["percent"].text
 
 
