@@ -17,7 +17,7 @@ from microagg.errors import DataError, MicroaggError
 from microagg.tables.excel_survey import DamagedError, Survey, survey
 from microagg.tables.limits import check_memory
 
-#: How many bytes the parts of a workbook that are read may have together once they are unpacked.
+#: How many bytes a part of a workbook that is read may have once it is unpacked.
 MAX_UNPACKED = 1 << 28
 
 # What a row, a cell and a text of its own take, in bytes, beside the characters; each cell has a place in the table.
@@ -31,8 +31,6 @@ _LONGEST_SHOWN = 60
 
 # Formats of dates in East Asia that workbooks name by their number only, and openpyxl does not know.
 _EAST_ASIAN = frozenset((*range(27, 37), *range(50, 59)))
-
-_SHEETS = re.compile(r"xl/worksheets/.*\.xml$")
 
 # Text in quotes or after a backslash; a blank as wide as a character; colors, languages and conditions; the rest.
 _TOKEN = re.compile(r'"([^"]*)"|\\(.)|(_.|\*.)|(\[[^\]]*\])|(.)', re.DOTALL)
@@ -102,15 +100,15 @@ class Workbook:
         self.label = label
         self._archive, self._size = archive, len(data)
         self._taken = 0
-        self._refuse_bombs()
         self._survey("[Content_Types].xml")
         # openpyxl's own steps one by one, for it would read every other sheet, charts and themes too.
         self._reader = ExcelReader(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
         self._reader.read_manifest()
         texts = self._reader.package.find(SHARED_STRINGS)
         self._texts_part = texts.PartName[1:] if texts else ""
+        read = {part.PartName[1:] for part in self._reader.package.Override if part.ContentType.endswith(".main+xml")}
         for part in archive.namelist():
-            if part.endswith((".xml", ".rels")) and part != self._texts_part and not _SHEETS.match(part):
+            if part in (*read, "xl/workbook.xml", "xl/styles.xml") or part.endswith(".rels"):
                 self._survey(part)
         self._reader.read_workbook()
         self._parts = {
@@ -204,16 +202,14 @@ class Workbook:
         self._taken += _PER_TEXT * (len(texts) - known)
         return values
 
-    def _refuse_bombs(self) -> None:
-        unpacked = sum(member.file_size for member in self._archive.infolist() if member.filename.endswith(".xml"))
-        if unpacked > MAX_UNPACKED:
-            raise DataError(
-                f"the file {self.label!r} unpacks to {unpacked / 1e6:,.0f} MB, over the limit of "
-                f"{MAX_UNPACKED / 1e6:,.0f} MB for workbooks: save the table as .csv or .parquet."
-            )
-
     def _survey(self, part: str) -> Survey:
         """Look through a part before openpyxl parses it."""
+        size = self._archive.getinfo(part).file_size
+        if size > MAX_UNPACKED:
+            raise DataError(
+                f"the file {self.label!r} unpacks to {size / 1e6:,.0f} MB, over the limit of "
+                f"{MAX_UNPACKED / 1e6:,.0f} MB for workbooks: save the table as .csv or .parquet."
+            )
         found = survey(self._archive, part, self._check)
         if found.strict:
             raise DataError(

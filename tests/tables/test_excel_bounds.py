@@ -131,6 +131,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is measured by Linux's own figures")
 def test_memory_stays_within_bounds(tmp_path):
     paths = []
@@ -205,6 +206,12 @@ def test_parts_that_may_be_missing():
     relations = contents["xl/_rels/workbook.xml.rels"]
     contents["xl/_rels/workbook.xml.rels"] = re.sub('<Relationship Id="rId[23]"[^>]*>', "", relations)
     assert read(zipped(contents)) == ({"a": [1]}, {})
+
+
+def test_parts_that_are_not_read_do_not_count():
+    # A pivot table keeps its records once more; they are neither parsed nor checked.
+    records = {"xl/pivotCache/pivotCacheRecords1.xml": f"<r>{'<n/>' * 2_000_000}", "xl/theme/theme1.xml": "<damaged"}
+    assert read(book(sheet([text("a")], [1]), parts=records)) == ({"a": [1]}, {})
 
 
 @pytest.mark.parametrize("part", ["xl/workbook.bin", "word/document.xml", "content.xml"])
