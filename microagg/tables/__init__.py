@@ -6,7 +6,7 @@ What a file does not say unmistakably is either an error that tells what to do, 
 
 from microagg.tables.checks import MISSING
 from microagg.tables.digests import digest_array, digest_bytes
-from microagg.tables.excel import MAX_UNPACKED
+from microagg.tables.excel_cells import MAX_UNPACKED
 from microagg.tables.notices import Notice, Offer, Reading, UnreadableError, notice_lines
 from microagg.tables.reading import ENDINGS, read_file, read_table, sheet_names
 from microagg.tables.text import DELIMITERS, ENCODINGS, decimal_comma_columns

@@ -2,117 +2,145 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import re
-import warnings
-import zipfile
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import NoReturn
 
 import pandas as pd
 
-from microagg.errors import DataError, MicroaggError, ParameterError
-from microagg.tables.checks import MISSING, check_cells, column_names, refuse_no_records
-from microagg.tables.notices import Reading
+from microagg.errors import DataError, ParameterError
+from microagg.tables.checks import MISSING, column_names
+from microagg.tables.excel_cells import NOT_COMPUTED, Rows, Sheet, Workbook, letters_of, open_workbook
+from microagg.tables.excel_columns import cell_text, read_column
+from microagg.tables.excel_layout import Table, lay_out, merged_cells, notices_of, skip_last_offer
+from microagg.tables.notices import Notice, Offer, Reading, UnreadableError
+from microagg.validation import counted, is_whole
 
-if TYPE_CHECKING:
-    import openpyxl
+# How many sheets are offered in place of one that cannot be read.
+_MOST_OFFERS = 5
 
-#: How many bytes the parts of a workbook may have together once they are unpacked.
-MAX_UNPACKED = 1 << 28
-
-
-@contextlib.contextmanager
-def workbook(data: bytes, label: str) -> Iterator[openpyxl.Workbook]:
-    """Open an Excel workbook once its unpacked size has been checked; what goes wrong within is a damaged file."""
-    try:
-        import openpyxl
-    except ImportError:
-        raise DataError(
-            f"reading {label!r} needs the package openpyxl: install microagg[files], or save the table as .csv."
-        ) from None
-    # openpyxl warns of styles and extensions that it leaves out; none of them touches a value.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                unpacked = sum(member.file_size for member in archive.infolist())
-            if unpacked > MAX_UNPACKED:
-                raise DataError(
-                    f"the file {label!r} unpacks to {unpacked / 1e6:,.0f} MB, over the limit of "
-                    f"{MAX_UNPACKED / 1e6:,.0f} MB for workbooks: save the table as .csv or .parquet."
-                )
-            book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-            try:
-                yield book
-            finally:
-                book.close()
-        except MicroaggError:
-            raise
-        except Exception as error:  # openpyxl lets through whatever its parsers raise, cells included
-            raise DataError(
-                f"the file {label!r} is not an Excel workbook, or a damaged one ({type(error).__name__}): "
-                "save it as .xlsx again."
-            ) from None
+# How many rows at the end may be totals.
+_MOST_TOTALS = 3
 
 
-def read_xlsx(data: bytes, label: str, sheet: str | None, max_cells: int) -> Reading:
+@dataclass(frozen=True)
+class SheetOptions:
+    """How a workbook is read; see :func:`microagg.tables.read_file`."""
+
+    sheet: str | None = None
+    skip_lines: int = 0
+    skip_last: int = 0
+    units_row: bool = False
+    fill_merged: bool = False
+    missing: Sequence[str] = MISSING
+
+    def __post_init__(self) -> None:
+        for name in ("skip_lines", "skip_last"):
+            value = getattr(self, name)
+            if not is_whole(value) or value < 0:
+                raise ParameterError(f"{name} must be a whole number of at least 0, not {value!r}.")
+
+
+def read_xlsx(data: bytes, label: str, options: SheetOptions, max_cells: int) -> Reading:
     """Return a sheet of a workbook; see :func:`microagg.tables.read_file`."""
-    with workbook(data, label) as book:
-        sheets = {str(found.title): found for found in book.worksheets}
-        if not sheets:
-            raise DataError(f"the file {label!r} has no sheet with cells: save the table in one.")
-        title = next(iter(sheets)) if sheet is None else sheet
-        if title not in sheets:
-            listed = ", ".join(repr(known) for known in sheets)
-            raise ParameterError(f"the file {label!r} has no sheet {title!r}: choose one of {listed}.")
-        rows = _sheet_rows(sheets[title], label, max_cells)
-    if not rows:
-        raise DataError(f"the sheet {title!r} of the file {label!r} is empty: choose another sheet or file.")
-    if len(rows) == 1:
-        refuse_no_records(label)
-    width = max(len(row) for row in rows)
-    check_cells(len(rows) - 1, width, max_cells, label)
-    header, *records = (row + [None] * (width - len(row)) for row in rows)
-    columns = [list(column) for column in zip(*records, strict=True)]
-    used = [j for j in range(width) if header[j] is not None or any(cell is not None for cell in columns[j])]
-    names = column_names([(j + 1, header[j]) for j in used], label)
-    frame = pd.DataFrame({i: [None if cell in MISSING else cell for cell in columns[j]] for i, j in enumerate(used)})
-    frame.columns = names
-    return Reading(frame)
+    notices: list[Notice] = []
+    with open_workbook(data, label) as book:
+        sheet = _chosen(book, label, options.sheet, notices)
+        rows = book.rows(sheet, max_cells)
+        from_1904, recalculates = book.from_1904, book.recalculates
+    if not rows.numbers:
+        _refuse_empty(book, sheet, label)
+    table = lay_out(rows, label, options.skip_lines, options.skip_last, options.units_row, max_cells)
+    names = _names(table, label)
+    notices += notices_of(rows, table, names, units_row=options.units_row)
+    if merged := merged_cells(rows, table, fill=options.fill_merged):
+        notices.append(merged)
+    if recalculates:
+        notices += _zeros(rows, names)
+    columns = {}
+    for number, name in names.items():
+        cells = table.column(number)
+        _refuse_not_computed(table, cells, name, number, label)
+        address = partial(table.address, number)
+        columns[number], said = read_column(name, cells, address, tuple(options.missing), from_1904)
+        notices += said
+    frame = pd.DataFrame(columns)
+    frame.columns = pd.Index(list(names.values()))
+    return Reading(frame, tuple(notices))
 
 
-def _sheet_rows(sheet: Any, label: str, max_cells: int) -> list[list[Any]]:
-    """Return the rows of a sheet, without blank rows around them and without empty cells at their ends."""
-    # A sheet may claim any size, and would be padded to it: a small file could become a huge table.
-    sheet.reset_dimensions()
-    rows: list[list[Any]] = []
-    seen = 0
-    for cells in sheet.iter_rows(values_only=True):
-        seen += max(1, len(cells))
-        if seen > max_cells:
+def sheets_of(data: bytes, label: str, *, hidden: bool | None = None) -> list[str]:
+    """Return the names of the sheets of a workbook, of those only that are ``hidden`` or not if that is given."""
+    with open_workbook(data, label) as book:
+        return [sheet.title for sheet in book.sheets if hidden is None or sheet.hidden == hidden]
+
+
+def _chosen(book: Workbook, label: str, title: str | None, notices: list[Notice]) -> Sheet:
+    """Return the sheet that is read: the one with this title, or the first one that is not hidden."""
+    if not book.sheets:
+        raise DataError(f"the file {label!r} has no sheet with cells: save the table in one.")
+    if title is not None:
+        for sheet in book.sheets:
+            if sheet.title == title:
+                return sheet
+        listed = ", ".join(repr(sheet.title) for sheet in book.sheets)
+        raise ParameterError(f"the file {label!r} has no sheet {title!r}: choose one of {listed}.")
+    chosen = next((sheet for sheet in book.sheets if not sheet.hidden), book.sheets[0])
+    before = book.sheets[: book.sheets.index(chosen)]
+    if before:
+        one = f"The sheet {before[0].title!r} is hidden" if len(before) == 1 else f"{len(before)} sheets are hidden"
+        text = f"{one} in the file and not read; the first one that Excel shows is {chosen.title!r}."
+        offers = tuple(_offer(sheet) for sheet in before[:_MOST_OFFERS])
+        notices.append(Notice("hidden-sheets", text, "", len(before), before[0].title, offers))
+    return chosen
+
+
+def _refuse_empty(book: Workbook, sheet: Sheet, label: str) -> NoReturn:
+    # What Excel hides comes last.
+    others = sorted((other for other in book.sheets if other != sheet), key=lambda other: other.hidden)
+    advice = "choose another sheet" if others else "choose another file"
+    offers = tuple(_offer(other) for other in others[:_MOST_OFFERS])
+    raise UnreadableError(f"the sheet {sheet.title!r} of the file {label!r} is empty: {advice}.", offers)
+
+
+def _offer(sheet: Sheet) -> Offer:
+    return Offer(f"Read the {'hidden ' if sheet.hidden else ''}sheet {sheet.title!r}", {"sheet": sheet.title})
+
+
+def _names(table: Table, label: str) -> dict[int, str]:
+    """Return the names of the columns by their numbers in the sheet."""
+    for number, cell in table.header.items():
+        if cell is NOT_COMPUTED:
             raise DataError(
-                f"the sheet {sheet.title!r} of the file {label!r} has more than {max_cells:,} cells, the limit: "
-                "leave out columns, or split the file."
+                f"in the file {label!r}, the column name in {letters_of(number)}{table.row} is a formula "
+                "without a computed value: open the file in Excel and save it, then the value is there."
             )
-        row = [_decoded(cell) for cell in cells]
-        while row and row[-1] is None:
-            row.pop()
-        if row or rows:
-            rows.append(row)
-    while rows and not rows[-1]:
-        rows.pop()
-    return rows
+    texts = {number: cell_text(cell) for number, cell in table.header.items()}
+    found = column_names([(number, texts.get(number)) for number in table.columns], label)
+    return dict(zip(table.columns, found, strict=True))
 
 
-def _decoded(cell: Any) -> Any:
-    """Return a cell, empty ones as None, with the characters that workbooks spell out such as ``_x000D_``."""
-    if not isinstance(cell, str):
-        return cell
-    return re.sub(r"_x([0-9A-Fa-f]{4})_", _character, cell) or None
+def _refuse_not_computed(table: Table, cells: list[object], name: str, number: int, label: str) -> None:
+    lacking = [i for i, cell in enumerate(cells) if cell is NOT_COMPUTED]
+    if not lacking:
+        return
+    # A row of totals is often all that is computed.
+    rest = sum(row >= table.first + lacking[0] for row in table.filled)
+    offers = (skip_last_offer(rest, table.skip_last),) if rest <= _MOST_TOTALS and rest < len(table.filled) else ()
+    raise UnreadableError(
+        f"column {name!r} of the file {label!r} has {counted(len(lacking), 'formula')} without a computed value, "
+        f"the first in {table.address(number, lacking[0])}: open the file in Excel and save it, then the values are "
+        "there.",
+        offers,
+    )
 
 
-def _character(spelled: re.Match[str]) -> str:
-    code = int(spelled[1], 16)
-    return spelled[0] if code == 0 or 0xD800 <= code <= 0xDFFF else chr(code)
+def _zeros(rows: Rows, names: dict[int, str]) -> Iterator[Notice]:
+    """Say where a program that computes nothing may have written 0 as the result of every formula."""
+    for number, name in names.items():
+        formulas = rows.survey.formulas.get(number, 0)
+        if formulas and formulas == rows.survey.zeros.get(number):
+            text = f"Column {name!r} has {counted(formulas, 'formula')} with no result but 0, and the file asks "
+            text += "Excel to compute them anew: open it in Excel and save it if they should not be 0."
+            yield Notice("formula-zeros", text, name, formulas, "0")

@@ -13,7 +13,7 @@ import pandas as pd
 
 from microagg.errors import DataError, ParameterError
 from microagg.tables.checks import MISSING
-from microagg.tables.excel import read_xlsx, workbook
+from microagg.tables.excel import SheetOptions, read_xlsx, sheets_of
 from microagg.tables.notices import Reading
 from microagg.tables.parquet import read_parquet
 from microagg.tables.signatures import kind_of
@@ -55,12 +55,13 @@ def read_file(
     decimal: str = ".",
     quote: str = '"',
     header: bool | None = None,
+    comment: str | None = None,
+    sheet: str | None = None,
+    fill_merged: bool = False,
     skip_lines: int = 0,
     skip_last: int = 0,
     units_row: bool = False,
-    comment: str | None = None,
     missing: Sequence[str] = MISSING,
-    sheet: str | None = None,
     labels: bool = True,
     max_cells: int = 50_000_000,
 ) -> Reading:
@@ -85,19 +86,21 @@ def read_file(
     header : bool, optional
         Whether the first record of a text file has the names of the columns; otherwise they are ``column 1``, ``column
         2`` and so on. If not given, it has, and an :class:`UnreadableError` asks if it looks like data.
-    skip_lines : int
-        How many lines of a text file are left out at its beginning, such as titles above the header.
-    skip_last : int
-        How many records of a text file are left out at its end, such as totals and notes.
-    units_row : bool
-        Whether the first record of a text file below the header holds units or descriptions, and is left out.
     comment : str, optional
         What lines of a text file begin with that are left out, such as ``#``.
-    missing : list of str
-        The cells in columns of text that count as missing in a text file, beside empty ones. In columns of numbers,
-        those in :data:`MISSING` do as well.
     sheet : str, optional
-        The sheet of a workbook, the first one if not given; see :func:`sheet_names`.
+        The sheet of a workbook, the first one that is not hidden if not given; see :func:`sheet_names`.
+    fill_merged : bool
+        Whether all records of merged cells get the value that a workbook has only once for them.
+    skip_lines : int
+        How many lines, or rows of a sheet, stand before the header, such as a title; blank ones count.
+    skip_last : int
+        How many lines, or rows of a sheet, below the records are left out, such as a total; blank ones do not count.
+    units_row : bool
+        Whether the first line or row below the header has the units of the columns, and is left out.
+    missing : sequence of str
+        The cells in columns of text that count as missing in text files and workbooks, beside empty ones. In columns of
+        numbers, those in :data:`MISSING` do as well.
     labels : bool
         Whether columns of codes with value labels, in a Stata or SPSS file, become categories named by the labels;
         otherwise they stay codes.
@@ -131,8 +134,11 @@ def read_file(
       exponent are without a point: ``10E2`` may be a code. Blanks around numbers do not count.
     - Of the words that Python and pandas write, ``True`` and ``False`` are booleans; ``TRUE`` is text.
     - In a workbook, the first row with any content is the header, rows and columns without any content around the
-      table do not count, and formulas have their last computed values. Characters that Excel spells out in its
-      files, such as ``_x000D_``, are themselves.
+      table do not count, and formulas have their last computed values; those without any are refused. Characters that
+      Excel spells out in its files, such as ``_x000D_``, are themselves.
+    - Cells of a workbook are what the file holds, however their number format rounds it, with these exceptions: whole
+      numbers that Excel shows with leading zeros, times of day, durations, and columns in which not all cells are
+      numbers, or all are dates, become text. Errors such as ``#DIV/0!`` are missing values.
     - Reading a file takes no more memory than 20 times its size on disk and 200 MB, and no more than a quarter of the
       machine's; a file that would take more is refused, as :func:`microagg.tables.limits.check_memory` says.
     - In Parquet files, whole numbers beside missing values have pandas' nullable types, decimals are numbers where
@@ -150,7 +156,7 @@ def read_file(
     data, label = _read_bytes(source, name)
     ending = PurePath(label).suffix.lower()
     if ending not in ENDINGS:
-        hint = "save it as .xlsx" if ending == ".xls" else "rename or convert it"
+        hint = "save it as .xlsx" if ending in (".xls", ".xlsm", ".xlsb", ".ods") else "rename or convert it"
         raise DataError(f"cannot tell what kind of file {label!r} is: its name must end in {_or(ENDINGS)}, so {hint}.")
     if not data:
         raise DataError(f"the file {label!r} is empty (0 bytes): choose a file with a header and at least one record.")
@@ -158,7 +164,8 @@ def read_file(
     if ending == ".parquet":
         return read_parquet(data, label, max_cells)
     if ending == ".xlsx":
-        return read_xlsx(data, label, sheet, max_cells)
+        of_sheet = SheetOptions(sheet, skip_lines, skip_last, units_row, fill_merged, missing)
+        return read_xlsx(data, label, of_sheet, max_cells)
     if ending == ".dta":
         return read_dta(data, label, labels, max_cells)
     if ending in (".sav", ".zsav"):
@@ -169,8 +176,17 @@ def read_file(
     return read_text(data, label, options, max_cells)
 
 
-def sheet_names(source: str | os.PathLike[str] | bytes | BinaryIO, *, name: str | None = None) -> list[str]:
+def sheet_names(
+    source: str | os.PathLike[str] | bytes | BinaryIO, *, name: str | None = None, hidden: bool | None = None
+) -> list[str]:
     """Return the names of the sheets of an Excel workbook, in its own order.
+
+    Parameters
+    ----------
+    source, name
+        The file; see :func:`read_file`.
+    hidden : bool, optional
+        Only the sheets that Excel hides, or only those that it shows; all if not given.
 
     Raises
     ------
@@ -179,8 +195,7 @@ def sheet_names(source: str | os.PathLike[str] | bytes | BinaryIO, *, name: str 
     """
     data, label = _read_bytes(source, name)
     _check_signature(data, label, ".xlsx")
-    with workbook(data, label) as book:
-        return [str(sheet.title) for sheet in book.worksheets]
+    return sheets_of(data, label, hidden=hidden)
 
 
 def _read_bytes(source: Any, name: str | None) -> tuple[bytes, str]:

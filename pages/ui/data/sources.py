@@ -33,6 +33,7 @@ _DECIMALS = {"point": ".", "comma": ","}
 _QUOTES = {'"double quotes"': '"', "'single quotes'": "'"}
 _HEADERS = {"the first line, unless it looks like data": None, "the first line": True, "none": False}
 _UNITS = {"no": False, "yes, leave it out": True}
+_MERGED = {"the first record has the value": False, "all records have it": True}
 _COMMENTS = {"none": None, "begin with #": "#", "begin with %": "%", "begin with //": "//"}
 
 # What the screen calls the arguments of the reader.
@@ -44,6 +45,8 @@ _ARGUMENTS = {
     "units_row": "row of units left out:",
     "comment": "comments begin with",
     "header": "header:",
+    "sheet": "sheet",
+    "fill_merged": "merged cells filled:",
     "missing": "missing in text:",
 }
 
@@ -210,14 +213,29 @@ def _options(of: str, name: str, content: bytes, reading: Mapping[str, Any]) -> 
     """Draw the ways in which a file can be read."""
     if name.lower().endswith(".xlsx"):
         try:
-            sheets = sheet_names(content, name=name)
+            shown, hidden = (sheet_names(content, name=name, hidden=which) for which in (False, True))
         except MicroaggError:
             return  # the reader has said why
+        # What is read unless another one is chosen comes first; no title has brackets.
+        sheets = {title: title for title in shown} | {f"{title} [hidden]": title for title in hidden}
         if len(sheets) > 1:
-            _choose(of, "Sheet", "sheet", {title: title for title in sheets}, reading)
+            _choose(of, "Sheet", "sheet", sheets, reading)
+        with st.expander("How the file is read"):
+            _sheet_options(of, reading)
     elif name.lower().endswith((".csv", ".tsv", ".txt")):
         with st.expander("How the file is read"):
             _text_options(of, reading)
+
+
+def _sheet_options(of: str, reading: Mapping[str, Any]) -> None:
+    one, two = st.columns(2)
+    with one:
+        _number(of, "Rows to skip before the header", "skip_lines", reading)
+        _choose(of, "Row of units below the header", "units_row", _UNITS, reading)
+    with two:
+        _number(of, "Rows to leave out at the end", "skip_last", reading)
+        _choose(of, "Merged cells", "fill_merged", _MERGED, reading)
+    _missing(of, reading)
 
 
 def _text_options(of: str, reading: Mapping[str, Any]) -> None:

@@ -1,0 +1,287 @@
+"""Where the table is on a sheet: its header, its records, and what stands above, below, between and hidden in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from microagg.errors import DataError
+from microagg.tables.checks import MISSING, check_cells, refuse_no_records
+from microagg.tables.excel_cells import Rows, letters_of, shortened
+from microagg.tables.notices import Notice, Offer, UnreadableError
+from microagg.validation import counted, listing
+
+# How many rows are looked at to tell titles and units from names and records, and how many at the end.
+_LOOKED_AT, _AT_END = 50, 10
+
+# So many blank rows, and more of them than records, stand between a table and something else.
+_MANY_BLANK = 100
+
+_TOTAL = re.compile(
+    r"(grand |sub)?totals?|sum|mean|average|(gesamt|end|zwischen)?summe|gesamt|insgesamt|mittelwert|durchschnitt|"
+    r"somme|moyenne|totale|media|suma|promedio|totaal|gemiddelde",
+    re.IGNORECASE,
+)
+
+
+@dataclass
+class Table:
+    """A table on a sheet; rows and columns count from 1.
+
+    Attributes
+    ----------
+    row : int
+        The row of the header.
+    header : dict
+        The cells of the header by their columns.
+    first : int
+        The row of the first record.
+    records : list of list
+        The cells of the records from column A on; blank rows between records are empty lists.
+    filled : list of int
+        The rows of the records that are not blank.
+    columns : list of int
+        The columns with a name or a value, in ascending order.
+    skip_last : int
+        How many rows below the records have been left out.
+    """
+
+    row: int
+    header: dict[int, Any]
+    first: int
+    records: list[list[Any]]
+    filled: list[int]
+    columns: list[int]
+    skip_last: int
+
+    def column(self, number: int) -> list[Any]:
+        """Return the cells of a column."""
+        return [cells[number - 1] if number <= len(cells) else None for cells in self.records]
+
+    def address(self, number: int, record: int) -> str:
+        """Return the address of a cell, such as ``B2``, in a column; records count from 0."""
+        return f"{letters_of(number)}{self.first + record}"
+
+
+def lay_out(rows: Rows, label: str, skip_lines: int, skip_last: int, units_row: bool, max_cells: int) -> Table:
+    """Return where the table is, as far as it has been said.
+
+    Raises
+    ------
+    DataError
+        If there are no records left, or too many cells.
+    UnreadableError
+        If a title, or names merged over several columns, stand where the header should be, or hundreds of blank rows
+        among the records.
+    """
+    above = sum(number <= skip_lines for number in rows.numbers[: skip_lines + 1])
+    numbers, cells = rows.numbers[above:], rows.cells[above:]
+    if not numbers:
+        raise DataError(f"the sheet in the file {label!r} ends before row {skip_lines + 1}: skip fewer lines.")
+    _refuse_titles(rows, label, numbers, [_by_column(row) for row in cells[:_LOOKED_AT]], skip_lines)
+    begin = 1 + int(units_row)
+    end = len(numbers) - skip_last
+    if begin >= end:
+        refuse_no_records(label)
+    first, filled = numbers[begin - 1] + 1, numbers[begin:end]
+    _refuse_gaps(label, filled, first, skip_last)
+    records: list[list[Any]] = [[] for _ in range(filled[-1] - first + 1)]
+    for number, row in zip(filled, cells[begin:end], strict=True):
+        records[number - first] = row
+    header = _by_column(cells[0])
+    used = set(header).union(*(_by_column(row) for row in records))
+    check_cells(len(records), len(used), max_cells, label)
+    return Table(numbers[0], header, first, records, filled, sorted(used), skip_last)
+
+
+def skip_last_offer(count: int, skipped: int) -> Offer:
+    """Return the offer to leave out the last rows, beside those that are ``skipped`` already."""
+    label = "Leave out the last row" if count == 1 else f"Leave out the last {count} rows"
+    return Offer(label, {"skip_last": skipped + count})
+
+
+def notices_of(rows: Rows, table: Table, names: Mapping[int, str], *, units_row: bool) -> Iterator[Notice]:
+    """Yield what there is to say of the layout; ``names`` are those of the columns."""
+    if not units_row:
+        yield from _units_row(table)
+    yield from _last_rows(table)
+    blank = [table.first + i for i, cells in enumerate(table.records) if not cells]
+    # In a table with one column, they can be nothing but missing values.
+    if blank and len(table.columns) > 1:
+        text = f"{_ranges(blank)} blank between records, and read as {counted(len(blank), 'record')} without values."
+        yield Notice("blank-rows", text, "", len(blank), f"row {blank[0]}")
+    gaps = sorted(set(range(table.columns[0], table.columns[-1])) - set(table.columns))
+    if gaps:
+        letters = listing([letters_of(number) for number in gaps], 5)
+        are = f"Column {letters} is" if len(gaps) == 1 else f"Columns {letters} are"
+        text = f"{are} blank between others: if these are two tables, they are read as one."
+        yield Notice("blank-columns", text, "", len(gaps), letters_of(gaps[0]))
+    hidden = sorted(set(table.filled).intersection(rows.survey.hidden_rows))
+    if hidden:
+        text = f"{_ranges(hidden)} hidden in the file, and read like the others."
+        yield Notice("hidden-rows", text, "", len(hidden), f"row {hidden[0]}")
+    boxes = rows.survey.hidden_columns
+    unseen = [name for number, name in names.items() if any(left <= number <= right for left, right in boxes)]
+    if unseen:
+        text = f"Hidden in the file, and read like the others: {listing(list(map(repr, unseen)))}."
+        yield Notice("hidden-columns", text, "", len(unseen), unseen[0])
+
+
+def merged_cells(rows: Rows, table: Table, *, fill: bool) -> Notice | None:
+    """Say how many cells of records are blank because they are merged with others, or fill them with their value.
+
+    Raises
+    ------
+    DataError
+        If merged cells overlap.
+    """
+    last = table.first + len(table.records) - 1
+    count, ranges = 0, []
+    boxes = [box for box in rows.survey.merged if table.first <= box[1] <= last]
+    width = table.columns[-1]
+    area = sum((min(bottom, last) - top + 1) * (min(right, width) - left + 1) for left, top, right, bottom in boxes)
+    if area > len(table.records) * width:
+        raise DataError("merged cells of the sheet overlap: save the file as .xlsx again.")
+    for left, top, right, bottom in boxes:
+        bottom = min(bottom, last)
+        corner = table.records[top - table.first]
+        value = corner[left - 1] if left <= len(corner) else None
+        inside = [number for number in table.columns if left <= number <= right]
+        blank = [
+            (cells, number)
+            for cells in table.records[top - table.first : bottom - table.first + 1]
+            for number in inside
+            if value is not None and (number > len(cells) or cells[number - 1] is None)
+        ]
+        if blank:
+            count += len(blank)
+            ranges.append(f"{letters_of(left)}{top}:{letters_of(right)}{bottom}")
+        for cells, number in blank if fill else ():
+            cells += [None] * (number - len(cells))
+            cells[number - 1] = value
+    if not count or fill:
+        return None
+    among = "a merged range" if len(ranges) == 1 else f"{len(ranges):,} merged ranges"
+    text = f"{counted(count, 'cell')} of records {'is' if count == 1 else 'are'} blank because the file has their "
+    text += f"value only once, in {among} such as {ranges[0]}: read as missing."
+    offer = Offer("Fill merged cells with their value", {"fill_merged": True})
+    return Notice("merged-cells", text, "", count, ranges[0], (offer,))
+
+
+def _by_column(cells: Sequence[Any]) -> dict[int, Any]:
+    return {number: cell for number, cell in enumerate(cells, start=1) if cell is not None}
+
+
+def _refuse_titles(
+    rows: Rows, label: str, numbers: Sequence[int], first_rows: Sequence[Mapping[int, Any]], skip_lines: int
+) -> None:
+    """Refuse a title or merged names in place of a header."""
+    header, row = first_rows[0], numbers[0]
+    below = {number for found in first_rows[1:] for number in found}
+    over = [
+        (left, top, right, bottom)
+        for left, top, right, bottom in rows.survey.merged
+        if top <= row <= bottom and left in header and sum(left <= number <= right for number in below) > 1
+    ]
+    h = _header_among(first_rows, merged=bool(over))
+    skipped = numbers[h] - 1
+    offers = (Offer(f"Skip {counted(skipped, 'line')} above the header", {"skip_lines": skipped}),) if h else ()
+    if over:
+        left, top, right, bottom = over[0]
+        raise UnreadableError(
+            f"in the file {label!r}, the cells {letters_of(left)}{top}:{letters_of(right)}{bottom} are merged where "
+            "the names of the columns should be: skip the lines above the header, or write a name into each column.",
+            offers,
+        )
+    # What somebody has chosen is not asked about again.
+    if not h or skip_lines:
+        return
+    sparse = all(2 * len(found) <= len(first_rows[h]) for found in first_rows[:h])
+    apart = numbers[h] - row > h and all(len(found) < len(first_rows[h]) for found in first_rows[:h])
+    if min(header) == min(first_rows[h]) and (sparse or apart):
+        shown = str(next(iter(header.values())))
+        raise UnreadableError(
+            f"the file {label!r} seems to have a title above its header, {shortened(shown)!r} in row {row}, while row "
+            f"{numbers[h]} has the names: skip the lines above the header, or write a name into each column of row "
+            f"{row}.",
+            offers,
+        )
+
+
+def _header_among(first_rows: Sequence[Mapping[int, Any]], *, merged: bool) -> int:
+    """Return which of the first rows has a different text in each column, 0 if none below the first has."""
+    width = max(map(len, first_rows))
+    if width < 2 and not merged:
+        return 0
+    h = next(h for h, found in enumerate(first_rows) if len(found) == width)
+    texts = {cell for cell in first_rows[h].values() if type(cell) is str}
+    return h if len(texts) == width else 0
+
+
+def _refuse_gaps(label: str, filled: Sequence[int], first: int, skipped: int) -> None:
+    """Refuse records far below the others, which would be very many blank records."""
+    steps = np.diff(filled, prepend=first - 1) - 1
+    if steps.sum() <= max(_MANY_BLANK, len(filled)):
+        return
+    i = int(steps.argmax())
+    rest = len(filled) - i
+    offers = (skip_last_offer(rest, skipped),) if i and rest <= _AT_END else ()
+    raise UnreadableError(
+        f"in the file {label!r}, {counted(int(steps[i]), 'blank row')} stand between row "
+        f"{filled[i - 1] if i else first - 1} and row {filled[i]}: delete what does not belong to the table, or the "
+        "blank rows.",
+        offers,
+    )
+
+
+def _units_row(table: Table) -> Iterator[Notice]:
+    """Say if the first record has text where all others have numbers, and a number nowhere."""
+    units = _by_column(table.records[0])
+    if any(type(cell) is not str or cell in MISSING for cell in units.values()):
+        return
+    others = [_by_column(cells) for cells in table.records[1:_LOOKED_AT]]
+    odd = []
+    for number, unit in units.items():
+        below = [cells[number] for cells in others if number in cells]
+        if len(below) > 1 and all(isinstance(cell, (int, float)) and cell is not True for cell in below):
+            odd.append(unit)
+    if odd:
+        text = f"Row {table.first} has text where the records below have numbers, such as units: "
+        text += f"{listing([repr(shortened(text)) for text in odd], 3)}."
+        offer = Offer(f"Leave out row {table.first}", {"units_row": True})
+        yield Notice("units-row", text, "", len(odd), odd[0], (offer,))
+
+
+def _last_rows(table: Table) -> Iterator[Notice]:
+    """Say if there are notes below the table, or totals."""
+    ends = [_by_column(table.records[number - table.first]) for number in table.filled[-_AT_END:]]
+    left, notes = table.columns[0], 0
+    while notes < len(ends) - 1 and len(table.columns) > 2 and _is_note(ends[-1 - notes], left):
+        notes += 1
+    total = next((cell for cell in ends[-1 - notes].values() if _is_total(cell)), None)
+    count = notes + (total is not None)
+    if count and count < len(table.filled):
+        shown = total if total is not None else str(ends[-notes][left])
+        kind = "a total" if total is not None else "a note below the table"
+        text = f"Row {table.filled[-count]} seems to be {kind}, not a record: {shortened(shown)!r}."
+        yield Notice("last-records", text, "", count, shown, (skip_last_offer(count, table.skip_last),))
+
+
+def _is_note(row: Mapping[int, Any], left: int) -> bool:
+    return len(row) == 1 and type(row.get(left)) is str
+
+
+def _is_total(cell: Any) -> bool:
+    return type(cell) is str and _TOTAL.fullmatch(cell.strip().rstrip(":").strip()) is not None
+
+
+def _ranges(rows: Sequence[int]) -> str:
+    """Return rows in ascending order as the beginning of a sentence: ``Rows 5–9, 12 are``."""
+    starts = [row for i, row in enumerate(rows) if not i or rows[i - 1] < row - 1]
+    ends = [row for i, row in enumerate(rows) if i + 1 == len(rows) or rows[i + 1] > row + 1]
+    named = [str(a) if a == b else f"{a}–{b}" for a, b in zip(starts, ends, strict=True)]
+    return f"Row {named[0]} is" if len(rows) == 1 else f"Rows {listing(named, 5)} are"

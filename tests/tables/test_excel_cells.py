@@ -1,0 +1,371 @@
+"""What cells of workbooks hold and what they show: number formats, dates, formulas, errors, texts."""
+
+import datetime as dt
+import html
+import io
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from microagg.tables import UnreadableError, read_file
+from tests.tables.common import fails, xlsx
+from tests.tables.workbooks import book, read, sheet, styled, text
+
+A, B = text("a"), text("b")
+
+
+def one_column(*cells, formats=(), **more):
+    """Return the only column of a workbook with these cells, and its notices."""
+    columns, notices = read(book(sheet([A], *([cell] for cell in cells)), formats=formats, **more))
+    assert list(columns) == ["a"]
+    return columns["a"], notices
+
+
+# --- number formats --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        *(
+            "General",
+            "0",
+            "#,##0.00",
+            "# ?/?",
+            "0.00E+00",
+            "@",
+            '#,##0.00" kg"',
+            "[Red]-0.0",
+            "#,##0 [$€-407]",
+            "#,##0,",
+        ),
+        *(
+            '_-* #,##0.00\\ "€"_-',
+            "[<=9999999]###-####;(###) ###-####",
+            '[=1]"male";[=2]"female"',
+            ";;;",
+            '"50%"0',
+            "00.0",
+        ),
+    ],
+)
+def test_numbers_are_read_as_they_are(code):
+    rows = [styled(1, 1.23456), styled(1, 1067), styled(1, -5)]
+    assert one_column(*rows, formats=[html.escape(code)]) == ([1.23456, 1067.0, -5.0], {})
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        *(
+            (code, dt.datetime(2024, 5, 1, 12))
+            for code in ("yyyy-mm-dd", "mmmm", "[$-409]d\\ mmm\\ yy;@", "h:mm AM/PM")
+        ),
+        *((number, dt.datetime(2024, 5, 1, 12)) for number in (14, 22, 30, 57)),
+        *((code, "1089924:00:00") for code in ("[h]:mm:ss", "[mm]:ss", 46)),
+    ],
+)
+def test_dates_by_their_formats(code, shown):
+    formats = [html.escape(code) if isinstance(code, str) else code]
+    assert one_column(styled(1, 45413.5), formats=formats)[0] == [
+        shown if isinstance(shown, str) else pd.Timestamp(shown)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("code", "number", "shown"),
+    [
+        ("00000", 1067, "01067"),
+        ("000-000", 1067, "001-067"),
+        ("000\\-00\\-0000", 12345678, "012-34-5678"),
+        ("000\\-000", 1234567, "1234-567"),
+        ('"ID"000', 7, "ID007"),
+        ("00\\:00", 930, "09:30"),
+        ("[Red]000;[Blue]-000", 7, "007"),
+    ],
+)
+def test_codes_as_they_are_shown(code, number, shown):
+    column, notices = one_column(styled(1, number), formats=[html.escape(code)])
+    assert column == [shown]
+    assert f"such as {shown} for {number} in A2" in notices["leading-zeros"].text
+
+
+def test_leading_zeros_are_kept():
+    column, notices = one_column(styled(1, 1067), None, styled(1, 10115), 20095, formats=["00000"])
+    assert column == ["01067", None, "10115", "20095"]
+    notice = notices["leading-zeros"]
+    assert (notice.column, notice.count) == ("a", 1)
+    assert "such as 01067 for 1067 in A2" in notice.text
+    # Where no zero leads, nothing is kept but the numbers, and nothing is said.
+    assert one_column(styled(1, 2020), styled(1, 2021), formats=["0000"]) == ([2020, 2021], {})
+    # Rounded numbers are no codes.
+    assert one_column(styled(1, 1.5), styled(1, 2.5), formats=["000"]) == ([1.5, 2.5], {})
+
+
+def test_numbers_that_are_shown_otherwise():
+    column, notices = one_column(styled(1, 0.07), styled(1, 0.25), 3, formats=["0%"])
+    assert column == [0.07, 0.25, 3.0]
+    assert notices["percent"].text == (
+        "Column 'a' has 2 numbers shown as a percentage, such as 7 % in A2, which is read as 0.07."
+    )
+    assert "such as 7 % in A3" in one_column(styled(1, 0), styled(1, 0.07), formats=["0%"])[1]["percent"].text
+
+
+@pytest.mark.parametrize("code", ["0.0", "#,##0.00", "# ?/?", "0.00E+00", "[$€-407] 0.00", "@"])
+def test_rounded_numbers_are_whole_and_nothing_is_said(code):
+    assert one_column(styled(1, 1.23456), styled(1, 2.0), formats=[code]) == ([1.23456, 2.0], {})
+
+
+# --- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def test_digits_of_numbers():
+    column, notices = one_column("><v>0.12345678901234567890</v>", "><v>1E-5</v>", "><v>5e-324</v>")
+    assert (column, notices) == ([0.12345678901234568, 1e-05, 5e-324], {})
+    data = book(sheet([A], ["><v>1E400</v>"], [1]))
+    fails("column 'a' holds a number that is too large", data, name="x.xlsx")
+    data = book(sheet([A], ["><v>" + "9" * 5000 + "</v>"]))
+    fails("a damaged one", data, name="x.xlsx")
+
+
+def test_long_whole_numbers():
+    long = [1234567890123450, 9007199254740993]
+    column, notices = one_column(*long)
+    assert column == long
+    assert "2 whole numbers of 16 digits or more, such as 1234567890123450 in A2" in notices["long-numbers"].text
+    assert "text" not in notices["long-numbers"].text
+    column, notices = one_column(long[1], None, 5)
+    assert column == ["9007199254740993", None, "5"]
+    assert "kept as text" in notices["long-numbers"].text
+    assert one_column(2**64, 1)[0] == ["18446744073709551616", "1"]
+    assert one_column(-(2**63), 1)[0] == [-(2**63), 1]
+    # Floats hold this one.
+    assert one_column(2**53, None, 1.5)[0] == [2.0**53, None, 1.5]
+    assert one_column(10**15 - 1, None, 1) == ([10.0**15 - 1, None, 1.0], {})
+
+
+def test_mixed_columns_are_text():
+    column, notices = one_column(
+        23, 1.5, " s='0'><v>2.0</v>", text("unknown"), " t='b'><v>1</v>", styled(1, 45413), 7, formats=[14]
+    )
+    assert column == ["23", "1.5", "2", "unknown", "TRUE", "2024-05-01", "7"]
+    assert notices["mixed"].text.startswith("Column 'a' has 4 numbers, 1 text, 1 TRUE or FALSE and 1 date, such as ")
+    column, notices = one_column(12, text("13"), 14)
+    assert column == ["12", "13", "14"]
+    assert notices["mixed"].text == "Column 'a' has 2 numbers and 1 text, such as '13' in A3: all are kept as text."
+    # Numbers that are all text may be codes: nothing is changed, so nothing is said.
+    assert one_column(text("012"), text("13")) == (["012", "13"], {})
+
+
+def test_booleans():
+    assert one_column(" t='b'><v>1</v>", " t='b'><v>0</v>") == ([True, False], {})
+    assert one_column(" t='b'><v>1</v>", None, " t='b'><v>0</v>") == ([True, None, False], {})
+
+
+# --- dates and times -------------------------------------------------------------------------------------------------
+
+
+def day(*parts):
+    return pd.Timestamp(*parts)
+
+
+def test_dates_of_both_calendars():
+    days = [styled(1, 61), styled(1, 45413), None, styled(1, 45413.5), styled(1, 2958465)]
+    column, notices = one_column(*days, formats=[14])
+    assert notices == {}
+    assert column == [day(1900, 3, 1), day(2024, 5, 1), None, day(2024, 5, 1, 12), day(9999, 12, 31)]
+    # 1904-01-01 is day 0 there, and day 1462 of the other calendar.
+    column, notices = one_column(
+        styled(1, 0), styled(1, 45413 - 1462), formats=[14], properties='<workbookPr date1904="1"/>'
+    )
+    assert (column, notices) == ([day(1904, 1, 1), day(2024, 5, 1)], {})
+
+
+def test_days_that_programs_disagree_on():
+    column, notices = one_column(styled(1, 1), styled(1, 59), styled(1, 61), formats=[14])
+    assert column == [day(1900, 1, 1), day(1900, 2, 28), day(1900, 3, 1)]
+    assert "2 dates before March 1900, such as 1900-01-01 in A2" in notices["early-dates"].text
+
+
+def test_days_that_never_were():
+    column, notices = one_column(styled(1, 60), styled(1, 61), styled(1, 3e6), formats=[14])
+    assert column == [day(1900, 2, 28), day(1900, 3, 1), None]
+    assert "a 29th of February in that year, which is read as the 28th" in notices["early-dates"].text
+    # Excel shows number signs there.
+    assert "1 error of Excel, such as #VALUE! in A4" in notices["errors"].text
+    # Before its first day there is none, but a time.
+    column, notices = one_column(styled(1, 0), styled(1, 61), formats=[14])
+    assert column == ["00:00:00", "1900-03-01"]
+    assert "mixed" in notices
+    column, notices = one_column(styled(1, -1), styled(1, 61), formats=[14])
+    assert column == [day(1899, 12, 29), day(1900, 3, 1)]
+    assert "early-dates" in notices
+
+
+def test_times_are_text():
+    column, notices = one_column(styled(1, 0.5), styled(1, 0.75 + 1.5 / 86400), formats=["h:mm"])
+    assert column == ["12:00:00", "18:00:01.500"]
+    assert notices["times"].text == "Column 'a' has 2 times of day, such as 12:00:00 in A2: kept as text."
+    column, notices = one_column(styled(1, 1.5), styled(1, 0.25), styled(1, -0.5), formats=["[h]:mm"])
+    assert column == ["36:00:00", "06:00:00", "-12:00:00"]
+    assert "3 durations, such as 36:00:00 in A2" in notices["durations"].text
+    # A time format may hide a day.
+    assert one_column(styled(1, 45413.5), formats=["h:mm"]) == ([day(2024, 5, 1, 12)], {})
+
+
+def test_dates_in_words():
+    column, notices = one_column(' t="d"><v>2024-05-01</v>', None, ' t="d"><v>1850-12-31T14:30:00</v>')
+    assert column == [day(2024, 5, 1), None, day(1850, 12, 31, 14, 30)]
+    assert set(notices) == {"early-dates"}
+    assert one_column(' t="d"><v>14:30:00</v>')[0] == ["14:30:00"]
+
+
+def test_dates_agree_with_the_calendar():
+    rng = np.random.default_rng(0)
+    days = np.concatenate([rng.integers(61, 2_958_465, 200), rng.uniform(61, 60_000, 200)]).tolist()
+    found, _ = one_column(*(styled(1, repr(x)) for x in days), formats=["yyyy-mm-dd hh:mm:ss"])
+    for number, moment in zip(days, found, strict=True):
+        # Day 61 is 1900-03-01.
+        exact = dt.datetime(1900, 3, 1) + dt.timedelta(days=number - 61)
+        assert abs(moment - exact) <= dt.timedelta(milliseconds=1)
+
+
+# --- formulas and errors ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("empty", ["", "<v></v>", "<v/>"])
+def test_formulas_without_values_are_refused(empty):
+    rows = [
+        [A, B],
+        [1, f"><f>A2*2</f>{empty}"],
+        [2, "><f>A3*2</f><v>4</v>"],
+        [3, f"><f>A4*2</f>{empty}"],
+        *[[5, 6]] * 5,
+    ]
+    message = fails(
+        "column 'b' of the file 'x.xlsx' has 2 formulas without a computed value", book(sheet(*rows)), name="x.xlsx"
+    )
+    assert "the first in B2: open the file in Excel and save it" in message
+
+
+def test_formulas_as_openpyxl_writes_them():
+    fails("column 'b'.*1 formula without.* B2", xlsx([["a", "b"], [1, "=A2*2"], [2, 3]]), name="x.xlsx")
+    fails("column name in B1 is a formula", xlsx([["a", "=A1"], [1, 2]]), name="x.xlsx")
+
+
+def test_computed_total_may_be_left_out():
+    data = xlsx([["a", "b"], [1, 2], [3, 4], [5, 6], [None, "=SUM(B2:B4)"]])
+    with pytest.raises(UnreadableError) as caught:
+        read(data)
+    (offer,) = caught.value.offers
+    assert (offer.label, offer.reading) == ("Leave out the last row", {"skip_last": 1})
+    assert read(data, **offer.reading) == ({"a": [1, 3, 5], "b": [2, 4, 6]}, {})
+
+
+def test_results_of_formulas():
+    rows = [[A, B], ["><f>1+1</f><v>2</v>", ' t="str"><f>"x"</f><v>x</v>'], [3, ' t="str"><f>""</f><v></v>']]
+    assert read(book(sheet(*rows))) == ({"a": [2, 3], "b": ["x", None]}, {})
+
+
+def test_results_that_nobody_computed():
+    zeros = ["><f>B2</f><v>0</v>", "><f>B3</f><v>0</v>"]
+    column, notices = one_column(*zeros, tail='<calcPr fullCalcOnLoad="1"/>')
+    assert column == [0, 0]
+    assert "2 formulas with no result but 0" in notices["formula-zeros"].text
+    assert one_column(*zeros) == ([0, 0], {})
+    assert one_column(zeros[0], "><f>B3</f><v>1</v>", tail='<calcPr fullCalcOnLoad="1"/>') == ([0, 1], {})
+
+
+def test_errors_are_missing_and_said():
+    column, notices = one_column(1, ' t="e"><v>#DIV/0!</v>', 2, ' t="e"><v>#REF!</v>', ' t="e"><f>A9</f><v>#N/A</v>')
+    assert column == [1.0, None, 2.0, None, None]
+    assert notices["errors"].text == "Column 'a' has 2 errors of Excel, such as #DIV/0! in A3: read as missing."
+    assert notices["errors"].count == 2
+    # That there is no value is what this one says.
+    assert one_column(1, ' t="e"><v>#N/A</v>', 2) == ([1.0, None, 2.0], {})
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+
+def test_texts_that_mean_missing():
+    column, notices = one_column(text("DE"), text("NA"), text("FR"), text("NA"))
+    assert column == ["DE", None, "FR", None]
+    notice = notices["missing-words"]
+    assert "2 cells with a text that stands for a missing value, such as 'NA' in A3" in notice.text
+    data = book(sheet([A], [text("DE")], [text("NA")]))
+    assert read(data, **notice.offers[0].reading) == ({"a": ["DE", "NA"]}, {})
+    assert notice.offers[0].label == "Take NA as text"
+    assert dict(notice.offers[0].reading) == {"missing": ["N/A", "#N/A", "NaN", "nan", "null", "NULL"]}
+    # Among numbers, there is no other way to take it.
+    assert read(book(sheet([A], [1], [text("NA")])), missing=[])[0] == {"a": [1.0, None]}
+    assert one_column(1, text("NA"), 2) == ([1.0, None, 2.0], {})
+    assert read(data, missing=["DE"])[0] == {"a": [None, "NA"]}
+
+
+def test_blank_texts():
+    column, notices = one_column(1, text("  "), 2)
+    assert column == [1.0, None, 2.0]
+    assert "1 cell with nothing but blanks beside numbers, such as A3" in notices["blank-cells"].text
+    assert one_column(text("x"), text(" "), text("")) == (["x", " "], {})
+
+
+def test_texts_are_put_together():
+    shared = [
+        "<t>plain</t>",
+        "<r><rPr><b/></rPr><t>ri</t></r><r><t>ch</t></r>",
+        '<t>東京</t><rPh sb="0" eb="2"><t>トウキョウ</t></rPh><phoneticPr fontId="1"/>',
+        "<t>a_x000D_\nb &amp; _x005F_x0041_</t>",
+        "<t></t>",
+    ]
+    rows = [[f' t="s"><v>{i}</v>'] for i in range(5)]
+    rows += [
+        [' t="inlineStr"><is><r><t>ri</t></r><r><t>ch</t></r><rPh sb="0" eb="1"><t>no</t></rPh></is>'],
+        [text("'quoted")],
+    ]
+    columns, notices = read(book(sheet([A], *rows), shared=shared))
+    assert columns == {"a": ["plain", "rich", "東京", "a\r\nb & _x0041_", None, "rich", "'quoted"]}
+    assert notices == {}
+
+
+def test_names_are_as_they_are_shown():
+    header = [2020, styled(1, 7), styled(2, 45413), " t='b'><v>1</v>", "><v>2.0</v>"]
+    columns, _ = read(book(sheet(header, [1, 2, 3, 4, 5]), formats=["000", 14]))
+    assert list(columns) == ["2020", "007", "2024-05-01", "TRUE", "2"]
+
+
+# --- other writers ---------------------------------------------------------------------------------------------------
+
+
+def test_workbooks_of_other_programs_read_the_same():
+    rows = [[A, B], [1, text("x")], [styled(1, 45413), text("y")]]
+    plain = book(sheet(*rows), formats=[14])
+    prefixed = sheet(*rows).replace("xmlns=", "xmlns:x=")
+    for tag in ("worksheet", "sheetData", "row", "c", "v", "is", "t"):
+        for old in (f"<{tag}>", f"<{tag} ", f"</{tag}>"):
+            prefixed = prefixed.replace(old, old.replace(tag, f"x:{tag}"))
+    # Addresses are optional.
+    unaddressed = re.sub(r' r="[A-Z]*\d+"', "", sheet(*rows))
+    for other in (prefixed, unaddressed):
+        assert read(book(other, formats=[14]))[0] == read(plain)[0]
+
+
+def test_strict_workbooks_are_refused():
+    strict = sheet([A], [1]).replace(
+        "http://schemas.openxmlformats.org/spreadsheetml/2006", "http://purl.oclc.org/ooxml/spreadsheetml"
+    )
+    fails("'x.xlsx' is a Strict Open XML Spreadsheet: save it as an ordinary", book(strict), name="x.xlsx")
+
+
+def test_clean_workbooks_have_no_notices():
+    frame = pd.DataFrame(
+        {"x": [1.5, None, 3], "n": [1, 2, 3], "t": ["a", None, "c"], "d": pd.to_datetime(["2024-05-01"] * 3)}
+    )
+    stream = io.BytesIO()
+    frame.to_excel(stream)
+    reading = read_file(stream.getvalue(), name="x.xlsx")
+    assert reading.notices == ()
+    assert list(reading.frame) == ["column 1", *frame]
+    pd.testing.assert_frame_equal(reading.frame[list(frame)], frame, check_dtype=False)

@@ -1,0 +1,255 @@
+"""Where the table is on a sheet: titles, units, totals, blank and hidden rows, merged cells, hidden sheets."""
+
+import io
+import zipfile
+
+import pytest
+
+from microagg.errors import ParameterError
+from microagg.tables import UnreadableError, read_file, sheet_names
+from tests.tables.common import fails, xlsx
+from tests.tables.workbooks import book, read, sheet, text, zipped
+
+HEADER = ["id", "age", "city"]
+RECORDS = [[1, 30, "Ulm"], [2, 40, "Bonn"], [3, 50, "Trier"], [4, 60, "Mainz"]]
+TABLE = {"id": [1, 2, 3, 4], "age": [30, 40, 50, 60], "city": ["Ulm", "Bonn", "Trier", "Mainz"]}
+
+
+def merged(*ranges, rows=None, **more):
+    """Return a workbook of these rows, with merged cells."""
+    cells = [[text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
+    boxes = "".join(f'<mergeCell ref="{box}"/>' for box in ranges)
+    return book(sheet(*cells, after=f"<mergeCells>{boxes}</mergeCells>", **more))
+
+
+def asked(data, match, **options):
+    """Return what is offered in place of reading a workbook as it was asked for."""
+    fails(match, data, name="x.xlsx", error=UnreadableError, **options)
+    with pytest.raises(UnreadableError) as caught:
+        read_file(data, name="x.xlsx", **options)
+    return [dict(offer.reading) for offer in caught.value.offers]
+
+
+# --- above and below -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("above", "skipped"),
+    [
+        ([["Patients 2024"]], 1),
+        ([["Patients 2024"], []], 2),
+        ([["Patients 2024"], ["Source: registry"], []], 3),
+        ([["Source:", "registry"], ["Date:", "2024"], []], 3),
+    ],
+)
+def test_titles_above_the_header_are_asked_about(above, skipped):
+    data = xlsx([*above, HEADER, *RECORDS])
+    offers = asked(
+        data, f"title above its header, '{above[0][0]}' in row 1, while row {skipped + 1} has the names: skip"
+    )
+    assert offers == [{"skip_lines": skipped}]
+    assert read(data, **offers[0]) == (TABLE, {})
+
+
+def test_merged_title():
+    data = merged("A1:C1", rows=[["Patients"], HEADER, *RECORDS])
+    offers = asked(data, "the cells A1:C1 are merged where the names of the columns should be")
+    assert offers == [{"skip_lines": 1}]
+    assert read(data, **offers[0]) == (TABLE, {})
+    # In the middle, it is one too.
+    assert asked(merged("B1:C1", rows=[[None, "Patients"], HEADER, *RECORDS]), "B1:C1 are merged") == offers
+
+
+def test_names_merged_over_columns_are_refused():
+    rows = [["id", "income", None], ["", "2023", "2024"], [1, 10, 20], [2, 30, 40]]
+    assert asked(merged("B1:C1", rows=rows), "B1:C1 are merged.*write a name into each column") == []
+    # Where only one of the columns has values, there is nothing to ask about.
+    assert read(merged("A1:B1", "A2:B2", rows=[["id", None, "x"], [1, None, 5]]))[0] == {"id": [1], "x": [5]}
+
+
+def test_what_is_a_header_is_not_asked_about():
+    assert read(xlsx([[None, "x"], [0, 1.5], [1, 2.5]]))[0] == {"column 1": [0, 1], "x": [1.5, 2.5]}
+    assert read(xlsx([[None, "x"], ["anna", "yes"], ["berta", "no"]]))[0]["x"] == ["yes", "no"]
+    assert read(xlsx([["a"], ["x"], ["y"]]))[0] == {"a": ["x", "y"]}
+    assert read(xlsx([["id", "note"], [1, None], [2, "x"]]))[0] == {"id": [1, 2], "note": [None, "x"]}
+
+
+def test_skipped_lines():
+    data = xlsx([HEADER, *RECORDS])
+    assert list(read(data, skip_lines=1)[0]) == ["1", "30", "Ulm"]
+    fails("ends before row 8: skip fewer lines", data, name="x.xlsx", skip_lines=7)
+    fails("a header but no records", data, name="x.xlsx", skip_last=4)
+    fails("a header but no records", data, name="x.xlsx", skip_last=400)
+    fails("a header but no records", xlsx([HEADER]), name="x.xlsx", units_row=True)
+    fails(
+        "skip_lines must be a whole number of at least 0, not -1",
+        data,
+        name="x.xlsx",
+        skip_lines=-1,
+        error=ParameterError,
+    )
+    fails("skip_last must be a whole number", data, name="x.xlsx", skip_last=True, error=ParameterError)
+
+
+def test_units_row():
+    data = xlsx([HEADER, [None, "years", None], *RECORDS])
+    columns, notices = read(data)
+    assert columns["age"] == ["years", "30", "40", "50", "60"]
+    assert notices["units-row"].text.startswith("Row 2 has text where the records below have numbers")
+    assert notices["units-row"].example == "years"
+    assert read(data, **notices["units-row"].offers[0].reading) == (TABLE, {})
+    # One text among numbers in a record of its own is none of units.
+    assert "units-row" not in read(xlsx([HEADER, [1, "unknown", "Ulm"], *RECORDS]))[1]
+
+
+@pytest.mark.parametrize("word", ["Total", "TOTAL:", "Summe", "grand total", "Mean"])
+def test_totals(word):
+    data = xlsx([HEADER, *RECORDS, [None, 180, word]])
+    columns, notices = read(data)
+    assert columns["age"] == [30, 40, 50, 60, 180]
+    notice = notices["last-records"]
+    assert notice.text == f"Row 6 seems to be a total, not a record: {word!r}."
+    assert read(data, **notice.offers[0].reading) == (TABLE, {})
+
+
+def test_notes_below():
+    data = xlsx([HEADER, *RECORDS, ["Total", 180], [], ["Source: registry"], ["* estimated"]])
+    _, notices = read(data)
+    assert notices["last-records"].text == "Row 6 seems to be a total, not a record: 'Total'."
+    assert dict(notices["last-records"].offers[0].reading) == {"skip_last": 3}
+    assert notices["last-records"].offers[0].label == "Leave out the last 3 rows"
+    assert read(data, skip_last=3) == (TABLE, {})
+    data = xlsx([HEADER, *RECORDS, ["Source: registry"]])
+    assert "a note below the table" in read(data)[1]["last-records"].text
+    assert read(data, skip_last=1) == (TABLE, {})
+
+
+# --- between ---------------------------------------------------------------------------------------------------------
+
+
+def test_blank_rows_between_records_are_said():
+    columns, notices = read(xlsx([HEADER, RECORDS[0], [], RECORDS[1], [], [], *RECORDS[2:]]))
+    assert columns["id"] == [1.0, None, 2.0, None, None, 3.0, 4.0]
+    assert notices["blank-rows"].text == (
+        "Rows 3, 5–6 are blank between records, and read as 3 records without values."
+    )
+    assert notices["blank-rows"].count == 3
+
+
+def test_something_far_below():
+    far = sheet([text("a"), text("b")], [1, 2], [3, 4]).replace(
+        "</sheetData>", '<row r="1048576"><c r="A1048576"><v>9</v></c></row></sheetData>'
+    )
+    offers = asked(book(far), r"1,048,572 blank rows stand between row 3 and row 1048576: delete")
+    assert read(book(far), **offers[0]) == ({"a": [1, 3], "b": [2, 4]}, {})
+    # Formatted rows without content are no records.
+    formatted = sheet([text("a"), text("b")], [1, 2]).replace(
+        "</sheetData>", "".join(f'<row r="{i}"><c r="A{i}" s="0"/></row>' for i in range(900, 1500)) + "</sheetData>"
+    )
+    assert read(book(formatted)) == ({"a": [1], "b": [2]}, {})
+
+
+def test_blank_columns_between_are_said():
+    columns, notices = read(xlsx([["a", None, "b"], [1, None, 2]]))
+    assert columns == {"a": [1], "b": [2]}
+    assert notices["blank-columns"].text.startswith("Column B is blank between others")
+
+
+# --- merged ----------------------------------------------------------------------------------------------------------
+
+
+def test_merged_records():
+    rows = [["region", "city", "n"], ["North", "Kiel", 1], [None, "Bremen", 2], [None, "Emden", 3], ["South", "Ulm", 4]]
+    data = merged("A2:A4", rows=rows)
+    columns, notices = read(data)
+    assert columns["region"] == ["North", None, None, "South"]
+    notice = notices["merged-cells"]
+    assert notice.text == (
+        "2 cells of records are blank because the file has their value only once, in a merged range such as A2:A4: "
+        "read as missing."
+    )
+    (offer,) = notice.offers
+    assert dict(offer.reading) == {"fill_merged": True}
+    columns, notices = read(data, fill_merged=True)
+    assert columns == {
+        "region": ["North", "North", "North", "South"],
+        "city": ["Kiel", "Bremen", "Emden", "Ulm"],
+        "n": [1, 2, 3, 4],
+    }
+    assert notices == {}
+
+
+def test_merged_numbers_stay_whole_when_filled():
+    rows = [["a", "b", "c"], [1, 2, 5], [7, None, 6], [None, 3, 4]]
+    columns, notices = read(merged("A3:A4", "A2:B2", "B3:B3", rows=rows), fill_merged=True)
+    assert columns["a"] == [1, 7, 7]
+    assert columns["b"] == [2.0, None, 3.0]
+    assert notices == {}
+    # What stands below a merged cell is what the file has, and is kept.
+    assert read(merged("A2:A3", rows=[["a", "b"], [1, 2], [9, 3]]), fill_merged=True)[0]["a"] == [1, 9]
+    # Merged across, too.
+    assert read(merged("A2:B3", rows=[["a", "b", "c"], [1, None, 5], [None, None, 6], [2, 3, 4]]), fill_merged=True)[
+        0
+    ] == {
+        "a": [1, 1, 2],
+        "b": [1, 1, 3],
+        "c": [5, 6, 4],
+    }
+    overlap = merged("A2:A4", "A2:A4", "A2:A3", rows=[["a", "b"], [1, 2], [None, 3], [None, 4]])
+    fails("merged cells of the sheet overlap", overlap, name="x.xlsx")
+
+
+def test_merged_cells_elsewhere_do_not_matter():
+    rows = [["a", "b"], [1, 2], [3, 4], [], ["note", None]]
+    assert read(merged("D1:E9", "A4:B4", "A5:B5", rows=rows), skip_last=1) == ({"a": [1, 3], "b": [2, 4]}, {})
+
+
+# --- hidden ----------------------------------------------------------------------------------------------------------
+
+
+def test_hidden_rows_and_columns_are_read_and_said():
+    xml = sheet(*([text(cell) if isinstance(cell, str) else cell for cell in row] for row in [HEADER, *RECORDS]))
+    for i in (3, 4):
+        xml = xml.replace(f'<row r="{i}">', f'<row r="{i}" hidden="1">')
+    xml = xml.replace(
+        "<sheetData>", '<cols><col min="1" max="1" width="9"/><col min="2" max="2" hidden="1"/></cols><sheetData>'
+    )
+    columns, notices = read(book(xml))
+    assert columns == TABLE
+    assert notices["hidden-rows"].text == "Rows 3–4 are hidden in the file, and read like the others."
+    assert notices["hidden-columns"].text == "Hidden in the file, and read like the others: 'age'."
+    assert set(notices) == {"hidden-rows", "hidden-columns"}
+
+
+@pytest.mark.parametrize("state", ["hidden", "veryHidden"])
+def test_hidden_sheets_are_not_taken_in_silence(state):
+    sheets = [sheet([text(name)], [1]) for name in ("first", "second", "third")]
+    data = book(*sheets, states=[state, "visible", state])
+    columns, notices = read(data)
+    assert columns == {"second": [1]}
+    assert notices["hidden-sheets"].text == (
+        "The sheet 'Sheet1' is hidden in the file and not read; the first one that Excel shows is 'Sheet2'."
+    )
+    assert read(data, **notices["hidden-sheets"].offers[0].reading) == ({"first": [1]}, {})
+    assert sheet_names(data, name="x.xlsx") == ["Sheet1", "Sheet2", "Sheet3"]
+    assert sheet_names(data, name="x.xlsx", hidden=False) == ["Sheet2"]
+    assert sheet_names(data, name="x.xlsx", hidden=True) == ["Sheet1", "Sheet3"]
+    # Hidden ones behind it do not matter.
+    assert read(book(*sheets[:2], states=["visible", state])) == ({"first": [1]}, {})
+
+
+def test_an_empty_sheet_offers_the_others():
+    data = xlsx([], [["a"], [1]], titles=("cover", "data"))
+    offers = asked(data, "the sheet 'cover' of the file 'x.xlsx' is empty: choose another sheet.")
+    assert offers == [{"sheet": "data"}]
+    assert asked(xlsx([]), "is empty: choose another file.") == []
+
+
+def test_charts_are_no_sheets():
+    part = "xl/_rels/workbook.xml.rels"
+    data = book(sheet([text("a")], [1]), sheet([text("b")], [2]))
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        parts = {name: archive.read(name).decode() for name in archive.namelist()}
+    parts[part] = parts[part].replace('/worksheet" Target="worksheets/sheet1', '/chartsheet" Target="worksheets/sheet1')
+    assert sheet_names(zipped(parts), name="x.xlsx") == ["Sheet2"]
+    assert read(zipped(parts))[0] == {"b": [2]}
