@@ -153,7 +153,8 @@ class _Column:
         says = "has {count} shown as a percentage, such as {percent} in {at}, which is read as {example}."
         self._say("percent", percents, says, "number")
         long = self._find(lambda cell: type(cell) is int and abs(cell) >= _MOST_DIGITS)
-        whole = all(type(cell) is int for cell in cells) and all(-(2**63) <= cell < 2**63 for cell in long.values())
+        present = [cell for cell in cells if cell is not None]
+        whole = all(type(cell) is int for cell in present) and all(-(2**63) <= cell < 2**63 for cell in long.values())
         exact = whole or all(abs(cell) <= EXACT_WHOLE for cell in long.values())
         says = "has {count} of 16 digits or more, such as {example} in {at}"
         if not exact:
@@ -162,7 +163,10 @@ class _Column:
         self._say("long-numbers", long, says, "whole number")
         if not exact:
             return self._texts()
-        return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.int64 if whole else np.float64)
+        if whole and present:
+            # As floats, they would be written with a point.
+            return np.array(cells, dtype=np.int64) if len(present) == len(cells) else pd.array(cells, dtype="Int64")
+        return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
 
     def _mixed(self) -> None:
         """Say that cells of several kinds stand in one column."""

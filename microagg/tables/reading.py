@@ -125,8 +125,8 @@ def read_file(
     -----
     - Column names of text files and workbooks lose surrounding blanks; one that is empty becomes ``column 3``, by
       its position counting from 1.
-    - Empty cells and those in :data:`MISSING` are missing values; whole numbers beside them become floats. A notice
-      says so of a column of text in a text file, where ``NA`` may be Namibia.
+    - Empty cells and those in :data:`MISSING` are missing values; whole numbers beside them have pandas' nullable
+      types. A notice says so of a column of text, where ``NA`` may be Namibia.
     - Lines without anything on them are skipped, except inside a table with one column, where they are missing values.
     - A column of a text file becomes numbers only if these say all that its cells say, for ``01067`` must not be
       released as ``1067``. It stays text, and a notice says so, if a cell starts with a superfluous 0 or a plus sign,
@@ -141,9 +141,9 @@ def read_file(
       numbers, or all are dates, become text. Errors such as ``#DIV/0!`` are missing values.
     - Reading a file takes no more memory than 20 times its size on disk and 200 MB, and no more than a quarter of the
       machine's; a file that would take more is refused, as :func:`microagg.tables.limits.check_memory` says.
-    - In Parquet files, whole numbers beside missing values have pandas' nullable types, decimals are numbers where
-      these hold them exactly, and times of day are text. What is kept as text because no number or date holds it, such
-      as longer decimals and dates after the year 9999, is said in a notice.
+    - In Parquet files, decimals are numbers where these hold them exactly, and times of day are text. What is kept as
+      text because no number or date holds it, such as longer decimals and dates after the year 9999, is said in a
+      notice.
     - In Stata and SPSS files, missing values of every kind (``.a`` to ``.z``, user-missing values) and empty texts are
       missing values. Dates are dates, also those of weeks, months and quarters in Stata (by their first day); times of
       day of SPSS are text such as ``14:05:00``. Whole numbers of Stata's integer types and of SPSS formats without

@@ -29,13 +29,8 @@ def test_the_corpus_is_large_and_every_file_has_its_name():
     assert sum(case.page for case in CASES) >= 25
 
 
-# What readers of text and of workbooks are to do and do not do yet.
-AWAITED = [pytest.mark.xfail(strict=False)]
-AWAITED_BOUNDS = [pytest.mark.xfail(strict=False, run=False)]
-
-
 def param(case):
-    return pytest.param(case, id=ids([case])[0], marks=AWAITED * (case not in packed.CASES))
+    return pytest.param(case, id=ids([case])[0])
 
 
 @pytest.mark.parametrize("case", [param(case) for case in CASES if not case.heavy])
@@ -53,9 +48,7 @@ PARTS = {
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux says how much a process took")
-@pytest.mark.parametrize(
-    "part", [pytest.param(part, marks=AWAITED_BOUNDS * (part in ("text", "workbooks"))) for part in PARTS]
-)
+@pytest.mark.parametrize("part", PARTS)
 def test_outcome_and_memory_of_heavy_files(part, tmp_path):
     cases = PARTS[part]
     numbers = "".join(f"{CASES.index(case)}\n" for case in cases)

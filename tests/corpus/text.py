@@ -67,8 +67,10 @@ NUMBERS = [
         says="'c'",
     ),
     csv("a blank before zeros", "n,c\n1, 001\n2, 002\n", cells={"n": ["1", "2"], "c": [" 001", " 002"]}, says="'c'"),
-    column_case("negative whole numbers beyond 2^53 beside a gap", "-9007199254740993", "", "-9007199254740995"),
-    column_case("whole numbers beyond 2^53 beside a gap", "9007199254740993", "", "9007199254740995"),
+    column_case(
+        "negative whole numbers beyond 2^53 beside a gap", "-9007199254740993", "", "-9007199254740995", says=""
+    ),
+    column_case("whole numbers beyond 2^53 beside a gap", "9007199254740993", "", "9007199254740995", says=""),
     column_case("whole numbers beyond 64 bits", "123456789012345678901234567890", "1"),
     column_case("decimals of more digits than a float", "0.12345678901234567890", "0.5"),
     column_case("underscores in numbers", "1_000", "2_000", says=""),

@@ -6,18 +6,10 @@ import re
 
 import pytest
 
-from tests.corpus import packed
 from tests.corpus.test_corpus import CASES
 from tests.pages.helpers import PAGES, plain, settle, upload
 
-# What readers of text and of workbooks are to do and do not do yet.
-AWAITED = [pytest.mark.xfail(strict=False, run=False)]
-
-WORST = [
-    pytest.param(case, id=f"{case.file}: {case.name}", marks=AWAITED * (case not in packed.CASES))
-    for case in CASES
-    if case.page
-]
+WORST = [pytest.param(case, id=f"{case.file}: {case.name}") for case in CASES if case.page]
 
 
 def shown(app):

@@ -214,9 +214,16 @@ def test_parts_that_are_not_read_do_not_count():
     assert read(book(sheet([text("a")], [1]), parts=records)) == ({"a": [1]}, {})
 
 
-@pytest.mark.parametrize("part", ["xl/workbook.bin", "word/document.xml", "content.xml"])
-def test_other_documents(part):
-    fails("'x.xlsx' is not an Excel workbook, or a damaged one", zipped({part: "x"}), name="x.xlsx")
+@pytest.mark.parametrize(
+    ("part", "says"),
+    [
+        ("xl/workbook.bin", "'x.xlsx' is not an Excel workbook, or a damaged one"),
+        ("word/document.xml", "'x.xlsx' is not a .xlsx file but a Word document"),
+        ("content.xml", "'x.xlsx' is not a .xlsx file but an OpenDocument file"),
+    ],
+)
+def test_other_documents(part, says):
+    fails(says, zipped({part: "x"}), name="x.xlsx")
 
 
 @pytest.mark.parametrize("ending", [".xlsm", ".xlsb", ".ods"])

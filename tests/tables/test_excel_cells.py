@@ -137,13 +137,15 @@ def test_long_whole_numbers():
     assert "2 whole numbers of 16 digits or more, such as 1234567890123450 in A2" in notices["long-numbers"].text
     assert "text" not in notices["long-numbers"].text
     column, notices = one_column(long[1], None, 5)
-    assert column == ["9007199254740993", None, "5"]
+    assert column == [long[1], None, 5]
+    column, notices = one_column(long[1], None, 0.5)
+    assert column == ["9007199254740993", None, "0.5"]
     assert "kept as text" in notices["long-numbers"].text
     assert one_column(2**64, 1)[0] == ["18446744073709551616", "1"]
     assert one_column(-(2**63), 1)[0] == [-(2**63), 1]
     # Floats hold this one.
     assert one_column(2**53, None, 1.5)[0] == [2.0**53, None, 1.5]
-    assert one_column(10**15 - 1, None, 1) == ([10.0**15 - 1, None, 1.0], {})
+    assert one_column(10**15 - 1, None, 1) == ([10**15 - 1, None, 1], {})
 
 
 def test_mixed_columns_are_text():

@@ -24,9 +24,6 @@ from tests.tables.common import parquet, xlsx
 # The quasi-identifier that is released; all other columns are left alone.
 SIZES = ["1", "2", "3", "4"]
 
-# What readers of text and of workbooks are to say and do not say yet.
-AWAITED = pytest.mark.xfail(strict=False)
-
 
 def released(data, name):
     """Return a file as a release writes it that leaves alone all columns but the sizes, and what was said before."""
@@ -70,7 +67,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("cells", [pytest.param(cells, id=name, marks=AWAITED) for name, cells in TEXTS.items()])
+@pytest.mark.parametrize("cells", [pytest.param(cells, id=name) for name, cells in TEXTS.items()])
 def test_text(cells):
     stream = io.StringIO()
     csv.writer(stream).writerows([["size", "cell"], *zip(SIZES, cells, strict=True)])
@@ -155,7 +152,7 @@ CELLS = {
 }
 
 
-@pytest.mark.parametrize("cells", [pytest.param(cells, id=name, marks=AWAITED) for name, cells in CELLS.items()])
+@pytest.mark.parametrize("cells", [pytest.param(cells, id=name) for name, cells in CELLS.items()])
 def test_workbooks(cells):
     rows = [["size", "cell"], *zip([1, 2, 3, 4], cells, strict=True)]
     data, notices = released(xlsx([list(row) for row in rows]), "x.xlsx")

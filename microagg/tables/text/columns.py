@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +27,10 @@ SEPARATOR = "\0"
 _TEXT: Any = pd.Series(["text"]).dtype
 
 _SHOWN = 40
+
+# What is in the text of a column of floats if one is written otherwise than Python writes it: a superfluous 0 at the
+# end, no point, no digit before it, an exponent, or more digits than a float needs.
+_RESPELLED = re.compile(r"\.[0-9]+0(?=[ \t]*\0)|\0[ \t]*-?[0-9]+(?=[ \t]*\0)|\0[ \t]*-?\.|[eE]|[0-9.]{17}")
 
 
 @dataclass(frozen=True)
@@ -51,13 +56,15 @@ def read_column(chunks: Sequence[str], name: str, decimal: str, missing: Sequenc
     only the former. Empty cells always are.
     """
     kinds = Kinds.none()
-    pieces = _read_numbers(chunks, decimal, frozenset(["", *MISSING, *missing]), kinds)
+    absent = frozenset(["", *MISSING, *missing])
+    pieces = _read_numbers(chunks, decimal, absent, kinds)
     if pieces is not None and not any(len(piece.values) for piece in pieces):
         return _without_values(chunks, name, missing)
     if pieces is not None:
         values = _together(pieces, kinds)
         if values is not None and not kinds.lossy.cells:
-            return Column(values, _respelled(name, kinds.respelled, decimal))
+            respelled = _count_respelled(chunks, decimal, absent) if values.dtype.kind == "f" else Count()
+            return Column(values, _respelled(name, respelled, decimal))
     absent = frozenset(["", *missing])
     notices = () if pieces is None else (_kept_as_text(name, kinds.lossy, decimal),)
     return Column(_texts(chunks, absent), notices + _missing_in_text(chunks, name, missing))
@@ -129,12 +136,23 @@ def _values(cells: list[str], kinds: Kinds) -> NDArray[Any] | None:
         return np.array(whole, dtype=object)
 
 
-def _together(pieces: Sequence[_Piece], kinds: Kinds) -> NDArray[Any] | None:
-    """Return the values of a column, or None if there is a whole number too long for them."""
-    gaps = any(piece.present is not None for piece in pieces)
-    whole = [piece for piece in pieces if piece.values.dtype.kind != "f"]
-    if len(whole) == len(pieces) and not gaps:
-        return _whole(pieces, kinds)
+def _together(pieces: Sequence[_Piece], kinds: Kinds) -> Any:
+    """Return the values of a column, or None if there is a whole number too long for them.
+
+    Whole numbers beside missing values have pandas' nullable types.
+    """
+    if all(piece.values.dtype.kind != "f" for piece in pieces):
+        values = _whole(pieces, kinds)
+        if values is None or all(piece.present is None for piece in pieces):
+            return values
+        # As floats, they would be written with a point.
+        masks = [
+            np.ones(len(piece.values), dtype=np.bool_) if piece.present is None else piece.present for piece in pieces
+        ]
+        present = np.concatenate(masks)
+        spread = np.zeros(len(present), dtype=values.dtype)
+        spread[present] = values
+        return pd.arrays.IntegerArray(spread, ~present)
     parts = []
     for piece in pieces:
         floats = _floats(piece.values, kinds)
@@ -228,6 +246,19 @@ def _kept_as_text(name: str, lossy: Count, decimal: str) -> Notice:
         f"number, {numbers.loss_of(lossy.example)}."
     )
     return Notice("kept-as-text", text, name, lossy.cells, cell)
+
+
+def _count_respelled(chunks: Sequence[str], decimal: str, absent: frozenset[str]) -> Count:
+    """Return how many cells of a column of floats will be written otherwise, such as ``1.50`` as 1.5, ``1`` as 1.0."""
+    found = Count()
+    for chunk in chunks:
+        text = f"{SEPARATOR}{_pointed(chunk, decimal)}{SEPARATOR}"
+        if _RESPELLED.search(text) is None:
+            continue
+        for cell, times in Counter(text[1:-1].split(SEPARATOR)).items():
+            if cell not in absent and repr(float(cell)) != cell.strip(" \t"):
+                found.add(cell, times)
+    return found
 
 
 def _respelled(name: str, respelled: Count, decimal: str) -> tuple[Notice, ...]:

@@ -60,20 +60,17 @@ class Kinds:
         Cells that would lose something as a number.
     powers : Count
         Powers of ten, which are numbers in a column with decimals only: ``1e5`` may be a code.
-    respelled : Count
-        Cells that are numbers and will be written with other digits, such as ``.5``.
     """
 
     text: bool
     points: bool
     lossy: Count
     powers: Count
-    respelled: Count
 
     @classmethod
     def none(cls) -> Kinds:
         """Return what is known before any cell is looked at."""
-        return cls(False, False, Count(), Count(), Count())
+        return cls(False, False, Count(), Count())
 
 
 def is_number(cell: str) -> bool:
@@ -120,11 +117,8 @@ def look_at(cells: Iterable[tuple[str, int]], kinds: Kinds) -> None:
             elif len(text) > _EXACT_DIGITS:
                 long.append((cell, times))
         elif _DECIMAL.fullmatch(text) or _POWER.fullmatch(text):
-            kept = _kept(text)
-            if kept is None:
+            if not _keeps(text):
                 kinds.lossy.add(cell, times)
-            elif not kept:
-                kinds.respelled.add(cell, times)
             if "." in text:
                 kinds.points = True
             else:
@@ -142,25 +136,21 @@ def look_at(cells: Iterable[tuple[str, int]], kinds: Kinds) -> None:
 
 def is_float(value: int) -> bool:
     """Whether a float is written with the digits of a whole number."""
-    return abs(value) <= EXACT_WHOLE or _kept(str(value)) is True
+    return abs(value) <= EXACT_WHOLE or Decimal(repr(float(value))) == value
 
 
-def _kept(text: str) -> bool | None:
-    """Whether the float of ``text`` is written with its digits; None if they are not even the float's own.
+def _keeps(text: str) -> bool:
+    """Whether the float of ``text`` has all its digits.
 
     ``0.10000000000000001`` has the digits of the float 0.1, so nothing is lost, though it is written as 0.1.
     """
-    mantissa = re.split("[eE]", text)[0]
-    digits = mantissa.replace(".", "").lstrip("-0")
+    digits = re.split("[eE]", text)[0].replace(".", "").lstrip("-0")
     value = float(text)
     if math.isinf(value) or (value == 0 and digits) or len(digits) > _MOST_DIGITS:
-        return None
-    pointed = not mantissa.lstrip("-").startswith(".")
+        return False
     if len(digits) <= _EXACT_DIGITS and (value == 0 or abs(value) > 1e-300):
-        return pointed
-    if Decimal(repr(value)) == Decimal(text):
-        return pointed
-    return False if Decimal(f"{value:.{len(digits) - 1}e}") == Decimal(text) else None
+        return True
+    return Decimal(text) in (Decimal(repr(value)), Decimal(f"{value:.{len(digits) - 1}e}"))
 
 
 def loss_of(cell: str) -> str:
