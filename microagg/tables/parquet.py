@@ -14,7 +14,6 @@ from microagg.tables.arrow import converted_bytes, is_category_type, is_text_typ
 from microagg.tables.checks import check_cells, check_names, refuse_no_records
 from microagg.tables.limits import check_memory
 from microagg.tables.notices import Notice, Reading
-from microagg.tables.parquet_pages import Pages, pages_of
 
 # What reading takes beside the columns themselves, in bytes: pyarrow and what it keeps for later.
 _BESIDE = 40_000_000
@@ -22,8 +21,8 @@ _BESIDE = 40_000_000
 # What a column takes whatever it holds, in bytes: what pyarrow and pandas know of it.
 _PER_COLUMN = 12_000
 
-# How many records are unpacked at a time, and about how many bytes.
-_RECORDS, _BYTES = 1 << 16, 1 << 23
+# How many records are unpacked at a time, at most and at least, and about how many bytes.
+_RECORDS, _FEW_RECORDS, _BYTES = 1 << 16, 16, 1 << 23
 
 
 def read_parquet(data: bytes, label: str, max_cells: int) -> Reading:
@@ -57,6 +56,35 @@ class _Budget:
         check_memory(self.kept + more, self.size, self.label)
 
 
+@dataclass
+class _Stored:
+    """How a column is stored, as the file says.
+
+    Attributes
+    ----------
+    largest : int
+        Bytes of its largest part, that of a row group, once it is unpacked; texts of a dictionary count once.
+    has_dictionary : bool
+        Whether values stand in a dictionary.
+    has_prefixes : bool
+        Whether texts are stored by what they share with the one before.
+    """
+
+    largest: int
+    has_dictionary: bool
+    has_prefixes: bool
+
+    @classmethod
+    def of(cls, metadata: Any, column: int) -> _Stored:
+        """Return what the metadata of a file say of a column, by its position."""
+        parts = [metadata.row_group(group).column(column) for group in range(metadata.num_row_groups)]
+        return cls(
+            max((part.total_uncompressed_size for part in parts), default=0),
+            any(part.has_dictionary_page for part in parts),
+            any("DELTA_BYTE_ARRAY" in part.encodings for part in parts),
+        )
+
+
 def _read(data: bytes, label: str, max_cells: int) -> Reading:
     first = _open(data)
     schema, metadata = first.schema_arrow, first.metadata
@@ -69,17 +97,17 @@ def _read(data: bytes, label: str, max_cells: int) -> Reading:
         refuse_no_records(label)
     budget.check(metadata.num_rows * sum(_width(field.type) for field in schema))
     budget.kept += _PER_COLUMN * len(schema.names)
-    pages = {field.name: pages_of(data, metadata, j) for j, field in enumerate(schema)}
-    # The dictionary of a row group, and the page that is read, are there while the rest is.
-    budget.check(max(found.largest + found.dictionaries for found in pages.values()))
+    stored = {field.name: _Stored.of(metadata, j) for j, field in enumerate(schema)}
+    # A part may be one page, which is there while the rest is.
+    budget.check(max(found.largest for found in stored.values()))
     # As dictionaries, texts are counted before they are unpacked.
-    packed = {field.name for field in schema if is_text_type(field.type) and pages[field.name].dictionaries > 0}
+    packed = {field.name for field in schema if is_text_type(field.type) and stored[field.name].has_dictionary}
     unit = _unit_of_int96(data, metadata)
     file = _open(data, metadata=metadata, read_dictionary=packed, coerce_int96_timestamp_unit=unit)
     columns: dict[str, pd.Series[Any]] = {}
     notices: list[Notice] = []
-    for names in _groups(schema, metadata.num_rows, pages):
-        for name, chunks in _chunks(file, names, packed, pages, budget).items():
+    for names in _groups(schema, metadata.num_rows, stored):
+        for name, chunks in _chunks(file, names, packed, stored, budget).items():
             if len(chunks) != metadata.num_rows:
                 raise ValueError(f"column {name!r} has {len(chunks)} of {metadata.num_rows} records")
             budget.check(_bytes(chunks) + converted_bytes(chunks))
@@ -136,12 +164,12 @@ def _width(kind: Any) -> int:
         return 8  # a text has the place where it begins
 
 
-def _groups(schema: Any, records: int, pages: Mapping[str, Pages]) -> Iterator[list[str]]:
+def _groups(schema: Any, records: int, stored: Mapping[str, _Stored]) -> Iterator[list[str]]:
     """Yield the names of columns that are read together: few at a time where there are many records."""
     names: list[str] = []
     size = 0
     for field in schema:
-        width = _BYTES if pages[field.name].has_prefixes else records * _width(field.type)
+        width = _BYTES if stored[field.name].has_prefixes else records * _width(field.type)
         if names and size + width > _BYTES:
             yield names
             names, size = [], 0
@@ -151,13 +179,13 @@ def _groups(schema: Any, records: int, pages: Mapping[str, Pages]) -> Iterator[l
 
 
 def _chunks(
-    file: Any, names: list[str], packed: Collection[str], pages: Mapping[str, Pages], budget: _Budget
+    file: Any, names: list[str], packed: Collection[str], stored: Mapping[str, _Stored], budget: _Budget
 ) -> dict[str, Any]:
     """Return columns as pyarrow's chunks; those that are ``packed`` in dictionaries of texts as these texts."""
     pa: Any = importlib.import_module("pyarrow")
-    # A text that is stored by what it shares with the one before may be as long as its page, and each one after it.
-    repeated = max((pages[name].largest for name in names if pages[name].has_prefixes), default=1)
-    rows = max(1, min(_RECORDS, _BYTES // max(repeated, 1)))
+    # A text that is stored by what it shares with the one before may be as long as all its part, and each one after it.
+    repeated = max((stored[name].largest for name in names if stored[name].has_prefixes), default=1)
+    rows = max(_FEW_RECORDS, min(_RECORDS, _BYTES // max(repeated, 1)))
     parts: dict[str, list[Any]] = {name: [] for name in names}
     size = 0
     for batch in file.iter_batches(batch_size=rows, columns=names, use_threads=False):
