@@ -168,7 +168,7 @@ def _floats(column: Any, name: str) -> _Converted:
     if undefined:
         notices.append(
             Notice(
-                "nan_is_missing",
+                "nan-is-missing",
                 f"column {name!r} has NaN (not a number) in {counted(undefined, 'cell')}, and no value in "
                 f"{counted(column.null_count, 'cell')}: all of them count as missing.",
                 column=name,
@@ -239,7 +239,7 @@ def _timestamps(column: Any, name: str, unit: str | None = None) -> _Converted:
         moved = _by_pandas(column.cast(pa.timestamp(column.type.unit, "UTC")))
     count = len(column) - column.null_count
     notice = Notice(
-        "unknown_time_zone",
+        "unknown-time-zone",
         f"column {name!r} has {counted(count, 'time')} in the time zone {zone!r}, which this machine does not know: "
         f"read as times in UTC, such as {moved.dropna().iloc[0] if count else ''}.",
         column=name,
@@ -321,7 +321,7 @@ def _extension(column: Any, name: str) -> _Converted:
     present = series.dropna()
     example = str(present.iloc[0])[:40] if len(present) else ""
     mine = Notice(
-        "other_type",
+        "other-type",
         f"column {name!r} has the type {kind!r}, unknown here: its {counted(len(present), 'value')} are read "
         f"as they are stored ({column.type.storage_type}), such as {example!r}.",
         column=name,
@@ -334,7 +334,7 @@ def _extension(column: Any, name: str) -> _Converted:
 def _kept_as_text(column: Any, name: str, what: str, example: str) -> Notice:
     count = len(column) - column.null_count
     return Notice(
-        "kept_as_text",
+        "kept-as-text",
         f"column {name!r} holds {what}, such as {example}: all its {counted(count, 'value')} are kept as text.",
         column=name,
         count=count,

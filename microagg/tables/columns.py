@@ -101,7 +101,7 @@ def printable_dates(series: pd.Series[Any], name: str) -> tuple[pd.Series[Any], 
     example = str(cells[int(beyond[0])])
     return text, [
         Notice(
-            "kept_as_text",
+            "kept-as-text",
             f"column {name!r} holds {counted(len(beyond), 'date')} beyond the years 1 to 9999, such as {example}: all "
             f"its {counted(int((~absent).sum()), 'value')} are kept as text.",
             column=name,

@@ -100,7 +100,7 @@ def _typed(cells: Any, form: str, name: str) -> tuple[pd.Series[Any], list[Notic
     if not len(beyond):
         return column, []
     notice = Notice(
-        "kept_as_number",
+        "kept-as-number",
         f"column {name!r} holds {counted(len(beyond), 'date')} beyond the years 1582 to 9999, such as {beyond[0]:g} "
         "seconds after 1582-10-14: the whole column is kept as such numbers.",
         column=name,

@@ -121,7 +121,7 @@ def _leap_seconds(column: pd.Series[Any], name: str) -> list[Notice]:
         return []
     return [
         Notice(
-            "leap_seconds",
+            "leap-seconds",
             f"column {name!r} holds {counted(len(present), 'time')} that count leap seconds (Stata's format %tC): they "
             f"are read as numbers, milliseconds since 1960, such as {present.iloc[0]:.0f}.",
             column=name,

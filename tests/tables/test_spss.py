@@ -147,7 +147,7 @@ def test_seconds_that_are_no_dates_stay_numbers(sav):
     np.testing.assert_array_equal(reading.frame["t"], [1e300, 86_400.0, np.nan])
     assert reading.frame["u"][0] == pd.Timestamp("1582-10-15")
     (notice,) = reading.notices
-    assert (notice.code, notice.column, notice.count) == ("kept_as_number", "t", 1)
+    assert (notice.code, notice.column, notice.count) == ("kept-as-number", "t", 1)
     assert (
         "column 't' holds 1 date beyond the years 1582 to 9999, such as 1e+300 seconds after 1582-10-14" in notice.text
     )

@@ -117,7 +117,7 @@ def test_days_beyond_the_year_9999_are_text():
     assert reading.frame["day"].tolist()[:2] == ["9999-12-31 00:00:00", "12024-05-01 00:00:00"]
     assert reading.frame["day"].isna().tolist() == [False, False, True]
     (notice,) = reading.notices
-    assert (notice.code, notice.column, notice.count) == ("kept_as_text", "day", 1)
+    assert (notice.code, notice.column, notice.count) == ("kept-as-text", "day", 1)
     assert "1 date beyond the years 1 to 9999, such as 12024-05-01 00:00:00: all its 2 values" in notice.text
 
 
@@ -128,7 +128,7 @@ def test_times_with_leap_seconds_are_numbers_and_it_is_said():
     reading = read_file(data, name="x.dta")
     np.testing.assert_array_equal(reading.frame["t"], [1.5e12, np.nan])
     (notice,) = reading.notices
-    assert notice.code == "leap_seconds"
+    assert notice.code == "leap-seconds"
     assert "column 't' holds 1 time that count leap seconds" in notice.text
     assert "such as 1500000000000." in notice.text
 
