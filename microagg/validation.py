@@ -181,7 +181,9 @@ def numeric_matrix(frame: pd.DataFrame, columns: Sequence[Any], role: str = "qua
     """
     check_unique_columns(list(frame.columns))
     check_columns(frame, columns)
-    taken = frame[list(columns)]
+    # By position: a list of names such as True would be taken for a choice of records.
+    position = {name: j for j, name in enumerate(frame.columns)}
+    taken = frame.iloc[:, [position[column] for column in columns]]
     if all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in taken.dtypes):
         # In one go, as a table may have thousands of columns.
         return np.array(taken.to_numpy(), dtype=np.float64, order="C")  # pandas may give a read-only view

@@ -50,7 +50,7 @@ ON_ALL_PAGES = ("from 2^53.csv", "any year.parquet", "own words.csv", "long.csv"
 REFUSED = {
     "1e308.csv": (csv(a=RNG.uniform(-1, 1, N) * 1.7e308), "its square is too large"),
     "tiny.csv": (csv(a=5e-324 * (np.arange(N) % 5)), "its square is 0"),
-    "infinite.csv": (csv(a=np.where(X > 30, np.inf, X)), "has infinity in record"),
+    "infinite.parquet": (parquet(a=np.where(X > 30, np.inf, X)), "has infinity in record"),
 }
 
 
