@@ -33,7 +33,7 @@ FILES, RECORDS = 50, 5_000
 ENDLESS = "data=simu&methods=rimhm&methods=iterated-local-search&methods=mdav&ks=2-300&polish=1"
 
 CURVE = ".js-plotly-plot .scatterlayer .trace"
-FLOOR = "no method can get below"
+FLOOR, WHOLE = "no method can get below", "The floor is whole"
 
 
 def write_file(folder: Path, n: int, seed: int) -> Path:
@@ -131,11 +131,12 @@ def dashboard(path: str) -> Iterator[tuple[Any, str, Process, Path]]:
     """Yield a browser, the address and the process of a new server, and a folder for files."""
     from playwright.sync_api import sync_playwright
 
-    from tests.e2e.conftest import QUIET, Server
+    from tests.e2e.conftest import QUIET
+    from tests.servers import Server
 
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=path, args=QUIET)
-        server = Server(Path(folder) / "log.txt").wait()
+        server = Server(Path(folder)).wait()
         try:
             yield browser, server.url, Process(server.process.pid), Path(folder)
         finally:
@@ -155,7 +156,9 @@ def large(path: str) -> None:
         session.page.get_by_role("link", name="Choose k", exact=True).first.click()
         curve = session.seconds_until(CURVE)
         print(f"{N:,} x {D}: first curve after {curve:.1f} s")
-        print(f"proven floor after {curve + session.seconds_until(f'text={FLOOR}', 120):.1f} s")
+        began = curve + session.seconds_until(f"text={FLOOR}", 120)
+        whole = began + session.seconds_until(f"text={WHOLE}", 240)
+        print(f"proven floor begins to rise after {began:.1f} s, and is whole after {whole:.1f} s")
         print(health.end())
         session.page.get_by_role("button", name="Cancel").first.click()
         print(f"cancelled after {session.seconds_until('text=Cancelled after'):.1f} s")

@@ -80,12 +80,12 @@ class Job:
         """Whether it has ended and done all it was to do."""
         return not self.running and not self.problem and self.done >= self.total
 
-    def begin(self, desk: Desk, work: Callable[[Job], None], owner: Hashable = None) -> None:
+    def begin(self, desk: Desk, work: Callable[[Job], None], owner: Hashable = None, *, urgent: bool = False) -> None:
         """Have a thread do ``work``, which is called with the job; what goes wrong becomes its problem.
 
-        It takes turns with the jobs of other owners at the same desk.
+        It takes turns with the jobs of other owners at the same desk; ``urgent`` work goes before others of its owner.
         """
-        self._desk, self._work = desk, Work(owner)
+        self._desk, self._work = desk, Work(owner, urgent=urgent)
         self.future = desk.threads.submit(self._guarded, work)
 
     def goes_on(self) -> bool:
@@ -172,7 +172,9 @@ class Job:
         try:
             while self._todo and not self.stop.is_set():
                 # As work by itself an item is small at first, however long others of this job have taken.
-                turn = self._turns[number] = turns.turn(Work(self._work.owner), self.stop.is_set)
+                turn = self._turns[number] = turns.turn(
+                    Work(self._work.owner, urgent=self._work.urgent), self.stop.is_set
+                )
                 try:
                     if turns.take(turn):
                         self._do_next(do)

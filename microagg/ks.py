@@ -41,20 +41,23 @@ def read_ks(text: str, n: int, most: int) -> tuple[list[int], bool]:
 def spread(ks: Sequence[int], first: int | None = None) -> list[int]:
     """Return ``ks``, ascending, in an order in which the first few lie far apart: both ends, the middle, the quarters.
 
-    A curve that is computed in this order has its shape early. ``first``, if it is one of them, comes first.
+    A curve that is computed in this order has its shape early. Of what is equally far apart the larger k comes first,
+    as large groups take least time. ``first``, if it is one of them, comes first.
 
     >>> spread([2, 3, 4, 5, 6, 7, 8, 9, 10])
-    [2, 10, 6, 4, 8, 3, 5, 7, 9]
+    [10, 6, 2, 8, 4, 9, 7, 5, 3]
     """
-    places = [*dict.fromkeys([0, len(ks) - 1])] if ks else []
-    gaps = [(0, len(ks) - 1)]
+    if not ks:
+        return []
+    places = [*dict.fromkeys([len(ks) - 1, (len(ks) - 1) // 2, 0])]
+    gaps = [((len(ks) - 1) // 2, len(ks) - 1), (0, (len(ks) - 1) // 2)]
     while gaps:
         halves = []
         for low, high in gaps:
             if high - low > 1:
                 middle = (low + high) // 2
                 places.append(middle)
-                halves += [(low, middle), (middle, high)]
+                halves += [(middle, high), (low, middle)]
         gaps = halves
     ordered = [ks[place] for place in places]
     return sorted(ordered, key=lambda k: k != first)

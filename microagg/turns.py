@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 #: Work that has computed for less than this, in seconds, goes before all that has computed for longer.
-SMALL = 2.0
+SMALL = 10.0
 
 #: How long a thread computes at least, in seconds, before it passes its turn on to work that is not smaller.
 QUANTUM = 0.25
@@ -33,10 +33,13 @@ class Work:
         Whose it is; owners get equal shares of the time.
     seconds : float
         How long its threads have computed.
+    urgent : bool
+        Whether it counts as small however long it has computed, and goes before other small work of its owner.
     """
 
     owner: Hashable
     seconds: float = 0.0
+    urgent: bool = False
 
 
 class Turn:
@@ -143,10 +146,12 @@ class Turns:
             first, own = min(map(self._rank, self._waiting)), self._rank(turn)
             if first[0] != own[0]:
                 return first[0] < own[0]
-            return first[1] < own[1] and self._clock() - turn.since >= self._quantum
+            return first[1:3] < own[1:3] and self._clock() - turn.since >= self._quantum
 
-    def _rank(self, turn: Turn) -> tuple[bool, float, int]:
-        return turn.work.seconds >= self._small, self._had[turn.work.owner], turn.number
+    def _rank(self, turn: Turn) -> tuple[bool, float, bool, int]:
+        work = turn.work
+        large = work.seconds >= self._small and not work.urgent
+        return large, self._had[work.owner], not work.urgent, turn.number
 
     def _charge(self) -> None:
         """Add up what has been computed since the last time."""

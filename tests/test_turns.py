@@ -113,6 +113,39 @@ def test_small_work_goes_before_large_whatever_its_owner_has_had(clock):
     assert granted(small, waiting) == [True, False]
 
 
+def test_urgent_work_goes_before_other_work_of_its_owner(clock):
+    turns = Turns(1, small=2.0, quantum=0.25, clock=clock)
+    first, _ = start(turns, Work("one"))
+    second, _ = start(turns, Work("one"))
+    floor = Work("one", urgent=True)
+    urgent, _ = start(turns, floor)
+    clock.now = 1.0
+    turns.give(first)
+    assert granted(second, urgent) == [False, True]
+    # However long it has computed, it counts as small, and goes on before what waits.
+    clock.now = 9.0
+    assert turns.pass_on(urgent)
+    assert granted(second, urgent) == [False, True]
+    turns.give(urgent)
+    assert granted(second) == [True]
+
+
+def test_urgent_work_takes_the_turn_of_other_work_of_its_owner(clock):
+    turns = Turns(1, quantum=0.25, clock=clock)
+    order = []
+    mine = turns.turn(Work("one"))
+    assert turns.take(mine)
+    urgent, thread = start(turns, Work("one", urgent=True), order, "urgent")
+    clock.now = 0.2
+    assert turns.pass_on(mine)
+    assert order == []  # a turn lasts at least a quantum
+    clock.now = 0.3
+    released = threading.Timer(0.05, lambda: (thread.join(), turns.give(urgent)))
+    released.start()
+    assert turns.pass_on(mine)
+    assert order == ["urgent"]
+
+
 def test_a_long_run_passes_its_turn_on_and_gets_it_back(clock):
     turns = Turns(1, small=1.0, quantum=0.25, clock=clock)
     order = []

@@ -166,4 +166,5 @@ def _start(workspace: Workspace, floors: Floors) -> Job:
         job.watch("Proving the floor", floors.improve)
         job.done = job.total
 
-    return jobs.results().start(_KIND, (workspace.digest, floors.ks), 100, work)
+    # It takes as long as one cell of a sweep; behind all of these it would hardly rise.
+    return jobs.results().start(_KIND, (workspace.digest, floors.ks), 100, work, urgent=True)

@@ -70,11 +70,20 @@ class Results:
         with self.lock:
             return self.rows.get((digest, method, k))
 
-    def start(self, kind: str, identity: Hashable, total: int, work: Callable[[Job], None], made: Any = None) -> Job:
+    def start(
+        self,
+        kind: str,
+        identity: Hashable,
+        total: int,
+        work: Callable[[Job], None],
+        made: Any = None,
+        *,
+        urgent: bool = False,
+    ) -> Job:
         """Return the job of this kind and identity, begun if it was not; another of its kind is cancelled.
 
-        A job that is begun holds ``made`` from the start, for ``work`` to add to. Once the page has been closed none is
-        begun.
+        A job that is begun holds ``made`` from the start, for ``work`` to add to, and goes before others of the session
+        if it is ``urgent``. Once the page has been closed none is begun.
         """
         with self.lock:
             job = self.jobs.get(kind)
@@ -85,7 +94,7 @@ class Results:
                 if not _is_open():
                     job.stop.set()
                 elif total:
-                    job.begin(_desk(), work, self.owner)
+                    job.begin(_desk(), work, self.owner, urgent=urgent)
         return job
 
     def drop(self, kind: str) -> None:
@@ -174,7 +183,8 @@ def _run_cells(
         compile_for(job, experiment.needed(method for method, _ in missing), workspace.n)
         job.do_all(missing, lambda cell: run(job, cell))
 
-    return box.start(kind, (workspace.digest, frozenset(cells)), len(missing), work, made)
+    # What a page waits for goes before what it goes on without.
+    return box.start(kind, (workspace.digest, frozenset(cells)), len(missing), work, made, urgent=kind == "partition")
 
 
 def sweep(workspace: Workspace, cells: Sequence[Cell]) -> Job:
@@ -228,7 +238,7 @@ def once(kind: str, identity: Hashable, key: str, says: str, make: Callable[[], 
             _keep(all_made, identity, job.made, _MOST_MADE)
         job.done = job.total
 
-    job = box.start(kind, identity, 100, work)
+    job = box.start(kind, identity, 100, work, urgent=True)
     job.wait(1.0)
     if job.running:
         watch(job)
