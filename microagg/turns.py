@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 #: Work that has computed for less than this, in seconds, goes before all that has computed for longer.
@@ -110,15 +110,28 @@ class Turns:
             turn.granted.clear()
             self._grant()
 
-    def pass_on(self, turn: Turn) -> bool:
+    def pass_on(self, turn: Turn, further: Sequence[Turn] = ()) -> bool:
         """Let another compute if one waits that has had less, and wait for the next turn then; return as :meth:`take`.
 
-        A thread that has no turn goes on without one.
+        A thread that has no turn goes on without one. ``further`` are turns for work that computes on several threads
+        itself: it holds those that it can get, and does not wait for them.
         """
         if self._is_awaited(turn):
-            self.give(turn)
+            for own in (*further, turn):
+                self.give(own)
             return self.take(turn)
+        for own in further:
+            self._ask(own)
         return not turn.cancelled()
+
+    def _ask(self, turn: Turn) -> None:
+        """Have a turn granted when its time comes, without waiting; others who wait and have had less come first."""
+        if self._is_awaited(turn):
+            self.give(turn)
+        with self._lock:
+            asked = turn in self._waiting or turn in self._computing
+        if not asked:
+            self._enqueue(turn)
 
     def _enqueue(self, turn: Turn) -> None:
         with self._lock:

@@ -146,6 +146,29 @@ def test_urgent_work_takes_the_turn_of_other_work_of_its_owner(clock):
     assert order == ["urgent"]
 
 
+def test_work_on_several_threads_holds_the_turns_that_it_can_get(clock):
+    turns = Turns(2, small=1.0, quantum=0.25, clock=clock)
+    floor = Work("one", urgent=True)
+    mine, further = turns.turn(floor), turns.turn(floor)
+    sweep, _ = start(turns, Work("one"))
+    assert turns.take(mine)
+    assert turns.pass_on(mine, [further])
+    assert granted(mine, further, sweep) == [True, False, True]
+    clock.now = 0.5
+    turns.give(sweep)
+    assert granted(further) == [True]
+    # Whoever has had less gets it, and the work goes on without.
+    other, _ = start(turns, Work("two"))
+    clock.now = 1.0
+    assert turns.pass_on(mine, [further])
+    assert granted(mine, further, other) == [True, False, True]
+    turns.give(other)
+    assert turns.pass_on(mine, [further])
+    assert granted(mine, further) == [True, True]
+    for own in (mine, further):
+        turns.give(own)
+
+
 def test_a_long_run_passes_its_turn_on_and_gets_it_back(clock):
     turns = Turns(1, small=1.0, quantum=0.25, clock=clock)
     order = []

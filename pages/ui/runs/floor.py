@@ -13,6 +13,7 @@ import streamlit as st
 from microagg.certificate import Floors, raised
 from microagg.certificate import floors as floors_at_once
 from microagg.jobs import Job
+from microagg.kernels.threads import THREADS
 from microagg.metrics.bounds import Bound
 from microagg.problem import Problem
 from pages.ui.data.workspace import Workspace
@@ -166,5 +167,5 @@ def _start(workspace: Workspace, floors: Floors) -> Job:
         job.watch("Proving the floor", floors.improve)
         job.done = job.total
 
-    # It takes as long as one cell of a sweep; behind all of these it would hardly rise.
-    return jobs.results().start(_KIND, (workspace.digest, floors.ks), 100, work, urgent=True)
+    # It takes as long as a few cells of a sweep; beside all of these it would hardly rise.
+    return jobs.results().start(_KIND, (workspace.digest, floors.ks), 100, work, urgent=True, threads=THREADS)

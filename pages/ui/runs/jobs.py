@@ -77,13 +77,12 @@ class Results:
         total: int,
         work: Callable[[Job], None],
         made: Any = None,
-        *,
-        urgent: bool = False,
+        **how: Any,
     ) -> Job:
         """Return the job of this kind and identity, begun if it was not; another of its kind is cancelled.
 
-        A job that is begun holds ``made`` from the start, for ``work`` to add to, and goes before others of the session
-        if it is ``urgent``. Once the page has been closed none is begun.
+        A job that is begun holds ``made`` from the start, for ``work`` to add to. Once the page has been closed none is
+        begun. ``how`` are further arguments of :meth:`Job.begin`.
         """
         with self.lock:
             job = self.jobs.get(kind)
@@ -94,7 +93,7 @@ class Results:
                 if not _is_open():
                     job.stop.set()
                 elif total:
-                    job.begin(_desk(), work, self.owner, urgent=urgent)
+                    job.begin(_desk(), work, self.owner, **how)
         return job
 
     def drop(self, kind: str) -> None:
