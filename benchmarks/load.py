@@ -32,7 +32,7 @@ FILES, RECORDS = 50, 5_000
 # What takes without end: slow methods at hundreds of values of k.
 ENDLESS = "data=simu&methods=rimhm&methods=iterated-local-search&methods=mdav&ks=2-300&polish=1"
 
-CURVE = ".js-plotly-plot .scatterlayer .trace"
+CURVE = ".js-plotly-plot .scatterlayer .trace .points path"
 FLOOR, WHOLE = "no method can get below", "The floor is whole"
 
 
@@ -155,7 +155,7 @@ def large(path: str) -> None:
         health.start()
         session.page.get_by_role("link", name="Choose k", exact=True).first.click()
         curve = session.seconds_until(CURVE)
-        print(f"{N:,} x {D}: first curve after {curve:.1f} s")
+        print(f"{N:,} x {D}: first points of a curve after {curve:.1f} s")
         began = curve + session.seconds_until(f"text={FLOOR}", 120)
         whole = began + session.seconds_until(f"text={WHOLE}", 240)
         print(f"proven floor begins to rise after {began:.1f} s, and is whole after {whole:.1f} s")

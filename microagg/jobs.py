@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterable
@@ -19,6 +21,9 @@ _THREADS = 10_000
 # How many more items of a job are begun than can compute at a time: where some take long, others get by.
 _SPARE = 2
 
+# From 0, as all else, to 19, which gets what is left over: pages and the browser beside them stay quick.
+_NICENESS = 10
+
 # How often a job that waits looks whether it has been cancelled, in seconds.
 _LOOKS = 0.1
 
@@ -28,11 +33,18 @@ class Desk:
 
     def __init__(self, turns: Turns | None = None) -> None:
         self.turns = turns or Turns()
-        self.threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="job")
+        self.threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="job", initializer=_let_others_first)
 
     def close(self) -> None:
         """Begin no more jobs, and wait until those that were begun have ended."""
         self.threads.shutdown()
+
+
+def _let_others_first() -> None:
+    """Have the system prefer other threads and processes to this thread and those that it begins, where it can."""
+    # Elsewhere it would concern the whole process.
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 
 
 @dataclass(eq=False)

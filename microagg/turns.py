@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 #: Work that has computed for less than this, in seconds, goes before all that has computed for longer.
-SMALL = 10.0
+SMALL = 30.0
 
 #: How long a thread computes at least, in seconds, before it passes its turn on to work that is not smaller.
 QUANTUM = 0.25

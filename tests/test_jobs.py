@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import random
+import sys
 import threading
 import time
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
@@ -168,6 +170,24 @@ def test_after_a_failure_no_further_item_is_begun(desk):
     job = ended(desk, lambda own: own.do_all(range(10), do))
     assert done == [0, 1, 2]
     assert job.problem == "two is wrong."
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has priorities of threads")
+def test_the_threads_of_jobs_let_others_first(desk):
+    seen = {}
+
+    def work(job):
+        seen["job"] = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+        with ThreadPoolExecutor(1) as further:
+            seen["further"] = further.submit(
+                lambda: os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+            ).result()
+        job.done = job.total
+
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    assert ended(desk, work).complete
+    assert seen["job"] == seen["further"] == 10
+    assert os.getpriority(os.PRIO_PROCESS, 0) == before
 
 
 def test_a_long_job_lets_a_small_one_of_another_owner_through():
