@@ -154,3 +154,17 @@ def test_a_picture_is_said_to_be_one():
     assert not app.exception
     app = open_page("data", data="upload")
     assert not app.error
+
+
+def test_totals_at_the_end_can_be_left_out():
+    rows = "".join(f"{name},€{10 * i + 5}\n" for i, name in enumerate(["x", "y", "z", "x", "y", "z"]))
+    app = upload("a.csv", f'who,"what"\n{rows}Total,€180\n'.encode())
+    assert "look like totals of the others: 6" in plain(app)
+    button(app, "Leave out the last record").click()
+    settle(app)
+    assert "6 records, 2 columns" in plain(app)
+    assert "look like totals" not in plain(app)
+    # Of numbers that are written plainly the reader says so itself, and nobody twice.
+    app = upload("a.csv", f"who,what\n{rows}Total,€180\n".replace("€", "").encode())
+    assert labels(app).count("Leave out the last record") == 1
+    assert "look like totals" not in plain(app)

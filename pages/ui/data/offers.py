@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from microagg.columns import AsNumbers, Decision
-from pages.ui.data import columns
+from pages.ui.data import columns, sources, tables
 from pages.ui.data.tables import Table
 from pages.ui.text import escape_markdown, listing
 
@@ -17,11 +17,18 @@ _NAMED = 6
 
 def say_totals(table: Table) -> None:
     """Say which records of a file look like totals of the others."""
-    if found := columns.totals_of(table):
-        st.warning(
-            f"Records that look like totals of the others: {_first([f'{record:,}' for record in found])} (counting from 0). "
-            "Remove them from the file and choose it again: as it is, they count like all others."
-        )
+    found, upload = columns.totals_of(table), tables.uploaded()
+    # The reader of the file may have said and offered the same already.
+    if not found or (upload and any(notice.code == "last-records" for notice in upload.notices)):
+        return
+    st.warning(
+        f"Records that look like totals of the others: {_first([f'{record:,}' for record in found])} (counting from 0). "
+        "Leave them out, or remove them from the file and choose it again: as it is, they count like all others."
+    )
+    at_end = found == list(range(len(table.frame) - len(found), len(table.frame)))
+    if at_end and str(table.origin.get("file", "")).lower().endswith(sources.WITH_LAST_RECORDS):
+        label = "Leave out the last record" if len(found) == 1 else f"Leave out the last {len(found)} records"
+        st.button(label, key="leave_out_totals", on_click=sources.leave_out_last, args=(len(found),))
 
 
 def say_numbers(found: Mapping[str, Decision]) -> None:

@@ -36,6 +36,11 @@ _UNITS = {"no": False, "yes, leave it out": True}
 _MERGED = {"the first record has the value": False, "all records have it": True}
 _COMMENTS = {"none": None, "begin with #": "#", "begin with %": "%", "begin with //": "//"}
 
+_TEXT = (".csv", ".tsv", ".txt")
+
+#: The endings of files whose last records can be left out.
+WITH_LAST_RECORDS = (*_TEXT, ".xlsx")
+
 # What the screen calls the arguments of the reader.
 _ARGUMENTS = {
     "decimal": "decimal mark",
@@ -50,8 +55,8 @@ _ARGUMENTS = {
     "missing": "missing in text:",
 }
 
-# How the files of this session are read.
-_READINGS = "readings_of_uploads"
+# How the files of this session are read, and which of them is there.
+_READINGS, _FILE = "readings_of_uploads", "file_uploaded"
 
 # How much is drawn of what there is to say of a file.
 _MOST_LINES, _MOST_OFFERS = 4, 6
@@ -113,6 +118,7 @@ def upload() -> None:
         return
     content = file.getvalue()
     of = digest_bytes(content + file.name.encode())
+    st.session_state[_FILE] = of
     reading = _readings().get(of, {})
     digest = digest_bytes((of + repr(sorted(reading.items()))).encode())
     known, refused = tables.uploaded(), tables.refused()
@@ -145,6 +151,12 @@ def _read_with(of: str, **changes: Any) -> None:
     """Read a file otherwise; a callback. None stands for the reader's own way."""
     changed = _readings().get(of, {}) | changes
     _readings()[of] = {name: value for name, value in changed.items() if value is not None}
+
+
+def leave_out_last(records: int) -> None:
+    """Read the file that is there without its last records; a callback."""
+    of = st.session_state[_FILE]
+    _read_with(of, skip_last=_readings().get(of, {}).get("skip_last", 0) + records)
 
 
 def _read_as_usual(of: str) -> None:
@@ -222,7 +234,7 @@ def _options(of: str, name: str, content: bytes, reading: Mapping[str, Any]) -> 
             _choose(of, "Sheet", "sheet", sheets, reading)
         with st.expander("How the file is read"):
             _sheet_options(of, reading)
-    elif name.lower().endswith((".csv", ".tsv", ".txt")):
+    elif name.lower().endswith(_TEXT):
         with st.expander("How the file is read"):
             _text_options(of, reading)
 
