@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from microagg.columns import bin_edges, summary
@@ -36,6 +36,7 @@ def test_the_mean_of_numbers_whose_sum_is_beyond_all_floats():
     assert summary(pd.DataFrame({"a": [1e308, 1e308, 1.3e308]}))["mean"].item() == pytest.approx(1.1e308)
 
 
+@example(values=[1.7976931348623157e308], most=2)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30), st.integers(2, 40))
 def test_edges_ascend_and_cover_all_values(values, most):
     edges = bin_edges(np.array(values), most)

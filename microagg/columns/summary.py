@@ -39,6 +39,10 @@ def category_counts(series: pd.Series[Any]) -> dict[str, int]:
     return counts
 
 
+# The greatest distance of a float to the next one, as a share of it.
+_EPSILON = float(np.finfo(np.float64).eps)
+
+
 def bin_edges(values: FloatArray, most: int) -> FloatArray:
     """Return the edges of at most ``most`` equally wide bins that cover ``values``, finite and at least one, ascending.
 
@@ -50,8 +54,9 @@ def bin_edges(values: FloatArray, most: int) -> FloatArray:
         step = max(1, math.ceil((high - low + 1) / most))
         return np.arange(low - 0.5, high + step + 0.5, step)
     if low == high:
-        around = max(0.5, float(np.spacing(abs(low))))
-        return np.array([low - around, low, low + around])
+        # Not less than what is between floats here, and no edge is beyond all of them.
+        around, greatest = max(0.5, abs(low) * _EPSILON), np.finfo(np.float64).max
+        return np.unique(np.clip([low - around, low, low + around], -greatest, greatest))
     shares = np.linspace(0.0, 1.0, min(most, max(2, len(np.unique(values)))) + 1)
     # The range itself may be beyond all floats, and a part of a narrow one below their spacing.
     edges = low * (1.0 - shares) + high * shares

@@ -44,7 +44,9 @@ def click_point(page, line, place, click=None):
     """Click the point at ``place`` of the line drawn at ``line``; ``click`` clicks at (x, y)."""
     drawn = page.locator(".scatterlayer .trace").filter(has=page.locator(".points path")).nth(line)
     point = drawn.locator(".points path").nth(place)
-    point.scroll_into_view_if_needed()
-    page.wait_for_timeout(500)  # the page may scroll smoothly, and the chart may still be laid out
-    box = point.bounding_box()
+    box = None
+    while box is None:  # a chart whose floor has risen is drawn anew, with other points
+        point.scroll_into_view_if_needed()
+        page.wait_for_timeout(500)  # the page may scroll smoothly, and the chart may still be laid out
+        box = point.bounding_box()
     (click or page.mouse.click)(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
