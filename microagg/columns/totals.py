@@ -11,18 +11,10 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
 from microagg import numerals
-from microagg.columns.words import folded
 from microagg.errors import DataError
+from microagg.tables.ends import is_total
 from microagg.validation import FloatArray, check_frame
 
-# What such a record is called, in English, German, Spanish, French and Italian.
-_WORDS = frozenset(
-    (
-        *("total", "totals", "grand total", "overall total", "sum", "sums", "subtotal", "sub-total", "sum total"),
-        *("summe", "summen", "gesamt", "gesamtsumme", "insgesamt", "zusammen", "zwischensumme", "endsumme"),
-        *("suma", "suma total", "total general", "totales", "totale", "somma", "somme", "total general", "totaux"),
-    )
-)
 # A word in more records than this share of them is a category.
 _RARE = 0.05
 # A sum of fewer numbers above 0 may be one by chance.
@@ -65,7 +57,7 @@ def _says(series: pd.Series[Any]) -> NDArray[np.bool_]:
 
 
 def _is_word(value: object) -> bool:
-    return isinstance(value, str) and folded(value.strip().rstrip(":*. ")) in _WORDS
+    return isinstance(value, str) and is_total(value)
 
 
 def _is_named(series: pd.Series[Any]) -> bool:

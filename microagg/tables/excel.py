@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import NoReturn
@@ -10,12 +10,14 @@ from typing import NoReturn
 import pandas as pd
 
 from microagg.errors import DataError, ParameterError
-from microagg.tables.checks import MISSING, column_names
+from microagg.tables.checks import column_names
+from microagg.tables.ends import leave_out_last
 from microagg.tables.excel_cells import NOT_COMPUTED, Rows, Sheet, Workbook, letters_of, open_workbook
 from microagg.tables.excel_columns import cell_text, read_column
-from microagg.tables.excel_layout import Table, lay_out, merged_cells, notices_of, skip_last_offer
+from microagg.tables.excel_layout import Table, lay_out, merged_cells, notices_of
 from microagg.tables.notices import Notice, Offer, Reading, UnreadableError
-from microagg.validation import counted, is_whole
+from microagg.tables.options import LayoutOptions
+from microagg.validation import counted
 
 # How many sheets are offered in place of one that cannot be read.
 _MOST_OFFERS = 5
@@ -24,22 +26,12 @@ _MOST_OFFERS = 5
 _MOST_TOTALS = 3
 
 
-@dataclass(frozen=True)
-class SheetOptions:
+@dataclass(frozen=True, kw_only=True)
+class SheetOptions(LayoutOptions):
     """How a workbook is read; see :func:`microagg.tables.read_file`."""
 
     sheet: str | None = None
-    skip_lines: int = 0
-    skip_last: int = 0
-    units_row: bool = False
     fill_merged: bool = False
-    missing: Sequence[str] = MISSING
-
-    def __post_init__(self) -> None:
-        for name in ("skip_lines", "skip_last"):
-            value = getattr(self, name)
-            if not is_whole(value) or value < 0:
-                raise ParameterError(f"{name} must be a whole number of at least 0, not {value!r}.")
 
 
 def read_xlsx(data: bytes, label: str, options: SheetOptions, max_cells: int) -> Reading:
@@ -127,7 +119,9 @@ def _refuse_not_computed(table: Table, cells: list[object], name: str, number: i
         return
     # A row of totals is often all that is computed.
     rest = sum(row >= table.first + lacking[0] for row in table.filled)
-    offers = (skip_last_offer(rest, table.skip_last),) if rest <= _MOST_TOTALS and rest < len(table.filled) else ()
+    offers = (
+        (leave_out_last(rest, "row", table.skip_last),) if rest <= _MOST_TOTALS and rest < len(table.filled) else ()
+    )
     raise UnreadableError(
         f"column {name!r} of the file {label!r} has {counted(len(lacking), 'formula')} without a computed value, "
         f"the first in {table.address(number, lacking[0])}: open the file in Excel and save it, then the values are "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from microagg.errors import DataError
 from microagg.tables.checks import MISSING, check_cells, refuse_no_records
+from microagg.tables.ends import is_total, leave_out_last
 from microagg.tables.excel_cells import Rows, letters_of, shortened
 from microagg.tables.notices import Notice, Offer, UnreadableError
 from microagg.validation import counted, listing
@@ -21,11 +21,8 @@ _LOOKED_AT, _AT_END = 50, 10
 # So many blank rows, and more of them than records, stand between a table and something else.
 _MANY_BLANK = 100
 
-_TOTAL = re.compile(
-    r"(grand |sub)?totals?|sum|mean|average|(gesamt|end|zwischen)?summe|gesamt|insgesamt|mittelwert|durchschnitt|"
-    r"somme|moyenne|totale|media|suma|promedio|totaal|gemiddelde",
-    re.IGNORECASE,
-)
+# What rows of averages are called; of totals, see :func:`microagg.tables.ends.is_total`.
+_AVERAGES = frozenset(("mean", "average", "mittelwert", "durchschnitt", "moyenne", "media", "promedio", "gemiddelde"))
 
 
 @dataclass
@@ -96,12 +93,6 @@ def lay_out(rows: Rows, label: str, skip_lines: int, skip_last: int, units_row: 
     used = set(header).union(*(_by_column(row) for row in records))
     check_cells(len(records), len(used), max_cells, label)
     return Table(numbers[0], header, first, records, filled, sorted(used), skip_last)
-
-
-def skip_last_offer(count: int, skipped: int) -> Offer:
-    """Return the offer to leave out the last rows, beside those that are ``skipped`` already."""
-    label = "Leave out the last row" if count == 1 else f"Leave out the last {count} rows"
-    return Offer(label, {"skip_last": skipped + count})
 
 
 def notices_of(rows: Rows, table: Table, names: Mapping[int, str], *, units_row: bool) -> Iterator[Notice]:
@@ -229,7 +220,7 @@ def _refuse_gaps(label: str, filled: Sequence[int], first: int, skipped: int) ->
         return
     i = int(steps.argmax())
     rest = len(filled) - i
-    offers = (skip_last_offer(rest, skipped),) if i and rest <= _AT_END else ()
+    offers = (leave_out_last(rest, "row", skipped),) if i and rest <= _AT_END else ()
     raise UnreadableError(
         f"in the file {label!r}, {counted(int(steps[i]), 'blank row')} stand between row "
         f"{filled[i - 1] if i else first - 1} and row {filled[i]}: delete what does not belong to the table, or the "
@@ -268,7 +259,7 @@ def _last_rows(table: Table) -> Iterator[Notice]:
         shown = total if total is not None else str(ends[-notes][left])
         kind = "a total" if total is not None else "a note below the table"
         text = f"Row {table.filled[-count]} seems to be {kind}, not a record: {shortened(shown)!r}."
-        yield Notice("last-records", text, "", count, shown, (skip_last_offer(count, table.skip_last),))
+        yield Notice("last-records", text, "", count, shown, (leave_out_last(count, "row", table.skip_last),))
 
 
 def _is_note(row: Mapping[int, Any], left: int) -> bool:
@@ -276,7 +267,7 @@ def _is_note(row: Mapping[int, Any], left: int) -> bool:
 
 
 def _is_total(cell: Any) -> bool:
-    return type(cell) is str and _TOTAL.fullmatch(cell.strip().rstrip(":").strip()) is not None
+    return type(cell) is str and (is_total(cell) or cell.strip().rstrip(":").strip().casefold() in _AVERAGES)
 
 
 def _ranges(rows: Sequence[int]) -> str:

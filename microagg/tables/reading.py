@@ -163,15 +163,15 @@ def read_file(
     _check_signature(data, label, ending)
     if ending == ".parquet":
         return read_parquet(data, label, max_cells)
+    layout: Any = {"skip_lines": skip_lines, "skip_last": skip_last, "units_row": units_row, "missing": missing}
     if ending == ".xlsx":
-        of_sheet = SheetOptions(sheet, skip_lines, skip_last, units_row, fill_merged, missing)
-        return read_xlsx(data, label, of_sheet, max_cells)
+        return read_xlsx(data, label, SheetOptions(sheet=sheet, fill_merged=fill_merged, **layout), max_cells)
     if ending == ".dta":
         return read_dta(data, label, labels, max_cells)
     if ending in (".sav", ".zsav"):
         return read_sav(data, label, labels, max_cells)
     options = TextOptions(
-        delimiter, encoding, decimal, quote, header, skip_lines, skip_last, units_row, comment, missing
+        delimiter=delimiter, encoding=encoding, decimal=decimal, quote=quote, header=header, comment=comment, **layout
     )
     return read_text(data, label, options, max_cells)
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from microagg.errors import DataError, ParameterError
-from microagg.tables.checks import MISSING, check_cells
+from microagg.tables.checks import check_cells
+from microagg.tables.options import LayoutOptions
 from microagg.tables.text.columns import SEPARATOR
 
 #: How many columns a text file may have.
@@ -25,8 +26,8 @@ _LEAST = 50
 _CHUNK = 10_000
 
 
-@dataclass(frozen=True)
-class TextOptions:
+@dataclass(frozen=True, kw_only=True)
+class TextOptions(LayoutOptions):
     """How a text file is to be read: the arguments of :func:`microagg.tables.read_file` for it."""
 
     delimiter: str | None = None
@@ -34,13 +35,10 @@ class TextOptions:
     decimal: str = "."
     quote: str = '"'
     header: bool | None = None
-    skip_lines: int = 0
-    skip_last: int = 0
-    units_row: bool = False
     comment: str | None = None
-    missing: Sequence[str] = MISSING
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         one = isinstance(self.delimiter, str) and len(self.delimiter) == 1
         if self.delimiter is not None and (not one or self.delimiter in f'"\r\n{self.quote}'):
             raise ParameterError(f"delimiter must be one character such as ',' or ';', not {self.delimiter!r}.")
@@ -50,12 +48,6 @@ class TextOptions:
             raise ParameterError(f"quote must be '\"' or \"'\", not {self.quote!r}.")
         if self.comment is not None and not (isinstance(self.comment, str) and self.comment.strip()):
             raise ParameterError(f"comment must be what lines begin with, such as '#', not {self.comment!r}.")
-        for name in ("skip_lines", "skip_last"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-                raise ParameterError(f"{name} must be a whole number of at least 0, not {value!r}.")
-        if not isinstance(self.missing, (list, tuple)) or not all(isinstance(word, str) for word in self.missing):
-            raise ParameterError(f"missing must be a list of texts such as ['NA'], not {self.missing!r}.")
 
 
 @dataclass(frozen=True)

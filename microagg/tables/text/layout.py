@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from microagg.tables.checks import MISSING
+from microagg.tables.ends import is_total, leave_out_last
 from microagg.tables.notices import Notice, Offer
 from microagg.tables.text import numbers
 from microagg.tables.text.columns import shown
@@ -33,11 +34,6 @@ _SAMPLE_LINES = 50
 
 # How many lines above the header are taken for titles, at most.
 _MOST_TITLES = 25
-
-_TOTALS = re.compile(
-    r"(grand |sub-?)?(totals?|summ?e?|gesamt|insgesamt|suma|somme|totale|totaal|итого|всего|合计|合計|总计|計|합계)\W*",
-    re.IGNORECASE,
-)
 
 Rows = list[tuple[int, list[str]]]
 
@@ -197,7 +193,7 @@ def last_notices(divided: Divided, skipped: int) -> list[Notice]:
     if not example:
         kind = "empty"
     what = "last record seems" if len(found) == 1 else f"last {len(found)} records seem"
-    offer = Offer(leave_out_last(len(found), "record"), {"skip_last": skipped + len(found)})
+    offer = leave_out_last(len(found), "record", skipped)
     text = f"The {what} to be {kind}."
     return [Notice("last-records", text, count=len(found), example=example, offers=(offer,))]
 
@@ -205,11 +201,6 @@ def last_notices(divided: Divided, skipped: int) -> list[Notice]:
 def first_lines(count: int) -> str:
     """Return what sentences call the first ``count`` lines."""
     return "first line" if count == 1 else f"first {counted(count, 'line')}"
-
-
-def leave_out_last(count: int, noun: str) -> str:
-    """Return what the offer says that leaves out the last ``count`` records or lines."""
-    return f"Leave out the last {noun if count == 1 else counted(count, noun)}"
 
 
 def _is_note(record: Sequence[str], width: int) -> bool:
@@ -220,7 +211,7 @@ def _is_note(record: Sequence[str], width: int) -> bool:
 def _is_total(record: Sequence[str]) -> bool:
     first = next((cell.strip() for cell in record if cell.strip()), "")
     others = [cell for cell in record if cell.strip() and cell.strip() != first]
-    return _TOTALS.fullmatch(first) is not None and bool(others) and all(map(numbers.is_number, others))
+    return is_total(first) and bool(others) and all(map(numbers.is_number, others))
 
 
 def units_notices(columns: Sequence[str], example: str) -> list[Notice]:

@@ -7,6 +7,7 @@ import csv
 from dataclasses import dataclass
 from typing import Any
 
+from microagg.tables.ends import leave_out_last
 from microagg.tables.notices import Offer, UnreadableError
 from microagg.tables.text.dividing import Dialect, TextOptions, numbered_rows
 from microagg.tables.text.layout import (
@@ -14,7 +15,6 @@ from microagg.tables.text.layout import (
     first_lines,
     first_rows,
     header_at,
-    leave_out_last,
     one_column,
     rival,
     spoken,
@@ -123,7 +123,7 @@ def _advice(
         return advice, tuple(offers)
     if found.at_end:
         many = len(found.lines)
-        offer = Offer(leave_out_last(many, "line"), {"skip_last": many + options.skip_last})
+        offer = leave_out_last(many, "line", options.skip_last)
         return "notes at the end can be left out; if the file was cut off there, get it again", (offer,)
     if found.lacks_a_name:
         return (

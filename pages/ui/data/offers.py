@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from microagg.columns import AsNumbers, Decision
+from microagg.tables.ends import leave_out_last
 from pages.ui.data import columns, sources, tables
 from pages.ui.data.tables import Table
 from pages.ui.text import escape_markdown, listing
@@ -27,8 +28,8 @@ def say_totals(table: Table) -> None:
     )
     at_end = found == list(range(len(table.frame) - len(found), len(table.frame)))
     if at_end and str(table.origin.get("file", "")).lower().endswith(sources.WITH_LAST_RECORDS):
-        label = "Leave out the last record" if len(found) == 1 else f"Leave out the last {len(found)} records"
-        st.button(label, key="leave_out_totals", on_click=sources.leave_out_last, args=(len(found),))
+        offer = leave_out_last(len(found), "record")
+        st.button(offer.label, key="leave_out_totals", on_click=sources.leave_out_last, args=(len(found),))
 
 
 def say_numbers(found: Mapping[str, Decision]) -> None:
