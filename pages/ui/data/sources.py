@@ -169,7 +169,7 @@ def _say(of: str, notices: Sequence[Notice]) -> None:
     if not notices:
         return
     lines = notice_lines(notices)
-    text = "\n".join(f"- {escape_markdown(line)}" for line in lines)
+    text = "\n".join(f"- {sentence(line)}" for line in lines)
     if len(lines) > _MOST_LINES:
         with st.expander(f"{count(len(lines), 'thing')} to know about this file"):
             st.markdown(text)
