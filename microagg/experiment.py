@@ -212,13 +212,11 @@ def run(
     strata: ArrayLike | None = None,
     cancelled: Callable[[], bool] | None = None,
     workers: int | None = None,
-    watch: Callable[[Method, int, str, float | None], None] | None = None,
 ) -> Iterator[Result]:
     """Yield a result for each cell (method, k) as it gets done, on ``workers`` threads (default: the cores).
 
     ``cancelled()`` is asked before each cell and, by long-running algorithms, now and then; once it is true no further
-    cell starts and the iteration ends. ``watch(method, k, message, share)`` is called from within long runs, see
-    :func:`microagg.progress.checkpoint`.
+    cell starts and the iteration ends.
 
     Parameters
     ----------
@@ -243,7 +241,7 @@ def run(
         problem.fits(method)
     for _, k in todo:
         problem.check_sizes(k)
-    return _on_threads(problem, todo, cancelled, workers or os.cpu_count() or 1, watch)
+    return _on_threads(problem, todo, cancelled, workers or os.cpu_count() or 1)
 
 
 def _on_threads(
@@ -251,18 +249,12 @@ def _on_threads(
     cells: Iterable[tuple[Method, int]],
     cancelled: Callable[[], bool] | None,
     threads: int,
-    watch: Callable[[Method, int, str, float | None], None] | None,
 ) -> Iterator[Result]:
     """Yield the result of each cell as it gets done; see :func:`run`."""
     waiting = iter(cells)
 
     def watched_run(method: Method, k: int) -> Result | None:
-        def watcher(message: str, share: float | None) -> bool:
-            if watch:
-                watch(method, k, message, share)
-            return not (cancelled and cancelled())
-
-        with watched(watcher):
+        with watched(lambda *_: not (cancelled and cancelled())):
             try:
                 return run_one(problem, method, k)
             except Cancelled:

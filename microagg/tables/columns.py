@@ -17,8 +17,11 @@ from microagg.validation import counted
 #: Whole numbers beyond this have no exact place in a file whose numbers are all 64-bit floats.
 EXACT_WHOLE = 2**53
 
-# The first day that Python, and what prints dates, knows, and the first one that it does not.
-_FIRST_DAY, _BEYOND = np.datetime64("0001-01-01", "s"), np.datetime64("10000-01-01", "s")
+#: Numbers with no more digits than this come out of a 64-bit float as they went in.
+EXACT_DIGITS = 15
+
+#: The first day that Python, and what prints dates, knows, and the first one that it does not.
+FIRST_DAY, BEYOND_DAYS = np.datetime64("0001-01-01", "s"), np.datetime64("10000-01-01", "s")
 
 
 def plain_column(series: pd.Series[Any]) -> pd.Series[Any]:
@@ -93,7 +96,7 @@ def printable_dates(series: pd.Series[Any], name: str) -> tuple[pd.Series[Any], 
     moments = series.to_numpy()
     absent = np.isnat(moments)
     seconds = moments.astype("M8[s]")
-    beyond = np.flatnonzero(~absent & ((seconds < _FIRST_DAY) | (seconds >= _BEYOND)))
+    beyond = np.flatnonzero(~absent & ((seconds < FIRST_DAY) | (seconds >= BEYOND_DAYS)))
     if not len(beyond):
         return series, []
     cells = [None if no else str(moment).replace("T", " ") for moment, no in zip(moments, absent, strict=True)]

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from pandas.api.types import is_object_dtype
 
 from microagg.tables.checks import MISSING
+from microagg.tables.columns import EXACT_WHOLE
 from microagg.tables.notices import Notice, Offer
 from microagg.tables.text import numbers
 from microagg.tables.text.numbers import Count, Kinds
-from microagg.validation import counted
+from microagg.validation import counted, shortened
 
 #: What stands between the cells of a chunk; no text file with this character is read.
 SEPARATOR = "\0"
@@ -177,9 +178,7 @@ def _whole(pieces: Sequence[_Piece], kinds: Kinds) -> NDArray[Any] | None:
 
 def _floats(values: NDArray[Any], kinds: Kinds) -> NDArray[np.float64]:
     """Return values as floats; whole numbers that lose digits are counted."""
-    if values.dtype.kind == "i" and (
-        not len(values) or (values.max() <= numbers.EXACT_WHOLE and values.min() >= -numbers.EXACT_WHOLE)
-    ):
+    if values.dtype.kind == "i" and (not len(values) or (values.max() <= EXACT_WHOLE and values.min() >= -EXACT_WHOLE)):
         return values.astype(np.float64)
     if values.dtype.kind == "f":
         return values
@@ -236,7 +235,7 @@ def _booleans(chunks: Sequence[str], absent: frozenset[str]) -> NDArray[Any] | N
 
 def shown(cell: str) -> str:
     """Return a cell in quotes, the beginning of a long one."""
-    return repr(cell if len(cell) <= _SHOWN else cell[:_SHOWN] + "…")
+    return repr(shortened(cell, _SHOWN))
 
 
 def _kept_as_text(name: str, lossy: Count, decimal: str) -> Notice:
