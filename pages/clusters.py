@@ -35,7 +35,6 @@ class _Side:
 
 def body() -> None:
     """Draw the page."""
-    st.title("Clusters")
     st.markdown(
         "Each group is outlined, its records in one color. Tight groups lose little. Groups may overlap here although "
         "they are apart in the other attributes."

@@ -20,7 +20,6 @@ _WEIGHTS = {"mean": "The group's mean (recommended)", "keep": "As they are", "dr
 
 def body() -> None:
     """Draw the page."""
-    st.title("Data")
     choices = state.current()
     left, right = st.columns([2, 3], vertical_alignment="bottom")
     with left:

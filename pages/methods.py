@@ -24,7 +24,6 @@ ABSENT = (
 
 def body() -> None:
     """Draw the page."""
-    st.title("Methods")
     mixed = [key for key, cls in ALGORITHMS.items() if cls.info.mixed]
     st.markdown(
         f"{len(ALGORITHMS)} algorithms, by family. Each gives every group at least k records; ties go to the lowest "

@@ -12,7 +12,6 @@ from pages.ui.text import number, percent
 
 def body() -> None:
     """Draw the page."""
-    st.title("Microaggregation: protect records, keep the statistics")
     st.markdown(
         "Microaggregation puts **similar records into groups of at least k** and releases, for each record, its group's "
         "mean in place of its own values, or what its group's categories have in common. Every combination of values then "

@@ -23,6 +23,7 @@ from tests.pages.helpers import (
     SURVEY,
     decode,
     figures,
+    links,
     open_page,
     open_survey,
     plain,
@@ -67,7 +68,7 @@ def test_clusters_show_both_partitions_on_the_same_axes():
     assert [metric.value for metric in app.metric] == ["22.25 %", "13.93 %", "147", "22.87 %", "13.93 %", "166"]
     assert "MDAV\\* loses 2\\.72 % less than MDAV\\+" in words(app)
     assert "sample" not in words(app)
-    assert [link.proto.label for link in app.main.get("page_link")] == ["**Release →**"]
+    assert links(app) == ["**Release →**"]
 
 
 def test_the_records_that_lose_most_lie_furthest_from_their_centroids():
@@ -107,7 +108,7 @@ def test_numbers_hide_what_needs_classes():
     app = open_page("clusters", data="wine", k="5", method="k-member", **{"k-member__class_penalty": "2"})
     assert not app.error
     assert [box.label for box in app.number_input if "penalty" in box.label] == []
-    assert "class" not in " ".join(box.label for box in app.sidebar.number_input)
+    assert "class" not in " ".join(box.label for box in app.number_input)
 
 
 def test_what_another_session_has_found_has_to_be_searched_again():
@@ -115,7 +116,7 @@ def test_what_another_session_has_found_has_to_be_searched_again():
     assert not app.error
     assert not app.metric
     assert "run the search again on the page Choose k" in app.info[0].value
-    assert [link.proto.label for link in app.main.get("page_link")] == ["Choose k →"]
+    assert links(app) == ["Choose k →"]
 
 
 def test_what_the_search_has_found_is_the_chosen_partition(monkeypatch):
@@ -237,7 +238,7 @@ def test_groups_stay_within_strata():
     assert "Groups are formed within region" in plain(app)
     for figure in figures(app)[:2]:
         assert (FRAME["region"].groupby(groups_of(figure).to_numpy()).nunique() == 1).all()
-    app.number_input(key="w_k_sidebar").set_value(250)
+    app.number_input(key="w_k_chosen").set_value(250)
     settle(app)
     assert "strata have fewer than k=250 records" in app.error[0].value
 

@@ -1,0 +1,42 @@
+"""What stands around every page: the bar of pages, the line of what is chosen, the phone's drawer."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.steps import visit, wait_for_address, wait_until_idle
+
+pytestmark = pytest.mark.e2e
+
+
+def test_the_drawer_of_a_phone_closes_when_a_page_is_tapped(page, server):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server.url}/?data=wine")
+    wait_until_idle(page)
+    for title in ("Methods", "Data"):
+        page.get_by_test_id("stExpandSidebarButton").click()
+        drawer = page.get_by_test_id("stSidebar")
+        drawer.get_by_role("link", name=title, exact=True).click()
+        page.locator("h1", has_text=title).wait_for()
+        page.wait_for_function("document.querySelector('[data-testid=stSidebar]').getBoundingClientRect().right <= 0")
+
+
+def test_what_is_chosen_stands_above_every_page_and_can_be_changed_there(page, server):
+    page.goto(f"{server.url}/data?data=wine")
+    wait_until_idle(page)
+    line = page.locator(".st-key-chosen")
+    assert "Wine, 13 quasi-identifiers" in line.inner_text()
+    line.get_by_role("button", name="k = 5").click()
+    field = page.get_by_role("spinbutton", name="k, the minimum group size")
+    field.fill("7")
+    field.press("Enter")
+    line.get_by_role("button", name="k = 7").wait_for()
+    wait_for_address(page, "k=7")
+    page.keyboard.press("Escape")
+    for title in ("Methods", "Published results", "Release", "Clusters"):
+        visit(page, title)
+        page.locator("h1", has_text=title).wait_for()
+        line.get_by_role("button", name="k = 7").wait_for()
+        assert page.get_by_test_id("stSidebar").count() == 0
+    line.get_by_role("link").first.click()
+    page.locator("h1", has_text="Data").wait_for()
