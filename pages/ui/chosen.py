@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from microagg import MicroaggError
 from microagg.variants import VARIANTS
@@ -14,13 +15,14 @@ from pages.ui.text import count, escape_markdown, listing, shortened
 _SCALES = {"zscore": "z\u2011scores", "minmax": "min\u2011max scaled", "none": "unscaled"}
 
 
-def show(heading: str) -> None:
-    """Draw a page's heading, and beside it what is chosen, each where it can be changed."""
+def line(heading: str) -> DeltaGenerator:
+    """Draw a page's heading, and beside it what is chosen, each where it can be changed; return the line."""
     try:
         workspace = chosen_workspace()
     except MicroaggError:
         workspace = None  # the page says what is wrong
-    with st.container(horizontal=True, vertical_alignment="center", key="chosen"):
+    whole = st.container(horizontal=True, vertical_alignment="center", key="chosen")
+    with whole:
         st.title(heading, width="content")
         shell.link(
             "data", f":material/table: {escape_markdown(_about(workspace))}", tip=escape_markdown(_further(workspace))
@@ -39,6 +41,7 @@ def show(heading: str) -> None:
                 help="Every group gets at least k records, so each released combination of values occurs at least k times.",
             )
             shell.link("choose_k", "What is lost at each k →")
+    return whole
 
 
 def _method_title(workspace: Workspace) -> str:

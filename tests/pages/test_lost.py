@@ -41,8 +41,9 @@ def test_the_address_has_the_choices_before_a_page_is_drawn(monkeypatch):
         import streamlit as st
 
         seen.append(dict(st.query_params))
+        return st.container()
 
-    monkeypatch.setattr("pages.ui.chosen.show", draw)
+    monkeypatch.setattr("pages.ui.chosen.line", draw)
     app.switch_page(PAGES["clusters"])
     app.run()
     assert seen[0] == {"data": "upload", "k": "7"}
