@@ -4,11 +4,12 @@
 
 Each part starts a server on this machine and drives it with browsers; without an option all parts run, for some
 minutes together. ``--large`` uploads 200,000 records with 10 attributes and times the first curve on "Choose k", the
-proven floor and cancelling; then it closes the page and looks at what the server still computes. ``--wide`` uploads files of many columns, numbers
-and some text, as CSV: 5,000 records with 1,500 columns and 60 with 10,000; it times each page on the way to the release,
-in the browser and in processor seconds of the server. ``--sessions`` lets
-two sessions compare methods without end and times the curves of a third, and how fast the server says that it is well.
-``--openings`` opens the dashboard 50 times, each time with another file, closes it, and looks at the server's memory.
+proven floor and cancelling; then it closes the page and looks at what the server still computes. ``--wide`` uploads CSV
+files of many columns, one of each 50 text, the others numbers: 5,000 records with 1,500 columns, and 60 with 10,000. It
+times each page on the way to the release, as the browser draws it, and the processor seconds of the server.
+``--sessions`` lets two sessions compare methods without end and times the curves of a third, and how fast the server
+says that it is well. ``--openings`` opens the dashboard 50 times, each time with another file, closes it, and looks at
+the server's memory.
 """
 
 from __future__ import annotations
@@ -207,7 +208,10 @@ def wide(path: str) -> None:
             def timed(name: str, selector: str, process: Process = process, session: Session = session) -> None:
                 before = process.computed()
                 seconds = session.seconds_until(selector, 120)
-                print(f"  {name}: {seconds:.1f} s; server: {process.computed() - before:.1f} processor seconds", flush=True)
+                print(
+                    f"  {name}: {seconds:.1f} s; server: {process.computed() - before:.1f} processor seconds",
+                    flush=True,
+                )
 
             print(f"{n:,} x {d:,}, {file.stat().st_size / 1e6:.0f} MB:")
             session.page.locator("input[type=file]").set_input_files(file)

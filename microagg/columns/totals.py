@@ -76,7 +76,7 @@ def _is_sum(frame: pd.DataFrame) -> bool:
         present = ~np.isnan(numbers[-1])
         columns += int(np.count_nonzero(present))
         sums += sum(_ends_in_sum(own) for own in numbers.T[present & _may_end_in_sum(numbers)])
-    for position in np.flatnonzero(~plain):
+    for position in np.flatnonzero(~plain).tolist():
         own = _numbers(frame.iloc[:, position])
         if own is not None and not np.isnan(own[-1]):
             columns += 1

@@ -49,6 +49,8 @@ def _method(workspace: Workspace) -> None:
         st.caption(escape_markdown(f"{methods.title(asked)} does not fit: {methods.reasons(workspace)[asked]}"))
     if name == state.FOUND:
         return
+    if not asked and workspace.is_wide:
+        st.caption("Chosen at first as it is quick with so many columns. Others lose less, and take minutes.")
     fixed = set(VARIANTS[name].fixed)
     widgets.params_of(VARIANTS[name].key, classes=VARIANTS[name].needs_classes, without=fixed)
     if workspace.is_numeric:

@@ -266,7 +266,7 @@ def _count_respelled(chunks: Sequence[str], pieces: Sequence[_Piece], decimal: s
 
 
 def _is_usual(text: str) -> bool:
-    """Whether it is plain that all cells, none missing, are written as Python does, before a pattern is searched for."""
+    """Whether it is plain, without a search for a pattern, that all cells, none missing, are as Python writes them."""
     cells = text[1:-1].split(SEPARATOR)
     if text.count(".") != len(cells) or max(map(len, cells)) > _SHORT:
         return False
