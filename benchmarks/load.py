@@ -222,6 +222,8 @@ def wide(path: str) -> None:
                 session.page.get_by_role("link", name=name, exact=True).first.click()
                 timed(name, selector)
             session.close()
+            while process.busy(2) > 0.2:  # what is under way ends at its next step
+                pass
 
 
 def sessions(path: str) -> None:
