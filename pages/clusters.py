@@ -10,6 +10,7 @@ from microagg import metrics
 from microagg.coordinates import principal_components, principal_coordinates
 from microagg.experiment import Result
 from microagg.partition import Partition
+from microagg.records import Records
 from microagg.release.recoding import group_texts
 from microagg.taxonomy import ANYTHING
 from microagg.variants import VARIANTS
@@ -259,7 +260,10 @@ def _losers(workspace: Workspace, side: _Side) -> None:
 
 def _changes(workspace: Workspace, partition: Partition, found: metrics.Losing) -> list[str]:
     """Return what becomes of the value of each record that loses most, in the attribute that does."""
-    records, cells = workspace.records, list(zip(found.records, found.attributes, strict=True))
+    # Of many attributes few are shown.
+    chosen, places = np.unique(found.attributes, return_inverse=True)
+    records = Records(tuple(workspace.records.attributes[j] for j in chosen), workspace.records.values[:, chosen])
+    cells = list(zip(found.records, places, strict=True))
     before = [value(records.attributes[j], records.values[i, j]) for i, j in cells]
     if workspace.is_numeric:
         means = partition.centroids(records.values)[partition.labels]

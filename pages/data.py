@@ -124,7 +124,7 @@ def _weights(table: Table) -> None:
 
 
 def _scaling(table: Table) -> None:
-    kinds = {columns.columns(table)[name].kind for name in columns.quasi_identifiers(table)}
+    kinds = {column.kind for column in columns.columns(table).values() if column.is_quasi_identifier and column.kind}
     if kinds <= {"ordered", "category"}:
         return
     state.bound(

@@ -141,7 +141,8 @@ def check_text(series: pd.Series[Any], name: str, ending: str, most: int | None 
     """
     if not (is_text(series) or is_category(series)):
         return
-    for text in series.cat.categories if is_category(series) else as_text(series).dropna().unique():
+    texts: Any = series.cat.categories if is_category(series) else _distinct(series)
+    for text in texts:
         if has_surrogates(text):
             raise DataError(
                 f"column {name!r} holds half a character (a lone surrogate) in {text[:20]!r}: replace it first."
@@ -156,6 +157,11 @@ def check_text(series: pd.Series[Any], name: str, ending: str, most: int | None 
                 f"column {name!r} holds a text of more than {most:,} bytes, the limit of {ending} files: "
                 "shorten it, leave the column out, or choose .csv or .parquet."
             )
+
+
+def _distinct(series: pd.Series[Any]) -> Any:
+    """Return the texts of a column without those that are missing, each once."""
+    return (series if isinstance(series.dtype, pd.StringDtype) else as_text(series)).dropna().unique()
 
 
 def _is_number(series: pd.Series[Any]) -> bool:

@@ -56,6 +56,8 @@ def _method(workspace: Workspace) -> None:
     asked = state.current().method
     if asked not in ("", name):
         st.caption(escape_markdown(f"{methods.title(asked)} does not fit: {methods.reasons(workspace)[asked]}"))
+    if not asked and workspace.is_wide:
+        st.caption("Chosen at first as it is quick with so many columns. Others lose less, and take minutes.")
     if name != state.FOUND:
         fixed = set(VARIANTS[name].fixed)
         widgets.params_of(VARIANTS[name].key, classes=VARIANTS[name].needs_classes, without=fixed)

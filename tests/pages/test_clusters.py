@@ -13,6 +13,7 @@ from microagg import Schema, metrics
 from microagg.coordinates import principal_coordinates
 from microagg.experiment import Method, Problem, run_one
 from microagg.records import Attribute
+from microagg.release import recoding
 from microagg.taxonomy import Taxonomy
 from pages.ui import text
 from pages.ui.charts.clusters import MOST_POINTS, Axis, View, clusters
@@ -326,3 +327,24 @@ def test_values_are_written_as_their_attribute_has_them():
     assert text.value(Attribute("x", "ordinal", ("low", "high")), 1) == "high"
     tree = Taxonomy.flat(["a", "b"])
     assert text.value(Attribute("x", "nominal", (), tree), tree.leaves[1]) == "b"
+
+
+@pytest.mark.slow
+def test_what_groups_have_in_common_is_computed_of_the_attributes_shown_only(monkeypatch):
+    texts, asked = recoding.group_texts, []
+
+    def watched(frame, records, *further):
+        asked.append([attribute.name for attribute in records.attributes])
+        return texts(frame, records, *further)
+
+    monkeypatch.setattr(recoding, "group_texts", watched)
+    frame = pd.DataFrame(np.random.default_rng(0).random((40, 90)).round(3)).add_prefix("q")
+    app = upload("wide.csv", frame.assign(town=list("abcd") * 10).to_csv(index=False).encode(), "clusters")
+    shown = app.dataframe[-1].value
+    assert sorted(asked[-1]) == sorted(set(shown["attribute"]))
+    numbers = shown[shown["attribute"] != "town"]
+    assert len(numbers)
+    for _, row in numbers.iterrows():
+        group = row["change"].partition(" → ")[2]
+        low, high = group.strip("[]").split(", ") if "[" in group else (group, group)
+        assert float(low) <= frame.loc[int(row["record"]), row["attribute"]] <= float(high)

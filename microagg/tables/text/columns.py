@@ -33,6 +33,10 @@ _SHOWN = 40
 # end, no point, no digit before it, an exponent, or more digits than a float needs.
 _RESPELLED = re.compile(r"\.[0-9]+0(?=[ \t]*\0)|\0[ \t]*-?[0-9]+(?=[ \t]*\0)|\0[ \t]*-?\.|[eE]|[0-9.]{17}")
 
+# Texts without these, and with a point in each cell of at most _SHORT characters, hold nothing of that.
+_UNUSUAL = (f"0{SEPARATOR}", f"{SEPARATOR}.", f"{SEPARATOR}-.", "e", "E", " ", "\t")
+_SHORT = 16
+
 
 @dataclass(frozen=True)
 class Column:
@@ -64,7 +68,7 @@ def read_column(chunks: Sequence[str], name: str, decimal: str, missing: Sequenc
     if pieces is not None:
         values = _together(pieces, kinds)
         if values is not None and not kinds.lossy.cells:
-            respelled = _count_respelled(chunks, decimal, absent) if values.dtype.kind == "f" else Count()
+            respelled = _count_respelled(chunks, pieces, decimal, absent) if values.dtype.kind == "f" else Count()
             return Column(values, _respelled(name, respelled, decimal))
     absent = frozenset(["", *missing])
     notices = () if pieces is None else (_kept_as_text(name, kinds.lossy, decimal),)
@@ -247,17 +251,25 @@ def _kept_as_text(name: str, lossy: Count, decimal: str) -> Notice:
     return Notice("kept-as-text", text, name, lossy.cells, cell)
 
 
-def _count_respelled(chunks: Sequence[str], decimal: str, absent: frozenset[str]) -> Count:
+def _count_respelled(chunks: Sequence[str], pieces: Sequence[_Piece], decimal: str, absent: frozenset[str]) -> Count:
     """Return how many cells of a column of floats will be written otherwise, such as ``1.50`` as 1.5, ``1`` as 1.0."""
     found = Count()
-    for chunk in chunks:
+    for chunk, piece in zip(chunks, pieces, strict=True):
         text = f"{SEPARATOR}{_pointed(chunk, decimal)}{SEPARATOR}"
-        if _RESPELLED.search(text) is None:
+        if (piece.present is None and _is_usual(text)) or _RESPELLED.search(text) is None:
             continue
         for cell, times in Counter(text[1:-1].split(SEPARATOR)).items():
             if cell not in absent and repr(float(cell)) != cell.strip(" \t"):
                 found.add(cell, times)
     return found
+
+
+def _is_usual(text: str) -> bool:
+    """Whether it is plain, without a search for a pattern, that all cells, none missing, are as Python writes them."""
+    cells = text[1:-1].split(SEPARATOR)
+    if text.count(".") != len(cells) or max(map(len, cells)) > _SHORT:
+        return False
+    return not any(sign in text for sign in _UNUSUAL)
 
 
 def _respelled(name: str, respelled: Count, decimal: str) -> tuple[Notice, ...]:
