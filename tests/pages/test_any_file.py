@@ -113,17 +113,17 @@ def test_of_a_wide_file_with_categories_the_quick_method_is_chosen_and_a_sample_
     says = "Chosen at first as it is quick with so many columns"
     st.cache_resource.clear()  # the survey may be there as other tests left it
     app = open_survey("clusters")
-    assert app.selectbox(key="w_method_sidebar").value == "k-member"
+    assert app.selectbox(key="w_method_chosen").value == "k-member"
     assert says not in plain(app)
     st.cache_resource.clear()
     monkeypatch.setattr(compared, "MOST_VALUES", 500)
     monkeypatch.setattr(compared, "SAMPLED_VALUES", 400)
     monkeypatch.setattr(compared, "LEAST_SAMPLE", 40)
     app = open_survey("clusters")
-    assert app.selectbox(key="w_method_sidebar").value == "mondrian"
+    assert app.selectbox(key="w_method_chosen").value == "mondrian"
     assert says in plain(app)
     assert "This is a sample" in plain(app)
-    app.selectbox(key="w_method_sidebar").set_value("k-member")
+    app.selectbox(key="w_method_chosen").set_value("k-member")
     settle(app)
     assert says not in plain(app)
     app.switch_page(PAGES["release"])

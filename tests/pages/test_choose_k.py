@@ -74,7 +74,7 @@ def test_polished_curves_lie_below_and_show_what_was_before():
     assert {"title": "MDAV, polished", "k": 3}.items() <= app.dataframe[0].value.iloc[0].to_dict().items()
 
 
-def test_parameters_are_set_beside_the_curves_or_in_the_sidebar_but_not_twice():
+def test_parameters_are_set_beside_the_curves_or_in_the_line_above_but_not_twice():
     app = open_page("choose_k", data="wine", ks="3-5", methods="v-mdav")
     app.number_input(key="w_v-mdav.gamma").set_value(0.6)
     settle(app)
