@@ -23,7 +23,7 @@ def line(heading: str) -> DeltaGenerator:
         workspace = None  # the page says what is wrong
     whole = st.container(horizontal=True, vertical_alignment="center", key="chosen")
     with whole:
-        st.title(heading, width="content")
+        st.title(heading, anchor=False, width="content")
         shell.link(
             "data", f":material/table: {escape_markdown(_about(workspace))}", tip=escape_markdown(_further(workspace))
         )

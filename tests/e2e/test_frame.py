@@ -38,5 +38,5 @@ def test_what_is_chosen_stands_above_every_page_and_can_be_changed_there(page, s
         page.locator("h1", has_text=title).wait_for()
         line.get_by_role("button", name="k = 7").wait_for()
         assert page.get_by_test_id("stSidebar").count() == 0
-    line.get_by_role("link").first.click()
+    line.get_by_role("link", name="Wine").click()
     page.locator("h1", has_text="Data").wait_for()
