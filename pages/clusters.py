@@ -16,7 +16,7 @@ from microagg.taxonomy import ANYTHING
 from microagg.variants import VARIANTS
 from pages.ui import shell, state, widgets
 from pages.ui.charts.clusters import Axis, View, clusters, group_sizes
-from pages.ui.charts.layout import CONFIG, show_figure
+from pages.ui.charts.layout import show_figure
 from pages.ui.data import methods
 from pages.ui.data.workspace import Workspace, chosen_workspace
 from pages.ui.runs import certificate, figures, floor, jobs
@@ -59,7 +59,6 @@ def body() -> None:
                 ),
                 title=f"{side.label} at k = {side.result.k}, {count(workspace.n, 'record')}",
                 key=f"clusters_{side.name}",
-                config=CONFIG,
                 alt=f"Records of {workspace.table.title} on {state.current().x} and {state.current().y}, "
                 f"grouped by {side.label} with k = {side.result.k}.",
             )

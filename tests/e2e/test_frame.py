@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.e2e.steps import visit, wait_for_address, wait_until_idle
@@ -40,3 +42,21 @@ def test_what_is_chosen_stands_above_every_page_and_can_be_changed_there(page, s
         assert page.get_by_test_id("stSidebar").count() == 0
     line.get_by_role("link", name="Wine").click()
     page.locator("h1", has_text="Data").wait_for()
+
+
+def test_a_figure_is_saved_as_a_picture_and_as_a_table(page, server):
+    page.goto(f"{server.url}/toy")
+    wait_until_idle(page)
+    page.locator(".js-plotly-plot .main-svg").first.wait_for()
+    saved = {}
+    for label in ("PNG", "SVG", "What it shows (CSV)"):
+        page.locator(".st-key-toy_lines_export").get_by_role("button").first.click()
+        with page.expect_download() as download:
+            page.get_by_role("button", name=label, exact=True).click()
+        saved[download.value.suggested_filename] = Path(download.value.path()).read_bytes()
+        if label.startswith("What"):
+            page.keyboard.press("Escape")
+    png, svg, csv = (saved[f"MDAV_loses_12.2_times_less_here.{ending}"] for ending in ("png", "svg", "csv"))
+    assert png.startswith(b"\x89PNG")
+    assert b"V-MDAV" in svg
+    assert csv.decode("utf-8-sig").splitlines()[0].startswith("shown,value of the record")
