@@ -64,9 +64,7 @@ def ring(figure: go.Figure, x: Sequence[Any] | pd.Series, y: Sequence[Any] | pd.
 
 def show_figure(figure: go.Figure, *, title: str, key: str, alt: str, **options: Any) -> None:
     """Draw a figure under its title, which says what to conclude; ``alt`` is for those who cannot see it."""
-    with st.container(
-        horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key=f"{key}_title"
-    ):
-        st.markdown(f"**{escape_markdown(title)}**", width="content")
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+        st.markdown(f"**{escape_markdown(title)}**", width="stretch")
         export.menu(figure, title=title, key=key)
     st.plotly_chart(figure, key=key, alt=alt, **({"config": STILL} | options))
