@@ -17,8 +17,8 @@ _NEXT = "start_next"
 
 _PERSONS = pd.DataFrame(
     {
-        "age": [52, 23, 61, 31, 27, 55],
-        "income": [48_000, 21_000, 53_000, 30_000, 24_000, 61_000],
+        "age": [52, 22, 61, 33, 26, 55],
+        "income": [48_000, 22_000, 53_000, 31_000, 22_000, 61_000],
         "diagnosis": ["asthma", "flu", "diabetes", "migraine", "flu", "asthma"],
     },
     index=pd.Index(range(1, 7), name="person"),
@@ -77,7 +77,7 @@ def _six_persons() -> None:
         lambda: microaggregate(_PERSONS, k=_K, method="mdav-star", quasi_identifiers=["age", "income"]),
     )
     if release is None:
-        st.table(_PERSONS, border="horizontal")
+        st.table(_PERSONS.reset_index(), border="horizontal", hide_index=True)
         return
     groups = release.partition.labels
     left, right = st.columns([2, 3], gap="large")
@@ -87,7 +87,7 @@ def _six_persons() -> None:
             name: [f"{old:,} → {new:,.0f}" for old, new in zip(_PERSONS[name], release.frame[name], strict=True)]
             for name in ("age", "income")
         }
-        st.table(_PERSONS.assign(**moved), border="horizontal")
+        st.table(_PERSONS.assign(**moved).reset_index(), border="horizontal", hide_index=True)
         st.caption(
             f"Somebody who knows a neighbor's age and income finds {_K} persons that fit, not one. Diagnoses stay as they "
             "are: what analysts want to know of groups, they still can."

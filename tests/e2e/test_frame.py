@@ -60,3 +60,15 @@ def test_a_figure_is_saved_as_a_picture_and_as_a_table(page, server):
     assert png.startswith(b"\x89PNG")
     assert b"V-MDAV" in svg
     assert csv.decode("utf-8-sig").splitlines()[0].startswith("shown,value of the record")
+
+
+def test_the_first_page_leads_to_a_file_of_ones_own_and_to_an_example(page, server):
+    page.goto(f"{server.url}/?data=simc")
+    wait_until_idle(page)
+    page.get_by_role("button", name="Protect my file").click()
+    page.locator("h1", has_text="Data").wait_for()
+    page.get_by_test_id("stFileUploader").wait_for()
+    wait_for_address(page, "data=upload")
+    visit(page, "Start")
+    page.get_by_role("button", name="Try ").click()
+    page.locator("h1", has_text="Choose k").wait_for()
