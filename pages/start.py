@@ -6,7 +6,7 @@ import streamlit as st
 from microagg import microaggregate
 from pages.ui import shell, state
 from pages.ui.charts.layout import show_figure
-from pages.ui.charts.start import persons
+from pages.ui.charts.small import persons
 from pages.ui.data import tables
 from pages.ui.runs import jobs
 

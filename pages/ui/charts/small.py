@@ -1,4 +1,4 @@
-"""A handful of records on two attributes, and where their release moves them."""
+"""A handful of records on a plane: where their release moves them, and how they are grouped."""
 
 from __future__ import annotations
 
@@ -48,3 +48,42 @@ def persons(before: pd.DataFrame, after: pd.DataFrame, groups: np.ndarray, x: st
     figure.update_xaxes(title=f"{x} (years)")
     figure.update_yaxes(title=f"{y} (a year)", tickformat=",")
     return finish(figure, 330)
+
+
+def groups_on_plane(points: np.ndarray, labels: np.ndarray) -> go.Figure:
+    """Draw records on a plane, ``points`` of shape (n, 2), each joined to the mean of its group."""
+    figure = go.Figure()
+    for group in range(int(labels.max()) + 1):
+        color = theme.GROUP_COLORS[group % len(theme.GROUP_COLORS)]
+        members = points[labels == group]
+        center = members.mean(axis=0)
+        spokes = np.stack([members, np.broadcast_to(center, members.shape), np.full(members.shape, np.nan)], axis=1)
+        figure.add_scatter(
+            x=spokes[..., 0].ravel(),
+            y=spokes[..., 1].ravel(),
+            mode="lines",
+            line={"color": color, "width": 1.5},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+        figure.add_scatter(
+            x=members[:, 0],
+            y=members[:, 1],
+            mode="markers",
+            marker={"color": color, "size": 9},
+            hovertemplate=f"group {group + 1} of {len(members)} records<extra></extra>",
+            name="record",
+            showlegend=group == 0,
+        )
+        figure.add_scatter(
+            x=[center[0]],
+            y=[center[1]],
+            mode="markers",
+            marker={"color": color, "size": 10, "symbol": "x"},
+            hovertemplate=f"mean of group {group + 1}<extra></extra>",
+            name="its group's mean",
+            showlegend=group == 0,
+        )
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(visible=False, scaleanchor="x")
+    return finish(figure, 380)
