@@ -39,7 +39,9 @@ def definition(key: str) -> str:
     _, _, steps = text.partition("\n\n")
     steps = re.sub(r"\n\nSources?:(?s:.*)", "", steps)
     steps = re.sub(r":(?:mod|func|class):`~?([^`]*)`", r"`\1`", steps)
-    # A star or a bar in a formula is no Markdown.
+    # Markdown knows no steps with letters.
+    steps = re.sub(r"(?m)^( +)([a-h])\. ", r"\1- \2\\. ", steps)
+    # A star in a formula is no Markdown.
     return re.sub(r"``([^`]*)``", r"`\1`", steps).replace("*", r"\*")
 
 
