@@ -8,10 +8,14 @@ from collections.abc import Sequence
 from microagg.metrics.bounds import gap
 
 
-def percent(value: float) -> str:
-    """Return an information loss, in percent, with the digits that the literature prints."""
-    digits = 2 if value >= 10 else 3 if value >= 1 else 4
-    return f"{value:.{digits}f} %"
+def percent(value: float, digits: int = 3) -> str:
+    """Return an information loss, in percent, with three significant digits, or as many as ``digits`` says."""
+    rounded = float(f"{value:.{digits}g}")
+    if rounded == 0:
+        return "0 %"
+    # Beyond some decimals nobody reads on.
+    decimals = min(max(digits - 1 - math.floor(math.log10(abs(rounded))), 0), 6)
+    return f"{rounded:.{decimals}f} %"
 
 
 def number(value: float) -> str:

@@ -245,11 +245,11 @@ def _pairwise_systematic(figures: list[Figure]) -> None:
     table = [
         {
             "k": figure.k,
-            "Printed": percent(figure.value),
-            "P-S here, raw data": percent(own.raw),
-            "P-S here, scaled data": percent(own.scaled),
-            "MDAV, scaled data": percent(own.mdav),
-            "Floor, scaled data": percent(own.floor),
+            "Printed": percent(figure.value, 4),
+            "P-S here, raw data": percent(own.raw, 4),
+            "P-S here, scaled data": percent(own.scaled, 4),
+            "MDAV, scaled data": percent(own.mdav, 4),
+            "Floor, scaled data": percent(own.floor, 4),
         }
         for figure, own in read.items()
     ]

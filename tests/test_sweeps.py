@@ -35,7 +35,7 @@ def test_of_numbers_it_says_which_method_loses_least_and_which_is_fastest():
     rows = rows_of([2, 3, 4], "information_loss", mdav=[1.0, 2, 3], md=[2.0, 1, 6]).assign(sse=1.0)
     assert sweeps.summary(rows, "information_loss", 3) == "MDAV loses least at 2 of 3 values of k"
     only = rows[rows["method"] == "md"]
-    assert sweeps.summary(only, "excess", 3) == "MD loses 2.000 % at k = 2, 6.000 % at k = 4"
+    assert sweeps.summary(only, "excess", 3) == "MD loses 2.00 % at k = 2, 6.00 % at k = 4"
     rows = rows_of([2, 3, 4], "seconds", mdav=[0.1, 0.4, 0.2], md=[1.0] * 3)
     assert sweeps.summary(rows, "seconds", 9) == "MDAV is 5 times as fast as MD at k = 4"
     rows["seconds"] = [0.0] * 3 + [1.0] * 3
@@ -51,7 +51,7 @@ def test_of_categories_the_best_is_set_against_each_other_algorithm():
     assert sweeps.summary(rows, "information_loss", 8) == "At k = 10, A loses slightly less than C and 50 % less than B"
     same = rows_of([5], "information_loss", a=[10.0], b=[10.0])
     assert sweeps.summary(same, "information_loss", 5) == (
-        "A and B do the same at k = 5: 10.00 % of all there is to lose"
+        "A and B do the same at k = 5: 10.0 % of all there is to lose"
     )
     mixed = rows_of([5], "classification", a=[0.1], b=[0.2])
     assert sweeps.summary(mixed, "classification", 5) == "At k = 5, A mixes the classes 50 % less than B"
@@ -72,6 +72,6 @@ def test_a_class_penalty_costs_and_gains():
         {"penalty": [0.0, 2.0], "k": 10, "information_loss": [20.0, 21.0], "classification": [0.2, 0.15]}
     )
     assert sweeps.summary_of_tradeoff(rows, 2.0) == (
-        "At k = 10, a class penalty of 2 takes CM from 20.00 % to 15.00 % at 5 % more Total-IL"
+        "At k = 10, a class penalty of 2 takes CM from 20.0 % to 15.0 % at 5 % more Total-IL"
     )
     assert sweeps.summary_of_tradeoff(rows, 3.0) == "What greedy k-member gains and loses by a class penalty"

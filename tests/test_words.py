@@ -23,12 +23,17 @@ def test_gap_in_words(loss, floor, says):
 
 
 def test_quantities_have_the_digits_that_tell_something():
-    assert [words.percent(value) for value in (0.12345, 1.23456, 12.3456, 100)] == [
-        "0.1235 %",
-        "1.235 %",
-        "12.35 %",
-        "100.00 %",
+    assert [words.percent(value) for value in (0, 0.0012345, 0.12345, 1.23456, 9.996, 12.3456, 99.96, 100)] == [
+        "0 %",
+        "0.00123 %",
+        "0.123 %",
+        "1.23 %",
+        "10.0 %",
+        "12.3 %",
+        "100 %",
+        "100 %",
     ]
+    assert [words.percent(value, 5) for value in (14.4745, 0.34891)] == ["14.475 %", "0.34891 %"]
     assert [words.number(value) for value in (0, 0.00123456, 12.3456, 12345.6)] == ["0", "0.001235", "12.35", "12,346"]
 
 

@@ -7,11 +7,11 @@ from tests.pages.helpers import open_page
 
 def test_toy_page_shows_the_numbers_of_the_paper_and_follows_the_records():
     app = open_page("toy")
-    assert [metric.value for metric in app.metric] == ["258.8", "1.440 %", "21.2", "0.1180 %"]
+    assert [metric.value for metric in app.metric] == ["258.8", "1.44 %", "21.2", "0.118 %"]
     app.text_input[0].set_value("1 2 3 10 11 12").run()
-    assert [metric.value for metric in app.metric] == ["4", "3.187 %", "4", "3.187 %"]
+    assert [metric.value for metric in app.metric] == ["4", "3.19 %", "4", "3.19 %"]
     app.slider[0].set_value(6).run()
-    assert [metric.value for metric in app.metric] == ["125.5", "100.00 %"] * 2
+    assert [metric.value for metric in app.metric] == ["125.5", "100 %"] * 2
 
 
 def test_toy_page_says_what_is_wrong():

@@ -183,7 +183,7 @@ def _start(workspace: Workspace, k: int, asked: tuple[str, int, float]) -> Job:
         def watch(own: Certificate, left: float) -> bool:
             job.done = min(int(SECONDS - left), SECONDS)
             job.message = (
-                f"k = {k}: best found {percent(own.found[-1][1])}, proven floor {percent(own.proven[-1][1])}, "
+                f"k = {k}: best found {percent(own.found[-1][1], 4)}, proven floor {percent(own.proven[-1][1], 4)}, "
                 f"{left:.0f} s left"
             )
             return job.goes_on()
@@ -211,18 +211,18 @@ def _draw(workspace: Workspace, k: int) -> None:
     with st.container(horizontal=True):
         st.metric(
             f"Best found at k = {k}",
-            "–" if best is None else percent(best),
+            "–" if best is None else percent(best, 4),
             help="The lowest information loss of all runs and searches of this session that serve this k.",
             width="content",
         )
         st.metric(
             "Proven floor",
-            percent(least),
+            percent(least, 4),
             help="No partition into groups of at least k, by whatever method, loses less.",
             width="content",
         )
     if best is not None:
-        says = f"At k = {k} no partition loses less than {percent(least)}; the best found loses {percent(best)}, "
+        says = f"At k = {k} no partition loses less than {percent(least, 4)}; the best found loses {percent(best, 4)}, "
         st.markdown(f"**{escape_markdown(says + gap_in_words(best, least))}.**")
     own = _known(workspace).get(k)
     if own and len(own.found) + len(own.proven) > 2:
