@@ -40,7 +40,6 @@ _FIRST = ("mdav-star", "v-mdav", "mdav", FLOOR, "mdav-plus", "k-member", "local-
 _BY_TREE = ("mdav", "mdav-plus", "v-mdav", "mdav-star", "cbfs")
 
 _PACKAGE = Path(__file__).parent
-_STAMP = _PACKAGE / "__pycache__" / "compiled.json"
 
 
 def tasks() -> list[str]:
@@ -73,6 +72,12 @@ def compile_task(task: str) -> None:
         experiment.prepare([task.removesuffix(MANY)], n=experiment.MANY if task.endswith(MANY) else 0)
 
 
+def _stamp() -> Path:
+    """Return the file that says what is on disk; it stands where compiled code does."""
+    own = importlib.import_module("numba").config.CACHE_DIR
+    return (Path(own) if own else _PACKAGE / "__pycache__") / "compiled.json"
+
+
 def _state() -> str:
     """Return what compiled code depends on: the sources, the compiler, the interpreter and the processor."""
     digest = hashlib.sha256(sys.version.encode())
@@ -87,7 +92,7 @@ def _state() -> str:
 def _on_disk() -> set[str]:
     """Return the tasks whose kernels are on disk."""
     with suppress(OSError, ValueError):
-        stored = json.loads(_STAMP.read_text())
+        stored = json.loads(_stamp().read_text())
         if stored["state"] == _state():
             return set(stored["tasks"])
     return set()
@@ -95,10 +100,11 @@ def _on_disk() -> set[str]:
 
 def _remember(done: Iterable[str]) -> None:
     with suppress(OSError):  # where nothing can be written, nothing was cached there either
-        _STAMP.parent.mkdir(exist_ok=True)
-        written = _STAMP.with_suffix(f".{os.getpid()}")
+        stamp = _stamp()
+        stamp.parent.mkdir(exist_ok=True)
+        written = stamp.with_suffix(f".{os.getpid()}")
         written.write_text(json.dumps({"state": _state(), "tasks": sorted(done)}))
-        written.replace(_STAMP)
+        written.replace(stamp)
 
 
 class Ahead:

@@ -12,7 +12,7 @@ from microagg.compiling import FLOOR, MANY, Ahead, tasks, tasks_of
 
 @pytest.fixture
 def nothing_on_disk(tmp_path, monkeypatch):
-    monkeypatch.setattr(compiling, "_STAMP", tmp_path / "compiled.json")
+    monkeypatch.setattr(compiling, "_stamp", lambda: tmp_path / "compiled.json")
 
 
 def test_the_tasks_are_all_algorithms_once_those_of_the_first_page_first():
@@ -61,11 +61,11 @@ def test_nobody_waits_for_a_process_that_has_ended():
 
 
 @pytest.mark.usefixtures("nothing_on_disk")
-def test_what_is_on_disk_is_remembered_until_a_source_changes(monkeypatch):
+def test_what_is_on_disk_is_remembered_until_a_source_changes():
     compiling._remember(["mdav", "md"])
     assert compiling._on_disk() == {"mdav", "md"}
     assert Ahead(["md"]).left == []
-    compiling._STAMP.write_text(json.dumps({"state": "another", "tasks": ["md"]}))
+    compiling._stamp().write_text(json.dumps({"state": "another", "tasks": ["md"]}))
     assert compiling._on_disk() == set()
-    compiling._STAMP.write_text("no JSON")
+    compiling._stamp().write_text("no JSON")
     assert compiling._on_disk() == set()
