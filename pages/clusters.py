@@ -49,13 +49,11 @@ def _loss(workspace: Workspace) -> str:
 
 
 def _controls(workspace: Workspace) -> None:
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        with st.container(width=210):
-            label = f"Beside {escape_markdown(methods.title(methods.chosen(workspace)))}"
-            fitting = methods.fitting(workspace)
-            widgets.pick_method(label, "second", fitting, methods.second(workspace), methods.title)
-        with st.container(width=290):
-            planes.pick(workspace)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", width=660):
+        label = f"Beside {escape_markdown(methods.title(methods.chosen(workspace)))}"
+        fitting = methods.fitting(workspace)
+        widgets.pick_method(label, "second", fitting, methods.second(workspace), methods.title)
+        planes.pick(workspace)
         with st.popover("More", width="content"):
             titles = {"": "What suits", "loss": "Loss of the record", "group": "Its group"}
             says = "What suits: of up to 8 groups each has its color; of more, colors show what records lose."
@@ -118,8 +116,9 @@ def _scene(workspace: Workspace, view: View, sides: list[Side]) -> dict[str, obj
 def _linked(workspace: Workspace, sides: list[Side], scene: dict[str, object]) -> None:
     """Draw the figure and what is chosen in it: a click draws only this anew, and the figure is not sent again."""
     found, loss = group.chosen(workspace, sides), _loss(workspace)
-    shown = {"side": found.side, "record": found.record} if found else None
-    linked.show(scene, shown, lambda choice: group.choose(workspace, choice), key="clusters_figure")
+    linked.show(
+        scene, group.of_figure(found, sides), lambda choice: group.choose(workspace, choice), key="clusters_figure"
+    )
     group.show(workspace, sides, loss)
     group.losing_most(workspace, sides[0], loss)
 

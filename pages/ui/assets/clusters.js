@@ -2,7 +2,7 @@
 // Python computes everything else (pages/ui/charts/clusters.py); here things stand out, fade, slide and are clicked.
 
 const KINDS = { f4: Float32Array, i4: Int32Array, u1: Uint8Array };
-const NARROW = 640, GAP = 0.03, REACH = 11, PLAYS = 2000;
+const NARROW = 560, GAP = 0.03, REACH = 11, PLAYS = 2000;
 const figures = new WeakMap();
 
 function unpacked({ kind, bytes }) {
@@ -19,16 +19,17 @@ function sorted(numbers, most) {
   return { order, of: (number) => order.subarray(starts[number], starts[number + 1]) };
 }
 
+function turnsLeft(p, q, r) {
+  return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]) > 0;
+}
+
 /** Return the corners of the convex hull of points [x, y] (Andrew's monotone chain). */
 function hull(points) {
   const ascending = points.slice().sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   const half = (list) => {
     const kept = [];
     for (const p of list) {
-      for (let q, r; kept.length > 1; kept.pop()) {
-        [q, r] = kept.slice(-2);
-        if ((r[0] - q[0]) * (p[1] - q[1]) - (r[1] - q[1]) * (p[0] - q[0]) > 0) break;
-      }
+      while (kept.length > 1 && !turnsLeft(kept.at(-2), kept.at(-1), p)) kept.pop();
       kept.push(p);
     }
     return kept.slice(0, -1);
@@ -52,7 +53,7 @@ class Figure {
     stage.addEventListener("pointermove", (e) => this.hover(e));
     stage.addEventListener("pointerleave", () => { this.tip.hidden = true; });
     this.released = (e) => this.click(e);
-    this.told = (e) => this.choose(e.detail, false);
+    this.told = (e) => this.scene && this.choose(e.detail, false);
     new ResizeObserver(() => this.scene && this.plotted && this.lay()).observe(stage);
     // A change of theme changes the variables that Streamlit sets.
     new MutationObserver(() => this.scene && this.plotted && this.text !== this.color("--st-text-color") && this.lay())
@@ -91,7 +92,7 @@ class Figure {
     scale.hidden = !scene.scale;
     if (scene.scale) {
       const [of, low, bar, high] = scale.children;
-      [of.textContent, low.textContent, high.textContent] = [`A record loses, in ${scene.scale.of}:`, ...scene.scale.ends];
+      [of.textContent, low.textContent, high.textContent] = [`Loss of a record, ${scene.scale.of}`, ...scene.scale.ends];
       bar.style.background = `linear-gradient(90deg, ${scene.palette.join(", ")})`;
     }
     this.chosen = null;
@@ -109,6 +110,7 @@ class Figure {
     const drawn = {
       ...layout, uirevision: this.scene.axes, width, height: narrow && many ? 620 : narrow ? 340 : 430,
       margin: { l: 12, r: 12, t: 26, b: 12 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      modebar: { orientation: "v", bgcolor: "rgba(0,0,0,0)", color: this.color("--st-gray-color") || "#7F8C99", activecolor: this.text },
       font: { family: this.color("--st-font"), size: 12.5, color: this.text },
       dragmode: matchMedia("(pointer: coarse)").matches ? false : "pan",
       annotations: layout.annotations.map((note, s) => {
@@ -119,12 +121,15 @@ class Figure {
     spans.forEach((span, s) => {
       const own = s ? "2" : "", below = !narrow || s === spans.length - 1;
       const y = narrow && many ? (s ? [0, 0.45] : [0.55, 1]) : [0, 1];
-      drawn[`xaxis${own}`] = { ...layout[`xaxis${own}`], ...look, domain: narrow ? [0, 1] : span, showticklabels: below };
-      if (!below) delete drawn[`xaxis${own}`].title;
-      drawn[`yaxis${own}`] = { ...layout[`yaxis${own}`], ...look, domain: y, showticklabels: narrow || !s };
-      if (s && !narrow) delete drawn[`yaxis${own}`].title;
+      const axis = (letter, domain, labelled) => {
+        const given = layout[`${letter}axis${own}`], title = { text: labelled ? given.title.text : "", font: { size: 12.5 } };
+        drawn[`${letter}axis${own}`] = { showticklabels: labelled, ...given, ...look, domain, title };
+        if (!labelled) drawn[`${letter}axis${own}`].showticklabels = false;
+      };
+      axis("x", narrow ? [0, 1] : span, below);
+      axis("y", y, narrow || !s);
     });
-    const config = { displaylogo: false, responsive: false, displayModeBar: narrow ? false : "hover", modeBarButtonsToRemove: ["toImage", "select2d", "lasso2d", "autoScale2d"] };
+    const config = { displaylogo: false, responsive: false, displayModeBar: narrow ? false : "hover", modeBarButtons: [["zoomIn2d", "zoomOut2d", "resetScale2d"], ["pan2d", "zoom2d"]] };
     const scene = this.scene;
     await window.Plotly.react(this.plot, data, drawn, config);
     if (!this.plotted) {
@@ -188,7 +193,8 @@ class Figure {
       pen.beginPath();
       pen.rect(...panel.frame);
       pen.clip();
-      if (!this.chosen) for (const group of side.outlined) this.outline(s, group, panel, [], 1.2);
+      const outlined = this.chosen ? [] : side.outlined.filter((group) => side.strength[side.members.of(group)[0]]);
+      for (const group of outlined) this.outline(s, group, panel, [], 1.2);
       this.spokes(s, panel);
       this.dots(s, panel, moving);
       for (const group of this.company[s]) this.outline(s, group, panel, s === this.chosen.side ? [] : [5, 4], 1.8);
@@ -312,8 +318,9 @@ class Figure {
 
   /** Have the group of a record stand out on both sides, or none; ``tell`` Python of it. */
   choose(choice, tell) {
-    const i = choice ? this.rows.indexOf(choice.record) : -1, side = this.sides[choice?.side];
-    const chosen = i >= 0 && side ? { side: choice.side, group: side.groups[i] } : null;
+    const side = choice && this.sides[choice.side], i = side ? this.rows.indexOf(choice.record) : -1;
+    // A record that is not in the sample that is drawn stands for its group nevertheless.
+    const chosen = side ? { side: choice.side, group: i >= 0 ? side.groups[i] : choice.group } : null;
     if (!chosen && !this.chosen) return;
     this.chosen = chosen;
     this.draw();

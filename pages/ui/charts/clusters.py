@@ -31,8 +31,9 @@ FEW_GROUPS = 8
 # Dates are counted in days, and Plotly counts them in milliseconds.
 _MILLISECONDS = 86_400_000
 
-# Losses of records below this share of the largest are not told apart.
-_LEAST = 1e-4
+# Losses of records below this share of the largest are not told apart, nor are the least twentieth.
+_LEAST = 0.01
+_FEWEST = 5
 
 # Of more ticks on an axis than this, labels would touch.
 _MOST_TICKS = 9
@@ -245,7 +246,7 @@ def linked_planes(
         "y": _packed(points[:, 1], "f4"),
         "alike": _packed(metrics.grouped_alike(labels[0], labels[-1])[view.shown], "u1"),
         "palette": theme.GROUP_COLORS if by_group else theme.LOSS_COLORS,
-        "scale": None if by_group else {"ends": [number(end) for end in ends], "of": unit},
+        "scale": None if by_group else {"ends": [f"≤ {ends[0]:.3g}", f"{ends[1]:.3g}"], "of": unit},
         "loss": loss,
         "whole": len(view.shown) == len(labels[0]),
         "sides": [_side(view, side, own, centroids) for side, own in zip(sides, colors, strict=True)],
@@ -276,9 +277,7 @@ def _levels(losses: Sequence[np.ndarray]) -> tuple[list[np.ndarray], tuple[float
     top = max(float(lost.max()) for lost in losses)
     if top == 0.0:
         return [np.zeros(len(lost), dtype=np.int64) for lost in losses], (0.0, 0.0)
-    every = np.concatenate(losses)
-    low = max(_LEAST * top, float(np.percentile(every[every > 0], 5)))
-    low = min(low, 0.1 * top)
+    low = float(np.clip(np.percentile(np.concatenate(losses), _FEWEST), _LEAST * top, top / 2))
     last = len(theme.LOSS_COLORS) - 1
     places = [np.log(np.clip(lost, low, top) / low) / np.log(top / low) for lost in losses]
     return [(last * place).round().astype(np.int64) for place in places], (low, top)

@@ -15,10 +15,10 @@ _HTML = """
   <div class="mg-bar">
     <button class="mg-play" title="All records slide into the centroid of their group, which is what is released of them, and back.">▶ Play the release</button>
     <label class="mg-differ" title="Fades the records that are grouped with the same others on both sides."><input type="checkbox"><span></span></label>
-    <button class="mg-clear" hidden>Show all groups</button>
     <span class="mg-scale"><span></span><span></span><i></i><span></span></span>
   </div>
-  <div class="mg-stage"><div class="mg-plot"></div><canvas role="img"></canvas><div class="mg-tip" hidden></div></div>
+  <div class="mg-stage"><div class="mg-plot"></div><canvas role="img"></canvas><div class="mg-tip" hidden></div>
+    <button class="mg-clear" hidden>× All groups</button></div>
 </div>
 """
 
@@ -50,7 +50,7 @@ def load_plotly() -> None:
 def show(scene: Mapping[str, Any], chosen: Mapping[str, int] | None, choose: Callable[[Any], None], key: str) -> None:
     """Draw what :func:`pages.ui.charts.clusters.linked_planes` returns.
 
-    ``chosen`` is the ``side`` and the ``record`` whose group stands out, or None; it goes its own way, so that the figure
+    ``chosen`` is the ``side``, the ``record`` and its ``group`` that stands out, or None; it goes its own way, so that the figure
     is not sent again. ``choose`` is called with what is clicked.
     """
 

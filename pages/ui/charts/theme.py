@@ -103,7 +103,7 @@ def tint(color: str, share: float) -> str:
 GROUP_COLORS = ("#7E57C2", "#26A69A", "#E57373", "#7CB342", "#5C6BC0", "#C9A227", "#B0608F", "#8D6E63")
 
 # Readable on white and on near-black; the lightness falls from end to end, so that the order shows without hues, too.
-_LOSS_STOPS = ((148, 167, 186), (196, 154, 96), (222, 112, 62), (178, 24, 72))
+_LOSS_STOPS = ((150, 172, 190), (142, 124, 195), (196, 62, 140), (190, 18, 60))
 
 #: The colors of losses, least first.
 LOSS_COLORS = tuple(

@@ -45,6 +45,14 @@ def chosen(workspace: Workspace, sides: Sequence[Side]) -> Chosen | None:
     return kept if fits else None
 
 
+def of_figure(found: Chosen | None, sides: Sequence[Side]) -> dict[str, int] | None:
+    """Return what is chosen as the figure is told it."""
+    if found is None:
+        return None
+    number = int(sides[found.side].partition.labels[found.record])
+    return {"side": found.side, "record": found.record, "group": number}
+
+
 def show(workspace: Workspace, sides: Sequence[Side], loss: str) -> None:
     """Draw the chosen group, or say how one is chosen."""
     found = chosen(workspace, sides)

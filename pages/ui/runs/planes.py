@@ -101,11 +101,8 @@ def _principal(workspace: Workspace) -> list[Axis]:
     if workspace.is_numeric and workspace.d == 1:
         return [_attribute(workspace, workspace.columns[0]), Axis("", np.zeros(workspace.n), {"showticklabels": False})]
     points, shares = _components(workspace.digest, workspace)
-    what, of = ("component", "variance") if workspace.is_numeric else ("coordinate", "squared distances")
-    return [
-        Axis(f"principal {what} {place + 1} ({100 * shares[place]:.0f} % of the {of})", points[:, place])
-        for place in range(2)
-    ]
+    what = "component" if workspace.is_numeric else "coordinate"
+    return [Axis(f"principal {what} {place + 1} ({100 * shares[place]:.0f} %)", points[:, place]) for place in range(2)]
 
 
 def _losing_most(workspace: Workspace, partition: Partition, *, scaled: bool) -> list[Axis]:
