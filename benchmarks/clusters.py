@@ -59,6 +59,7 @@ def until_drawn(page: Any, change: Callable[[], None]) -> float:
 def picking(page: Any, label: str, option: str) -> Callable[[], None]:
     """Open the picker ``label``, and return what clicks ``option``."""
     page.get_by_role("combobox", name=label).first.click()
+    page.keyboard.type(option)
     found = page.get_by_role("option", name=option, exact=True)
     found.wait_for()
     return lambda: found.click(no_wait_after=True)
