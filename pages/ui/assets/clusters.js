@@ -82,6 +82,7 @@ class Figure {
         centroids: side.centroids && side.centroids.map(unpacked),
         members: sorted(groups, sizes.length), colored: sorted(colors, scene.palette.length),
         strength: new Uint8Array(groups.length).fill(1),
+        px: new Float32Array(groups.length), py: new Float32Array(groups.length),
       };
     });
     const same = this.alike.reduce((sum, one) => sum + one, 0), n = this.x.length;
@@ -149,16 +150,19 @@ class Figure {
     return { kx, ky, ox: x._offset - kx * left, oy: y._offset - ky * top, frame: [x._offset, y._offset, x._length, y._length] };
   }
 
-  /** Return where record i lies on side s, in pixels, as far as it has slid. */
-  at(s, i, panel) {
-    const side = this.sides[s], { kx, ky, ox, oy } = panel;
-    let x = this.x[i], y = this.y[i];
-    if (this.slid) {
-      const [cx, cy] = side.centroids, group = side.groups[i];
-      x += this.slid * (cx[group] - x);
-      y += this.slid * (cy[group] - y);
+  /** Settle where the records of side s are drawn, in pixels, as far as they have slid. */
+  locate(s, panel) {
+    const side = this.sides[s], { kx, ky, ox, oy } = panel, { slid } = this, [cx, cy] = side.centroids || [];
+    for (let i = 0; i < this.x.length; i++) {
+      let x = this.x[i], y = this.y[i];
+      if (slid) {
+        const group = side.groups[i];
+        x += slid * (cx[group] - x);
+        y += slid * (cy[group] - y);
+      }
+      side.px[i] = ox + kx * x;
+      side.py[i] = oy + ky * y;
     }
-    return [ox + kx * x, oy + ky * y];
   }
 
   /** Settle which records stand out (2), are as usual (1) or fade (0). */
@@ -189,15 +193,16 @@ class Figure {
     this.areas = this.sides.map(() => []);
     this.sides.forEach((side, s) => {
       const panel = this.panel(s);
+      this.locate(s, panel);
       pen.save();
       pen.beginPath();
       pen.rect(...panel.frame);
       pen.clip();
       const outlined = this.chosen ? [] : side.outlined.filter((group) => side.strength[side.members.of(group)[0]]);
-      for (const group of outlined) this.outline(s, group, panel, [], 1.2);
+      for (const group of outlined) this.outline(s, group, [], 1.2);
       this.spokes(s, panel);
-      this.dots(s, panel, moving);
-      for (const group of this.company[s]) this.outline(s, group, panel, s === this.chosen.side ? [] : [5, 4], 1.8);
+      this.dots(s, moving);
+      for (const group of this.company[s]) this.outline(s, group, s === this.chosen.side ? [] : [5, 4], 1.8);
       pen.restore();
     });
     const standing = this.sides.map((side) => side.strength.reduce((sum, one) => sum + (one === 2), 0));
@@ -206,9 +211,10 @@ class Figure {
     this.clear.hidden = !this.chosen;
   }
 
-  outline(s, group, panel, dash, width) {
+  outline(s, group, dash, width) {
     if (!this.scene.whole) return;
-    const corners = hull(Array.from(this.sides[s].members.of(group), (i) => this.at(s, i, panel)));
+    const { members, px, py } = this.sides[s];
+    const corners = hull(Array.from(members.of(group), (i) => [px[i], py[i]]));
     const path = new Path2D();
     corners.forEach(([x, y]) => path.lineTo(x, y));
     path.closePath();
@@ -224,18 +230,17 @@ class Figure {
   spokes(s, panel) {
     const side = this.sides[s], { pen } = this;
     if (!side.centroids || this.slid === 1) return;
-    const [cx, cy] = side.centroids, { kx, ky, ox, oy } = panel;
+    const [cx, cy] = side.centroids, { kx, ky, ox, oy } = panel, { groups, px, py } = side;
     pen.strokeStyle = this.text;
     for (const strength of this.chosen ? [1, 2] : [0, 1]) {
       pen.lineWidth = strength === 2 ? 1.5 : 0.8;
       pen.globalAlpha = [0.06, 0.28, 0.9][strength];
       let drawn = 0;
       pen.beginPath();
-      for (let i = 0; i < this.x.length; i++) {
+      for (let i = 0; i < groups.length; i++) {
         if (side.strength[i] !== strength) continue;
-        const group = side.groups[i];
-        pen.moveTo(...this.at(s, i, panel));
-        pen.lineTo(ox + kx * cx[group], oy + ky * cy[group]);
+        pen.moveTo(px[i], py[i]);
+        pen.lineTo(ox + kx * cx[groups[i]], oy + ky * cy[groups[i]]);
         // Long paths are slow to draw.
         if (++drawn % 256 === 0) { pen.stroke(); pen.beginPath(); }
       }
@@ -244,29 +249,26 @@ class Figure {
     pen.globalAlpha = 1;
   }
 
-  dots(s, panel, moving) {
-    const side = this.sides[s], { pen } = this, usual = this.x.length < 2500 ? 3 : 2.3;
-    for (const strength of [0, 1, 2]) {
-      const radius = strength === 2 ? usual + 1.7 : usual;
-      pen.globalAlpha = strength ? 1 : 0.13;
+  dots(s, moving) {
+    const { strength, colored, px, py } = this.sides[s], { pen } = this, usual = this.x.length < 2500 ? 3 : 2.3;
+    for (const wanted of this.chosen || this.differ.checked ? [0, 1, 2] : [1]) {
+      const r = wanted === 2 ? usual + 1.7 : usual;
+      pen.globalAlpha = wanted ? 1 : 0.13;
       for (let color = 0; color < this.scene.palette.length; color++) {
-        const records = side.colored.of(color);
         pen.fillStyle = this.scene.palette[color];
         pen.beginPath();
-        for (const i of records) {
-          if (side.strength[i] !== strength) continue;
-          const [x, y] = this.at(s, i, panel);
+        for (const i of colored.of(color)) {
+          if (strength[i] !== wanted) continue;
           if (moving) {
-            // Rectangles are drawn many times as fast as disks.
-            pen.fillRect(x - radius, y - radius / 2, 2 * radius, radius);
-            pen.fillRect(x - radius / 2, y - radius, radius, 2 * radius);
+            // Squares are drawn many times as fast as disks.
+            pen.fillRect(px[i] - 0.9 * r, py[i] - 0.9 * r, 1.8 * r, 1.8 * r);
           } else {
-            pen.moveTo(x + radius, y);
-            pen.arc(x, y, radius, 0, 7);
+            pen.moveTo(px[i] + r, py[i]);
+            pen.arc(px[i], py[i], r, 0, 7);
           }
         }
         if (!moving) pen.fill();
-        if (strength === 2) { pen.strokeStyle = this.text; pen.lineWidth = 1.2; pen.stroke(); }
+        if (wanted === 2) { pen.strokeStyle = this.text; pen.lineWidth = 1.2; pen.stroke(); }
       }
     }
     pen.globalAlpha = 1;
@@ -277,11 +279,11 @@ class Figure {
     const box = this.plot.getBoundingClientRect(), px = event.clientX - box.left, py = event.clientY - box.top;
     if (!this.plotted || event.target.closest?.(".modebar")) return null;
     for (let s = 0; s < this.sides.length; s++) {
-      const panel = this.panel(s), [left, top, width, height] = panel.frame;
+      const [left, top, width, height] = this.panel(s).frame, { px: xs, py: ys } = this.sides[s];
       if (px < left || px > left + width || py < top || py > top + height) continue;
       let record = -1, least = REACH ** 2;
       for (let i = 0; i < this.x.length; i++) {
-        const [x, y] = this.at(s, i, panel), apart = (x - px) ** 2 + (y - py) ** 2;
+        const apart = (xs[i] - px) ** 2 + (ys[i] - py) ** 2;
         if (apart < least) [record, least] = [i, apart];
       }
       if (record >= 0) return { s, i: record, px, py };

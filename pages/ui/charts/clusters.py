@@ -299,20 +299,22 @@ def _group_colors(view: View, labels: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 def _planes(view: View, sides: Sequence[Side]) -> go.Figure:
     """Return the axes of the panels, which are panned and zoomed together; records are drawn over them."""
-    figure = go.Figure()
+    # Given at once: each further change of a figure costs Plotly milliseconds.
+    layout: dict[str, Any] = {"template": "none", "dragmode": "pan", "showlegend": False, "annotations": []}
+    records = []
     for place, side in enumerate(sides):
         own = str(place + 1) if place else ""
-        figure.add_scatter(x=[None], y=[None], xaxis=f"x{own}", yaxis=f"y{own}", showlegend=False, hoverinfo="skip")
+        records.append({"type": "scatter", "x": [None], "y": [None], "xaxis": f"x{own}", "yaxis": f"y{own}"})
         for letter, other, axis, span in (("x", "y", view.x, view.x_range), ("y", "x", view.y, view.y_range)):
-            linked: dict[str, Any] = {"matches": letter} if place else {}
-            figure.update_layout(
-                {f"{letter}axis{own}": {**axis.layout(), "range": span, "anchor": other + own} | linked}
-            )
+            linked = {"matches": letter} if place else {}
+            layout[f"{letter}axis{own}"] = {
+                **axis.layout(),
+                "range": span,
+                "anchor": other + own,
+                "zeroline": False,
+                **linked,
+            }
         swatch = f'<span style="color:{theme.style(side.key).color}">■</span>'
-        figure.add_annotation(
-            text=f"{swatch} {escape_html(side.title)}", xref="paper", yref="paper", xanchor="left", yanchor="bottom",
-            showarrow=False, x=0, y=1,
-        )  # fmt: skip
-    figure.update_xaxes(zeroline=False).update_yaxes(zeroline=False)
-    figure.update_layout(template="none", dragmode="pan", showlegend=False)
-    return figure
+        note = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
+        layout["annotations"].append({"text": f"{swatch} {escape_html(side.title)}", "x": 0, "y": 1, **note})
+    return go.Figure(records, layout)
