@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -142,6 +143,17 @@ def test_records_slide_into_their_centroids_and_back_without_a_word_to_the_serve
     assert ink(page) == whole
     assert frames == []
     assert page.evaluate("window.sent") == 0
+
+
+def test_the_figure_can_be_saved_with_its_records(page, server):
+    opened(page, server, "data=wine&k=4&plane=loss")
+    page.locator(".mg-stage").hover()
+    with page.expect_download() as waiting:
+        page.locator('.modebar-btn[data-title="Save as SVG"]').click()
+    assert waiting.value.suggested_filename == "clusters.svg"
+    drawn = Path(waiting.value.path()).read_text(encoding="utf-8")
+    assert drawn.count('class="point"') == 2 * 178
+    assert "MDAV*: " in drawn
 
 
 def test_dragging_one_panel_drags_the_other(page, server):

@@ -130,7 +130,7 @@ class Figure {
       axis("x", narrow ? [0, 1] : span, below);
       axis("y", y, narrow || !s);
     });
-    const config = { displaylogo: false, responsive: false, displayModeBar: narrow ? false : "hover", modeBarButtons: [["zoomIn2d", "zoomOut2d", "resetScale2d"], ["pan2d", "zoom2d"]] };
+    const config = { displaylogo: false, responsive: false, displayModeBar: narrow ? false : "hover", modeBarButtons: [["zoomIn2d", "zoomOut2d", "resetScale2d"], ["pan2d", "zoom2d"], ["png", "svg"].map((format) => this.saving(format))] };
     const scene = this.scene;
     await window.Plotly.react(this.plot, data, drawn, config);
     if (!this.plotted) {
@@ -140,6 +140,28 @@ class Figure {
     }
     this.draw();
     this.root.dataset.scene = scene.id;
+  }
+
+  /** Return the button of Plotly's that saves the figure as a picture, the records as traces of its own. */
+  saving(format) {
+    const of = (axis, values) => Array.from(values, (v) => (axis.type === "log" ? 10 ** v : v));
+    const click = () => {
+      const { width, height, xaxis, yaxis } = this.plot._fullLayout, { palette } = this.scene;
+      const data = this.sides.flatMap((side, s) => {
+        const own = { type: "scatter", xaxis: s ? "x2" : "x", yaxis: s ? "y2" : "y" }, xs = of(xaxis, this.x), ys = of(yaxis, this.y);
+        const color = [];
+        palette.forEach((one, number) => side.colored.of(number).forEach((i) => { color[i] = one; }));
+        const records = { ...own, mode: "markers", x: xs, y: ys, marker: { size: 5, color } };
+        if (!side.centroids) return [records];
+        const [cx, cy] = [of(xaxis, side.centroids[0]), of(yaxis, side.centroids[1])];
+        const spokes = [[xs, cx], [ys, cy]].map(([from, to]) => from.flatMap((v, i) => [v, to[side.groups[i]], null]));
+        return [{ ...own, mode: "lines", x: spokes[0], y: spokes[1], line: { width: 0.6, color: "#7F8C99" } }, records];
+      });
+      const layout = { ...this.plot.layout, paper_bgcolor: this.color("--st-background-color") };
+      window.Plotly.downloadImage({ data, layout }, { format, filename: "clusters", width, height, scale: format === "png" ? 2 : 1 });
+    };
+    const title = `Save as ${format.toUpperCase()}`, icon = window.Plotly.Icons[format === "png" ? "camera" : "disk"];
+    return { name: title, title, icon, click };
   }
 
   /** Return how a panel places what it draws: pixel = offset + factor · value along both axes, and its frame. */

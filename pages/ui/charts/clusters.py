@@ -76,16 +76,15 @@ class Axis:
         """Return how Plotly is to draw it."""
         title = escape_html(self.name).replace("\n", "<br>")
         if self.scale == "log":
-            return {"title": f"{title} (log scale)", "type": "log", "dtick": "D2"} | self._few_decades()
+            known = self.values[np.isfinite(self.values)]
+            # Over few powers of ten there are ticks at 2 and 5 times each, too.
+            dtick = 1 if np.log10(known.max() / known.min()) > 2 else "D2"
+            return {"title": f"{title} (log scale)", "type": "log", "dtick": dtick}
         if self.scale == "asinh":
             ticks = self._asinh_ticks()
             at = self.places(ticks).tolist()
             return {"title": f"{title} (asinh scale)", "tickvals": at, "ticktext": [number(tick) for tick in ticks]}
         return {"title": title, **self.ticks}
-
-    def _few_decades(self) -> dict[str, Any]:
-        known = self.values[np.isfinite(self.values)]
-        return {"dtick": 1} if np.log10(known.max() / known.min()) > 2 else {}
 
     def _asinh_ticks(self) -> np.ndarray:
         """Return 0 and powers of ten within the axis, those apart enough for their labels."""
