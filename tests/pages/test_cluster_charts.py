@@ -136,3 +136,16 @@ def test_curve_and_sizes_by_hand():
     assert line.line.color == theme.style("mdav").color
     [bar, _] = group_sizes([one, other]).data
     assert (list(bar.x), list(bar.y)) == ([2], [20])
+
+
+def test_of_few_groups_one_is_named_instead_of_a_tenth():
+    one = side([0, 0, 1, 1, 2, 2], [30, 30, 10, 10, 10, 10], k=2)
+    assert tenth_in_words([one]) == "One group loses 60 % by MDAV"
+
+
+def test_sizes_of_groups_are_labelled_by_whole_numbers():
+    one = side(np.repeat([0, 1, 2], [2, 3, 22]), np.full(27, 100 / 27), k=2)
+    figure = group_sizes([one])
+    assert figure.layout.yaxis.dtick == 1
+    # 21 sizes: every third is labelled.
+    assert figure.layout.xaxis.dtick == 3

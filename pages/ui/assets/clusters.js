@@ -78,7 +78,7 @@ class Figure {
     this.sides = scene.sides.map((side) => {
       const [groups, sizes, shares, colors] = [side.groups, side.sizes, side.shares, side.colors].map(unpacked);
       return {
-        groups, sizes, shares, outlined: side.outlined,
+        groups, sizes, shares, hues: colors, outlined: side.outlined,
         centroids: side.centroids && side.centroids.map(unpacked),
         members: sorted(groups, sizes.length), colored: sorted(colors, scene.palette.length),
         strength: new Uint8Array(groups.length).fill(1),
@@ -86,6 +86,7 @@ class Figure {
       };
     });
     const same = this.alike.reduce((sum, one) => sum + one, 0), n = this.x.length;
+    this.canvas.setAttribute("aria-label", scene.alt);
     this.play.hidden = !this.sides[0].centroids;
     this.differ.parentElement.hidden = this.sides.length < 2;
     this.differ.nextElementSibling.textContent = `Only differences (${(n - same).toLocaleString("en")} of ${n.toLocaleString("en")} records)`;
@@ -149,8 +150,7 @@ class Figure {
       const { width, height, xaxis, yaxis } = this.plot._fullLayout, { palette } = this.scene;
       const data = this.sides.flatMap((side, s) => {
         const own = { type: "scatter", xaxis: s ? "x2" : "x", yaxis: s ? "y2" : "y" }, xs = of(xaxis, this.x), ys = of(yaxis, this.y);
-        const color = [];
-        palette.forEach((one, number) => side.colored.of(number).forEach((i) => { color[i] = one; }));
+        const color = Array.from(side.hues, (hue) => palette[hue]);
         const records = { ...own, mode: "markers", x: xs, y: ys, marker: { size: 5, color } };
         if (!side.centroids) return [records];
         const [cx, cy] = [of(xaxis, side.centroids[0]), of(yaxis, side.centroids[1])];
@@ -243,6 +243,13 @@ class Figure {
     this.areas[s].push({ group, path });
     const { pen } = this;
     pen.strokeStyle = this.text;
+    if (!this.scene.scale) {
+      // Colors tell groups apart.
+      pen.strokeStyle = pen.fillStyle = this.scene.palette[this.sides[s].hues[members.of(group)[0]]];
+      pen.globalAlpha = 0.1;
+      pen.fill(path);
+      pen.globalAlpha = 1;
+    }
     pen.setLineDash(dash);
     pen.lineWidth = width;
     pen.stroke(path);

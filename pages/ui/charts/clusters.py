@@ -247,6 +247,7 @@ def linked_planes(
         "palette": theme.GROUP_COLORS if by_group else theme.LOSS_COLORS,
         "scale": None if by_group else {"ends": [f"≤ {ends[0]:.3g}", f"{ends[1]:.3g}"], "of": unit},
         "loss": loss,
+        "alt": f"Records on {view.x.name} and {view.y.name}, grouped: {'; '.join(side.title for side in sides)}.",
         "whole": len(view.shown) == len(labels[0]),
         "sides": [_side(view, side, own, centroids) for side, own in zip(sides, colors, strict=True)],
     }

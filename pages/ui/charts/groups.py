@@ -40,20 +40,23 @@ def loss_curve(sides: Sequence[Side], loss: str) -> go.Figure:
 
 
 def tenth_in_words(sides: Sequence[Side]) -> str:
-    """Return what part of its loss falls on the tenth of each partition's groups that lose most."""
+    """Return what part of its loss falls on the tenth of each partition's groups that lose most, of few on one."""
     parts = []
     for side in sides:
         lost = metrics.cumulated(side.group_shares())
         parts.append(f"{lost[-(-len(lost) // 10) - 1]:.3g} % by {side.label}")
-    return f"A tenth of the groups loses {' and '.join(parts)}"
+    few = any(side.partition.n_groups < 10 for side in sides)
+    return f"{'One group' if few else 'A tenth of the groups'} loses {' and '.join(parts)}"
 
 
 def group_sizes(sides: Sequence[Side]) -> go.Figure:
     """Draw how many groups have each size."""
     figure = go.Figure()
+    most = 0
     sizes = [side.partition.sizes for side in sides]
     for side, own in zip(sides, sizes, strict=True):
         values, counts = np.unique(own, return_counts=True)
+        most = max(most, int(counts.max()))
         label = escape_html(side.label)
         figure.add_bar(
             x=values,
@@ -64,8 +67,8 @@ def group_sizes(sides: Sequence[Side]) -> go.Figure:
         )
     widest, least = max(int(own.max()) for own in sizes), min(int(own.min()) for own in sizes)
     # Bars of a few sizes stay as narrow as those of many.
-    few = {"dtick": 1, "range": (least - 1, max(widest, least + 6) + 1)} if widest - least <= 20 else {}
-    figure.update_xaxes(title="records in the group", **few)
-    figure.update_yaxes(title="groups")
+    few = {"dtick": -(-(widest - least + 1) // 8), "range": (least - 1, max(widest, least + 6) + 1)}
+    figure.update_xaxes(title="records in the group", **(few if widest - least <= 20 else {}))
+    figure.update_yaxes(title="groups", **({"dtick": 1} if most <= 5 else {}))
     figure.update_layout(barmode="group", bargap=0.25, showlegend=False)
     return finish(figure, 210)
