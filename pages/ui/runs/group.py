@@ -109,7 +109,10 @@ def _table(workspace: Workspace, sides: Sequence[Side], own: int, members: np.nd
         hide_index=True,
         width="stretch",
         height=min(36 * (len(listed) + 1) + 38, 330),
-        column_config={key: st.column_config.TextColumn(name, pinned=key == "record") for key, name in names.items()},
+        column_config={
+            key: st.column_config.TextColumn(name, pinned=key == "record", width=100 if key == "record" else None)
+            for key, name in names.items()
+        },
     )
 
 
