@@ -27,6 +27,9 @@ _RANDOM_STATE = Param("random_state", "int", (0, None), 0, "The seed of the samp
 # How many rows of the matrix of distances are computed at once.
 _ROWS = 256
 
+# From this skewness on an axis that is not linear is suited.
+_SKEWED = 2.0
+
 # Eigenvalues below this share of the largest consist of rounding errors, as do smaller differences of coordinates.
 _ROUNDING = 1e-9
 
@@ -99,6 +102,48 @@ def principal_components(X: FloatArray) -> Coordinates:
             points[:, axis] = _positive(deviations @ vectors[:, -1 - axis])
             shares[axis] = values[-1 - axis] / values.clip(0.0).sum()
     return Coordinates(points, shares, np.arange(len(X)))
+
+
+def suited_scale(values: FloatArray) -> str:
+    """Return the scale of an axis on which ``values``, shape (n,), can be told apart: "linear", "log" or "asinh".
+
+    It is linear unless the skewness, the third moment over the cube of the standard deviation, exceeds 2. Of skewed
+    values that are all above 0 it is the logarithm, of others the inverse hyperbolic sine of :func:`on_scale`, if that
+    makes them less skewed. NaN is left out.
+    """
+    known = values[np.isfinite(values)]
+    usual = _skewness(known)
+    if usual <= _SKEWED:
+        return "linear"
+    scale = "log" if known.min() > 0.0 else "asinh"
+    return scale if _skewness(on_scale(known, scale)) < usual else "linear"
+
+
+def on_scale(values: FloatArray, scale: str, unit: float | None = None) -> FloatArray:
+    """Return where ``values`` lie on an axis with a scale of :func:`suited_scale`.
+
+    They are log10(x), or asinh(x / unit), which is linear near 0 and logarithmic further away; ``unit`` is by default
+    that of :func:`asinh_unit`.
+    """
+    if scale == "log":
+        return np.log10(values)
+    return np.arcsinh(values / (unit or asinh_unit(values))) if scale == "asinh" else values
+
+
+def asinh_unit(values: FloatArray) -> float:
+    """Return the median of the absolute ``values`` that are not 0; 1 if there are none."""
+    sizes = np.abs(values[np.isfinite(values) & (values != 0.0)])
+    return float(np.median(sizes)) if len(sizes) else 1.0
+
+
+def _skewness(values: FloatArray) -> float:
+    """Return the absolute skewness, 0 of values that are all equal."""
+    deviations = values - values.mean() if len(values) else values
+    spread = float(np.abs(deviations).max(initial=0.0))
+    if spread == 0.0:
+        return 0.0
+    deviations = deviations / spread
+    return abs(float(np.mean(deviations**3)) / float(np.mean(deviations**2)) ** 1.5)
 
 
 def _distances(records: Records) -> FloatArray:

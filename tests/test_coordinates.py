@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
+from scipy.stats import skew
 
 from microagg import DataError, ParameterError
-from microagg.coordinates import principal_components, principal_coordinates
+from microagg.coordinates import (
+    asinh_unit,
+    on_scale,
+    principal_components,
+    principal_coordinates,
+    suited_scale,
+)
 from microagg.records import Attribute, Records
 from microagg.taxonomy import Taxonomy
 from tests.naive_mixed import common, line
@@ -158,3 +165,33 @@ def test_one_attribute_lies_on_a_line_and_equal_records_in_a_point():
     point = principal_components(np.full((3, 2), 0.1))
     assert point.points.tolist() == [[0, 0]] * 3
     assert point.shares.tolist() == [0, 0]
+
+
+def test_an_axis_is_logarithmic_where_values_are_skewed_and_positive():
+    assert suited_scale(np.arange(100.0)) == "linear"
+    skewed = np.r_[np.ones(50), np.full(50, 10.0), 1e6]
+    assert suited_scale(skewed) == "log"
+    assert suited_scale(skewed - 2) == "asinh"
+    assert suited_scale(np.r_[skewed, np.nan]) == "log"
+    # One far record among equal ones is as skewed on any scale.
+    assert suited_scale(np.r_[np.ones(50), 9.0]) == "linear"
+    assert suited_scale(np.ones(9)) == suited_scale(np.array([])) == "linear"
+
+
+def test_the_skewness_from_which_an_axis_is_logarithmic_is_2():
+    seen = set()
+    for widest in (10, 100, 1e3, 1e4, 1e5, 1e6):
+        values = np.geomspace(1, widest, 30)
+        seen.add(suited_scale(values))
+        assert suited_scale(values) == ("log" if skew(values) > 2 else "linear")
+    assert seen == {"linear", "log"}
+
+
+def test_places_on_an_axis_by_hand():
+    values = np.array([-4.0, 0.0, 1.0, 3.0, 1000.0])
+    assert asinh_unit(values) == 3.5
+    assert on_scale(values, "asinh") == pytest.approx(np.arcsinh(values / 3.5))
+    assert on_scale(values, "asinh", 2.0)[0] == pytest.approx(-np.log(2 + np.sqrt(5)))
+    assert on_scale(np.array([1.0, 1000.0]), "log").tolist() == [0, 3]
+    assert on_scale(values, "linear") is values
+    assert asinh_unit(np.zeros(3)) == 1

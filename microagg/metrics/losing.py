@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from microagg.metrics.generalization import extents
+from microagg.metrics.generalization import attribute_information_loss, extents
 from microagg.metrics.loss import record_sse
 from microagg.partition import canonical_labels, group_means
 from microagg.records import Records
@@ -46,6 +46,24 @@ def record_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
     else:
         lost = record_sse(data, labels)
     return np.asarray(100.0 * lost / lost.sum() if lost.sum() > 0.0 else lost)
+
+
+def attribute_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
+    """Return each attribute's part of the loss in percent, shape (d,); 0 for all where nothing is lost."""
+    if isinstance(data, Records):
+        lost = attribute_information_loss(data, labels)
+    else:
+        groups = canonical_labels(labels)
+        lost = np.square(data - group_means(data, groups)[groups]).sum(axis=0)
+    return np.asarray(100.0 * lost / lost.sum() if lost.sum() > 0.0 else lost)
+
+
+def cumulated(shares: FloatArray) -> FloatArray:
+    """Return what part of the loss the 1, 2, …, g groups lose that lose most, in percent, shape (g,).
+
+    ``shares``, shape (g,), is what each of them loses in percent. The last is 100, or 0 where nothing is lost.
+    """
+    return np.cumsum(np.sort(shares)[::-1])
 
 
 def records_losing_most(X: FloatArray, labels: ArrayLike, most: int = 20) -> Losing:

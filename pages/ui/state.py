@@ -100,8 +100,11 @@ class Choices:
     limit: float = 10.0  # the steward's largest acceptable information loss, percent
     sample: int = AS_USUAL  # records that are compared; 0: all
     sample_seed: int = 0
-    x: str = "PC 1"
-    y: str = "PC 2"
+    plane: str = _one_of(("", "components", "loss", "attributes"))  # on which groups are drawn; empty: what fits
+    x: str = ""  # the attributes of a plane of two attributes; empty: the first ones
+    y: str = ""
+    axes: str = _one_of(("suited", "linear"), "suited")  # skewed attributes on a log or asinh scale, or none
+    colors: str = _one_of(("", "loss", "group"))  # what colors of records stand for; empty: groups if they are few
     frame: str = _one_of(("all", "center"), "all")  # of the plane on which groups are drawn: "all" or "center"
     params: tuple[tuple[str, Any], ...] = ()  # ("v-mdav.gamma", 0.3), …
     statistic: str = _one_of(("mean", "median", "ancestor", "set"))

@@ -48,6 +48,13 @@ def metrics(page):
     return page.locator("[data-testid=stMetricValue]").all_inner_texts()
 
 
+def figure_of_clusters(page):
+    """Return the figure of the page Clusters once it is drawn; its attributes say what stands out in it."""
+    figure = page.locator(".mg-clusters[data-scene]")
+    figure.wait_for()
+    return figure
+
+
 def click_point(page, line, place, click=None):
     """Click the point at ``place`` of the line drawn at ``line``; ``click`` clicks at (x, y)."""
     drawn = page.locator(".scatterlayer .trace").filter(has=page.locator(".points path")).nth(line)

@@ -93,3 +93,22 @@ def test_shares_of_categories_add_up_to_what_the_groups_lose():
     shares = metrics.record_shares(data, [0] * 4 + [1] * 4)
     assert shares.sum() == pytest.approx(100)
     assert shares[:4].sum() == pytest.approx(metrics.groups_losing_most(data, [0] * 4 + [1] * 4).shares[0])
+
+
+def test_shares_of_attributes_of_numbers_by_hand():
+    X = np.array([[0.0, 0], [2, 0], [4, 0], [9, 0], [11, 8]])
+    assert metrics.attribute_shares(X, [7, 7, 7, 3, 3]) == pytest.approx([100 * 10 / 42, 100 * 32 / 42])
+
+
+def test_shares_of_attributes_of_categories_by_hand():
+    data = records("aabacccd", [1, 2, 30, 3, 90, 91, 92, 100])
+    # Both groups lose the town whole, and 29 and 10 of 99 of the size.
+    assert metrics.attribute_shares(data, [0] * 4 + [1] * 4) == pytest.approx([100 * 198 / 237, 100 * 39 / 237])
+
+
+def test_the_groups_that_lose_most_come_first():
+    assert metrics.cumulated(np.array([20.0, 50, 0, 30])).tolist() == [50, 80, 100, 100]
+
+
+def test_where_nothing_is_lost_all_shares_are_0():
+    assert metrics.attribute_shares(np.zeros((4, 2)), [0, 0, 1, 1]).tolist() == [0, 0]

@@ -53,6 +53,17 @@ def decode(values):
     return np.array(values)
 
 
+def scene(app):
+    """Return what the page Clusters gives the browser to draw."""
+    [component] = [part for part in app.get("bidi_component") if part.proto.component_name == "microagg_clusters"]
+    return json.loads(component.proto.json)
+
+
+def unpacked(packed):
+    """Return the numbers of a scene's array."""
+    return np.frombuffer(base64.b64decode(packed["bytes"]), dtype=f"<{packed['kind']}")
+
+
 def words(app):
     return " ".join(element.value for element in [*app.markdown, *app.caption, *app.info, *app.warning, *app.error])
 

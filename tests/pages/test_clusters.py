@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,9 +17,9 @@ from microagg.records import Attribute
 from microagg.release import recoding
 from microagg.taxonomy import Taxonomy
 from pages.ui import text
-from pages.ui.charts.clusters import MOST_POINTS, Axis, View, clusters
+from pages.ui.charts.clusters import Axis
 from pages.ui.data.workspace import Workspace
-from pages.ui.runs import certificate
+from pages.ui.runs import certificate, group
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
     SURVEY,
@@ -28,7 +29,9 @@ from tests.pages.helpers import (
     open_page,
     open_survey,
     plain,
+    scene,
     settle,
+    unpacked,
     upload,
     words,
 )
@@ -46,14 +49,16 @@ def roles(frame=FRAME, kinds=KINDS, **others):
     ]
 
 
-def groups_of(figure):
-    """Return the group of each record that a chart shows, by the record's name."""
-    return pd.Series({str(name): int(group) for name, group, *_ in points_of(figure)["customdata"]})
+def groups_of(app, side=0):
+    """Return the group of each record that a panel shows, by the record's name."""
+    shown = scene(app)
+    rows = unpacked(shown["rows"])
+    names = [str(row) for row in rows] if shown["names"] is None else shown["names"]
+    return pd.Series(unpacked(shown["sides"][side]["groups"]) + 1, index=names)
 
 
-def points_of(figure):
-    [points] = [trace for trace in figure["data"] if "record" in trace.get("name", "")]
-    return points
+def axis_of(app, name):
+    return scene(app)["figure"]["layout"][name]
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
@@ -61,20 +66,127 @@ def points_of(figure):
 
 def test_clusters_show_both_partitions_on_the_same_axes():
     app = open_page("clusters", data="tarragona", k="5", second="mdav-plus")
-    one, two, _ = figures(app)
-    assert one["layout"]["xaxis"]["range"] == two["layout"]["xaxis"]["range"]
-    assert one["layout"]["yaxis"]["range"] == two["layout"]["yaxis"]["range"]
-    assert "of the variance" in one["layout"]["xaxis"]["title"]["text"]
-    assert "centroid" in [trace.get("name") for trace in one["data"]]
-    assert [metric.value for metric in app.metric] == ["22.25 %", "13.93 %", "147", "22.87 %", "13.93 %", "166"]
+    layout = scene(app)["figure"]["layout"]
+    for letter in "xy":
+        assert layout[f"{letter}axis"]["range"] == layout[f"{letter}axis2"]["range"]
+        assert layout[f"{letter}axis2"]["matches"] == letter
+    assert [note["text"].split("> ")[1] for note in layout["annotations"]] == [
+        "MDAV*: 22.25 % lost, 147 groups",
+        "MDAV+: 22.87 % lost, 166 groups",
+    ]
+    assert [metric.value for metric in app.metric] == ["22.3 %", "13.9 %", "147", "22.9 %", "13.9 %", "166"]
     assert "MDAV\\* loses 2\\.72 % less than MDAV\\+" in words(app)
     assert "sample" not in words(app)
     assert links(app) == ["**Release →**"]
 
 
+def test_v_mdav_stands_beside_mdav_star_and_each_beside_the_other():
+    app = open_page("clusters", data="wine", k="4")
+    assert "Beside MDAV*" in [box.label.replace("\\", "") for box in app.selectbox]
+    assert app.selectbox(key="w_second").value == "v-mdav"
+    assert open_page("clusters", data="wine", k="4", method="v-mdav").selectbox(key="w_second").value == "mdav-star"
+
+
+def test_spokes_lead_to_the_means_and_colors_rise_with_the_loss():
+    app = open_page("clusters", data="wine", k="4", plane="attributes", x="alcohol", y="ash", axes="linear")
+    shown = scene(app)
+    frame = load_benchmark("wine").frame
+    X = standard("wine")
+    levels, losses = [], []
+    for place, side in enumerate(shown["sides"]):
+        groups = groups_of(app, place).to_numpy()
+        for axis, name in zip(side["centroids"], ("alcohol", "ash"), strict=True):
+            assert unpacked(axis) == pytest.approx(frame[name].groupby(groups).mean().to_numpy(), rel=1e-6)
+        lost = ((X - X.groupby(groups).transform("mean")) ** 2).sum(axis=1)
+        assert unpacked(side["shares"]) == pytest.approx((100 * lost / lost.sum()).to_numpy(), rel=1e-5)
+        each = lost.groupby(groups).sum().nlargest(8)
+        assert [group + 1 for group in side["outlined"]] == each.index.tolist()
+        levels.append(unpacked(side["colors"]))
+        losses.append(lost.to_numpy())
+    # One scale for both sides: more loss is never a lower color, and both ends are in use.
+    levels, losses = np.concatenate(levels), np.concatenate(losses)
+    assert (np.diff(levels[np.argsort(losses)].astype(int)) >= 0).all()
+    assert levels.min() == 0
+    assert levels.max() == len(shown["palette"]) - 1
+    assert shown["scale"]["of"] == "% of the SST"
+    assert shown["scale"]["ends"][1] == f"{100 * losses.max() / (X**2).to_numpy().sum():.3g}"
+
+
+def test_few_groups_have_a_color_each_the_same_on_both_sides():
+    app = open_page("clusters", data="wine", k="30")
+    shown = scene(app)
+    assert shown["scale"] is None
+    one, other = (groups_of(app, side).to_numpy() for side in range(2))
+    colors = [unpacked(side["colors"]) for side in shown["sides"]]
+    for groups, own in zip((one, other), colors, strict=True):
+        assert len({(group, color) for group, color in zip(groups, own, strict=True)}) == groups.max()
+        assert len(set(own)) == groups.max()
+    # The groups with the most records in common look the same.
+    common = pd.crosstab(one, other)
+    group, counterpart = common.stack().idxmax()
+    assert colors[0][one == group][0] == colors[1][other == counterpart][0]
+    assert scene(open_page("clusters", data="wine", k="30", colors="loss"))["scale"] is not None
+    assert scene(open_page("clusters", data="wine", k="4", colors="group"))["scale"] is None
+
+
+def test_records_that_both_sides_group_alike_are_told():
+    app = open_page("clusters", data="tarragona", k="4")
+    one, other = (groups_of(app, side) for side in range(2))
+    members = [groups.groupby(groups).apply(lambda part: frozenset(part.index)) for groups in (one, other)]
+    alike = [members[0][a] == members[1][b] for a, b in zip(one, other, strict=True)]
+    assert 0 < sum(alike) < len(alike)
+    assert unpacked(scene(app)["alike"]).astype(bool).tolist() == alike
+
+
+def test_a_group_that_is_chosen_shows_its_values_and_where_else_its_records_are(monkeypatch):
+    seen = []
+    usual = group.chosen
+    monkeypatch.setattr(group, "chosen", lambda workspace, sides: seen.append(workspace) or usual(workspace, sides))
+    app = open_page("clusters", data="wine", k="4")
+    assert "Click a record" in plain(app)
+    assert chosen(app) is None
+    record = 17
+    app.session_state["clusters_chosen"] = group.Chosen(seen[0].digest, 0, record)
+    settle(app)
+    one, other = (groups_of(app, side) for side in range(2))
+    assert chosen(app) == {"side": 0, "record": record, "group": one[str(record)] - 1}
+    members = one.index[one == one[str(record)]]
+    assert f"Group {one[str(record)]} of MDAV*: {len(members)} records, " in plain(app).replace("**", "")
+    table = app.dataframe[0].value
+    assert table["record"].tolist() == ["→ released", *members]
+    assert table["other"].tolist() == ["", *other[members].astype(str)]
+    rows = load_benchmark("wine").frame.loc[members.astype(int), "alcohol"]
+    assert table["a0"].tolist() == [text.number(rows.mean()), *(text.number(one) for one in rows)]
+    counts = other[members].value_counts()
+    said = f"V-MDAV divides them among {len(counts)} groups" if len(counts) > 1 else "V-MDAV has them all in group"
+    assert said in plain(app)
+    # Of other data nothing is chosen.
+    app.session_state["choices"] = dataclasses.replace(app.session_state["choices"], scale="none")
+    settle(app)
+    assert chosen(app) is None
+
+
+def chosen(app):
+    [component] = [part for part in app.get("bidi_component") if part.proto.component_name == "microagg_chosen"]
+    return json.loads(component.proto.json)["chosen"]
+
+
+def test_a_tenth_of_the_groups_loses_what_the_curve_says():
+    app = open_page("clusters", data="wine", k="4")
+    X = standard("wine")
+    said = []
+    for side, line in enumerate(figures(app)[0]["data"][:2]):
+        groups = groups_of(app, side).to_numpy()
+        lost = ((X - X.groupby(groups).transform("mean")) ** 2).sum(axis=1).groupby(groups).sum()
+        first = lost.nlargest(int(np.ceil(len(lost) / 10))).sum()
+        said.append(f"{100 * first / lost.sum():.3g} % by {line['name']}")
+        assert decode(line["y"])[[0, 1, -1]] == pytest.approx([0, 100 * lost.max() / lost.sum(), 100])
+    assert f"A tenth of the groups loses {said[0]} and {said[1]}" in plain(app)
+
+
 def test_the_records_that_lose_most_lie_furthest_from_their_centroids():
     app = open_page("clusters", data="wine", k="4")
-    groups = groups_of(figures(app)[0])
+    groups = groups_of(app)
     X = standard("wine")
     centered = X - X.groupby(groups.to_numpy()).transform("mean")
     lost = (centered**2).sum(axis=1)
@@ -101,7 +213,7 @@ def test_clusters_say_that_k_is_too_large():
 
 def test_parameters_of_the_address_are_used():
     app = open_page("clusters", data="tarragona", k="3", method="v-mdav", **{"v-mdav__gamma": "0.3"})
-    assert app.metric[0].value == "15.85 %"
+    assert app.metric[0].value == "15.8 %"
     assert app.query_params["v-mdav.gamma"] == "0.3"
 
 
@@ -109,7 +221,6 @@ def test_numbers_hide_what_needs_classes():
     app = open_page("clusters", data="wine", k="5", method="k-member", **{"k-member__class_penalty": "2"})
     assert not app.error
     assert [box.label for box in app.number_input if "penalty" in box.label] == []
-    assert "class" not in " ".join(box.label for box in app.number_input)
 
 
 def test_what_another_session_has_found_has_to_be_searched_again():
@@ -130,18 +241,51 @@ def test_what_the_search_has_found_is_the_chosen_partition(monkeypatch):
     X = standard("wine").to_numpy()
     lost = metrics.information_loss(X, run_one(Problem.of(X), Method("mdav-plus"), 3).partition.labels)
     assert app.metric[0].value == text.percent(lost)
-    assert "Best found by search at k = 3" in plain(app)
+    assert " less than Best found by search." in plain(app)
     assert "By Best found by search, " in plain(app)
     assert "falls on 20 of 178 records" in plain(app)
 
 
 def test_numbers_are_drawn_on_the_axes_of_largest_variance():
-    figure = figures(open_page("clusters", data="wine", k="5"))[0]
+    app = open_page("clusters", data="wine", k="5")
     largest = np.sort(np.linalg.eigvalsh(np.cov(standard("wine").T, ddof=0)))[::-1]
     for axis, place in (("x", 0), ("y", 1)):
-        assert decode(points_of(figure)[axis]).var() == pytest.approx(largest[place], rel=1e-6)
-        said = figure["layout"][f"{axis}axis"]["title"]["text"]
-        assert said == f"principal component {place + 1}<br>({100 * largest[place] / 13:.0f} % of the variance)"
+        assert unpacked(scene(app)[axis]).var() == pytest.approx(largest[place], rel=1e-5)
+        said = axis_of(app, f"{axis}axis")["title"]["text"]
+        assert said == f"principal component {place + 1} ({100 * largest[place] / 13:.0f} %)"
+    both = f"Principal components ({100 * largest[:2].sum() / 13:.0f} %)"
+    assert app.selectbox(key="w_plane").options[0] == both
+
+
+def test_the_plane_of_the_attributes_that_lose_most():
+    app = open_page("clusters", data="wine", k="5", plane="loss")
+    X = standard("wine")
+    lost = ((X - X.groupby(groups_of(app).to_numpy()).transform("mean")) ** 2).sum()
+    names = [axis_of(app, name)["title"]["text"].split(" (")[0] for name in ("xaxis", "yaxis")]
+    assert names == lost.nlargest(2).index.tolist()
+
+
+def test_skewed_attributes_are_drawn_on_a_scale_on_which_they_can_be_told_apart():
+    app = open_page("clusters", data="tarragona", k="5", x="PAID.UP.CAPITAL", y="NET.PROFIT")
+    frame = load_benchmark("tarragona").frame
+    assert axis_of(app, "xaxis").get("type") == "log"
+    assert unpacked(scene(app)["x"]) == pytest.approx(np.log10(frame["PAID.UP.CAPITAL"]), rel=1e-5)
+    assert "(asinh scale)" in axis_of(app, "yaxis")["title"]["text"]
+    unit = frame["NET.PROFIT"][frame["NET.PROFIT"] != 0].abs().median()
+    assert unpacked(scene(app)["y"]) == pytest.approx(np.arcsinh(frame["NET.PROFIT"] / unit), rel=1e-4, abs=1e-5)
+    places = dict(zip(axis_of(app, "yaxis")["ticktext"], decode(axis_of(app, "yaxis")["tickvals"]), strict=True))
+    assert places["0"] == 0
+    assert all(at == pytest.approx(np.arcsinh(float(said.replace(",", "")) / unit)) for said, at in places.items())
+    app = open_page("clusters", data="tarragona", k="5", x="PAID.UP.CAPITAL", y="NET.PROFIT", axes="linear")
+    assert unpacked(scene(app)["x"]) == pytest.approx(frame["PAID.UP.CAPITAL"], rel=1e-5)
+
+
+def test_a_single_attribute_is_drawn_along_a_line():
+    names = pd.DataFrame(columns=["a"])
+    app = upload("a.csv", b"a\n1\n2\n7\n8\n", "clusters", columns=roles(names, {"a": "number"}), k="2")
+    assert not app.error
+    assert unpacked(scene(app)["x"]).tolist() == [1, 2, 7, 8]
+    assert unpacked(scene(app)["y"]).tolist() == [0, 0, 0, 0]
 
 
 # --- categories -------------------------------------------------------------------------------------------------------
@@ -156,21 +300,17 @@ def survey():
 
 def test_categories_have_principal_coordinates_and_what_generalizing_loses(survey):
     assert not survey.error
-    one, two, _ = figures(survey)
+    shown = scene(survey)
     trees = {"region": Taxonomy.flat(sorted(FRAME["region"].unique()))}
     schema = Schema.infer(FRAME, quasi_identifiers=list(KINDS), ordinal={"education": LEVELS}, taxonomies=trees)
     plane = principal_coordinates(schema.records(FRAME))
-    for figure, axis, place in ((one, "x", 0), (two, "y", 1)):
-        assert np.abs(decode(points_of(figure)[axis])) == pytest.approx(np.abs(plane.points[:, place]))
-        said = figure["layout"][f"{axis}axis"]["title"]["text"]
-        assert (
-            said == f"principal coordinate {place + 1}<br>({100 * plane.shares[place]:.0f} % of the squared distances)"
-        )
-    assert [box.options for box in survey.selectbox if box.label == "Across"] == [
-        ["PC 1", "PC 2", "education", "age", "rent"]
-    ]
-    assert "centroid" not in [trace.get("name") for trace in one["data"]]
-    groups = groups_of(one).to_numpy()
+    for axis, place in (("x", 0), ("y", 1)):
+        assert np.abs(unpacked(shown[axis])) == pytest.approx(np.abs(plane.points[:, place]), rel=1e-5)
+        said = axis_of(survey, f"{axis}axis")["title"]["text"]
+        assert said == f"principal coordinate {place + 1} ({100 * plane.shares[place]:.0f} %)"
+    assert [side["centroids"] for side in shown["sides"]] == [None, None]
+    assert shown["scale"]["of"] == "% of the most that can be lost"
+    groups = groups_of(survey).to_numpy()
     lost = shares(groups)
     sizes = np.bincount(groups)
     assert survey.metric[0].value == text.percent(100 * lost.to_numpy().mean())
@@ -179,7 +319,7 @@ def test_categories_have_principal_coordinates_and_what_generalizing_loses(surve
     assert survey.metric[2].value == text.percent(100 * (300 - usual) / 300)
     assert survey.metric[3].value == str(groups.max())
     assert "Floor" not in [metric.label for metric in survey.metric]
-    other = shares(groups_of(two).to_numpy())
+    other = shares(groups_of(survey, 1).to_numpy())
     less = 100 * (1 - lost.to_numpy().sum() / other.to_numpy().sum())
     assert f"At k = 6, Greedy k-member loses {less:.3g} % less than MDAV-generic (mixed)." in plain(survey)
 
@@ -194,7 +334,7 @@ def shares(groups):
 
 
 def test_of_categories_the_groups_that_have_least_in_common_lose_most(survey):
-    groups = groups_of(figures(survey)[0]).to_numpy()
+    groups = groups_of(survey).to_numpy()
     lost = shares(groups)
     each = lost.sum(axis=1).groupby(groups).sum()
     table = survey.dataframe[0].value
@@ -223,24 +363,25 @@ def test_of_a_group_of_categories_the_record_furthest_from_the_others_is_named()
 
 def test_ordered_categories_are_an_axis_in_their_order():
     app = open_survey("clusters", columns=roles(), x="education", y="rent", k="6")
-    axis = figures(app)[0]["layout"]["xaxis"]
+    axis = axis_of(app, "xaxis")
     assert axis["ticktext"] == LEVELS
     assert list(decode(axis["tickvals"])) == list(range(len(LEVELS)))
-    app.selectbox(key="w_x").set_value("PC 1")
+    assert app.selectbox(key="w_x").options == ["education", "age", "rent"]
+    app.selectbox(key="w_plane").set_value("components")
     settle(app)
-    assert "ticktext" not in figures(app)[0]["layout"]["xaxis"]
-    # A category without an order is no axis: the usual one is taken instead.
-    assert open_survey("clusters", columns=roles(), x="region", k="6").query_params.get("x") is None
+    assert "ticktext" not in axis_of(app, "xaxis")
+    # A category without an order is no axis: the usual plane is shown instead.
+    app = open_survey("clusters", columns=roles(), x="region", k="6")
+    assert "principal coordinate" in axis_of(app, "xaxis")["title"]["text"]
 
 
 def test_groups_stay_within_strata():
     kinds = {"age": "number", "rent": "number"}
     app = open_survey("clusters", columns=roles(kinds=kinds, region="stratum"), k="5")
     assert "Groups are formed within region" in plain(app)
-    for figure in figures(app)[:2]:
-        assert (FRAME["region"].groupby(groups_of(figure).to_numpy()).nunique() == 1).all()
-    app.number_input(key="w_k_chosen").set_value(250)
-    settle(app)
+    for side in range(2):
+        assert (FRAME["region"].groupby(groups_of(app, side).to_numpy()).nunique() == 1).all()
+    app = open_survey("clusters", columns=roles(kinds=kinds, region="stratum"), k="250")
     assert "strata have fewer than k=250 records" in app.error[0].value
 
 
@@ -250,7 +391,7 @@ def test_a_sample_is_called_one_and_its_records_keep_their_names():
     assert not app.error
     assert "This is a sample: 300 of 30,162 records" in plain(app)
     assert [metric.label for metric in app.metric] == 2 * ["Total-IL", "Discernibility", "Classification", "Groups"]
-    groups = groups_of(figures(app)[0])
+    groups = groups_of(app)
     income = frame.loc[groups.index.astype(int), "income"]
     majority = income.groupby(groups.to_numpy()).agg(lambda part: part.value_counts().iloc[0]).sum()
     assert app.metric[2].value == text.percent(100 * (300 - majority) / 300)
@@ -263,53 +404,15 @@ def test_names_of_columns_and_records_are_shown_letter_by_letter():
     content = ("![x](y),<b>n</b>,m\n" + rows).encode()
     app = upload("a.csv", content, "clusters", columns=roles(frame, kinds), x="<b>n</b>", k="3")
     assert not app.error
-    assert figures(app)[0]["layout"]["xaxis"]["title"]["text"] == "&lt;b&gt;n&lt;/b&gt;"
+    assert axis_of(app, "xaxis")["title"]["text"] == "&lt;b&gt;n&lt;/b&gt;"
 
 
 def test_a_single_record_is_drawn():
     names = pd.DataFrame(columns=["a", "b"])
     app = upload("a.csv", b"a,b\n1,2\n", "clusters", columns=roles(names, {"a": "number", "b": "number"}), k="1")
     assert not app.error
-    assert len(groups_of(figures(app)[0])) == 1
+    assert len(groups_of(app)) == 1
     assert "No record loses anything" in plain(app)
-
-
-# --- the chart --------------------------------------------------------------------------------------------------------
-
-
-def test_records_without_a_place_are_not_drawn_and_groups_then_not_outlined():
-    points = np.array([[0.0, 0], [1, 0], [np.nan, np.nan], [5, 5], [6, 5], [9, np.nan]])
-    labels = np.array([0, 0, 1, 1, 1, 2])
-    view = View.of(Axis("x", points[:, 0]), Axis("y", points[:, 1]))
-    assert list(view.shown) == [0, 1, 3, 4]
-    assert view.x_range == pytest.approx((-0.3, 6.3))
-    assert view.outside() == 1
-    figure = clusters(view, labels, np.arange(6.0), list("abcdef"), loss="Total-IL", centroids=False)
-    [trace] = figure.data
-    assert [row[0] for row in trace.customdata] == ["a", "b", "d", "e"]
-    assert [int(row[2]) for row in trace.customdata] == [2, 2, 3, 3]
-    assert "% of the Total-IL" in trace.hovertemplate
-    colors = trace.marker.color
-    assert colors[0] == colors[1] != colors[2] == colors[3]
-
-
-def test_of_many_records_a_sample_is_drawn_and_centroids_are_those_of_all():
-    n = MOST_POINTS + 10
-    values = np.arange(n, dtype=float)
-    labels = np.arange(n) * 4 // n
-    view = View.of(Axis("x", values), Axis("y", -values))
-    assert len(view.shown) == MOST_POINTS
-    *_, centroids = clusters(view, labels, values, pd.RangeIndex(n)).data
-    assert centroids.x == pytest.approx([values[labels == group].mean() for group in range(4)])
-
-
-def test_outlines_survive_points_on_a_line_and_duplicates():
-    points = np.array([[0, 0], [1, 1], [2, 2], [5, 5], [5, 5], [7, 1], [8, 1], [7, 3], [8, 3]], dtype=float)
-    view = View.of(Axis("a", points[:, 0]), Axis("b", points[:, 1]))
-    figure = clusters(view, np.array([0, 0, 0, 1, 1, 2, 2, 2, 2]), np.zeros(9), range(9))
-    *outlines, _, _ = figure.data
-    # A segment of two corners, one of a point twice, and a rectangle, closed; each ends in a gap.
-    assert [len(outline.x) for outline in outlines] == [3, 3, 6]
 
 
 def test_dates_are_drawn_and_written_as_dates():

@@ -134,7 +134,9 @@ def against_lowest(table: pd.DataFrame) -> go.Figure:
         mode="lines+markers",
         line={"color": theme.NEUTRAL, "width": 1, "dash": "dash"},
         marker={"size": 5},
-        customdata=[f"{percent(loss, 4)} ({by})" for loss, by in zip(table["printed"], table["printed_by"], strict=True)],
+        customdata=[
+            f"{percent(loss, 4)} ({by})" for loss, by in zip(table["printed"], table["printed_by"], strict=True)
+        ],
         hovertemplate="%{x}: lowest printed %{customdata}<extra></extra>",
     )
     figure.update_layout(barmode="stack", bargap=0.25)

@@ -10,6 +10,8 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from microagg import ALGORITHMS
 from microagg.variants import VARIANTS
 from pages.ui import state
@@ -97,5 +99,21 @@ def tint(color: str, share: float) -> str:
     return "#" + "".join(f"{round(255 - share * (255 - int(color[i : i + 2], 16))):02X}" for i in (1, 3, 5))
 
 
-#: The cyclic colors of groups.
-GROUP_COLORS = _CYCLE
+#: The cyclic colors of groups, none of them that of an algorithm.
+GROUP_COLORS = ("#7E57C2", "#26A69A", "#E57373", "#7CB342", "#5C6BC0", "#C9A227", "#B0608F", "#8D6E63")
+
+# Readable on white and on near-black; the lightness falls from end to end, so that the order shows without hues, too.
+_LOSS_STOPS = ((150, 172, 190), (142, 124, 195), (196, 62, 140), (190, 18, 60))
+
+#: The colors of losses, least first.
+LOSS_COLORS = tuple(
+    f"#{red:02X}{green:02X}{blue:02X}"
+    for red, green, blue in np.column_stack(
+        [
+            np.interp(np.linspace(0, len(_LOSS_STOPS) - 1, 24), range(len(_LOSS_STOPS)), part)
+            for part in zip(*_LOSS_STOPS, strict=True)
+        ]
+    )
+    .round()
+    .astype(int)
+)

@@ -56,11 +56,11 @@ def chosen(workspace: Workspace) -> str:
 def second(workspace: Workspace) -> str:
     """Return the variant that stands beside the chosen one."""
     name = state.current().second
-    able = fitting(workspace)
+    able, first = fitting(workspace), chosen(workspace)
     if name in able:
         return name
-    others = ["mdav"] if workspace.is_numeric else [other for other in able if other != chosen(workspace)]
-    return next(iter(others), chosen(workspace))
+    usual_beside = ("v-mdav", "mdav-star") if workspace.is_numeric else able
+    return next((other for other in usual_beside if other in able and other != first), first)
 
 
 def method(workspace: Workspace, name: str) -> Method:
