@@ -28,6 +28,7 @@ PAGES = {
     "clusters": ("pages/clusters.py", "Clusters"),
     "release": ("pages/release.py", "Release"),
     "toy": ("pages/toy.py", "Toy example"),
+    "landscape": ("pages/landscape.py", "Landscape"),
     "published": ("pages/published.py", "Published results"),
     "methods": ("pages/methods.py", "Methods"),
 }

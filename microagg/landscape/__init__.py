@@ -1,0 +1,32 @@
+"""The stored comparison of all algorithms: what each loses on seven data sets at 22 values of k, and how fast it is.
+
+Measured by ``benchmarks/landscape.py`` and part of the package, so that it can be read without any data or benchmark:
+
+>>> from microagg import landscape
+>>> own = landscape.duel("mdav-star", "v-mdav")
+>>> own[(own["data"] == "simc") & (own["k"] == 10)].round(1)[["first", "second", "winner"]].values.tolist()
+"""
+
+from microagg.landscape import conclusions
+from microagg.landscape.compare import duel, incomplete, matrix, pareto, results
+from microagg.landscape.measured import DATA, KS, METHODS, SEEDS, title
+from microagg.landscape.store import about, limits, recognize, runs, stored
+
+__all__ = [
+    "DATA",
+    "KS",
+    "METHODS",
+    "SEEDS",
+    "about",
+    "conclusions",
+    "duel",
+    "incomplete",
+    "limits",
+    "matrix",
+    "pareto",
+    "recognize",
+    "results",
+    "runs",
+    "stored",
+    "title",
+]
