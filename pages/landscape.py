@@ -102,11 +102,11 @@ def _mean_over_data(table: pd.DataFrame) -> pd.DataFrame:
 
 def _matrix() -> None:
     choices = state.current()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="top"):
         _pick_k()
         state.bound(
             st.segmented_control,
-            "Above",
+            "Loss above",
             "above",
             options=["best", "floor"],
             format_func={"best": "the lowest loss known", "floor": "the proven floor"}.__getitem__,
@@ -140,6 +140,10 @@ def _time() -> None:
         title=conclusions.of_pareto(table, k),
         key="time",
         alt="Loss above the lowest known against seconds, a point per method; the table below has the numbers.",
+    )
+    st.caption(
+        "The dotted line is the Pareto front: whoever is to lose less must wait longer. A method is left out of it where "
+        f"another one is as good in both, to within {landscape.LESS_LOSS:g} % of loss and {landscape.LESS_TIME:g} % of time."
     )
     quick = table[table["front"]]
     st.dataframe(

@@ -8,13 +8,15 @@ Measured by ``benchmarks/landscape.py`` and part of the package, so that it can 
 """
 
 from microagg.landscape import conclusions
-from microagg.landscape.compare import duel, incomplete, matrix, pareto, results
+from microagg.landscape.compare import LESS_LOSS, LESS_TIME, duel, incomplete, matrix, pareto, results
 from microagg.landscape.measured import DATA, KS, METHODS, SEEDS, title
 from microagg.landscape.store import about, limits, recognize, runs, stored
 
 __all__ = [
     "DATA",
     "KS",
+    "LESS_LOSS",
+    "LESS_TIME",
     "METHODS",
     "SEEDS",
     "about",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -10,6 +11,10 @@ import pandas as pd
 from microagg.errors import ParameterError
 from microagg.landscape.measured import DATA, KS, METHODS, title
 from microagg.landscape.store import limits, runs
+
+#: How much less, in percent, what takes longer must lose to be worth it, and how much less time, in percent, what loses
+#: more must take: a smaller difference may turn around on other data, or on another machine.
+LESS_LOSS, LESS_TIME = 1.0, 20.0
 
 #: Losses that differ by less than this share are called equal: they are the same partition, summed in another order.
 ALIKE = 1e-9
@@ -151,7 +156,7 @@ def pareto(data: str | None = None, k: int | None = None) -> pd.DataFrame:
     DataFrame
         Ascending by seconds, with the columns method, title, above_best (percent, mean over data sets and k), seconds
         (of the processor for one partition: the mean over k, and over several data sets the geometric mean), and front:
-        whether no other method is at least as quick and loses less, or loses as little and is quicker.
+        whether the method is on the Pareto front of both, which leaves out what is not LESS_LOSS or LESS_TIME better.
 
     Raises
     ------
@@ -169,9 +174,22 @@ def pareto(data: str | None = None, k: int | None = None) -> pd.DataFrame:
     means = means.groupby("method").mean()[whole == len(chosen)]
     means["seconds"] = np.exp(means["seconds"])
     means = means.reset_index().sort_values(["seconds", "above_best"], kind="stable", ignore_index=True)
-    means["front"] = means["above_best"] < means["above_best"].cummin().shift(fill_value=np.inf)
+    means["front"] = _front(list(100 + means["above_best"]), list(means["seconds"]))
     means.insert(1, "title", means["method"].map(title))
     return means
+
+
+def _front(losses: Sequence[float], seconds: Sequence[float]) -> list[bool]:
+    """Return which methods, the quickest first, are on the front: one of them is as good in both as any other one."""
+    front: list[int] = []
+    for place, loss in enumerate(losses):
+        if not front or loss <= losses[front[-1]] * (1 - LESS_LOSS / 100):
+            front.append(place)
+    kept: list[int] = []
+    for place in reversed(front):
+        if not kept or seconds[place] <= seconds[kept[-1]] * (1 - LESS_TIME / 100):
+            kept.append(place)
+    return [place in kept for place in range(len(losses))]
 
 
 @cache

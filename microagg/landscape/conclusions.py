@@ -8,13 +8,16 @@ import numpy as np
 import pandas as pd
 
 from microagg.datasets import describe
-from microagg.landscape.compare import ALIKE
+from microagg.landscape.compare import ALIKE, LESS_LOSS, LESS_TIME
 from microagg.landscape.measured import DATA, METHODS, title
 from microagg.registry import algorithm
 from microagg.words import listing
 
 # A mean difference below this, in percent, is called none.
 _SAME = 0.05
+
+# Methods that lose more than this above the least, in percent, are counted.
+_FAR = 20
 
 
 def of_duel(table: pd.DataFrame, first: str, second: str) -> str:
@@ -57,8 +60,9 @@ def of_matrix(table: pd.DataFrame, above: str = "best", k: int | None = None) ->
     best, passing, last = str(means.index[0]), str(quick.index[0]), str(means.index[-1])
     says = f"{_capital(where)}, {title(best)} loses {_figure(means[best])} % more than {what}"
     if passing != best:
-        says += f", {title(passing)}, the best without a search, {_figure(means[passing])} % more"
-    return f"{says}, and {title(last)} {_figure(means[last])} %"
+        says += f", {title(passing)}, the best without a search, {_figure(means[passing])} %"
+    far = int((means > _FAR).sum())
+    return f"{says}; {far} of {len(means)} methods lose over {_FAR} % more, {title(last)} {_figure(means[last])} %"
 
 
 def of_pareto(table: pd.DataFrame, k: int | None = None) -> str:
@@ -66,10 +70,11 @@ def of_pareto(table: pd.DataFrame, k: int | None = None) -> str:
     front = table[table["front"]]
     where = "" if k is None else f" at k = {k}"
     if len(front) == len(table):
-        return f"None of these {len(table)} methods is surpassed by another one in both loss and time{where}"
+        return f"Each of these {len(table)} methods is worth trying{where}: what takes longer loses less"
+    rest = len(table) - len(front)
     return (
-        f"{len(front)} of {len(table)} methods are worth trying{where}: each of the other {len(table) - len(front)} is "
-        "surpassed by one that is as quick and loses less"
+        f"{len(front)} of {len(table)} methods are worth trying{where}: for each of the other {rest}, one of them is as "
+        f"good in loss and time, to within {LESS_LOSS:g} % and {LESS_TIME:g} %"
     )
 
 

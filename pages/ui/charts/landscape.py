@@ -14,12 +14,20 @@ from pages.ui.text import escape_html
 # Pixels: a panel of a duel, a row of the matrix and what stands around its rows.
 _PANEL, _ROW, _AROUND = 215, 21, 95
 
+# Points of the front less far apart than this, in powers of ten, have their names one below another.
+_CLOSE = 0.25
+
 # Losses closer to the lowest than this, in percent, are drawn here: a logarithmic axis has no zero.
 _NEAR = 0.1
 
-# From hardly any difference to a large one; cells are light enough in both themes for the ink of their text.
-_SCALE = [[0.0, theme.tint(theme.GREEN, 0.65)], [0.35, "#F4F1DE"], [0.7, theme.tint(theme.ORANGE, 0.6)]]
-_SCALE += [[1.0, theme.tint(theme.VERMILLION, 0.75)]]
+# Green up to 1 %, cream at 10 %, red from 100 % on: cells are light enough in both themes for the ink of their text.
+_SCALE = [
+    [0.0, theme.tint(theme.GREEN, 0.6)],
+    [0.35, theme.tint(theme.GREEN, 0.25)],
+    [0.5, "#F7F3DC"],
+    [0.68, theme.tint(theme.ORANGE, 0.6)],
+    [1.0, theme.tint(theme.VERMILLION, 0.75)],
+]
 
 
 def duel_colors(first: str, second: str) -> tuple[str, str]:
@@ -98,7 +106,7 @@ def matrix(table: pd.DataFrame, missing: pd.DataFrame) -> go.Figure:
     missing : DataFrame
         That of :func:`microagg.landscape.incomplete`, which says why a cell is empty.
     """
-    columns = ["all" if name == "mean" else datasets.describe(str(name)).title for name in table.columns]
+    columns = [str(name) if name == "mean" else datasets.describe(str(name)).title for name in table.columns]
     rows = [escape_html(landscape.title(str(name))) for name in table.index]
     values = table.to_numpy(dtype=float)
     shown = np.log10(np.clip(values, _NEAR, None))
@@ -107,14 +115,13 @@ def matrix(table: pd.DataFrame, missing: pd.DataFrame) -> go.Figure:
         [_cell(value, where.get((method, data))) for data, value in zip(table.columns, line, strict=True)]
         for method, line in zip(table.index, values, strict=True)
     ]
-    finite = shown[np.isfinite(shown)]
     figure = go.Figure(
         go.Heatmap(
             z=shown,
             x=columns,
             y=rows,
-            zmin=float(finite.min(initial=-1)),
-            zmax=float(np.quantile(finite, 0.97)) if finite.size else 2.0,
+            zmin=0,
+            zmax=2,
             colorscale=_SCALE,
             showscale=False,
             xgap=2,
@@ -146,13 +153,12 @@ def _cell(value: float, ks: tuple[int, ...] | None) -> str:
 
 
 def loss_and_time(table: pd.DataFrame) -> go.Figure:
-    """Draw loss above the lowest known against seconds, and the front that no method surpasses in both.
+    """Draw loss above the lowest known against seconds, and the Pareto front of both.
 
     ``table`` is that of :func:`microagg.landscape.pareto`.
     """
     figure = go.Figure()
-    heights = table["above_best"].clip(lower=_NEAR)
-    table = table.assign(height=heights)
+    table = table.assign(height=table["above_best"].clip(lower=_NEAR))
     front, others = table[table["front"]], table[~table["front"]]
     figure.add_scatter(
         x=front["seconds"],
@@ -162,10 +168,17 @@ def loss_and_time(table: pd.DataFrame) -> go.Figure:
         hoverinfo="skip",
         showlegend=False,
     )
-    _methods(figure, others, "surpassed by a method that is as quick and loses less", surpassed=True)
-    _methods(figure, front, "worth trying: none is as quick and loses less", surpassed=False)
+    _methods(figure, others, "one of those is as good in both", surpassed=True)
+    _methods(figure, front, "worth trying", surpassed=False)
+    _names(figure, front)
+    low, high = (float(np.log10(table["seconds"].agg(end))) for end in ("min", "max"))
+    width = max(high - low, 0.5)
     figure.update_xaxes(
-        title="time for one partition (seconds of one core)", type="log", dtick=1, exponentformat="none"
+        title="time for one partition (seconds of one core)",
+        type="log",
+        dtick=1,
+        exponentformat="none",
+        range=[low - 0.35 * width, high + 0.06 * width],
     )
     figure.update_yaxes(
         title="loss above the lowest known (%)",
@@ -173,7 +186,7 @@ def loss_and_time(table: pd.DataFrame) -> go.Figure:
         tickvals=[_NEAR, 1, 10, 100, 1000],
         ticktext=[f"≤ {_NEAR:g}", "1", "10", "100", "1,000"],
     )
-    return finish(figure, 560)
+    return finish(figure, 480)
 
 
 def _methods(figure: go.Figure, table: pd.DataFrame, name: str, *, surpassed: bool) -> None:
@@ -182,12 +195,32 @@ def _methods(figure: go.Figure, table: pd.DataFrame, name: str, *, surpassed: bo
         x=table["seconds"],
         y=table["height"],
         name=name,
-        mode="markers" if surpassed else "markers+text",
+        mode="markers",
         marker={"color": colors, "size": 9 if surpassed else 13, "opacity": 0.6 if surpassed else 1},
         text=[escape_html(own) for own in table["title"]],
-        textposition="bottom left",
         cliponaxis=False,
         customdata=table["above_best"],
         hovertemplate="<b>%{text}</b><br>%{customdata:.3~g} % above the lowest loss known<br>%{x:.2~g} seconds"
         "<extra></extra>",
     )
+
+
+def _names(figure: go.Figure, front: pd.DataFrame) -> None:
+    """Write the names of the methods of the front below it, where no method is."""
+    before, row = -np.inf, 0
+    for own in front.to_dict("records"):
+        place = float(np.log10(own["seconds"]))
+        row = row + 1 if place - before < _CLOSE else 0
+        before = place
+        figure.add_annotation(
+            x=place,
+            y=float(np.log10(own["height"])),
+            text=escape_html(own["title"]),
+            ax=-16,
+            ay=14 + 17 * row,
+            xanchor="right",
+            showarrow=True,
+            arrowhead=0,
+            arrowwidth=1,
+            arrowcolor=theme.NEUTRAL,
+        )
