@@ -372,10 +372,7 @@ def main() -> None:
             print(f"stopped after {arguments.minutes:g} minutes: call it again to go on")
             break
         started = time.monotonic()
-        if name == "limits":
-            done = limits(data, seed, arguments.seconds)
-        else:
-            done = run_all(name, data, seed, arguments.bound)
+        done = limits(data, seed, arguments.seconds) if name == "limits" else run_all(name, data, seed, arguments.bound)
         if done:
             print(f"{name} on {data}, seed {seed}: {time.monotonic() - started:.1f} s", flush=True)
 

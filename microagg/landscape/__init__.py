@@ -3,8 +3,9 @@
 Measured by ``benchmarks/landscape.py`` and part of the package, so that it can be read without any data or benchmark:
 
 >>> from microagg import landscape
->>> own = landscape.duel("mdav-star", "v-mdav")
->>> own[(own["data"] == "simc") & (own["k"] == 10)].round(1)[["first", "second", "winner"]].values.tolist()
+>>> own = landscape.duel("mdav-star", "v-mdav").set_index(["data", "k"])
+>>> own.loc[("eia", 10), ["first", "second", "less"]].astype(float).round(2).to_dict()
+{'first': 2.63, 'second': 3.63, 'less': 27.56}
 """
 
 from microagg.landscape import conclusions

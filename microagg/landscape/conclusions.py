@@ -73,8 +73,8 @@ def of_pareto(table: pd.DataFrame, k: int | None = None) -> str:
         return f"Each of these {len(table)} methods is worth trying{where}: what takes longer loses less"
     rest = len(table) - len(front)
     return (
-        f"{len(front)} of {len(table)} methods are worth trying{where}: for each of the other {rest}, one of them is as "
-        f"good in loss and time, to within {LESS_LOSS:g} % and {LESS_TIME:g} %"
+        f"{len(front)} of {len(table)} methods are worth trying{where}: for each of the other {rest}, one of them is "
+        f"as good in loss and time, to within {LESS_LOSS:g} % and {LESS_TIME:g} %"
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+
 import numpy as np
 import pytest
 
@@ -105,6 +107,11 @@ def test_what_was_not_run_is_listed(small):
     table = landscape.incomplete()
     assert row(table, method="mdav", data="census")["ks"] == (2, 3)
     assert row(table, method="imhm", data="eia")["ks"] == ()
+
+
+def test_the_example_of_the_docstring_is_right():
+    assert doctest.testmod(landscape).attempted == 3
+    assert doctest.testmod(landscape).failed == 0
 
 
 @pytest.mark.parametrize(
