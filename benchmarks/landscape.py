@@ -135,13 +135,21 @@ class Results:
         own = self.runs
         return set(own.loc[(own["method"] == method) & (own["data"] == data) & (own["seed"] == seed), "k"])
 
-    def is_left_out(self, method: str, data: str) -> bool:
-        """Return whether a method takes too long on a data set."""
-        return any(entry["method"] == method and entry["data"] == data for entry in self.about["left_out"])
+    def is_left_out(self, method: str, data: str, bound: float) -> bool:
+        """Return whether a method is known to take more than ``bound`` seconds at some k on a data set."""
+        return any(entry["bound"] >= bound for entry in self._left_out(method, data))
 
-    def leave_out(self, method: str, data: str, k: int, why: str) -> None:
+    def leave_out(self, method: str, data: str, k: int, bound: float) -> None:
         """Keep in mind that a method is not run any further on a data set."""
-        self.about["left_out"].append({"method": method, "data": data, "k": k, "why": why})
+        self.about["left_out"].append({"method": method, "data": data, "k": k, "bound": bound})
+
+    def forget_left_out(self, method: str, data: str) -> None:
+        """Forget that a method took too long on a data set."""
+        gone = self._left_out(method, data)
+        self.about["left_out"] = [entry for entry in self.about["left_out"] if entry not in gone]
+
+    def _left_out(self, method: str, data: str) -> list[dict]:
+        return [entry for entry in self.about["left_out"] if (entry["method"], entry["data"]) == (method, data)]
 
     def add(self, method: str, rows: list[dict]) -> None:
         """Add runs of a method."""
@@ -244,7 +252,7 @@ def run_all(name: str, data: str, seed: int, bound: float) -> bool:
     method = landscape.METHODS[name]
     todo = [k for k in landscape.KS if k in FEW_KS.get(name, landscape.KS) and k <= len(problem.data)]
     missing = [k for k in todo if k not in results.has(name, data, seed)]
-    if not missing or results.is_left_out(name, data):
+    if not missing or results.is_left_out(name, data, bound):
         return False
     experiment.prepare(experiment.needed([method]))
     rows, too_long = [], None
@@ -261,9 +269,9 @@ def run_all(name: str, data: str, seed: int, bound: float) -> bool:
     # Another call of this script may have stored something meanwhile.
     results = Results()
     results.add(name, rows)
+    results.forget_left_out(name, data)
     if too_long:
-        results.leave_out(name, data, too_long, f"more than {bound:g} s at k = {too_long}")
-    results.about["bound"] = bound
+        results.leave_out(name, data, too_long, bound)
     results.write()
     return True
 
@@ -352,7 +360,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", default=[], choices=[*landscape.METHODS, "limits"])
     parser.add_argument("--data", nargs="*", default=list(landscape.DATA), choices=landscape.DATA)
-    parser.add_argument("--bound", type=float, default=10.0, help="seconds of the processor for one run")
+    parser.add_argument("--bound", type=float, default=20.0, help="seconds of the processor for one run")
     parser.add_argument(
         "--seconds",
         type=float,

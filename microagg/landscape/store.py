@@ -30,8 +30,8 @@ _SCALE = "zscore"
 def about() -> dict[str, Any]:
     """Return when and how the results were made.
 
-    Of the keys, ``bound`` is the most seconds that a method was given at one k, ``left_out`` has the method, the data
-    set, the first k and the reason of what was not run, and ``digests`` tell by method the code that was run.
+    Of the keys, ``left_out`` has the method, the data set, the first k of what was not run, and the seconds of the
+    processor (``bound``) that it took more of there; ``digests`` tell by method the code that was run.
     """
     found: dict[str, Any] = json.loads((_FOLDER / "about.json").read_text(encoding="utf-8"))
     return found

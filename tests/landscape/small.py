@@ -37,8 +37,7 @@ simu,1,2,50,20,linear program
 """
 ABOUT = {
     "date": "2026-11-22",
-    "bound": 10.0,
-    "left_out": [{"method": "imhm", "data": "eia", "k": 2, "why": "more than 10 s at k = 2"}],
+    "left_out": [{"method": "imhm", "data": "eia", "k": 2, "bound": 20.0}],
     "digests": {},
 }
 
