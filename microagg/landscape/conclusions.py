@@ -56,6 +56,8 @@ def of_matrix(table: pd.DataFrame, above: str = "best", k: int | None = None) ->
     where = "on average over k" if k is None else f"at k = {k}"
     what = "the lowest loss known" if above == "best" else "what is proven to be unavoidable"
     means = table["mean"].dropna()
+    if means.empty:
+        return f"No method was run on every data set {where}"
     quick = means[[not _searches(str(name)) for name in means.index]]
     best, passing, last = str(means.index[0]), str(quick.index[0]), str(means.index[-1])
     says = f"{_capital(where)}, {title(best)} loses {_figure(means[best])} % more than {what}"

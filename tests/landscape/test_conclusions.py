@@ -54,6 +54,7 @@ def test_a_matrix_says_the_best_the_best_without_a_search_and_the_worst():
         "At k = 5, MDAV-2 loses 15 % more than what is proven to be unavoidable; 2 of 3 methods lose over 20 % more, "
         "Projection 310 %"
     )
+    assert conclusions.of_matrix(table.loc[["imhm"]], k=9) == "No method was run on every data set at k = 9"
 
 
 def test_the_front_says_how_many_are_worth_trying(small):

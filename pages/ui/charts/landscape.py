@@ -195,6 +195,7 @@ def _methods(figure: go.Figure, table: pd.DataFrame, name: str, *, surpassed: bo
         x=table["seconds"],
         y=table["height"],
         name=name,
+        legendrank=1001 if surpassed else 1000,
         mode="markers",
         marker={"color": colors, "size": 9 if surpassed else 13, "opacity": 0.6 if surpassed else 1},
         text=[escape_html(own) for own in table["title"]],
