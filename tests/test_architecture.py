@@ -27,7 +27,7 @@ LAYERS = [
     {"coordinates", "datasets", "registry"},
     {"method"},
     {"problem", "variants"},
-    {"experiment", "release", "search", "sweeps"},
+    {"experiment", "landscape", "release", "search", "sweeps"},
     {"certificate", "literature"},
     {"compiling", "reproduction"},
     {"__init__"},

@@ -29,6 +29,7 @@ PAGES = {
     "release": ("pages/release.py", "Release"),
     "toy": ("pages/toy.py", "Toy example"),
     "methods": ("pages/methods.py", "Methods"),
+    "landscape": ("pages/landscape.py", "Landscape"),
     "published": ("pages/published.py", "Published results"),
 }
 
@@ -36,7 +37,7 @@ PAGES = {
 SECTIONS = {
     "": ("start", "data", "choose_k", "clusters", "release"),
     "Learn": ("toy", "methods"),
-    "Evidence": ("published",),
+    "Evidence": ("landscape", "published"),
 }
 
 _HEADINGS = {"start": "Protect records, keep the statistics"}

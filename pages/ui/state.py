@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from microagg import ALGORITHMS, datasets, literature
+from microagg import ALGORITHMS, datasets, landscape, literature
 from microagg.base import check_params
 from microagg.experiment import Method
 from microagg.scaling import SCALES
@@ -57,6 +57,13 @@ def _one_of(allowed: Collection[str], default: Any = "") -> Any:
 def _whole(text: str, low: int = 0) -> int:
     value = int(text)
     if value < low:
+        raise ValueError
+    return value
+
+
+def _measured_k(text: str) -> int:
+    value = int(text)
+    if value not in (0, *landscape.KS):
         raise ValueError
     return value
 
@@ -123,6 +130,12 @@ class Choices:
     stored: str = _one_of(
         ("printed", "adult", "beyond"), "printed"
     )  # the part of the published results that is looked at
+    view: str = _one_of(("duel", "matrix", "time"), "duel")  # of the landscape
+    first: str = _one_of(landscape.METHODS, "mdav-star")  # of its duel
+    rival: str = _one_of(landscape.METHODS, "v-mdav")
+    above: str = _one_of(("best", "floor"), "best")  # what its losses are compared with
+    at_k: int = dataclasses.field(default=0, metadata={"read": _measured_k})  # 0: the mean over all
+    on: str = _one_of(landscape.DATA)  # its data set; empty: all
 
     def params_of(self, key: str) -> dict[str, Any]:
         """Return the chosen parameters of an algorithm, defaults filled in."""

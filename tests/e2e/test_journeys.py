@@ -153,3 +153,26 @@ def test_an_algorithm_of_another_family_is_picked_and_the_table_of_runs_download
     lines = Path(waiting.value.path()).read_text(encoding="utf-8").splitlines()
     assert lines[0].startswith("method,label,k,information_loss")
     assert sorted(line.split(",")[0] for line in lines[1:]) == ["k-ward"] * 3 + ["mdav"] * 3
+
+
+def test_a_duel_of_two_methods_is_there_at_once_and_its_address_reproduces_it(page, server):
+    page.goto(f"{server.url}/landscape")
+    page.get_by_text("MDAV* loses less than V-MDAV on 5 of 7 data sets").wait_for()
+    page.wait_for_function("document.querySelectorAll('.js-plotly-plot .bars').length === 8")
+    # The first chart is on the first screen of a notebook, and of a phone.
+    for width, height in ((390, 844), (1440, 900)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_timeout(500)
+        box = page.locator(".js-plotly-plot").first.bounding_box()
+        assert box["y"] + box["height"] <= height
+    pick(page, "One method", "CBFS")
+    wait_for_address(page, "first=cbfs")
+    page.get_by_text("V-MDAV loses less than CBFS").wait_for()
+    page.get_by_text("Best γ of V-MDAV for each k").click()
+    page.get_by_text("V-MDAV (best γ) loses less than CBFS").wait_for()
+    wait_for_address(page, "rival=v-mdav-best")
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
+    page.get_by_text("V-MDAV (best γ) loses less than CBFS").wait_for()
+    page.wait_for_function("document.querySelectorAll('.js-plotly-plot .bars').length === 8")

@@ -1,0 +1,389 @@
+"""What every algorithm loses, on seven data sets and 22 values of k: the page "Landscape" and its stored curves.
+
+    MICROAGG_DATA_DIR=… NUMBA_NUM_THREADS=1 nice python benchmarks/landscape.py               # over an hour
+    MICROAGG_DATA_DIR=… NUMBA_NUM_THREADS=1 nice python benchmarks/landscape.py --only mdav-star v-mdav
+    MICROAGG_DATA_DIR=… NUMBA_NUM_THREADS=1 nice python benchmarks/landscape.py --only limits
+
+Every method of ``microagg.landscape.METHODS`` partitions Census, Tarragona, EIA, SimU, SimC, wine and breast_cancer
+(z-scores) at k = 2..20, 25, 50 and 100; random sets, and randomized algorithms, with the seeds 0 to 4. Then, for each
+of these data sets, seeds and k, a short search goes on from the best partition, and a linear program proves a floor;
+where ``results/quality.csv`` has what a minute of both gives, that counts, too.
+What is stored is kept, and only what is missing, or whose code has changed, is computed: a run that was stopped goes
+on where it was. Runs go from quick methods to slow ones, and each table is written after each method and data set.
+
+Seconds are those of the processor (``time.process_time``) on one core, so that what else runs on the machine hardly
+matters; of a method with several settings, all of them together. A method that takes more than ``--bound`` seconds at
+one k is not run on that data set any further, and what is left out so is stored with the reason. Results go to
+``microagg/landscape/``, as the dashboard and notebooks have no folder ``benchmarks``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import gzip
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+import microagg  # noqa: E402 - the checkout comes first
+from benchmarks import quality  # noqa: E402
+from microagg import certificate, datasets, experiment, landscape, literature, make  # noqa: E402
+from microagg.experiment import Method, Problem  # noqa: E402
+from microagg.metrics.bounds import LinearProgram  # noqa: E402
+from microagg.metrics.loss import percent, sst  # noqa: E402
+from microagg.progress import Cancelled, watched  # noqa: E402
+from microagg.search import Search  # noqa: E402
+from microagg.tables import digest_array  # noqa: E402
+
+FOLDER = ROOT / "microagg" / "landscape"
+RUNS, SETS, LIMITS, ABOUT = (FOLDER / name for name in ("runs.csv.gz", "sets.csv", "limits.csv", "about.json"))
+
+# What the search for the lowest loss, and the floor, depend on beside the algorithms.
+LIMITS_KEY = "iterated-local-search"
+
+#: Slow methods, the slowest last; all others come before them.
+SLOW = ("local-search", "imhm", "iterated-local-search", "pcl", "rimhm")
+
+#: Of the most expensive one, only some k are run.
+FEW_KS = {"rimhm": (3, 5, 10, 20)}
+
+RUN_COLUMNS = (
+    "data",
+    "seed",
+    "method",
+    "k",
+    "information_loss",
+    "n_groups",
+    "smallest_group",
+    "largest_group",
+    "chosen",
+    "seconds",
+)
+LIMIT_COLUMNS = ("data", "seed", "k", "search", "floor", "floor_by", "spent")
+
+
+def is_random(name: str) -> bool:
+    """Return whether a data set is drawn from a seed."""
+    return datasets.describe(name).kind == "synthetic"
+
+
+def seeds_of(method: str, data: str) -> range:
+    """Return the seeds with which a method runs on a data set."""
+    several = is_random(data) or not microagg.ALGORITHMS[landscape.METHODS[method].key].info.deterministic
+    return range(landscape.SEEDS if several else 1)
+
+
+def raw(name: str, seed: int) -> np.ndarray:
+    """Return the quasi-identifiers of a data set in their original units, shape (n, d)."""
+    return datasets.load(name, seed=seed if is_random(name) else None, download=False).X
+
+
+def problem_of(name: str, seed: int) -> Problem:
+    """Return a data set's z-scores, as what is partitioned."""
+    return Problem.of(microagg.standardize(raw(name, seed)))
+
+
+def with_seed(method: Method, seed: int) -> Method:
+    """Return a method with a seed, if it takes one."""
+    if microagg.ALGORITHMS[method.key].info.deterministic:
+        return method
+    return Method(method.key, {**method.params, "random_state": seed}, method.polish)
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Write a file at once: whoever reads it meanwhile finds the old one or the new one, whole."""
+    beside = path.with_name(f"{path.name}.new")
+    beside.write_bytes(content)
+    beside.replace(path)
+
+
+class Results:
+    """The tables stored so far."""
+
+    def __init__(self) -> None:
+        self.about = json.loads(ABOUT.read_text(encoding="utf-8")) if ABOUT.is_file() else {}
+        self.about.setdefault("digests", {})
+        self.about.setdefault("left_out", [])
+        self.runs = pd.read_csv(RUNS) if RUNS.is_file() else pd.DataFrame(columns=RUN_COLUMNS)
+        self.limits = pd.read_csv(LIMITS) if LIMITS.is_file() else pd.DataFrame(columns=LIMIT_COLUMNS)
+        if "spent" not in self.limits:
+            self.limits["spent"] = 0.5
+        self._drop_outdated()
+
+    def _drop_outdated(self) -> None:
+        """Forget what code computed that has changed since."""
+        fresh = {
+            name for name, method in landscape.METHODS.items() if self.about["digests"].get(name) == digest(method)
+        }
+        self.runs = self.runs[self.runs["method"].isin(fresh)]
+        self.about["left_out"] = [entry for entry in self.about["left_out"] if entry["method"] in fresh]
+        if self.about["digests"].get("limits") != limits_digest():
+            self.limits = self.limits.iloc[:0]
+
+    def has(self, method: str, data: str, seed: int) -> set[int]:
+        """Return the k for which there is a run."""
+        own = self.runs
+        return set(own.loc[(own["method"] == method) & (own["data"] == data) & (own["seed"] == seed), "k"])
+
+    def is_left_out(self, method: str, data: str, bound: float) -> bool:
+        """Return whether a method is known to take more than ``bound`` seconds at some k on a data set."""
+        return any(entry["bound"] >= bound for entry in self._left_out(method, data))
+
+    def leave_out(self, method: str, data: str, k: int, bound: float) -> None:
+        """Keep in mind that a method is not run any further on a data set."""
+        self.about["left_out"].append({"method": method, "data": data, "k": k, "bound": bound})
+
+    def forget_left_out(self, method: str, data: str) -> None:
+        """Forget that a method took too long on a data set."""
+        gone = self._left_out(method, data)
+        self.about["left_out"] = [entry for entry in self.about["left_out"] if entry not in gone]
+
+    def _left_out(self, method: str, data: str) -> list[dict]:
+        return [entry for entry in self.about["left_out"] if (entry["method"], entry["data"]) == (method, data)]
+
+    def add(self, method: str, rows: list[dict]) -> None:
+        """Add runs of a method."""
+        self.about["digests"][method] = digest(landscape.METHODS[method])
+        if rows:
+            new = pd.DataFrame(rows, columns=RUN_COLUMNS)
+            self.runs = new if self.runs.empty else pd.concat([self.runs, new], ignore_index=True)
+
+    def of(self, data: str, seed: int) -> dict[int, dict]:
+        """Return what is known of the lowest losses and the floors of a data set, by k."""
+        own = self.limits[(self.limits["data"] == data) & (self.limits["seed"] == seed)]
+        return {row["k"]: row for row in own.to_dict("records")}
+
+    def set_limits(self, data: str, seed: int, rows: list[dict]) -> None:
+        """Replace the lowest losses and the floors of a data set."""
+        self.about["digests"]["limits"] = limits_digest()
+        others = self.limits[(self.limits["data"] != data) | (self.limits["seed"] != seed)]
+        new = pd.DataFrame(rows, columns=LIMIT_COLUMNS)
+        self.limits = new if others.empty else pd.concat([others, new], ignore_index=True)
+
+    def write(self) -> None:
+        """Store the tables, in an order that makes differences readable."""
+        FOLDER.mkdir(exist_ok=True)
+        by = {"data": landscape.DATA.index, "method": list(landscape.METHODS).index}
+        runs = self.runs.sort_values(
+            ["method", "data", "seed", "k"],
+            key=lambda column: column.map(by[column.name]) if column.name in by else column,
+        )
+        runs = runs.assign(seconds=[f"{value:.2g}" for value in runs["seconds"]])
+        # Without the time of writing in the file's head, equal results are equal files.
+        how = {"index": False, "lineterminator": "\n"}
+        text = runs.to_csv(float_format="%.12g", **how)
+        replace(RUNS, gzip.compress(text.encode(), compresslevel=9, mtime=0))
+        limits = self.limits.sort_values(
+            ["data", "seed", "k"], key=lambda column: column.map(by["data"]) if column.name == "data" else column
+        )
+        replace(LIMITS, limits.to_csv(float_format="%.12g", **how).encode())
+        known = {*landscape.METHODS, "limits"}
+        self.about |= {
+            "command": "python benchmarks/landscape.py",
+            "date": datetime.date.today().isoformat(),
+            "version": microagg.__version__,
+            "digests": {name: own for name, own in sorted(self.about["digests"].items()) if name in known},
+        }
+        replace(ABOUT, (json.dumps(self.about, indent=2) + "\n").encode())
+
+
+@cache
+def digest(method: Method) -> str:
+    """Return a digest of the code that a method runs."""
+    return literature.code_digest(experiment.needed([method]))
+
+
+@cache
+def limits_digest() -> str:
+    """Return a digest of the code that searches for the lowest loss."""
+    return literature.code_digest([LIMITS_KEY])
+
+
+def order_of_methods() -> list[str]:
+    """Return all methods, those that are asked for most and the quick ones first."""
+    first = ("mdav-star", "v-mdav", "mdav", "mdav-plus", "cbfs", "v-mdav-best")
+    rest = [name for name in landscape.METHODS if name not in {*first, *SLOW}]
+    return [*first, *rest, *SLOW]
+
+
+def write_sets() -> None:
+    """Store what is known of each data set: its digest, by which it is recognized, and its size and spread."""
+    rows = []
+    for name in landscape.DATA:
+        for seed in range(landscape.SEEDS if is_random(name) else 1):
+            X = raw(name, seed)
+            spread = sst(microagg.standardize(X))
+            rows.append(
+                {"data": name, "seed": seed, "n": X.shape[0], "d": X.shape[1], "sst": f"{spread:.12g}"}
+                | {"digest": digest_array(X)}
+            )
+    replace(SETS, pd.DataFrame(rows).to_csv(index=False, lineterminator="\n").encode())
+
+
+def run(problem: Problem, method: Method, k: int, bound: float) -> tuple[experiment.Result, float]:
+    """Return a method's result at one k, and the seconds of the processor; raise Cancelled after ``bound`` of them."""
+    started = time.process_time()
+    with watched(clock(bound)):
+        result = experiment.run_one(problem, method, k)
+    return result, time.process_time() - started
+
+
+def row_of(result: experiment.Result, seconds: float) -> dict:
+    """Return what is stored of a result."""
+    row = result.row()
+    chosen = [value for name, value in result.params.items() if isinstance(result.method.params.get(name), tuple)]
+    names = ("k", "information_loss", "n_groups", "smallest_group", "largest_group")
+    return {name: row[name] for name in names} | {"chosen": chosen[0] if chosen else None, "seconds": seconds}
+
+
+def run_all(name: str, data: str, seed: int, bound: float) -> bool:
+    """Run a method at every k that is missing on a data set, and return whether there was anything to do."""
+    problem, results = problem_of(data, seed), Results()
+    method = landscape.METHODS[name]
+    todo = [k for k in landscape.KS if k in FEW_KS.get(name, landscape.KS) and k <= len(problem.data)]
+    missing = [k for k in todo if k not in results.has(name, data, seed)]
+    if not missing or results.is_left_out(name, data, bound):
+        return False
+    experiment.prepare(experiment.needed([method]))
+    rows, too_long = [], None
+    for k in missing:
+        try:
+            result, seconds = run(problem, with_seed(method, seed), k, bound)
+        except Cancelled:
+            seconds = bound
+        else:
+            rows.append({"data": data, "seed": seed, "method": name, **row_of(result, seconds)})
+        if seconds >= bound:
+            too_long = k
+            break
+    # Another call of this script may have stored something meanwhile.
+    results = Results()
+    results.add(name, rows)
+    results.forget_left_out(name, data)
+    if too_long:
+        results.leave_out(name, data, too_long, bound)
+    results.write()
+    return True
+
+
+def limits(data: str, seed: int, seconds: float) -> bool:
+    """Search on from the best partitions of a data set and prove floors; return whether there was anything to do."""
+    results = Results()
+    known = results.of(data, seed)
+    if known and all(row["spent"] >= seconds for row in known.values()):
+        return False
+    certificate.prepare()
+    rows = [limit(results, data, seed, k, seconds, known.get(k)) for k in landscape.KS]
+    results = Results()
+    results.set_limits(data, seed, rows)
+    results.write()
+    return True
+
+
+def limit(results: Results, data: str, seed: int, k: int, seconds: float, known: dict | None) -> dict:
+    """Return the lowest loss that a search finds on a data set at one k and a floor, or those known if they are better.
+
+    On random data, of which there are several sets, the search gets a third of the seconds.
+    """
+    problem = problem_of(data, seed)
+    X, total = problem.data, sst(problem.data)
+    searched = seconds / 3 if is_random(data) else seconds
+    search = Search(X, k, best_labels(results, problem, data, seed, k)).improve(watch=clock(searched))
+    # Its time is that of the wall where it does not ask: a few times as much, on a machine that does other things.
+    proven = LinearProgram(X, k).improve(4 * seconds, watch=clock(seconds))
+    # Away from the optimum between them by what rounding may have taken, so that each holds as it stands.
+    found, floor = percent(search.sse, total) * (1 + 1e-11), proven.information_loss * (1 - 1e-11)
+    by = "linear program" if proven.iterations else "known optimum" if proven.converged else "nearest neighbors"
+    others = [(known["search"], known["floor"], known["floor_by"])] if known else []
+    if longer := quality.stored().get((data, k)):
+        # Six digits are stored there.
+        others.append((float(longer["search_60"]) * (1 + 5e-6), float(longer["floor"]) * (1 - 5e-6), "linear program"))
+    for other_found, other_floor, other_by in others:
+        found = min(found, other_found)
+        floor, by = max((floor, by), (other_floor, other_by), key=lambda pair: pair[0])
+    return {"data": data, "seed": seed, "k": k, "search": found, "floor": floor, "floor_by": by, "spent": seconds}
+
+
+def clock(seconds: float) -> Callable[..., bool]:
+    """Return what says whether the processor has worked for less than ``seconds`` since now."""
+    started = time.process_time()
+    return lambda *_: time.process_time() - started < seconds
+
+
+def best_labels(results: Results, problem: Problem, data: str, seed: int, k: int) -> np.ndarray:
+    """Return the partition of the stored run that loses least, found again."""
+    runs = results.runs
+    own = runs[(runs["data"] == data) & (runs["seed"] == seed) & (runs["k"] == k)]
+    own = own[~own["method"].isin(SLOW[1:])]
+    if own.empty:
+        return make("mdav-star", k).fit(problem.data).labels_
+    method = with_seed(landscape.METHODS[own.loc[own["information_loss"].idxmin(), "method"]], seed)
+    return experiment.run_one(problem, method, k).partition.labels
+
+
+def units(only: list[str]) -> Iterator[tuple[str, str, int]]:
+    """Yield (method or "limits", data set, seed) in the order in which they are computed."""
+    for name in [name for name in order_of_methods() if name not in SLOW[1:]]:
+        if not only or name in only:
+            yield from units_of(name)
+    if not only or "limits" in only:
+        yield from (("limits", data, seed) for data, seed in every_set())
+    # Of the slow ones, too, the first seed comes before the second of any.
+    slow = [unit for name in SLOW[1:] if not only or name in only for unit in units_of(name)]
+    yield from sorted(slow, key=lambda unit: unit[2])
+
+
+def units_of(name: str) -> list[tuple[str, str, int]]:
+    """Return (method, data set, seed) of a method, the first seed of every data set before the second of any."""
+    return sorted(
+        [(name, data, seed) for data in landscape.DATA for seed in seeds_of(name, data)], key=lambda unit: unit[2]
+    )
+
+
+def every_set() -> list[tuple[str, int]]:
+    """Return (data set, seed) of all."""
+    return [(name, seed) for name in landscape.DATA for seed in range(landscape.SEEDS if is_random(name) else 1)]
+
+
+def main() -> None:
+    """Read the command line, and measure."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="*", default=[], choices=[*landscape.METHODS, "limits"])
+    parser.add_argument("--data", nargs="*", default=list(landscape.DATA), choices=landscape.DATA)
+    parser.add_argument("--bound", type=float, default=20.0, help="seconds of the processor for one run")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=3.0,
+        help="of the processor for each search and each floor",
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=90.0, help="after which no further method or data set is begun"
+    )
+    arguments = parser.parse_args()
+    began = time.monotonic()
+    write_sets()
+    for name, data, seed in units(arguments.only):
+        if data not in arguments.data:
+            continue
+        if time.monotonic() - began > 60 * arguments.minutes:
+            print(f"stopped after {arguments.minutes:g} minutes: call it again to go on")
+            break
+        started = time.monotonic()
+        done = limits(data, seed, arguments.seconds) if name == "limits" else run_all(name, data, seed, arguments.bound)
+        if done:
+            print(f"{name} on {data}, seed {seed}: {time.monotonic() - started:.1f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
