@@ -10,7 +10,7 @@ import numpy as np
 
 from microagg.records import Attribute
 from microagg.validation import shortened
-from microagg.words import gap_in_words, listing, number, percent, rough
+from microagg.words import gap_in_words, listing, number, percent
 
 __all__ = [
     "count",
@@ -22,7 +22,6 @@ __all__ = [
     "named",
     "number",
     "percent",
-    "rough",
     "sentence",
     "shortened",
     "value",

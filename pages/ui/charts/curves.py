@@ -52,8 +52,8 @@ def measure_curves(
         The measure, of :data:`pages.ui.charts.measures.NUMBERS` or ``CATEGORIES``.
     against : {"k", "records"}
     floor, best
-        Of the loss of numbers: what no method can get below, and the lowest IL known at each k, in percent. The optimum
-        lies between them.
+        Of the loss of numbers: what no method can get below, and the lowest IL known at each k, in percent, a search's
+        among them. The optimum lies between them.
     proven
         Floors that a search has proven at single values of k, which are marked there.
     limit
@@ -74,7 +74,7 @@ def measure_curves(
     places = sorted({int(place) for place in rows[across]} | {bound.k for bound in floor})
     hover = Hover(rows, name, across, measure, floor, best)
     if floor:
-        _floor(figure, floor, proven, best or {})
+        _floor(figure, floor, proven, _envelope(methods))
     if line:
         _helper(figure, line[0], list(line[1]), [measure.factor * value for value in line[1].values()], theme.NEUTRAL)
     for variant, part in rows.groupby("variant", sort=False):
@@ -82,11 +82,7 @@ def measure_curves(
     if name == "information_loss" and numeric:
         _before_polishing(figure, rows)
     if limit is not None:
-        _helper(figure, f"limit {limit:g} %", [places[0], places[-1]], [limit, limit], theme.HIGHLIGHT, "dash")
-        says = f"largest acceptable loss, {limit:g} %"
-        figure.add_annotation(
-            text=says, xref="paper", x=0, xanchor="left", y=limit, yanchor="bottom", showarrow=False, font={"size": 11}
-        )
+        _limit(figure, rows, places, limit)
     at = rows[(rows["variant"] == selected[0]) & (rows["k"] == selected[1])] if selected else rows.iloc[:0]
     if not at.empty:
         ring(figure, at[across], measure.factor * at[name], "chosen")
@@ -99,6 +95,12 @@ def measure_curves(
     finish(figure, _HEIGHT)
     _name_lines(figure, rows[rows[across] == places[-1]], places[-1], name, measure, up, floor, line)
     return figure
+
+
+def _envelope(methods: pd.DataFrame) -> pd.Series:
+    """Return the lowest IL of all methods at each k; what serves a larger k serves a smaller one, too."""
+    lowest = methods.groupby("k")["information_loss"].min()
+    return lowest[::-1].cummin()[::-1]
 
 
 def _above_best(rows: pd.DataFrame, methods: pd.DataFrame) -> pd.DataFrame:
@@ -121,9 +123,7 @@ def waiting(ks: Sequence[int]) -> go.Figure:
 # --- lines ------------------------------------------------------------------------------------------------------------
 
 
-def _floor(
-    figure: go.Figure, floor: Sequence[bounds.Bound], proven: Sequence[bounds.Bound], best: Mapping[int, float]
-) -> None:
+def _floor(figure: go.Figure, floor: Sequence[bounds.Bound], proven: Sequence[bounds.Bound], lowest: pd.Series) -> None:
     figure.add_scatter(
         x=[bound.k for bound in floor],
         y=[bound.information_loss for bound in floor],
@@ -134,17 +134,16 @@ def _floor(
         fillcolor=theme.FLOOR_FILL,
         hoverinfo="skip",
     )
-    if best:
-        figure.add_scatter(
-            x=list(best),
-            y=list(best.values()),
-            name="best known; the optimum lies between it and the floor",
-            mode="lines",
-            line={"color": theme.NEUTRAL, "width": 1.5},
-            fill="tonexty",
-            fillcolor=theme.BAND,
-            hoverinfo="skip",
-        )
+    figure.add_scatter(
+        x=lowest.index,
+        y=lowest,
+        name="lowest of the methods",
+        mode="lines",
+        line={"color": theme.NEUTRAL, "width": 0},
+        fill="tonexty",
+        fillcolor=theme.BAND,
+        hoverinfo="skip",
+    )
     if proven:
         figure.add_scatter(
             x=[bound.k for bound in proven],
@@ -169,16 +168,37 @@ def _helper(figure: go.Figure, name: str, x: list[int], y: list[float], color: s
     )
 
 
+def _limit(figure: go.Figure, rows: pd.DataFrame, places: Sequence[int], limit: float) -> None:
+    """Draw the largest acceptable loss, its words at the end that is farther from the curves."""
+    _helper(figure, f"limit {limit:g} %", [places[0], places[-1]], [limit, limit], theme.HIGHLIGHT, "dash")
+    free = [(rows.loc[rows["k"] == k, "information_loss"] - limit).abs().min() for k in (places[0], places[-1])]
+    at_left = not free[1] > free[0]
+    figure.add_annotation(
+        text=f"largest acceptable loss, {limit:g} %",
+        xref="paper",
+        x=0 if at_left else 1,
+        xanchor="left" if at_left else "right",
+        y=limit,
+        yanchor="bottom",
+        showarrow=False,
+        font={"size": 11},
+    )
+
+
 def _line(
     figure: go.Figure, variant: str, part: pd.DataFrame, across: str, name: str, measure: measures.Measure, hover: Hover
 ) -> None:
     style = theme.style(variant)
+    found = variant == state.FOUND
     points: list[dict[str, Any]] = [{str(key): row[key] for key in row} for row in part.to_dict("records")]
     figure.add_scatter(
         x=part[across],
         y=measure.factor * part[name],
         name=escape_html(part["title"].iloc[0]),
-        mode="lines+markers",
+        # A search is for single values of k: a line between them would say something of those where there was none.
+        mode="markers+text" if found else "lines+markers",
+        text=["found by search"] * len(part) if found else None,
+        textposition="middle right",
         line={"color": style.color, "dash": style.dash, "width": 2},
         marker={
             "symbol": style.symbol,
@@ -339,6 +359,6 @@ def certificate(own: Certificate) -> go.Figure:
     figure.update_xaxes(title="time spent searching (seconds)", rangemode="tozero")
     span = [math.log10(least) - 0.1, math.log10(high) + 0.15]
     figure.update_yaxes(
-        title="above the optimum at most (%)", type="log", range=span, dtick=1 if span[1] - span[0] > 1.5 else "D2"
+        title="above the optimum at most (%)", type="log", range=span, dtick=1 if span[1] - span[0] > 2.2 else "D2"
     )
     return finish(figure, 300)

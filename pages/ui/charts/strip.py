@@ -57,12 +57,13 @@ def add_strip(
     bounds = edges(list(won), span, steep=steep)
     colors, texts, lefts, widths = [], [], [], []
     for first, last, names in runs(won):
+        left, right = bounds[first], bounds[last + 1]
         one = len(names) == 1
-        colors.append(theme.style(names[0]).color if one else theme.NEUTRAL)
         text = titles[names[0]] if one else "equal"
-        texts.append(escape_html(text) if last + 1 - first >= len(won) * _LETTER * len(text) else "")
-        lefts.append(bounds[first])
-        widths.append(bounds[last + 1] - bounds[first])
+        colors.append(theme.style(names[0]).color if one else theme.NEUTRAL)
+        texts.append(escape_html(text) if _share(left, right, span, steep=steep) >= _LETTER * len(text) else "")
+        lefts.append(left)
+        widths.append(right - left)
     figure.add_bar(
         x=lefts,
         y=[1] * len(lefts),
@@ -99,11 +100,15 @@ def numbered(places: Sequence[int], chosen: int | None, span: tuple[float, float
     if chosen is None:
         return some
 
-    def at(k: float) -> float:
-        return math.log(k) if steep else k
+    far = [k for k in some if _share(min(k, chosen), max(k, chosen), span, steep=steep) >= _NEAREST]
+    return sorted({chosen, *far})
 
-    room = _NEAREST * (at(span[1]) - at(span[0]))
-    return sorted({chosen, *(k for k in some if abs(at(k) - at(chosen)) >= room)})
+
+def _share(left: float, right: float, span: tuple[float, float], *, steep: bool) -> float:
+    """Return which share of an axis lies between two places of it."""
+    if steep:
+        return math.log(right / left) / math.log(span[1] / span[0])
+    return (right - left) / (span[1] - span[0])
 
 
 def add_axis(
@@ -153,6 +158,7 @@ def add_axis(
             marker={"symbol": "circle-open", "size": 24, "color": theme.HIGHLIGHT, "line": {"width": 2}},
             unselected={"marker": {"opacity": 1}},
             hoverinfo="skip",
+            cliponaxis=False,
             name="chosen k",
         )
     figure.update_layout(yaxis3={"domain": _AXIS, "range": [0, 1], "visible": False, "fixedrange": True})

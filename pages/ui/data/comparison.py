@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import streamlit as st
 
@@ -24,8 +26,7 @@ def controls(workspace: Workspace) -> None:
         if len(able) < len(VARIANTS):
             with st.expander("Which methods do not fit, and why"):
                 _unfit(workspace)
-    text = state.current().ks.strip(" ,;") or _usual_ks(workspace)
-    with st.popover(f"k: {escape_markdown(shortened(text, 14))}", key="compared_ks"):
+    with st.popover(f"k: {escape_markdown(_shown_ks(workspace))}", key="compared_ks"):
         state.bound(
             st.text_input,
             "Values of k, the minimum group size",
@@ -116,11 +117,13 @@ def say_sample(workspace: Workspace) -> None:
     if not workspace.is_sample:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.info(
-            f"This is a sample: {workspace.n:,} of {workspace.n_complete:,} records. On all of them losses are lower, "
-            "often by half and more, as there are nearer neighbors."
+        st.caption(
+            f"**This is a sample: {workspace.n:,} of {workspace.n_complete:,} records.** On all of them losses are lower, "
+            "often by half and more, as there are nearer neighbors.",
+            width="content",
         )
-        st.button(f"Take all {workspace.n_complete:,}", on_click=state.update, kwargs={"sample": 0})
+        label = f"Take all {workspace.n_complete:,}"
+        st.button(label, on_click=state.update, kwargs={"sample": 0}, type="tertiary")
 
 
 def _unfit(workspace: Workspace) -> None:
@@ -150,6 +153,13 @@ def _why(workspace: Workspace, name: str) -> str:
 
 def _usual_ks(workspace: Workspace) -> str:
     return "2–20" if workspace.is_numeric else "2, 5, 10, 20, 50, 100"
+
+
+def _shown_ks(workspace: Workspace) -> str:
+    """Return what is compared, on a button: as it is written, or from where to where if that is long."""
+    text = state.current().ks.strip(" ,;") or _usual_ks(workspace)
+    values = [int(digits) for digits in re.findall(r"[0-9]{1,9}", text)]
+    return f"{min(values):,} … {max(values):,}" if len(text) > 8 and values else shortened(text, 12)
 
 
 def ks(workspace: Workspace) -> list[int]:

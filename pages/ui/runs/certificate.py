@@ -26,7 +26,7 @@ from pages.ui.charts.layout import show_figure
 from pages.ui.data import methods
 from pages.ui.data.workspace import Workspace
 from pages.ui.runs import floor, jobs
-from pages.ui.text import escape_markdown, file_name, gap_in_words, percent, rough
+from pages.ui.text import escape_markdown, file_name, gap_in_words, percent
 
 #: How long one click searches.
 SECONDS = 30
@@ -244,7 +244,7 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
         if best is not None and least > 0:
             st.metric(
                 "Above the optimum at most",
-                rough(100 * (best / least - 1)),
+                f"{100 * (best / least - 1):.2g} %",
                 help="By how much the best found exceeds the proven floor: the optimum lies between them.",
                 width="content",
             )
@@ -252,15 +252,12 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
     if own and len(own.found) + len(own.proven) > 2:
         show_figure(
             curves.certificate(own),
-            title=f"At k = {k} the best partition found is {gap_in_words(*_last(own))}",
+            title=f"At k = {k} the best partition found is {gap_in_words(own.found[-1][1], own.proven[-1][1])}, after "
+            f"{own.seconds:.3g} s of search",
             key="certificate",
             alt=f"By how many percent the best partition found lies above the optimum at most, falling, at k = {k} against "
             "the time spent.",
         )
-
-
-def _last(own: Certificate) -> tuple[float, float]:
-    return own.found[-1][1], own.proven[-1][1]
 
 
 def _chosen(workspace: Workspace, k: int, rows: pd.DataFrame) -> tuple[str, float | None]:
