@@ -93,6 +93,20 @@ class Certificate:
         """Whether found and proven meet, to within rounding: the partition is an optimum."""
         return is_closed(self.found[-1][1], self.proven[-1][1])
 
+    @property
+    def course(self) -> list[tuple[float, float, float]]:
+        """The seconds spent, the loss found and the floor proven by then, in percent, after each step and now."""
+        found, proven = list(self.found), list(self.proven)
+        times = sorted({seconds for seconds, _ in (*found, *proven)} | {self.seconds})
+        return [
+            (
+                time,
+                [loss for seconds, loss in found if seconds <= time][-1],
+                [floor for seconds, floor in proven if seconds <= time][-1],
+            )
+            for time in times
+        ]
+
     def narrow(self, seconds: float, watch: Watch | None = None) -> Self:
         """Search and prove for at most ``seconds`` more, or until both meet, and return the object itself.
 

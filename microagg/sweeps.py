@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import pandas as pd
 
+from microagg.curves import Knee, knee, largest_k_within
 from microagg.metrics import generalization
-from microagg.words import listing, number, percent
+from microagg.words import listing, number, percent, rough
+
+# Measures whose relative difference is at most this are the same, to within rounding.
+_ROUNDING = 1e-9
 
 
 def summary(rows: pd.DataFrame, measure: str, k: int, where: str = "") -> str:
@@ -64,6 +68,69 @@ def _of_loss(rows: pd.DataFrame) -> str:
         low, high = min(loss), max(loss)
         return f"{first} loses {percent(loss[low])} at k = {low}, {percent(loss[high])} at k = {high}"
     return f"{first} loses least at {wins.iloc[0]} of {len(best)} values of k"
+
+
+def winners(rows: pd.DataFrame, measure: str, across: str = "k") -> dict[int, list[str]]:
+    """Return for each k the variants whose measure is lowest there: several if they agree to within rounding.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    measure : str
+        A column.
+    across : str
+        The column that stands in for k.
+
+    Returns
+    -------
+    dict
+        Ascending in k; variants in the order of ``rows``.
+    """
+    found = {}
+    for place, here in rows.groupby(across):
+        lowest = here[measure].min()
+        found[int(str(place))] = list(
+            dict.fromkeys(here.loc[here[measure] <= lowest + _ROUNDING * abs(lowest), "variant"])
+        )
+    return found
+
+
+def choice_in_words(rows: pd.DataFrame, limit: float, most: int) -> str:
+    """Return the largest k within a limit, and where the loss bends, of one method, as a sentence.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        The rows of one method, in any order.
+    limit : float
+        The largest acceptable loss, in percent.
+    most : int
+        The largest k that there can be: how many records there are.
+    """
+    title, loss = rows["title"].iloc[0], dict(zip(rows["k"], rows["information_loss"], strict=True))
+    first, last = min(loss), max(loss)
+    largest = largest_k_within(list(loss), list(loss.values()), limit)
+    if largest is None:
+        lowest = min(loss, key=lambda k: (loss[k], k))
+        says = (
+            f"{title} loses more than {limit:g} % at every k compared, at least {rough(loss[lowest])} at k = {lowest}"
+        )
+        says += "; a smaller k may lose less" if first > 2 and lowest == first else ""
+    elif largest == last and last < most:
+        says = (
+            f"{title} loses no more than {rough(loss[last])} even at k = {last}, the largest k compared: more may be "
+            f"possible within {limit:g} %"
+        )
+    else:
+        says = f"{title} stays within {limit:g} % up to k = {largest}, where it loses {rough(loss[largest])}"
+    return f"{says}; {_bend_in_words(knee(list(loss), list(loss.values())), loss)}."
+
+
+def _bend_in_words(bend: Knee | None, loss: dict[int, float]) -> str:
+    if bend is None:
+        return "the loss rises evenly, so no k stands out"
+    before, after = ("fast", "slowly") if bend.flattens else ("slowly", "fast")
+    return f"the loss rises {before} up to k = {bend.k} ({rough(loss[bend.k])}) and {after} beyond"
 
 
 def _of_discernibility(here: pd.DataFrame, at: str) -> str:

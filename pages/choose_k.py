@@ -7,8 +7,9 @@ import pandas as pd
 import streamlit as st
 
 from microagg import metrics, sweeps
-from microagg.experiment import Knee, Method, knee, largest_k_within
+from microagg.experiment import Method
 from microagg.ks import spread
+from microagg.rules import RULES
 from microagg.tables import to_csv
 from microagg.variants import VARIANTS
 from pages.ui import shell, state, widgets
@@ -18,26 +19,23 @@ from pages.ui.charts.measures import measures
 from pages.ui.data import comparison, methods
 from pages.ui.data.workspace import Workspace, chosen_workspace
 from pages.ui.runs import certificate, floor, jobs
-from pages.ui.text import escape_markdown, listing, percent
+from pages.ui.text import escape_markdown, listing
 
 _CHART = "loss_chart"
 
 
 def body() -> None:
     """Draw the page."""
-    st.markdown(
-        "A larger k protects better and loses more. The curves show what each method loses. **Click a point** to choose "
-        "that method and k for the pages Clusters and Release."
-    )
+    st.markdown("**Click a k.** A larger one protects and loses more.")
     workspace = chosen_workspace()
-    comparison.controls(workspace)
-    ks = comparison.ks(workspace)
     names = methods.compared(workspace)
+    shown = _options(workspace)
+    comparison.say_left_out(workspace)
+    ks = comparison.ks(workspace)
     if not names:
         st.info("Choose at least one method above.")
         return
     comparison.say_sample(workspace)
-    shown = _pick(workspace, names)
     variants = methods.sweep_methods(workspace, names)
     # Polishing takes long: the k that is looked at goes first then.
     order = spread(ks, first=state.current().k if any(method.polish for method in variants) else None)
@@ -45,11 +43,7 @@ def body() -> None:
     job = jobs.sweep(workspace, cells)
 
     def draw() -> None:
-        rows = _rows(workspace, variants, ks)
-        if rows.empty:
-            st.caption("The first results appear here in a moment.")
-            return
-        _chart(workspace, rows, shown, ks)
+        _chart(workspace, _rows(workspace, variants, ks), shown, ks)
         if workspace.is_numeric:
             floor.status(workspace)
 
@@ -62,29 +56,16 @@ def body() -> None:
         searching = certificate.is_searching()
         floor.while_rising(workspace, ks, draw)
         _helper(workspace, rows)
-        certificate.section(workspace, searching=searching)
+        certificate.section(workspace, rows, searching=searching)
         _table(workspace, rows, ks)
 
 
-def _pick(workspace: Workspace, names: Sequence[str]) -> str:
-    """Draw what chooses how methods are shown and run, and return the measure."""
-    grids = widgets.has_grid(names) if workspace.is_numeric else []
+def _options(workspace: Workspace) -> str:
+    """Draw in one line what chooses the methods, how they are run and what is shown, and return the measure."""
     available = measures(numeric=workspace.is_numeric, classes=workspace.classes is not None)
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="center", key="options"):
         shown = widgets.pick_measure({name: measure.label for name, measure in available.items()}, "w_measure")
-        if workspace.is_numeric:
-            widgets.polish("w_polish")
-        if grids:
-            named = listing([f"{param.symbol or param.name} of {widgets.title_of(key)}" for key, param in grids])
-            first = grids[0][1]
-            state.bound(
-                st.toggle,
-                f"Best {named} for each k",
-                "best",
-                help=f"As the literature reports it: all of {first.grid[0]:g}, {first.grid[1]:g}, …, {first.grid[-1]:g} are "
-                "run and the lowest loss is shown, a choice made with the result in view. Off: the value set in the "
-                "line at the top or under Settings.",
-            )
+        comparison.controls(workspace)
     return shown
 
 
@@ -101,28 +82,24 @@ def _rows(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int
 
 
 def _chart(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int]) -> None:
-    choices = state.current()
-    measure = measures(numeric=workspace.is_numeric)[name]
-    is_loss = name == "information_loss"
     # Asked for whatever is shown, as the table below needs it, too.
-    proven = certificate.floors(workspace, ks)
-    line = None
-    if name == "discernibility":
-        line = (
-            "no method can get below",
-            {k: float(metrics.generalization.least_discernibility(workspace.n, k)) for k in ks},
-        )
-    elif name == "classification":
-        whole = 1 - max(pd.Series(workspace.classes).value_counts(normalize=True))
-        line = ("all records in one group", dict.fromkeys(ks, whole))
+    soon = floor.proven(workspace, ks)
+    measure = measures(numeric=workspace.is_numeric)[name]
+    if rows.empty:
+        show_figure(curves.waiting(ks), title=measure.label, key="waiting", alt="No method has been run yet.")
+        return
+    choices = state.current()
+    is_loss = name == "information_loss"
+    of_numbers = is_loss and workspace.is_numeric
     show_figure(
         curves.measure_curves(
             certificate.with_found(workspace, rows, ks),
             name,
-            floor=[bound for bound in proven if bound.converged or bound.sse > 0] if is_loss else (),
-            best=certificate.best_known(workspace, ks) if is_loss and workspace.is_numeric else None,
+            floor=[bound for bound in soon if bound.converged or bound.sse > 0] if is_loss else (),
+            proven=certificate.marks(workspace, ks) if of_numbers else (),
+            best=certificate.best_known(workspace, ks, rows) if of_numbers else None,
             limit=choices.limit if is_loss else None,
-            line=line,
+            line=_line(workspace, name, ks),
             selected=(methods.chosen(workspace), choices.k),
         ),
         title=sweeps.summary(rows, name, choices.k),
@@ -132,13 +109,34 @@ def _chart(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int
         alt=f"{measure.label} against k for {listing(list(dict.fromkeys(rows['title'])))}; the table below has the same "
         "numbers.",
     )
-    st.caption(measure.meaning)
+    st.caption(f"{measure.meaning}{_rules_in_words(ks)}")
+
+
+def _line(workspace: Workspace, name: str, ks: Sequence[int]) -> tuple[str, Mapping[int, float]] | None:
+    """Return the line that belongs to a measure: its name, and its value at each k."""
+    if name == "discernibility":
+        least = {k: float(metrics.generalization.least_discernibility(workspace.n, k)) for k in ks}
+        return "no method can get below", least
+    if name == "classification":
+        whole = 1 - max(pd.Series(workspace.classes).value_counts(normalize=True))
+        return "all records in one group", dict.fromkeys(ks, whole)
+    return None
+
+
+def _rules_in_words(ks: Sequence[int]) -> str:
+    """Return in Markdown the rules marked on the axis, each with its source; empty if there are none."""
+    marked = [rule for rule in RULES if ks[0] <= rule.k <= ks[-1]]
+    if not marked:
+        return ""
+    said = "; ".join(f"{rule.k} [{rule.who}]({rule.url}), {rule.says}" for rule in marked)
+    return f" **▲ Rules that some must follow**: {said}. Check your own."
 
 
 def _select() -> None:
     points = st.session_state[_CHART].selection.points
     if not points or not isinstance(points[0].get("customdata"), list):
         return
+    # A click beside the lines chooses a k, but no method.
     name, k = points[0]["customdata"][:2]
     choices = state.current()
     if name in VARIANTS and choices.best:
@@ -147,15 +145,15 @@ def _select() -> None:
         found = jobs.results().row(workspace.digest, method, int(k))
         if found:
             state.set_params(VARIANTS[name].key, found["settings"])
-    if name in VARIANTS or name == state.FOUND:
-        state.update(method=name, k=int(k))
+    chosen = {"method": name} if name in VARIANTS or name == state.FOUND else {}
+    state.update(k=int(k), **chosen)
 
 
 def _helper(workspace: Workspace, rows: pd.DataFrame) -> None:
     choices = state.current()
-    loss = "IL" if workspace.is_numeric else "Total-IL"
     st.subheader("What to choose")
-    left, right = st.columns([1, 4], vertical_alignment="top")
+    own, others = _of_chosen(workspace, rows)
+    left, right = st.columns([1, 4], vertical_alignment="center")
     with left:
         state.bound(
             st.number_input,
@@ -167,36 +165,28 @@ def _helper(workspace: Workspace, rows: pd.DataFrame) -> None:
             help="The largest k with an information loss of at most this is the best protection at that price. The page "
             "Release warns of a release that loses more.",
         )
-    table = []
-    for title, part in rows.groupby("title", sort=False):
-        ks, losses = part["k"].to_numpy(), part["information_loss"].to_numpy()
-        largest = largest_k_within(ks, losses, choices.limit)
-        bend = knee(ks, losses)
-        at = dict(zip(ks, losses, strict=True))
-        table.append(
-            {
-                "Method": escape_markdown(title),
-                f"Largest k with {loss} ≤ {choices.limit:g} %": "none of these"
-                if largest is None
-                else f"{largest} ({percent(at[largest])})",
-                "Knee at k": "none" if bend is None else f"{bend.k} ({percent(at[bend.k])})",
-                "The loss rises": _rise_in_words(bend),
-            }
-        )
     with right:
-        st.table(pd.DataFrame(table), border="horizontal", hide_index=True)
-    st.caption(
-        "The largest k within your limit, which the page Release uses too, is the strongest protection you can afford: a "
-        "partition for a larger k also serves every smaller one. The knee is where the curve is farthest from the "
-        "straight line between its ends, so it depends on the values of k shown."
-    )
+        st.markdown(f"**{escape_markdown(sweeps.choice_in_words(own, choices.limit, workspace.n))}**")
+        st.caption(
+            "A partition for a larger k also serves every smaller one. Where the loss bends depends on the values of k "
+            "shown: it is where the curve is farthest from the straight line between its ends."
+        )
+    if others:
+        with st.expander("The same for the other methods"):
+            for part in others:
+                says = sweeps.choice_in_words(part, choices.limit, workspace.n)
+                st.markdown(f"- {escape_markdown(says)}")
     _go_on(workspace)
 
 
-def _rise_in_words(bend: Knee | None) -> str:
-    if bend is None:
-        return "evenly: no k stands out"
-    return "fast up to the knee, slowly after it" if bend.flattens else "slowly up to the knee, fast after it"
+def _of_chosen(workspace: Workspace, rows: pd.DataFrame) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
+    """Return the rows of the chosen method, or of the one that loses least where it is not compared, and the others'."""
+    parts = {str(variant): part for variant, part in rows.groupby("variant", sort=False)}
+    name = methods.chosen(workspace)
+    if name not in parts:
+        name = min(parts, key=lambda other: parts[other]["information_loss"].mean())
+    own = parts.pop(name)
+    return own, list(parts.values())
 
 
 def _go_on(workspace: Workspace) -> None:
@@ -204,7 +194,7 @@ def _go_on(workspace: Workspace) -> None:
     if name == state.FOUND and certificate.found(workspace, k) is None:
         st.warning(
             f"The chosen partition is the best that a search has found at k = {k}, and this session has not searched "
-            "there: search again below, or click a point."
+            "there: search again below, or click a k."
         )
         return
     with st.container(horizontal=True, vertical_alignment="center"):

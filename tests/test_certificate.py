@@ -58,6 +58,12 @@ def test_time_narrows_it_from_both_sides(X):
     assert all(seconds > spent for seconds, _ in own.found[steps:])
 
 
+def test_its_course_has_both_after_each_step():
+    own = Certificate(CORNERS, 4)
+    own.found, own.proven, own.seconds = [(0.0, 9.0), (2.0, 8.0)], [(0.0, 1.0), (1.0, 3.0), (2.0, 4.0)], 5.0
+    assert own.course == [(0.0, 9.0, 1.0), (1.0, 9.0, 3.0), (2.0, 8.0, 4.0), (5.0, 8.0, 4.0)]
+
+
 def test_four_squares_far_apart_are_grouped_and_proven_to_be_the_optimum():
     # Each square of side 1 has SSE 4 · 0.5; the start mixes them.
     own = Certificate(CORNERS, 4, np.arange(16) % 4).narrow(60)

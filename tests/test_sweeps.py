@@ -75,3 +75,49 @@ def test_a_class_penalty_costs_and_gains():
         "At k = 10, a class penalty of 2 takes CM from 20.0 % to 15.0 % at 5 % more Total-IL"
     )
     assert sweeps.summary_of_tradeoff(rows, 3.0) == "What greedy k-member gains and loses by a class penalty"
+
+
+def test_winners_are_those_that_are_lowest_at_each_k():
+    rows = rows_of([5, 2, 3], "information_loss", a=[3.0, 1, 2], b=[4.0, 1, 1], c=[3.5, 2, 1.5])
+    assert list(sweeps.winners(rows, "information_loss").items()) == [(2, ["a", "b"]), (3, ["b"]), (5, ["a"])]
+    assert sweeps.winners(rows.iloc[:0], "information_loss") == {}
+
+
+def curve(losses, first=2):
+    """Return the rows of one method over consecutive k."""
+    return rows_of(range(first, first + len(losses)), "information_loss", a=losses)
+
+
+@pytest.mark.parametrize(
+    ("losses", "limit", "says"),
+    [
+        ([1.0, 2, 3, 4], 3, "A stays within 3 % up to k = 4, where it loses 3.00 %; the loss rises evenly, so no k "),
+        (
+            [1.0, 2, 3, 4],
+            9,
+            "A loses no more than 4.00 % even at k = 5, the largest k compared: more may be possible wi",
+        ),
+        ([1.0, 2, 3, 4], 0.5, "A loses more than 0.5 % at every k compared, at least 1.00 % at k = 2; the loss rises "),
+        # 2 lies on no straight line from 1 to 4: it is one step before the bend.
+        (
+            [1.0, 4, 5, 6],
+            4.5,
+            "A stays within 4.5 % up to k = 3, where it loses 4.00 %; the loss rises fast up to k = 3 ",
+        ),
+        (
+            [1.0, 2, 3, 9],
+            4.5,
+            "A stays within 4.5 % up to k = 4, where it loses 3.00 %; the loss rises slowly up to k = 4 ",
+        ),
+        ([5.0], 1, "A loses more than 1 % at every k compared, at least 5.00 % at k = 2; the loss rises evenly"),
+    ],
+)
+def test_the_limit_and_the_knee_are_one_sentence(losses, limit, says):
+    assert sweeps.choice_in_words(curve(losses), limit, 100).startswith(says)
+
+
+def test_an_answer_at_the_edge_says_so_unless_there_is_no_larger_k():
+    assert "the largest k compared: more may be possible within 9 %" in sweeps.choice_in_words(curve([1.0, 2, 3]), 9, 5)
+    assert sweeps.choice_in_words(curve([1.0, 2, 3]), 9, 4).startswith("A stays within 9 % up to k = 4")
+    few = sweeps.choice_in_words(curve([3.0, 5, 6], first=10), 2, 100)
+    assert "at least 3.00 % at k = 10; a smaller k may lose less" in few

@@ -39,3 +39,46 @@ def test_quantities_have_the_digits_that_tell_something():
 
 def test_lists_end_with_and():
     assert [words.listing(list("abc")[:n]) for n in range(4)] == ["", "a", "a and b", "a, b and c"]
+
+
+@pytest.mark.parametrize(
+    ("own", "best", "floor", "says"),
+    [
+        (16.143, 14.4833, 14.4588, "A loses 16.1 %; 14.49 % is possible and 14.45 % is not: 10 % of it is unnecessary"),
+        (16.0, 12.0, 6.0, "A loses 16.0 %; 12.0 % is possible and 6.0 % is not: 25 % of it is unnecessary"),
+        (10.0, 9.99, 5.0, "A loses 10.0 %; 9.99 % is possible and 5.00 % is not: 0.1 % of it is unnecessary"),
+        (
+            8.0,
+            8.0,
+            6.0,
+            "A loses 8.00 %, the least that is known; less than 6.00 % is not possible, so at most 25 % of",
+        ),
+        (
+            8.0,
+            8.0,
+            0.0,
+            "A loses 8.00 %, the least that is known; how much of it is necessary is not known",
+        ),
+        (10.0, 8.0, 8.0, "A loses 10.0 %; 8.00 % is the least possible: 20 % of it is unnecessary"),
+        (8.0, 8.0, 8.0, "A loses 8.00 %, and no partition loses less"),
+        (0.0, 0.0, 0.0, "A loses nothing"),
+        (None, 12.0, 6.0, "12.0 % is possible, less than 6.0 % is not"),
+        (None, 6.0, 6.0, "6.00 % is the least possible"),
+    ],
+)
+def test_it_is_said_how_much_of_a_loss_is_unnecessary(own, best, floor, says):
+    assert words.optimum_in_words("A", own, best, floor).startswith(says)
+
+
+def test_what_is_possible_is_rounded_up_and_what_is_not_is_rounded_down():
+    assert "; 1.0002 % is possible and 1.0000 % is not:" in words.optimum_in_words("A", 2.0, 1.00014, 1.00004)
+
+
+def test_sentences_have_three_significant_digits():
+    assert [words.rough(value) for value in (0.0999999, 99.96, 0.00012345, 5.017, 0)] == [
+        "0.100 %",
+        "100 %",
+        "0.000123 %",
+        "5.02 %",
+        "0 %",
+    ]

@@ -107,3 +107,8 @@ def show(body: Callable[[], None]) -> None:
 def link(name: str, label: str, *, tip: str | None = None) -> None:
     """Draw a link to a page that carries the choices along; ``tip`` is said when the pointer rests on it."""
     st.page_link(PAGES[name][0], label=label, help=tip, query_params=state.to_query())
+
+
+def go(name: str) -> None:
+    """Go to a page, carrying the choices along; nothing below is drawn."""
+    st.switch_page(PAGES[name][0], query_params=state.to_query())

@@ -47,21 +47,19 @@ def pick_method(
 
 def pick_methods(label: str, options: Sequence[str], shown: Sequence[str], usual: Sequence[str]) -> None:
     """Draw a picker of several of the methods ``options``: searched by typing, or chosen family by family."""
-    listed, grouped = st.columns([5, 1], vertical_alignment="bottom")
-    with listed:
-        st.session_state["w_methods"] = list(shown)
+    st.session_state["w_methods"] = list(shown)
 
-        def commit() -> None:
-            state.update(methods=tuple(st.session_state["w_methods"]))
+    def commit() -> None:
+        state.update(methods=tuple(st.session_state["w_methods"]))
 
-        st.multiselect(label, options, key="w_methods", format_func=lambda n: VARIANTS[n].title, on_change=commit)
-    with grouped, st.popover("By family", width="stretch"):
+    st.multiselect(label, options, key="w_methods", format_func=lambda n: VARIANTS[n].title, on_change=commit)
+    st.button("The usual ones", on_click=state.update, kwargs={"methods": tuple(usual)})
+    with st.expander("By family"):
         by_family: dict[str, list[str]] = {}
         for name in options:
             by_family.setdefault(ALGORITHMS[VARIANTS[name].key].info.family, []).append(name)
         for family, names in by_family.items():
             _pick_in_family(family, names, shown)
-        st.button("The usual ones", on_click=state.update, kwargs={"methods": tuple(usual)})
 
 
 def _pick_in_family(family: str, names: list[str], shown: Sequence[str]) -> None:

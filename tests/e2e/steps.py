@@ -65,3 +65,15 @@ def click_point(page, line, place, click=None):
         page.wait_for_timeout(500)  # the page may scroll smoothly, and the chart may still be laid out
         box = point.bounding_box()
     (click or page.mouse.click)(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+
+def click_k(page, k, first, last, height=0.5):
+    """Click a chart of all k from ``first`` to ``last`` at ``k``, at the share ``height`` of it above the axis."""
+    plot = page.locator(".js-plotly-plot .nsewdrag").first
+    plot.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)  # the page may scroll smoothly, and the chart may still be laid out
+    box = plot.bounding_box()
+    pad = max(0.4, (last - first) * 0.025)
+    x = box["x"] + box["width"] * (k - first + pad) / (last - first + 2 * pad)
+    page.mouse.move(x, box["y"] + box["height"] * (1 - height))
+    page.mouse.click(x, box["y"] + box["height"] * (1 - height))

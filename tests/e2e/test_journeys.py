@@ -10,6 +10,7 @@ import pytest
 
 from tests.conftest import load_benchmark
 from tests.e2e.steps import (
+    click_k,
     click_point,
     figure_of_clusters,
     fill,
@@ -49,19 +50,27 @@ def test_from_start_to_the_clusters_of_a_clicked_point(page, server):
 
     visit(page, "Choose k")
     page.get_by_role("heading", name="Choose k").wait_for()
+    page.get_by_role("button", name="k: 2–20").click()
     fill(page, "Values of k, the minimum group size", "3–10")
     wait_for_address(page, "ks=3")
+    page.keyboard.press("Escape")
     page.get_by_text("loses least at 4 of 8 values of k").first.wait_for()
     page.get_by_text("What to choose").wait_for()
     wait_until_idle(page)
     # The chart drawn during the runs is gone only when the final one stands.
     page.wait_for_function("document.querySelectorAll('.js-plotly-plot').length === 1")
 
-    # The points of one line, in the order of k: the third is k = 5.
-    lines = [name for name in page.locator(".legend .legendtext").all_text_contents() if "MDAV" in name]
-    assert lines == ["MDAV", "MDAV+", "V-MDAV", "MDAV*"]
-    click_point(page, lines.index("MDAV*"), 2)
+    # A click anywhere in the plot chooses a k; one on a point, in the order of k, the method, too.
+    click_k(page, 8, 3, 10)
+    wait_for_address(page, "k=8")
+    page.locator(".st-key-chosen").get_by_role("button", name="k = 8").wait_for()
+    wait_until_idle(page)
+    names = ["MDAV", "MDAV+", "V-MDAV", "MDAV*"]
+    shown = page.locator(".annotation-text").all_text_contents()
+    assert set(names) <= set(shown)
+    click_point(page, names.index("MDAV*"), 2)
     wait_for_address(page, "method=mdav-star")  # k = 5 is the usual one
+    page.wait_for_function("!location.href.includes('k=8')")
     page.get_by_text("MDAV*, k = 5").first.wait_for()
 
     visit(page, "Clusters")
@@ -95,8 +104,8 @@ def test_time_spent_on_search_tells_how_far_from_the_optimum(page, server):
     page.goto(f"{server.url}/choose_k?data=wine&k=3&ks=3-4&methods=mdav-star")
     page.get_by_role("heading", name="How far from the optimum?").wait_for()
     page.get_by_role("button", name="Search for 30 s").click()
-    # While it runs, both lines are there.
-    page.get_by_text("The optimum at k = 3 lies in the band").wait_for()
+    # While it runs, the gap is there.
+    page.get_by_text("At k = 3 the best partition found is").wait_for()
     page.get_by_role("button", name="Cancel").click()
     page.get_by_text("what was found until then is kept").wait_for()
     wait_until_idle(page)
@@ -140,10 +149,12 @@ def test_published_figures_can_be_looked_up_and_computed(page, server):
 def test_an_algorithm_of_another_family_is_picked_and_the_table_of_runs_downloaded(page, server):
     page.goto(f"{server.url}/choose_k?data=wine&methods=mdav&ks=2-4")
     page.get_by_text("What to choose").wait_for()
-    page.get_by_role("button", name="By family").click()
-    page.get_by_test_id("stPopoverBody").get_by_role("button", name="k-Ward").click()
+    page.get_by_role("button", name="1 method").click()
+    picker = page.get_by_test_id("stPopoverBody")
+    picker.get_by_text("By family").click()
+    picker.get_by_role("button", name="k-Ward").click()
     wait_for_address(page, "methods=k-ward")
-    page.locator(".legendtext", has_text="k-Ward").first.wait_for()
+    page.locator(".annotation-text", has_text="k-Ward").first.wait_for()
     page.keyboard.press("Escape")
     button = page.get_by_role("button", name="Download this table")
     button.wait_for()
@@ -176,3 +187,40 @@ def test_a_duel_of_two_methods_is_there_at_once_and_its_address_reproduces_it(pa
     page.goto(link)
     page.get_by_text("V-MDAV (best γ) loses less than CBFS").wait_for()
     page.wait_for_function("document.querySelectorAll('.js-plotly-plot .bars').length === 8")
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)], ids=["wide", "narrow"])
+def test_a_k_is_chosen_by_one_click_and_all_methods_are_listed_where_the_pointer_rests(page, server, width, height):
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{server.url}/choose_k?data=wine&ks=3-6&methods=mdav&methods=md&methods=cbfs&k=3")
+    page.get_by_text("Chosen now").wait_for()
+    wait_until_idle(page)
+    page.wait_for_timeout(500)
+    plots = page.locator(".js-plotly-plot .nsewdrag")
+    curves, strip, axis = (plots.nth(n).bounding_box() for n in range(3))
+    # The plot is on the first screen, and on a wide one all that belongs to it.
+    assert curves["y"] + curves["height"] < height
+    title = page.locator(".js-plotly-plot .xtitle").first.bounding_box()
+    assert width < 1000 or title["y"] + title["height"] < height
+
+    click_k(page, 5, 3, 6, height=0.03)
+    wait_for_address(page, "k=5")
+    page.locator(".st-key-chosen").get_by_role("button", name="k = 5").wait_for()
+    assert "method=" not in page.url
+    wait_until_idle(page)
+    page.wait_for_timeout(800)  # the chart is drawn anew
+    for k, box in ((4, strip), (6, axis)):
+        x = box["x"] + box["width"] * (k - 3 + 0.4) / 3.8
+        page.mouse.move(x, box["y"] + box["height"] / 2)
+        said = page.locator(".hoverlayer .hovertext").text_content()
+        assert said.index(f"k = {k}") < min(said.index(name) for name in ("MDAV", "MD", "CBFS"))
+        values = [float(text) for text in re.findall(r"([\d.]+) %  (?:MDAV|MD|CBFS)", said)]
+        assert len(values) == 3
+        assert values == sorted(values)
+        page.mouse.click(x, box["y"] + box["height"] / 2)
+        wait_for_address(page, f"k={k}")
+        wait_until_idle(page)
+        page.wait_for_timeout(800)
+    visit_clusters = page.get_by_test_id("stMain").get_by_role("link", name="Clusters →")
+    visit_clusters.click()
+    page.get_by_text("at k = 6, 178 records").first.wait_for()

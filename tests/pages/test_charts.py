@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 
 from microagg import ALGORITHMS
+from microagg.certificate import Certificate
+from microagg.metrics.bounds import Bound
 from microagg.taxonomy import Taxonomy
-from pages.ui.charts import curves, measures, taxonomy, theme
+from pages.ui.charts import curves, labels, measures, strip, taxonomy, theme
 
 #: The methods that are compared on numbers at first.
 USUAL = ("mdav", "mdav-plus", "v-mdav", "mdav-star")
@@ -39,18 +41,115 @@ def test_points_carry_the_method_and_k_that_a_click_chooses():
         assert [list(point[:2]) for point in lines["MD"].customdata] == [["md", 2], ["md", 3], ["md", 4]]
         assert list(lines["chosen"].x) == [3]
         assert list(lines["chosen"].y) == [lines["MD"].y[1]]
-        assert "&lt;b&gt;" in lines["MD"].customdata[0][2]
+        assert "&lt;b&gt;" in lines["MD"].hovertext[0]
     excess = curves.measure_curves(rows, "excess")
-    assert [list(trace.y) for trace in excess.data] == [[0, 0, 0], [100, 0, 100]]
+    assert [list(trace.y) for trace in excess.data[:2]] == [[0, 0, 0], [100, 0, 100]]
+
+
+def of_kind(figure, name):
+    return [trace for trace in figure.data if trace.name == name]
+
+
+def test_what_a_search_found_lies_below_the_best_method_and_bends_no_curve():
+    rows = runs([2, 3, 4], mdav=[2.0, 2, 3], md=[2.0, 4, 6])
+    rows = pd.concat([rows, runs([3, 4, 5], found=[1.0, 9, 9]).iloc[:1]])
+    lines = {trace.name: list(trace.y) for trace in curves.measure_curves(rows, "excess").data if trace.name}
+    assert lines["MD"] == [0, 100, 100]
+    assert lines["FOUND"] == [-50]
+    floor = [Bound(k, 1.0, 1.0, 0.0) for k in (2, 3, 4)]
+    proven = [Bound(3, 1.9, 1.9, 0.0)]
+    lines = {
+        trace.name: list(trace.y)
+        for trace in curves.measure_curves(rows, "information_loss", floor=floor, proven=proven).data
+        if trace.name
+    }
+    assert lines["floor: no method can get below"] == [1, 1, 1]
+    assert lines["lowest of the methods"] == [2, 2, 3]
+    assert lines["floor proven by a search"] == [1.9]
+
+
+def test_the_strip_has_the_color_of_who_is_lowest_at_each_k():
+    rows = runs([2, 3, 4], mdav=[1.0, 2, 3], md=[1.0, 1, 1])
+    [won] = of_kind(curves.measure_curves(rows, "information_loss"), "lowest")
+    assert list(won.marker.color) == [theme.NEUTRAL, theme.style("md").color]
+    assert [list(won.x), list(won.width)] == [[1.6, 2.5], [pytest.approx(0.9), pytest.approx(1.9)]]
+    assert list(won.text) == ["equal", "MD"]
+    assert not of_kind(curves.measure_curves(rows[:3], "information_loss"), "lowest")
+
+
+def test_targets_of_clicks_cover_the_axis_without_gap_or_overlap():
+    for ks in ([2, 3, 4], [2, 10, 50]):
+        figure = curves.measure_curves(runs(ks, mdav=[1.0, 2, 3], md=[2.0, 3, 4]), "information_loss")
+        span = [10**end if figure.layout.xaxis.type == "log" else end for end in figure.layout.xaxis.range]
+        for target in of_kind(figure, "k"):
+            left = [k + off for k, off in zip(target.x, target.offset, strict=True)]
+            right = [start + width for start, width in zip(left, target.width, strict=True)]
+            assert left == pytest.approx([span[0], *right[:-1]])
+            assert right[-1] == pytest.approx(span[1])
+            assert all(start < k < end for start, k, end in zip(left, ks, right, strict=True))
+    assert strip.edges([2, 8], (1, 10), steep=True) == [1, 4, 10]
+
+
+def test_numbers_of_the_axis_leave_room_for_the_chosen_one():
+    ks = list(range(2, 21))
+    assert strip.numbered(ks, None, (1.5, 20.5), steep=False) == [2, 4, 6, 8, 10, 12, 14, 16, 18, 20]
+    assert strip.numbered(ks, 5, (1.5, 20.5), steep=False) == [2, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20]
+    many = list(range(2, 101))
+    assert strip.numbered(many, 30, (1, 101), steep=False) == [2, 11, 20, 30, 38, 47, 56, 65, 74, 83, 92]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "places"),
+    [
+        ([], []),
+        ([50], [50]),
+        ([10, 90], [10, 90]),
+        ([50, 50], [45, 55]),
+        ([52, 50, 20], [56, 46, 20]),
+        ([0, 1, 2], [0, 10, 20]),
+        ([99, 100], [90, 100]),
+        ([-20, 120], [0, 100]),
+        ([5] * 21, [5 * place for place in range(21)]),
+    ],
+)
+def test_names_at_the_ends_of_lines_do_not_collide(wanted, places):
+    assert labels.spread_out(wanted, 10, 100) == pytest.approx(places)
+
+
+def test_every_line_is_named_at_its_end_in_order_and_with_room_beside():
+    rows = runs([2, 3, 4], mdav=[1.0, 2, 3], md=[2.0, 3, 3.01], cbfs=[2.0, 3, 9])
+    figure = curves.measure_curves(rows, "information_loss")
+    names = [note for note in figure.layout.annotations if note.ax is not None]
+    assert [note.text for note in names] == ["MDAV", "MD", "CBFS"]
+    assert [note.x for note in names] == [4, 4, 4]
+    high = figure.layout.yaxis.range[1]
+    shown = [note.y / high * (1 - 0.19) * 438 - note.ay for note in names]
+    assert shown[1] - shown[0] >= 14.99
+    assert shown == sorted(shown)
+    assert figure.layout.margin.r > 40
+    assert figure.layout.showlegend is False
+
+
+def test_a_gap_that_closes_is_drawn_on_a_logarithmic_axis():
+    own = Certificate(np.array([[0.0], [1], [2], [10], [11], [12]]), 3)
+    own.found, own.proven, own.seconds = [(0.0, 9.0), (2.0, 6.0)], [(0.0, 0.0), (1.0, 3.0), (3.0, 6.0)], 4.0
+    figure = curves.certificate(own)
+    [line] = figure.data
+    # Before anything is proven there is no ratio; the last one is closed, drawn at the lower end.
+    assert list(line.x) == [1, 2, 3, 4]
+    assert list(line.y[:2]) == [pytest.approx(200), pytest.approx(100)]
+    assert 0 < line.y[2] == line.y[3] < 100
+    assert figure.layout.yaxis.type == "log"
 
 
 def test_values_of_k_far_apart_are_drawn_on_a_logarithmic_axis_and_a_range_is_not():
-    def axis(ks):
-        return curves.measure_curves(runs(ks, mdav=[1.0, 2, 3]), "information_loss", limit=50).layout.xaxis
+    def drawn(ks):
+        figure = curves.measure_curves(runs(ks, mdav=[1.0, 2, 3]), "information_loss", limit=50)
+        [numbers] = of_kind(figure, "numbers")
+        return figure.layout.xaxis.type, list(numbers.x)
 
-    assert axis([2, 3, 4]).type is None
-    assert axis([2, 10, 50]).type == "log"
-    assert list(axis([2, 10, 50]).tickvals) == [2, 10, 50]
+    assert drawn([2, 3, 4]) == (None, [2, 3, 4])
+    assert drawn([2, 10, 50]) == ("log", [2, 10, 50])
 
 
 def test_the_largest_acceptable_loss_does_not_stretch_the_axis():

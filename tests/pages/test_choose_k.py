@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 import microagg
 from microagg import ALGORITHMS, datasets, experiment, metrics
@@ -15,6 +16,8 @@ from pages.ui import state
 from pages.ui.runs import certificate
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
+    APP,
+    PAGES,
     SURVEY,
     button,
     decode,
@@ -26,7 +29,7 @@ from tests.pages.helpers import (
     words,
 )
 
-FLOOR, BEST = "floor: no method can get below", "best known; the optimum lies between it and the floor"
+FLOOR, LOWEST = "floor: no method can get below", "lowest of the methods"
 
 
 def lines(app, place=0):
@@ -108,33 +111,50 @@ def test_search_narrows_what_lies_between_found_and_proven(monkeypatch):
     monkeypatch.setattr(certificate, "SECONDS", 2)
     app = open_page("choose_k", data="wine", scale="minmax", ks="3-5", k="3")
     before = lines(app)
+    own, floor = before["MDAV*"][0], before[FLOOR][0]
     assert "How far from the optimum?" in [heading.value for heading in app.subheader]
+    assert f"MDAV* loses {own:.1f} %, the least that is known; less than " in plain(app)
     button(app, "Search for 2 s").click()
     settle(app)
-    after, narrowing = lines(app), lines(app, 1)
-    assert after[FLOOR][0] > before[FLOOR][0]
-    assert (np.diff(after[FLOOR]) >= 0).all()
-    assert (after[FLOOR] <= after[BEST]).all()
-    assert after[BEST][0] < before[BEST][0]
-    found, proven = narrowing["best found"], narrowing["proven floor"]
-    assert (np.diff(found) <= 0).all()
-    assert (np.diff(proven) >= 0).all()
-    assert found[-1] == pytest.approx(after[BEST][0])
-    assert proven[-1] == pytest.approx(after[FLOOR][0])
-    assert re.search("at most .* above the optimum", plain(app))
-    gaps = app.dataframe[0].value
-    assert np.allclose(gaps["gap"], 100 * (gaps["information_loss"] / after[FLOOR][gaps["k"] - 3] - 1))
+    after, gaps = lines(app), lines(app, 1)["gap"]
+    # What a search finds and proves at one k bends no curve: both are marks there.
+    assert np.array_equal(after[FLOOR], before[FLOOR])
+    assert np.array_equal(after[LOWEST], before[LOWEST])
+    [found], [proven] = after["Best found by search"], after["floor proven by a search"]
+    assert floor < proven <= found < own
+    assert (np.diff(gaps) <= 0).all()
+    assert gaps[0] > gaps[-1]
+    assert gaps[-1] == pytest.approx(100 * (found / proven - 1))
+    assert re.search(r"at most .* above the optimum, after [123](\.\d+)? s of search", plain(app))
+    says = re.search(
+        r"MDAV\* loses [\d.]+ %; ([\d.]+) % is possible and ([\d.]+) % is not: (\d+) % of it is", plain(app)
+    )
+    assert float(says[1]) == pytest.approx(found, abs=0.1)
+    assert float(says[2]) == pytest.approx(proven, abs=0.1)
+    assert int(says[3]) == pytest.approx(100 * (1 - found / own), abs=0.5)
+    # What is proven for k = 3 holds for 4 and 5, so the table counts it there.
+    table = app.dataframe[0].value
+    proven_for = dict(zip((3, 4, 5), np.maximum(before[FLOOR], proven), strict=True))
+    assert np.allclose(table["gap"], 100 * (table["information_loss"] / table["k"].map(proven_for) - 1))
 
-    # What it has found is a method like any other.
-    assert after["Best found by search"] == pytest.approx([found[-1]])
-    assert gaps["title"].tolist().count("Best found by search") == 1
-    button(app, "Use this partition").click()
+    # What it has found is a method like any other, and the pages that follow take it.
+    assert table["title"].tolist().count("Best found by search") == 1
+    button(app, "Show this partition in Clusters").click()
     settle(app)
+    assert [title.value for title in app.title] == ["Clusters"]
     assert app.query_params["method"] == "found"
+    assert app.query_params["k"] == "3"
+    app.switch_page(PAGES["choose_k"])
+    settle(app)
     assert app.selectbox(key="w_method_chosen").value == "found"
-    assert lines(app)["chosen"] == pytest.approx([found[-1]])
+    assert lines(app)["chosen"] == pytest.approx([found])
     assert "Chosen now: **Best found by search, k = 3**" in plain(app)
+    button(app, "Release this partition").click()
+    settle(app)
+    assert [title.value for title in app.title] == ["Release"]
     # At another k there is none yet.
+    app.switch_page(PAGES["choose_k"])
+    settle(app)
     app.number_input(key="w_k_chosen").set_value(4)
     settle(app)
     assert "has not searched there" in app.warning[0].value
@@ -259,14 +279,63 @@ def test_within_strata_the_floor_and_the_values_of_k_are_those_of_the_strata():
 # --- both -------------------------------------------------------------------------------------------------------------
 
 
-def test_what_to_choose_is_what_the_limit_allows():
-    app = open_page("choose_k", data="wine", ks="2-8", methods="mdav", limit="30")
+def test_what_to_choose_is_one_sentence_about_the_chosen_method():
+    app = open_page("choose_k", data="wine", ks="2-8", methods=["mdav", "md"], method="mdav", limit="30")
     loss = dict(zip(range(2, 9), losses("mdav", range(2, 9), wine()), strict=True))
     largest = max(k for k, value in loss.items() if value <= 30)
-    [row] = app.table[0].value.to_dict("records")
-    assert row["Largest k with IL ≤ 30 %"] == f"{largest} ({loss[largest]:.2f} %)"
+    says = f"MDAV stays within 30 % up to k = {largest}, where it loses {loss[largest]:.1f} %"
+    assert plain(app).count(f"**{says}") == 1
+    # The other method's stands behind an expander.
+    assert [item.value.split()[1] for item in app.expander[-2].markdown] == ["MD"]
+    app.number_input(key="w_limit").set_value(99)
+    settle(app)
+    assert f"MDAV loses no more than {loss[8]:.1f} % even at k = 8, the largest k compared: more may be" in plain(app)
+
+
+def test_where_no_k_is_within_the_limit_it_says_so():
     app = open_survey("choose_k", ks="2, 5, 10", methods="k-member", limit="0.1")
-    assert app.table[0].value["Largest k with Total-IL ≤ 0.1 %"].tolist() == ["none of these"]
+    assert "Greedy k-member loses more than 0.1 % at every k compared, at least " in plain(app)
+
+
+def test_rules_are_marked_within_the_range_only_each_with_its_source():
+    app = open_page("choose_k", data="wine", ks="2-10", methods="mdav")
+    [marked] = [trace for trace in figures(app)[0]["data"] if trace.get("name") == "rules"]
+    assert marked["x"] == [8, 10]
+    assert "8 [NHS England](https://digital.nhs.uk/" in words(app)
+    assert "10 [UK LLC](https://guidebook.ukllc.ac.uk/" in words(app)
+    assert "Check your own." in words(app)
+    assert "CMS" not in words(app)
+    app = open_survey("choose_k", ks="2, 5", methods="k-member")
+    assert "Check your own" not in words(app)
+    assert "rules" not in lines(app)
+
+
+def test_every_k_can_be_clicked_and_says_all_methods_sorted():
+    loss = {key: losses(key, (3, 4), wine()) for key in ("mdav", "md")}
+    app = open_page("choose_k", data="wine", ks="3, 4", methods=["mdav", "md"])
+    targets = [trace for trace in figures(app)[0]["data"] if trace["name"] == "k"]
+    assert {trace["yaxis"] for trace in targets} == {"y2", "y3", "y4"}
+    for trace in targets:
+        assert trace["customdata"] == [["", 3], ["", 4]]
+        for place, text in enumerate(trace["hovertext"]):
+            lower, higher = sorted(loss, key=lambda key: loss[key][place])
+            assert text.index(f"{loss[lower][place]:.4g} %") < text.index(f"{loss[higher][place]:.4g} %")
+    app = open_survey("choose_k", ks="5, 10", k="10")
+    [text] = {trace["hovertext"][1] for trace in figures(app)[0]["data"] if trace["name"] == "k"}
+    assert len(re.findall("■", text)) == len(app.multiselect(key="w_methods").value) == 4
+
+
+def test_nothing_stands_where_the_chart_will_be_but_its_axis(monkeypatch):
+    monkeypatch.setattr("pages.ui.runs.jobs.Results.table", lambda *_: pd.DataFrame())
+    monkeypatch.setattr("pages.ui.runs.jobs.Job.wait", lambda *_: None)
+    app = AppTest.from_file(APP, default_timeout=120)
+    for name, value in {"data": "wine", "ks": "3-5", "scale": "none", "methods": "imhm"}.items():
+        app.query_params[name] = value
+    app.switch_page(PAGES["choose_k"])
+    app.run()
+    [figure] = figures(app)
+    assert [note["text"] for note in figure["layout"]["annotations"]] == ["The first curve appears here in a moment."]
+    assert figure["layout"]["xaxis"]["tickvals"] == [3, 4, 5]
 
 
 def test_a_sample_is_said_to_be_one_and_all_records_can_be_taken():

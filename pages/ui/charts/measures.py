@@ -21,47 +21,52 @@ class Measure:
         What a picker calls it.
     axis : str
         The title of its axis, with the unit.
-    hover : str
-        What is said of a point, with Plotly's placeholder for its value.
+    digits : str
+        How a value is written, with its unit, for :meth:`str.format`.
     meaning : str
         What it is, in Markdown.
     factor : float
         From the results to the unit of the axis.
     steep : bool
         Whether its axis is logarithmic.
+    lowest : str
+        What the lowest is called.
     """
 
     label: str
     axis: str
-    hover: str
+    digits: str
     meaning: str
     factor: float = 1
     steep: bool = False
+    lowest: str = "lowest"
 
 
 _SECONDS = Measure(
     "Time",
     "time (seconds)",
-    "%{y:.3~g} seconds",
+    "{:.3g} s",
     "**Time** of the method itself on this machine, while others may run beside it.",
     steep=True,
+    lowest="fastest",
 )
 
 #: The measures where all quasi-identifiers are numbers.
 NUMBERS = {
     "information_loss": Measure(
-        "Loss and floor",
+        "Loss",
         "information loss IL = 100 · SSE / SST (%)",
-        "%{y:.4~g} % lost",
+        "{:.4g} %",
         "**Information loss IL** = 100 · SSE / SST: the share of the data's spread that disappears inside groups. The "
         "gray floor is proven: whatever the method, less cannot be lost. The least possible loss lies in the band above "
         "it.",
     ),
     "excess": Measure(
-        "Difference to the lowest",
-        "IL above the lowest of these (%)",
-        "%{y:.3~g} % above the lowest IL",
-        "By how many percent a method's information loss lies above the lowest of these methods at the same k.",
+        "Above the best",
+        "IL above the best of these (%)",
+        "{:+.3g} %",
+        "By how many percent a method loses more than the best of these methods at the same k. What a search has found "
+        "lies below 0.",
     ),
     "seconds": _SECONDS,
 }
@@ -71,14 +76,14 @@ CATEGORIES = {
     "information_loss": Measure(
         "Total-IL",
         "Total-IL (% of all there is to lose)",
-        "%{y:.4~g} % of all there is to lose",
+        "{:.4g} %",
         "**Total-IL**: for every record and attribute, the width of the released range, or the height of the common "
         "ancestor in the taxonomy, as a share of all there is. 0 % keeps every value, 100 % leaves nothing.",
     ),
     "discernibility": Measure(
         "Discernibility",
         "discernibility DM = Σ (group size)²",
-        "DM %{y:,.0f}",
+        "{:,.0f}",
         "**Discernibility DM**: every record is charged with the size of its group, the records that it cannot be told "
         "from. It is the sum of the squared group sizes, and least when all groups have k records.",
         steep=True,
@@ -86,7 +91,7 @@ CATEGORIES = {
     "classification": Measure(
         "Classification",
         "classification metric CM (% of records)",
-        "%{y:.4~g} % outside their group's majority",
+        "{:.4g} %",
         "**Classification metric CM**: the share of records that are not of the class most frequent in their group, and "
         "so would be mistaken for it. The lower, the better the release serves to predict the class.",
         factor=100,

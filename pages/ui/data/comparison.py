@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import streamlit as st
 
@@ -11,17 +13,20 @@ from microagg.variants import PENALTY, VARIANTS, Variant
 from pages.ui import state, widgets
 from pages.ui.data import methods
 from pages.ui.data.workspace import Workspace
-from pages.ui.text import count, escape_markdown, listing
+from pages.ui.text import count, escape_markdown, listing, shortened
 
 _SAMPLES = (500, 1000, 2000, 5000, 10_000, 20_000)
 
 
 def controls(workspace: Workspace) -> None:
-    """Draw what chooses the methods, the values of k, and further settings."""
-    able = methods.fitting(workspace)
-    widgets.pick_methods("Methods", able, methods.compared(workspace), methods.usual(workspace))
-    left, right = st.columns([2, 3], vertical_alignment="bottom")
-    with left:
+    """Draw what chooses the methods, the values of k, and further settings: three buttons that open."""
+    able, shown = methods.fitting(workspace), methods.compared(workspace)
+    with st.popover(count(len(shown), "method"), icon=":material/stacked_line_chart:", key="compared_methods"):
+        widgets.pick_methods("Methods", able, shown, methods.usual(workspace))
+        if len(able) < len(VARIANTS):
+            with st.expander("Which methods do not fit, and why"):
+                _unfit(workspace)
+    with st.popover(f"k: {escape_markdown(_shown_ks(workspace))}", key="compared_ks"):
         state.bound(
             st.text_input,
             "Values of k, the minimum group size",
@@ -31,12 +36,12 @@ def controls(workspace: Workspace) -> None:
             f"{_usual_ks(workspace)}. Every group gets at least k records, so each released combination of values occurs "
             "at least k times.",
         )
-    with right, st.container(horizontal=True):
-        with st.popover("Settings", icon=":material/tune:"):
-            _settings(workspace)
-        if len(able) < len(VARIANTS):
-            with st.popover("Which methods do not fit, and why", icon=":material/help:"):
-                _unfit(workspace)
+    with st.popover("Settings", icon=":material/tune:"):
+        _settings(workspace)
+
+
+def say_left_out(workspace: Workspace) -> None:
+    """Say which of the chosen methods do not fit the data, if any."""
     if missed := methods.left_out(workspace):
         titles = listing([escape_markdown(methods.title(name)) for name in missed])
         st.caption(f"Left out, as not fit for these data: {titles}.")
@@ -44,6 +49,9 @@ def controls(workspace: Workspace) -> None:
 
 def _settings(workspace: Workspace) -> None:
     _sample(workspace)
+    if workspace.is_numeric:
+        widgets.polish("w_polish")
+    _best_of_grid(workspace)
     chosen = VARIANTS.get(methods.chosen(workspace))
     # A control can stand on a page once: the line above has those of the chosen method.
     elsewhere = _adjustable(chosen) if chosen else set()
@@ -56,6 +64,22 @@ def _settings(workspace: Workspace) -> None:
             st.caption(f"With a class penalty of 0, the method with class penalty takes {PENALTY:g}.")
     if elsewhere:
         st.caption("The line at the top has the parameters of the chosen method.")
+
+
+def _best_of_grid(workspace: Workspace) -> None:
+    grids = widgets.has_grid(methods.compared(workspace)) if workspace.is_numeric else []
+    if not grids:
+        return
+    named = listing([f"{param.symbol or param.name} of {widgets.title_of(key)}" for key, param in grids])
+    first = grids[0][1]
+    state.bound(
+        st.toggle,
+        f"Best {named} for each k",
+        "best",
+        help=f"As the literature reports it: all of {first.grid[0]:g}, {first.grid[1]:g}, …, {first.grid[-1]:g} are run and "
+        "the lowest loss is shown, a choice made with the result in view. Off: the value set in the line at the top or "
+        "here.",
+    )
 
 
 def _adjustable(variant: Variant) -> set[tuple[str, str]]:
@@ -93,11 +117,13 @@ def say_sample(workspace: Workspace) -> None:
     if not workspace.is_sample:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.info(
-            f"This is a sample: {workspace.n:,} of {workspace.n_complete:,} records. On all of them losses are lower, "
-            "often by half and more, as there are nearer neighbors."
+        st.caption(
+            f"**This is a sample: {workspace.n:,} of {workspace.n_complete:,} records.** On all of them losses are lower, "
+            "often by half and more, as there are nearer neighbors.",
+            width="content",
         )
-        st.button(f"Take all {workspace.n_complete:,}", on_click=state.update, kwargs={"sample": 0})
+        label = f"Take all {workspace.n_complete:,}"
+        st.button(label, on_click=state.update, kwargs={"sample": 0}, type="tertiary")
 
 
 def _unfit(workspace: Workspace) -> None:
@@ -127,6 +153,13 @@ def _why(workspace: Workspace, name: str) -> str:
 
 def _usual_ks(workspace: Workspace) -> str:
     return "2–20" if workspace.is_numeric else "2, 5, 10, 20, 50, 100"
+
+
+def _shown_ks(workspace: Workspace) -> str:
+    """Return what is compared, on a button: as it is written, or from where to where if that is long."""
+    text = state.current().ks.strip(" ,;") or _usual_ks(workspace)
+    values = [int(digits) for digits in re.findall(r"[0-9]{1,9}", text)]
+    return f"{min(values):,} … {max(values):,}" if len(text) > 8 and values else shortened(text, 12)
 
 
 def ks(workspace: Workspace) -> list[int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -19,7 +20,8 @@ from microagg.jobs import Job
 from microagg.metrics.bounds import Bound
 from microagg.partition import Partition
 from microagg.tables import to_csv
-from pages.ui import state
+from microagg.words import optimum_in_words
+from pages.ui import shell, state
 from pages.ui.charts import curves
 from pages.ui.charts.layout import show_figure
 from pages.ui.data import methods
@@ -62,12 +64,22 @@ def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     return raised(floor.proven(workspace, ks), [own.bound for own in _known(workspace).values()])
 
 
-def best_known(workspace: Workspace, ks: Sequence[int]) -> dict[int, float]:
-    """Return the lowest IL, in percent, that this session has seen at each of ``ks`` where there is one.
+def marks(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
+    """Return the floors that searches have proven at single values of ``ks``, where they are above the soon known ones."""
+    soon = {bound.k: bound.sse for bound in floor.proven(workspace, ks)}
+    own = [certificate.bound for certificate in _known(workspace).values()]
+    return sorted((bound for bound in own if bound.sse > soon.get(bound.k, np.inf)), key=lambda bound: bound.k)
 
-    A partition for a larger k serves every smaller one.
+
+def best_known(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None = None) -> dict[int, float]:
+    """Return the lowest IL, in percent, that is known at each of ``ks`` where there is one.
+
+    It is that of this session, or of ``rows``, which may come from elsewhere. A partition for a larger k serves every
+    smaller one.
     """
     seen = [(k, own.found[-1][1]) for k, own in _known(workspace).items()]
+    if rows is not None and not rows.empty:
+        seen += zip(rows["k"], rows["information_loss"], strict=True)
     box = jobs.results()
     with box.lock:
         seen += [(k, row["information_loss"]) for (of, _, k), row in box.rows.items() if of == workspace.digest]
@@ -98,11 +110,11 @@ def is_searching() -> bool:
     return job is not None and job.running
 
 
-def section(workspace: Workspace, *, searching: bool) -> None:
+def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> None:
     """Draw what is known at the chosen k, and offer to spend time on it.
 
-    ``searching`` says whether a search was under way when the page began to draw what stands above: if it has ended
-    since, the page is drawn anew, so that all of it shows what was found.
+    ``rows`` are those that the page shows. ``searching`` says whether a search was under way when the page began to draw
+    what stands above: if it has ended since, the page is drawn anew, so that all of it shows what was found.
     """
     k = state.current().k
     if k > workspace.n:
@@ -111,11 +123,6 @@ def section(workspace: Workspace, *, searching: bool) -> None:
     if why := _why_no_search(workspace):
         st.caption(why)
         return
-    st.markdown(
-        "The least loss that any partition can have lies between the best partition found and a **proven floor**. A "
-        "search narrows this from both sides: it improves the best partition, and raises the floor by solving a "
-        "linear program whose solution no partition can undercut."
-    )
     job = jobs.results().jobs.get("certificate")
     asked = st.session_state.get(_ASKED)
     if asked and asked[:2] == (workspace.digest, k):
@@ -124,11 +131,11 @@ def section(workspace: Workspace, *, searching: bool) -> None:
         job.wait(1.0)
         if not job.running:
             st.rerun()
-        jobs.watch(job, lambda: _draw(workspace, k))
+        jobs.watch(job, lambda: _draw(workspace, k, rows))
         return
     jobs.ended_early("certificate", "Stopped: what was found until then is kept.")
-    _draw(workspace, k)
-    _buttons(workspace, k)
+    _draw(workspace, k, rows)
+    _buttons(workspace, k, rows)
 
 
 def _why_no_search(workspace: Workspace) -> str:
@@ -139,12 +146,12 @@ def _why_no_search(workspace: Workspace) -> str:
     return ""
 
 
-def _buttons(workspace: Workspace, k: int) -> None:
-    own, best = _known(workspace).get(k), best_known(workspace, [k]).get(k)
+def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
+    own, best = _known(workspace).get(k), best_known(workspace, [k], rows).get(k)
     closed = best is not None and is_closed(best, floors(workspace, [k])[0].information_loss)
     if closed:
         st.success("Found and floor meet: this is the optimum, to within rounding. No search can improve it.")
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, vertical_alignment="center"):
         if not closed:
 
             def ask() -> None:
@@ -153,24 +160,32 @@ def _buttons(workspace: Workspace, k: int) -> None:
             more = " more" if own else ""
             st.button(f"Search for {SECONDS} s{more}", on_click=ask, type="primary", icon=":material/search:")
         if own:
-            st.button(
-                "Use this partition",
-                on_click=state.update,
-                kwargs={"method": state.FOUND, "k": k},
-                disabled=state.current().method == state.FOUND,
-                help="It becomes the chosen one: the page Clusters shows it, and the page Release releases it.",
-            )
-            groups = pd.DataFrame({"record": workspace.frame.index, "group": own.labels + 1})
-            st.download_button(
-                "Download the best partition (CSV)",
-                lambda: to_csv(groups),
-                file_name=f"{file_name(f'{workspace.table.title} k={k} groups')}.csv",
-                mime="text/csv",
-                on_click="ignore",
-                help="The group of each record, in the order of the file.",
-            )
+            _offer(workspace, k, own)
     if own and workspace.is_sample:
         st.caption("It groups the sample only, so it cannot be released: take all records and search again for that.")
+    with st.expander("What a search does"):
+        st.markdown(
+            "The least loss that any partition can have lies between the best partition found and a **proven floor**. A "
+            "search narrows this from both sides: it improves the best partition, and raises the floor by solving a "
+            "linear program whose solution no partition can undercut."
+        )
+
+
+def _offer(workspace: Workspace, k: int, own: Certificate) -> None:
+    """Offer the partition found to the pages that follow, and as a file."""
+    for page, label in (("clusters", "Show this partition in Clusters"), ("release", "Release this partition")):
+        if st.button(label):
+            state.update(method=state.FOUND, k=k)
+            shell.go(page)
+    groups = pd.DataFrame({"record": workspace.frame.index, "group": own.labels + 1})
+    st.download_button(
+        "Download the best partition (CSV)",
+        lambda: to_csv(groups),
+        file_name=f"{file_name(f'{workspace.table.title} k={k} groups')}.csv",
+        mime="text/csv",
+        on_click="ignore",
+        help="The group of each record, in the order of the file.",
+    )
 
 
 def _start(workspace: Workspace, k: int, asked: tuple[str, int, float]) -> Job:
@@ -206,13 +221,18 @@ def _start(workspace: Workspace, k: int, asked: tuple[str, int, float]) -> Job:
     return box.start("certificate", asked, SECONDS, work)
 
 
-def _draw(workspace: Workspace, k: int) -> None:
-    best, least = best_known(workspace, [k]).get(k), floors(workspace, [k])[0].information_loss
+def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
+    best, least = best_known(workspace, [k], rows).get(k), floors(workspace, [k])[0].information_loss
+    if best is None:
+        says = f"At k = {k} no partition loses less than {percent(least, 4)}; nothing has been run there"
+    else:
+        says = f"At k = {k}: {optimum_in_words(*_chosen(workspace, k, rows), best, least)}"
+    st.markdown(f"**{escape_markdown(says)}.**")
     with st.container(horizontal=True):
         st.metric(
             f"Best found at k = {k}",
             "–" if best is None else percent(best, 4),
-            help="The lowest information loss of all runs and searches of this session that serve this k.",
+            help="The lowest information loss of all runs and searches known that serve this k.",
             width="content",
         )
         st.metric(
@@ -221,15 +241,32 @@ def _draw(workspace: Workspace, k: int) -> None:
             help="No partition into groups of at least k, by whatever method, loses less.",
             width="content",
         )
-    if best is not None:
-        says = f"At k = {k} no partition loses less than {percent(least, 4)}; the best found loses {percent(best, 4)}, "
-        st.markdown(f"**{escape_markdown(says + gap_in_words(best, least))}.**")
+        if best is not None and least > 0:
+            st.metric(
+                "Above the optimum at most",
+                f"{100 * (best / least - 1):.2g} %",
+                help="By how much the best found exceeds the proven floor: the optimum lies between them.",
+                width="content",
+            )
     own = _known(workspace).get(k)
     if own and len(own.found) + len(own.proven) > 2:
         show_figure(
             curves.certificate(own),
-            title=f"The optimum at k = {k} lies in the band between both lines",
+            title=f"At k = {k} the best partition found is {gap_in_words(own.found[-1][1], own.proven[-1][1])}, after "
+            f"{own.seconds:.3g} s of search",
             key="certificate",
-            alt=f"Information loss of the best partition found, falling, and the proven floor, rising, at k = {k} "
-            "against the time spent.",
+            alt=f"By how many percent the best partition found lies above the optimum at most, falling, at k = {k} against "
+            "the time spent.",
         )
+
+
+def _chosen(workspace: Workspace, k: int, rows: pd.DataFrame) -> tuple[str, float | None]:
+    """Return the title of the chosen method, and what it loses at ``k`` if that is among ``rows`` or was found."""
+    name = methods.chosen(workspace)
+    if name == state.FOUND:
+        own = _known(workspace).get(k)
+        return methods.title(name), None if own is None else own.found[-1][1]
+    here = rows[(rows["variant"] == name) & (rows["k"] == k)]
+    return (
+        (methods.title(name), None) if here.empty else (here["title"].iloc[0], float(here["information_loss"].iloc[0]))
+    )
