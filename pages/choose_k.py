@@ -18,8 +18,8 @@ from pages.ui.charts.layout import show_figure
 from pages.ui.charts.measures import measures
 from pages.ui.data import comparison, methods
 from pages.ui.data.workspace import Workspace, chosen_workspace
-from pages.ui.runs import certificate, floor, jobs
-from pages.ui.text import escape_markdown, listing
+from pages.ui.runs import certificate, floor, jobs, stored
+from pages.ui.text import count, escape_markdown, listing
 
 _CHART = "loss_chart"
 
@@ -43,7 +43,9 @@ def body() -> None:
     job = jobs.sweep(workspace, cells)
 
     def draw() -> None:
-        _chart(workspace, _rows(workspace, variants, ks), shown, ks)
+        rows = _rows(workspace, variants, ks)
+        _chart(workspace, rows, shown, ks)
+        _say_stored(rows)
         if workspace.is_numeric:
             floor.status(workspace)
 
@@ -74,11 +76,24 @@ def _rows(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int
     parts = []
     for method, name in variants.items():
         part = jobs.results().table(workspace.digest, [(method, k) for k in ks])
+        missing = [k for k in ks if part.empty or k not in set(part["k"])]
+        known = stored.rows(workspace, method, missing) if missing else pd.DataFrame()
+        part = pd.concat(
+            [table.assign(stored=at) for table, at in ((part, False), (known, True)) if not table.empty] or [part]
+        )
         if not part.empty:
             # A label says which parameters were chosen, but not by what name a setting is known.
-            known = VARIANTS[name].fixed or VARIANTS[name].penalty
-            parts.append(part.assign(variant=name, title=methods.title(name) if known else method.label))
+            is_setting = VARIANTS[name].fixed or VARIANTS[name].penalty
+            parts.append(part.assign(variant=name, title=methods.title(name) if is_setting else method.label))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def _say_stored(rows: pd.DataFrame) -> None:
+    if not rows.empty and (known := int(rows["stored"].sum())):
+        st.caption(
+            f"{count(known, 'point')} of {len(rows):,} came with the package and are replaced as they are computed here; their "
+            "seconds are those of another machine's processor."
+        )
 
 
 def _chart(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int]) -> None:
@@ -143,8 +158,9 @@ def _select() -> None:
         workspace = chosen_workspace()
         [method] = methods.sweep_methods(workspace, [name])
         found = jobs.results().row(workspace.digest, method, int(k))
-        if found:
-            state.set_params(VARIANTS[name].key, found["settings"])
+        known = stored.rows(workspace, method, [int(k)])
+        if settings := found["settings"] if found else None if known.empty else known["settings"].iloc[0]:
+            state.set_params(VARIANTS[name].key, settings)
     chosen = {"method": name} if name in VARIANTS or name == state.FOUND else {}
     state.update(k=int(k), **chosen)
 
@@ -249,7 +265,7 @@ def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> None:
     )
     st.download_button(
         "Download this table (CSV)",
-        lambda: to_csv(rows.drop(columns=["settings", "title"])),
+        lambda: to_csv(rows.drop(columns=["settings", "title", "stored"])),
         file_name="information_loss.csv",
         mime="text/csv",
         on_click="ignore",
