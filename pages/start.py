@@ -3,12 +3,15 @@
 import pandas as pd
 import streamlit as st
 
-from microagg import microaggregate
+from microagg import datasets, landscape, microaggregate
+from microagg.landscape import conclusions
 from pages.ui import shell, state
+from pages.ui.charts import landscape as charts
 from pages.ui.charts.layout import show_figure
 from pages.ui.charts.small import persons
 from pages.ui.data import tables
 from pages.ui.runs import jobs
+from pages.ui.text import escape_markdown
 
 _K = 3
 
@@ -42,6 +45,7 @@ def body() -> None:
     )
     _ways_in()
     _six_persons()
+    _which_method()
     st.subheader("From a file to its release")
     for column, (name, label, says) in zip(st.columns(len(_WAY)), _WAY, strict=True):
         with column.container(border=True, height="stretch"):
@@ -98,6 +102,27 @@ def _six_persons() -> None:
             title=f"Each person moves to the mean of {_K}: the shorter the ways, the less is lost",
             key="six_persons",
             alt="Six persons by age and income, in two groups of three, each moved to the mean of its group.",
+        )
+
+
+def _which_method() -> None:
+    """Draw where two methods differ most, of all that has been compared."""
+    first, second = "mdav-star", "v-mdav"
+    table = landscape.duel(first, second)
+    name = str(table.groupby("data")["less"].mean().abs().idxmax())
+    part = table[table["data"] == name]
+    says, drawn = st.columns([2, 3], gap="large", vertical_alignment="center")
+    with says:
+        st.subheader("The method matters")
+        st.markdown(escape_markdown(conclusions.of_duel(table, first, second)) + ".")
+        shell.link("landscape", "All methods, on seven data sets →")
+    with drawn:
+        title = f"{datasets.describe(name).title}: {conclusions.of_panel(part, first, second)}"
+        show_figure(
+            charts.duel_panel(part, first, second, charts.duel_range(part), says=True),
+            title=title,
+            key="sharpest_duel",
+            alt=f"{title}, by k.",
         )
 
 
