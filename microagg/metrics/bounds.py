@@ -23,7 +23,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.kernels import threads
 from microagg.kernels.bounds.exact import optimal_partition
 from microagg.kernels.neighbors.kd_tree import make_tree
-from microagg.kernels.neighbors.nearest_sums import sums_of_nearest
+from microagg.kernels.neighbors.nearest_sums import leaf_size, sums_of_nearest
 from microagg.kernels.paths.split import split_path
 from microagg.metrics.clique_partitioning import CliquePartitioning
 from microagg.metrics.loss import percent, sse, sst
@@ -216,7 +216,7 @@ def _counted(
     ``data``, shape (n, d), are the records of a stratum, of which ``counted`` have been counted before, in the order of
     their tree. The sums are those of the squared distances to the ``most`` nearest records, shape (leaves, most).
     """
-    tree = make_tree(np.ascontiguousarray(data.T), data[0].copy(), threads.THREADS)
+    tree = make_tree(np.ascontiguousarray(data.T), data[0].copy(), threads.THREADS, leaf_size(*data.shape))
     first = len(tree.ends) // 2
     starts, size = tree.ends[first:, 0], threads.THREADS
     leaf = int(np.searchsorted(starts, counted))

@@ -287,9 +287,11 @@ def small_pieces(monkeypatch):
 
 
 @pytest.mark.usefixtures("small_pieces")
-@pytest.mark.parametrize("with_strata", [False, True])
-def test_the_floor_rises_to_the_whole(with_strata):
-    X = np.random.default_rng(2).normal(size=(900, 3))
+@pytest.mark.parametrize(("with_strata", "d"), [(False, 3), (True, 3), (False, 8)])
+def test_the_floor_rises_to_the_whole(with_strata, d, monkeypatch):
+    # With many attributes leaves would be so large that there are but a few.
+    monkeypatch.setattr(bounds, "leaf_size", lambda *_: 50)
+    X = np.random.default_rng(2).normal(size=(900, d))
     strata = [np.arange(0, 900, 3), np.setdiff1d(np.arange(900), np.arange(0, 900, 3))] if with_strata else None
     own, seen = rising(X, 6, strata)
     shares = [share for share, _ in seen]

@@ -18,13 +18,14 @@ A reduced cost counts as zero within 1e-9 of the mean weight of a record in the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 from numba import njit
-from scipy.optimize import linprog
-from scipy.sparse import csr_array, vstack
 
-from microagg.kernels.neighbors.brute_force import nearest, squared_distances
-from microagg.progress import checkpoint
+from microagg.kernels.neighbors.brute_force import nearest, passes_at_a_time, squared_distances
+from microagg.progress import Cancelled, checkpoint
 from microagg.validation import FloatArray, IntArray
 
 # Edges that the solver is given at first: centroids per record, and records per centroid in units of the least size.
@@ -36,6 +37,10 @@ LEAST_GAIN = 1e-10
 
 # Reduced costs within this of zero, in mean weights, count as zero. The solver is told to be ten times as exact.
 ZERO = 1e-9
+
+# Between two checkpoints: steps of the solver, each of some milliseconds at most, and zero edges that are passed over.
+_STEPS_AT_A_TIME = 20
+_EDGES_AT_A_TIME = 50_000_000
 
 
 @njit(cache=True, nogil=True)
@@ -57,6 +62,22 @@ def _nearest_of(points: FloatArray, columns: FloatArray, count: int) -> IntArray
         squared_distances(columns, 0, m, points[i], distances)
         found[i] = nearest(distances, m, count)
     return found
+
+
+def _nearest_of_all(points: FloatArray, columns: FloatArray, count: int) -> IntArray:
+    """Do as :func:`_nearest_of`, with checkpoints."""
+    found = np.empty((len(points), count), dtype=np.int64)
+    for start, stop in _stretches(points, columns):
+        found[start:stop] = _nearest_of(points[start:stop], columns, count)
+    return found
+
+
+def _stretches(points: FloatArray, columns: FloatArray) -> Iterator[tuple[int, int]]:
+    """Yield which of ``points``, from where to where, are measured from all ``columns``, each after a checkpoint."""
+    size = passes_at_a_time(columns.shape[1], len(columns))
+    for start in range(0, len(points), size):
+        checkpoint("assigning the records")
+        yield start, min(start + size, len(points))
 
 
 @njit(cache=True, nogil=True)
@@ -96,6 +117,18 @@ def _cheap_edges(
     return edges[:found], costs[:found]
 
 
+def _all_cheap_edges(
+    X: FloatArray, columns: FloatArray, u: FloatArray, v: FloatArray, squared: bool, most: float
+) -> tuple[IntArray, FloatArray]:
+    """Do as :func:`_cheap_edges`, with checkpoints."""
+    edges, costs = [], []
+    for start, stop in _stretches(X, columns):
+        some, their_costs = _cheap_edges(X[start:stop], columns, u[start:stop], v, squared, most)
+        edges.append(some + start * columns.shape[1])
+        costs.append(their_costs)
+    return np.concatenate(edges), np.concatenate(costs)
+
+
 @njit(cache=True, nogil=True)
 def _by_group(labels: IntArray, m: int) -> tuple[IntArray, IntArray]:
     """Return the records group by group, each group's by index, and where each group begins, and the end."""
@@ -112,9 +145,12 @@ def _by_group(labels: IntArray, m: int) -> tuple[IntArray, IntArray]:
 
 
 @njit(cache=True, nogil=True)
-def _lowest_numbers(labels: IntArray, edges: IntArray, free: IntArray, low: int, high: int) -> None:
-    """Give each record in turn the lowest group number that it can have in an optimal assignment; ``labels`` change.
+def _lowest_numbers(
+    labels: IntArray, edges: IntArray, free: IntArray, low: int, high: int, start: int, stop: int
+) -> None:
+    """Give each record from ``start`` to ``stop`` the lowest group number that it can have; ``labels`` change.
 
+    It can have those of the optimal assignments in which all records before it are where they are.
     ``edges`` are those whose reduced cost is zero, and ``free`` tells of which groups the size may change at no cost.
     A record can go to another group if that can pass on a surplus record, along such edges of later records and from
     group to group, to the group that it leaves. Node m stands for the groups that may keep the surplus or give up a
@@ -126,7 +162,7 @@ def _lowest_numbers(labels: IntArray, edges: IntArray, free: IntArray, low: int,
     came = np.empty(m + 1, dtype=np.int64)
     moved = np.empty(m + 1, dtype=np.int64)
     queue = np.empty(m + 1, dtype=np.int64)
-    for record in range(n):
+    for record in range(start, stop):
         home = labels[record]
         for edge in range(firsts[record], firsts[record + 1]):
             target = edges[edge] - record * m
@@ -175,31 +211,60 @@ def _solve(
     weights: FloatArray, records: IntArray, groups: IntArray, n: int, m: int, low: int, high: int
 ) -> tuple[IntArray, FloatArray, FloatArray]:
     """Return the labels of an optimal assignment along the given edges, and the dual prices of records and groups."""
-    number = np.arange(len(weights))
-    ones = np.ones(len(weights))
-    per_record = csr_array((ones, (records, number)), shape=(n, len(weights)))
-    per_group = csr_array((ones, (groups, number)), shape=(m, len(weights)))
-    bounded = high < n
+    import highspy
+
+    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    # Presolving takes longer than what it saves here.
+    for option, value in {"output_flag": False, "threads": 1, "presolve": "off", "solver": "simplex"}.items():
+        solver.setOptionValue(option, value)
+    nothing = np.empty(0, dtype=np.int32)
+    least, most = np.repeat([1.0, low], [n, m]), np.repeat([1.0, high], [n, m])
+    solver.addRows(n + m, least, most, 0, np.zeros(n + m, dtype=np.int32), nothing, np.empty(0))
+    edges = len(weights)
+    ends = np.column_stack([records, n + groups]).ravel().astype(np.int32)
+    begins = 2 * np.arange(edges, dtype=np.int32)
+    open_end = np.full(edges, highspy.kHighsInf)
+    solver.addCols(edges, weights, np.zeros(edges), open_end, 2 * edges, begins, ends, np.ones(2 * edges))
     # First with that tolerance; if the solver fails by rounding, with its own.
-    for options in ({"dual_feasibility_tolerance": 0.1 * ZERO}, {}):
-        result = linprog(
-            weights,
-            A_ub=vstack([-per_group, per_group]) if bounded else -per_group,
-            b_ub=np.repeat([-low, high], m) if bounded else np.full(m, -low),
-            A_eq=per_record,
-            b_eq=np.ones(n),
-            method="highs-ds",
-            options=options,
-        )
-        if result.status == 0:
+    _, own = solver.getOptionValue("dual_feasibility_tolerance")
+    for tolerance in (0.1 * ZERO, own):
+        solver.setOptionValue("dual_feasibility_tolerance", tolerance)
+        solver.clearSolver()
+        _run(solver)
+        status = solver.getModelStatus()
+        if status == highspy.HighsModelStatus.kOptimal:
             break
     else:
-        raise RuntimeError(f"HiGHS has not solved the assignment: {result.message}")
+        raise RuntimeError(f"HiGHS has not solved the assignment: {solver.modelStatusToString(status)}")
+    solution = solver.getSolution()
     labels = np.empty(n, dtype=np.int64)
-    chosen = result.x > 0.5
+    chosen = np.array(solution.col_value) > 0.5
     labels[records[chosen]] = groups[chosen]
-    prices = result.ineqlin.marginals
-    return labels, result.eqlin.marginals, prices[m:] - prices[:m] if bounded else -prices
+    prices = np.array(solution.row_dual)
+    return labels, prices[:n], prices[n:]
+
+
+def _run(solver: Any) -> None:
+    """Let the solver solve its program, with checkpoints between some of its steps."""
+    steps, refused = 0, None
+
+    def watch(event: Any) -> None:
+        nonlocal steps, refused
+        steps += 1
+        if steps % _STEPS_AT_A_TIME == 0 and refused is None:
+            try:
+                checkpoint("assigning the records")
+            except Cancelled as cancelled:
+                # It must not pass through the solver, which only ends if it is told to.
+                refused = cancelled
+        if refused is not None:
+            event.interrupt()
+
+    solver.cbSimplexInterrupt += watch
+    solver.run()
+    solver.cbSimplexInterrupt -= watch
+    if refused is not None:
+        raise refused
 
 
 def assign(X: FloatArray, centers: FloatArray, labels: IntArray, low: int, high: int, *, squared: bool) -> IntArray:
@@ -214,19 +279,23 @@ def assign(X: FloatArray, centers: FloatArray, labels: IntArray, low: int, high:
     if unit == 0.0 or m == 1:
         return labels
     columns = np.ascontiguousarray(centers.T)
-    near = _nearest_of(X, columns, min(m, CENTROIDS_PER_RECORD))
-    around = _nearest_of(centers, np.ascontiguousarray(X.T), min(n, RECORDS_PER_PLACE * low))
+    near = _nearest_of_all(X, columns, min(m, CENTROIDS_PER_RECORD))
+    around = _nearest_of_all(centers, np.ascontiguousarray(X.T), min(n, RECORDS_PER_PLACE * low))
     candidates = [rows[:, np.newaxis] * m + near, around * m + np.arange(m)[:, np.newaxis], rows * m + labels]
     edges = np.unique(np.concatenate([part.ravel() for part in candidates]))
     while True:
         records, groups = np.divmod(edges, m)
         weights = _weights(X, centers, records, groups, squared)
         best, u, v = _solve(weights / unit, records, groups, n, m, low, high)
-        cheap, costs = _cheap_edges(X, columns, u * unit, v * unit, squared, ZERO * unit)
+        cheap, costs = _all_cheap_edges(X, columns, u * unit, v * unit, squared, ZERO * unit)
         missing = np.setdiff1d(cheap[costs < -ZERO * unit], edges, assume_unique=True)
         if len(missing) == 0:
             break
         edges = np.union1d(edges, missing)
         checkpoint("assigning the records once more, with more choice")
-    _lowest_numbers(best, cheap, (np.abs(v) <= ZERO).astype(np.int64), low, high)
+    free = (np.abs(v) <= ZERO).astype(np.int64)
+    size = max(1, _EDGES_AT_A_TIME // max(len(cheap), 1))
+    for start in range(0, n, size):
+        checkpoint("assigning the records")
+        _lowest_numbers(best, cheap, free, low, high, start, min(start + size, n))
     return best

@@ -21,6 +21,7 @@ from microagg.kernels.neighbors.brute_force import squared_distance
 from microagg.kernels.neighbors.kd_tree import NO_INDEX, Tree, leaf_of
 from microagg.kernels.neighbors.tree_pool import TreePool
 from microagg.kernels.neighbors.tree_queries import NeighborQuery, distance_to_box, measure_leaf
+from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
 #: How many near records of each record are kept.
@@ -29,6 +30,9 @@ NEAR_RECORDS = 4
 # The search for near records goes on only where the squared distance is less than this share of that of the last one
 # found. They need not be the nearest; with 1 they would be, which takes ten times as long.
 _NEAR_ENOUGH = 0.1
+
+# Records for which a thread looks for near ones between two checkpoints.
+_RECORDS_AT_A_TIME = 1_000
 
 
 class IsolationBounds(NamedTuple):
@@ -84,15 +88,19 @@ def _bounds_by(pool: TreePool, neighbors: IntArray) -> IsolationBounds:
 
 def make_isolation_bounds(pool: TreePool) -> IsolationBounds:
     """Return bounds for all records of ``pool``, none of which may have left."""
-    neighbors = np.empty((len(pool.X), NEAR_RECORDS), dtype=np.int64)
+    n = len(pool.X)
+    neighbors = np.empty((n, NEAR_RECORDS), dtype=np.int64)
+    stretch = _RECORDS_AT_A_TIME * threads.THREADS
     with ThreadPoolExecutor(threads.THREADS) as executor:
-        threads.in_parts(
-            executor,
-            lambda start, stop: fill_rows(pool, neighbors, _NEAR_ENOUGH, start, stop),
-            0,
-            len(neighbors),
-            4 * threads.THREADS,
-        )
+        for first in range(0, n, stretch):
+            checkpoint("finding near records")
+            threads.in_parts(
+                executor,
+                lambda start, stop: fill_rows(pool, neighbors, _NEAR_ENOUGH, start, stop),
+                first,
+                min(first + stretch, n),
+                threads.THREADS,
+            )
     return _bounds_by(pool, neighbors)
 
 

@@ -44,15 +44,15 @@ class Tree(NamedTuple):
     center: FloatArray  # shape (d,): the centroid of all records
 
 
-def make_tree(columns: FloatArray, center: FloatArray, threads: int = 1) -> Tree:
+def make_tree(columns: FloatArray, center: FloatArray, threads: int = 1, leaf: int = LEAF) -> Tree:
     """Return the tree of the records whose attributes are the rows of ``columns``, shape (d, n), n >= 1.
 
     ``center``, shape (d,), is where :attr:`Tree.norms` are measured from: best the centroid of the records. Subtrees
-    are built on ``threads`` threads; the tree does not depend on their number.
+    are built on ``threads`` threads; the tree does not depend on their number. A leaf holds at most ``leaf`` records.
     """
     d, n = columns.shape
     leaves = 1
-    while n > leaves * LEAF:
+    while n > leaves * leaf:
         leaves *= 2
     norms = np.empty(n)
     squared_distances(columns, 0, n, center, norms)

@@ -13,11 +13,26 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from microagg.kernels.neighbors.brute_force import TERMS_AT_A_TIME
 from microagg.kernels.neighbors.kd_tree import LEAF, Tree
-from microagg.validation import FloatArray
+from microagg.validation import FloatArray, IntArray
+
+# Up to how many attributes leaves are small, and the most records of a large one: measured on normal data and others.
+_FEW_ATTRIBUTES = 4
+_LARGE_LEAF = 256
 
 # The stack holds at most one node for each level of the tree, and one more.
 _DEPTH = 64
+
+
+def leaf_size(n: int, d: int) -> int:
+    """Return how many of ``n`` records with ``d`` attributes a leaf is best to hold at most.
+
+    With few attributes small leaves leave out more of the distances. With many, most nodes are near to some record of
+    any leaf, and what takes the time is to measure boxes: the fewer and larger, the better, as long as a leaf takes
+    some tenths of a second at most.
+    """
+    return LEAF if d <= _FEW_ATTRIBUTES else max(LEAF, min(_LARGE_LEAF, TERMS_AT_A_TIME // (n * d)))
 
 
 @njit(cache=True, nogil=True)
@@ -29,12 +44,13 @@ def sums_of_nearest(tree: Tree, most: int, start: int, stop: int) -> FloatArray:
     been removed from ``tree``.
     """
     first = len(tree.ends) // 2
+    size = (tree.ends[first:, 1] - tree.ends[first:, 0]).max()
     sums = np.zeros((stop - start, most))
-    least = np.empty((LEAF, most))
-    gaps = np.empty((_DEPTH, LEAF))
+    least, greatest = np.empty((size, most)), np.empty(size)
+    gaps = np.empty((_DEPTH, size))
     for leaf in range(start, stop):
         count = tree.ends[first + leaf, 1] - tree.ends[first + leaf, 0]
-        _find_least(tree, first + leaf, least[:count], gaps)
+        _find_least(tree, first + leaf, least[:count], greatest[:count], gaps)
         for i in range(count):
             least[i].sort()
             for j in range(most):
@@ -43,32 +59,38 @@ def sums_of_nearest(tree: Tree, most: int, start: int, stop: int) -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def _find_least(tree: Tree, leaf: int, least: FloatArray, gaps: FloatArray) -> None:
+def _find_least(tree: Tree, leaf: int, least: FloatArray, greatest: FloatArray, gaps: FloatArray) -> None:
     """Write the least squared distances of each record of ``leaf`` into its row of ``least``, shape (count, most).
 
-    Each row is a heap, its greatest first. ``gaps``, shape (_DEPTH, LEAF), is room to work in.
+    Each row is a heap, its greatest first, which ``greatest``, shape (count,), repeats. ``gaps``, shape (_DEPTH, size),
+    is room to work in.
     """
     own = _columns(tree, leaf)
-    distances = np.empty(LEAF)
+    count = len(least)
+    distances, near = np.empty(gaps.shape[1]), np.empty(count, dtype=np.int64)
     nodes = np.empty(_DEPTH, dtype=np.int64)
-    least[:] = np.inf
+    least[:], greatest[:] = np.inf, np.inf
     nodes[0], top = 1, 1
     gaps[0] = 0.0
     while top > 0:
         top -= 1
         node = nodes[top]
-        if not _is_needed(gaps[top], least):
+        if _number_below(gaps[top, :count], greatest) == 0:
             continue
         if 2 * node < len(tree.ends):
             # The nearer child is put on top.
             nodes[top], nodes[top + 1] = 2 * node, 2 * node + 1
             if _measure_gaps(tree, 2 * node, own, gaps[top]) < _measure_gaps(tree, 2 * node + 1, own, gaps[top + 1]):
                 nodes[top], nodes[top + 1] = 2 * node + 1, 2 * node
-                for i in range(len(least)):
+                for i in range(count):
                     gaps[top, i], gaps[top + 1, i] = gaps[top + 1, i], gaps[top, i]
             top += 2
             continue
-        _visit(_columns(tree, node), own, node == leaf, gaps[top], distances, least)
+        needed = 0
+        for i in range(count):
+            near[needed] = i
+            needed += gaps[top, i] < greatest[i]
+        _visit(_columns(tree, node), own, node == leaf, near[:needed], distances, least, greatest)
 
 
 @njit(cache=True, nogil=True)
@@ -80,54 +102,69 @@ def _columns(tree: Tree, leaf: int) -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def _is_needed(gaps: FloatArray, least: FloatArray) -> bool:
-    """Return whether any record can have one of its nearest within its gap."""
-    needed = False
-    for i in range(len(least)):
-        needed = needed or gaps[i] < least[i, 0]
-    return needed
+def _number_below(values: FloatArray, limits: FloatArray) -> int:
+    """Return how many of ``values`` are less than their limits."""
+    number = 0
+    for i in range(len(values)):
+        number += values[i] < limits[i]
+    return number
 
 
 @njit(cache=True, nogil=True)
 def _measure_gaps(tree: Tree, node: int, own: FloatArray, gaps: FloatArray) -> float:
-    """Write the squared distances of ``own``, shape (d, count), to the box of a node; return their sum."""
+    """Write the squared distances of ``own``, shape (d, count), to the box of a node; return about their sum."""
     out = gaps[: own.shape[1]]
     out[:] = 0.0
     for j in range(len(own)):
-        low, high = tree.boxes[node, 0, j], tree.boxes[node, 1, j]
+        low, high, column = tree.boxes[node, 0, j], tree.boxes[node, 1, j], own[j]
         for i in range(len(out)):
-            gap = max(max(low - own[j, i], own[j, i] - high), 0.0)
+            gap = max(max(low - column[i], column[i] - high), 0.0)
             out[i] += gap * gap
+    return _total(out)
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc"})
+def _total(values: FloatArray) -> float:
+    """Return the sum of ``values``, added in any order, which is faster."""
     total = 0.0
-    for gap in out:
-        total += gap
+    for value in values:
+        total += value
     return total
 
 
 @njit(cache=True, nogil=True)
 def _visit(
-    others: FloatArray, own: FloatArray, same: bool, gaps: FloatArray, distances: FloatArray, least: FloatArray
+    others: FloatArray,
+    own: FloatArray,
+    same: bool,
+    near: IntArray,
+    distances: FloatArray,
+    least: FloatArray,
+    greatest: FloatArray,
 ) -> None:
-    """Take the least squared distances of ``own`` to ``others``, each of shape (d, count), into their heaps.
+    """Take the least squared distances of some of ``own`` to ``others``, each of shape (d, count), into their heaps.
 
-    ``same`` says that they are the same leaf. Both loops stand in one function, as a call for each record would take
-    longer than what it does.
+    ``near`` are the positions of these some; ``same`` says that both are the same leaf. The loops stand in one
+    function, as a call for each record would take longer than what it does.
     """
     most = least.shape[1]
     out = distances[: others.shape[1]]
-    for i in range(len(least)):
-        greatest = least[i, 0]
-        if not gaps[i] < greatest:
-            continue
+    for i in near:
+        limit = greatest[i]
         out[:] = 0.0
         for j in range(len(others)):
             column, coordinate = others[j], own[j, i]
             for t in range(len(out)):
                 difference = column[t] - coordinate
                 out[t] += difference * difference
+        below = 0
+        for t in range(len(out)):
+            below += out[t] < limit
+        if below == 0:
+            continue
         for t in range(len(out)):
             value = out[t]
-            if not value < greatest or (same and t == i):
+            if not value < limit or (same and t == i):
                 continue
             at, child = 0, 1
             while child < most:
@@ -138,4 +175,5 @@ def _visit(
                 least[i, at] = least[i, child]
                 at, child = child, 2 * child + 1
             least[i, at] = value
-            greatest = least[i, 0]
+            limit = least[i, 0]
+        greatest[i] = limit

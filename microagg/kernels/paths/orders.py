@@ -207,7 +207,6 @@ def _distances_to(X: FloatArray, members: IntArray, center: FloatArray) -> Float
     return distances
 
 
-@njit(cache=True, nogil=True)
 def through_groups(X: FloatArray, labels: IntArray) -> IntArray:
     """Return a path through all records of ``X``, shape (n, d), on which each group of ``labels`` is contiguous.
 
@@ -218,32 +217,69 @@ def through_groups(X: FloatArray, labels: IntArray) -> IntArray:
     """
     n, d = X.shape
     members, begins = _members(labels)
-    groups = len(begins) - 1
-    if groups == 1:
+    if len(begins) == 2:
         return members
-    centers = np.zeros((groups, d))
-    for group in range(groups):
+    centers = _centers(X, members, begins)
+    order = np.empty(n, dtype=np.int64)
+    pool = make_pool(centers)
+    group = previous = _first_group(X, labels, members, begins)
+    filled = 0
+    while filled < n:
+        checkpoint("laying a path through the groups", filled / n)
+        # As many records as passes over the groups left.
+        stop = min(n, filled + passes_at_a_time(max(pool.counts[ALIVE], 1), d))
+        filled, group, previous = _append_groups(
+            X, members, begins, centers, pool, order, filled, stop, group, previous
+        )
+    return order
+
+
+@njit(cache=True, nogil=True)
+def _centers(X: FloatArray, members: IntArray, begins: IntArray) -> FloatArray:
+    centers = np.zeros((len(begins) - 1, X.shape[1]))
+    for group in range(len(centers)):
         for record in members[begins[group] : begins[group + 1]]:
-            for j in range(d):
+            for j in range(X.shape[1]):
                 centers[group, j] += X[record, j]
         centers[group] /= begins[group + 1] - begins[group]
+    return centers
 
+
+@njit(cache=True, nogil=True)
+def _first_group(X: FloatArray, labels: IntArray, members: IntArray, begins: IntArray) -> int:
+    """Return the group, counted as in ``begins``, of the record farthest from the centroid of all data."""
     pool = make_pool(X)
     measure_from(pool, centroid(pool))
     first = labels[farthest(pool)]
     group = 0
     while labels[members[begins[group]]] != first:
         group += 1
+    return group
 
-    pool = make_pool(centers)
-    order = np.empty(n, dtype=np.int64)
-    filled = 0
-    previous = group
-    to_group = np.empty(groups)
-    for left in range(groups - 1, -1, -1):
+
+@njit(cache=True, nogil=True)
+def _append_groups(
+    X: FloatArray,
+    members: IntArray,
+    begins: IntArray,
+    centers: FloatArray,
+    pool: Pool,
+    order: IntArray,
+    filled: int,
+    stop: int,
+    group: int,
+    previous: int,
+) -> tuple[int, int, int]:
+    """Append ``group`` and those that follow to ``order`` until at least ``stop`` records stand there.
+
+    ``pool`` holds the centroids of the groups that are not on the path yet, and ``previous`` is the last one that is.
+    Return how many records stand on the path, and the next group and the last one.
+    """
+    to_group = np.empty(len(centers))
+    while filled < stop:
         remove(pool, pool.positions[group])
         own = members[begins[group] : begins[group + 1]]
-        if left > 0:
+        if pool.counts[ALIVE] > 0:
             tidy(pool)
             extent = pool.counts[EXTENT]
             to_group[:extent] = np.inf
@@ -262,4 +298,4 @@ def through_groups(X: FloatArray, labels: IntArray) -> IntArray:
             filled += 1
         previous = group
         group = following
-    return order
+    return filled, group, previous

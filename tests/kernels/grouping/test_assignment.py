@@ -10,6 +10,7 @@ from scipy.optimize import linprog
 
 from microagg.kernels.grouping import assignment
 from microagg.kernels.grouping.assignment import assign
+from microagg.progress import Cancelled, watched
 from tests import naive
 
 
@@ -100,12 +101,35 @@ def test_ties_do_not_depend_on_the_edges_or_the_assignment_before(monkeypatch):
             assert np.array_equal(assign(X, centers, labels, k, 2 * k - 1, squared=True), expected)
 
 
-def test_what_the_solver_does_not_solve_is_an_error(monkeypatch):
-    class Failed:
-        status = 4
-        message = "numerical difficulties"
-
-    monkeypatch.setattr(assignment, "linprog", lambda *_, **__: Failed())
+def test_what_the_solver_does_not_solve_is_an_error():
     X, centers, labels = case(0, 12, 3, 2, 5, whole=False)
-    with pytest.raises(RuntimeError, match="numerical difficulties"):
-        assign(X, centers, labels, 2, 5, squared=True)
+    with pytest.raises(RuntimeError, match="HiGHS has not solved the assignment: Infeasible"):
+        assign(X, centers, labels, 5, 6, squared=True)
+
+
+def test_the_solver_is_stopped_where_the_run_is_cancelled_and_no_checkpoint_follows(monkeypatch):
+    X, centers, labels = case(0, 400, 100, 3, 5, whole=False)
+    # Every step of the solver is a checkpoint, and there are many of them.
+    monkeypatch.setattr(assignment, "_STEPS_AT_A_TIME", 1)
+    seen = []
+    with watched(lambda *where: seen.append(where) or True):
+        assign(X, centers, labels, 3, 5, squared=True)
+    assert len(seen) > 200
+    for patience in (0, 1, 2, 100):
+        calls = []
+        with pytest.raises(Cancelled), watched(lambda *where, c=calls, p=patience: c.append(where) or len(c) <= p):
+            assign(X, centers, labels, 3, 5, squared=True)
+        assert len(calls) == patience + 1
+
+
+@pytest.mark.parametrize("high", [5, 120])
+def test_pieces_give_what_one_pass_gives(high, monkeypatch):
+    X, centers, labels = case(1, 120, 30, 3, 5, whole=True)
+    expected = assign(X, centers, labels, 3, high, squared=True)
+    monkeypatch.setattr(assignment, "passes_at_a_time", lambda *_: 7)
+    monkeypatch.setattr(assignment, "_EDGES_AT_A_TIME", 1)
+    seen = []
+    with watched(lambda *where: seen.append(where) or True):
+        assert np.array_equal(assign(X, centers, labels, 3, high, squared=True), expected)
+    # Each record its nearest centroids, each centroid its nearest records, reduced costs, and record by record.
+    assert len(seen) >= 18 + 5 + 18 + 120

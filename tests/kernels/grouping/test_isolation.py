@@ -11,6 +11,7 @@ from microagg.kernels.grouping.isolation import make_isolation_bounds, nearest_i
 from microagg.kernels.neighbors.kd_tree import NO_INDEX
 from microagg.kernels.neighbors.tree_pool import make_tree_pool, number_left
 from microagg.kernels.neighbors.tree_queries import make_query
+from microagg.progress import Cancelled, watched
 from tests.kernels.families import FAMILIES, below, first, generate, orders_to_leave_in, squared
 
 
@@ -59,3 +60,21 @@ def test_every_record_has_a_bound_and_the_isolated_are_found(monkeypatch, family
             alive = np.sort(order[n - len(alive) + leaving :])
         assert number_left(pool) == 0
         assert nearest_isolated(pool.tree, isolation, X[:2], 0.2, query)[0] == NO_INDEX
+
+
+def test_the_start_can_be_cancelled_between_pieces_which_change_nothing(monkeypatch):
+    pool = make_tree_pool(generate("uniform", 210, 3)[0])
+    expected = make_isolation_bounds(pool)
+    monkeypatch.setattr(isolation_module, "_RECORDS_AT_A_TIME", 10)
+    monkeypatch.setattr(isolation_module.threads, "THREADS", 2)
+    for patience in (0, 1, 10, 11):
+        calls = []
+        with watched(lambda *where, c=calls, p=patience: c.append(where) or len(c) <= p):
+            if patience < 11:
+                with pytest.raises(Cancelled):
+                    make_isolation_bounds(pool)
+            else:
+                for one, other in zip(make_isolation_bounds(pool), expected, strict=True):
+                    assert np.array_equal(one, other)
+        # 210 records, 20 at a time.
+        assert len(calls) == min(patience + 1, 11)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microagg.kernels.neighbors.kd_tree import LEAF
-from microagg.kernels.neighbors.nearest_sums import sums_of_nearest
+from microagg.kernels.neighbors.kd_tree import LEAF, make_tree
+from microagg.kernels.neighbors.nearest_sums import leaf_size, sums_of_nearest
 from tests.kernels.families import FAMILIES, generate, squared, tree_of
 
 
@@ -20,11 +20,11 @@ def least(X, most):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("d", [1, 3, 20])
-def test_each_leaf_has_the_least_distances_of_its_records(family, d):
+@pytest.mark.parametrize(("d", "leaf"), [(1, LEAF), (3, LEAF), (20, LEAF), (3, 40), (20, 40)])
+def test_each_leaf_has_the_least_distances_of_its_records(family, d, leaf):
     n = 150
     X, _ = generate(family, n, d)
-    tree = tree_of(X)
+    tree = make_tree(np.ascontiguousarray(X.T), X[0].copy(), leaf=leaf)
     leaves = len(tree.ends) // 2
     assert leaves > 2
     for most in (1, 4, 2 * LEAF + 3, n - 1):
@@ -39,6 +39,13 @@ def test_each_leaf_has_the_least_distances_of_its_records(family, d):
                 total = total + expected[record]
             assert sums[leaf].tolist() == total.tolist()
         assert np.array_equal(sums_of_nearest(tree, most, 1, 3), sums[1:3])
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "most"), [(200_000, 3, LEAF), (1_000, 10, 256), (200_000, 10, 100), (10**6, 50, LEAF)]
+)
+def test_leaves_are_large_where_there_are_many_attributes_but_never_long_work(n, d, most):
+    assert leaf_size(n, d) == most
 
 
 @pytest.mark.parametrize("n", [1, 2, LEAF, LEAF + 1])
