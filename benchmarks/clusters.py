@@ -146,8 +146,9 @@ def main() -> None:
             page.locator(".mg-clusters[data-scene]").wait_for()
             settled(page)
             for name, seconds in {**changes(page), "a click": clicks(page)}.items():
-                middle = sorted(seconds)[len(seconds) // 2]
-                print(f"{name}: median {1000 * middle:.0f} ms of {len(seconds)}, worst {1000 * max(seconds):.0f} ms")
+                low, *_, high = ordered = sorted(1000 * taken for taken in seconds)
+                middle = ordered[len(ordered) // 2]
+                print(f"{name}: {low:.0f} to {high:.0f} ms, median {middle:.0f} of {len(ordered)}")
             dragged, played = frames(page)
             print(f"dragging: {dragged:.0f} frames a second; playing: {played:.0f}")
         finally:
