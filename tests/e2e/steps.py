@@ -61,7 +61,7 @@ def click_point(page, line, place, click=None):
 
 
 def click_k(page, k, first, last, height=0.5):
-    """Click the plot of a chart against ``first`` to ``last``, all of them, at ``k``, ``height`` of it above the axis."""
+    """Click the plot of a chart against ``first`` to ``last`` at ``k``, ``height`` of it above the axis."""
     plot = page.locator(".js-plotly-plot .nsewdrag").first
     plot.scroll_into_view_if_needed()
     page.wait_for_timeout(500)  # the page may scroll smoothly, and the chart may still be laid out
