@@ -77,3 +77,10 @@ def click_k(page, k, first, last, height=0.5):
     x = box["x"] + box["width"] * (k - first + pad) / (last - first + 2 * pad)
     page.mouse.move(x, box["y"] + box["height"] * (1 - height))
     page.mouse.click(x, box["y"] + box["height"] * (1 - height))
+
+
+def wait_for_chart_at(page, k):
+    """Wait until the chart of losses has been drawn with ``k`` chosen, and laid out."""
+    chosen = "trace => trace.name === 'chosen k' && Number(trace.x[0]) === k"
+    page.wait_for_function(f"k => document.querySelector('.js-plotly-plot')?.data?.some({chosen})", arg=k)
+    page.wait_for_timeout(800)

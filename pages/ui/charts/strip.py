@@ -170,8 +170,8 @@ def add_targets(figure: go.Figure, said: Mapping[int, str], span: tuple[float, f
     ks = list(said)
     bounds = edges(ks, span, steep=steep)
     figure.update_layout(yaxis4={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True})
-    # The label of a bar stands at its end: those of the plot end halfway up.
-    parts = [("y4", 0.0, 0.5), ("y4", 1.0, -0.5), ("y3", 0.0, 1.0)]
+    # The label of a bar stands at its end: those of the plot end halfway up, and overlap, as an end itself takes no click.
+    parts = [("y4", 0.0, 0.52), ("y4", 1.0, -0.52), ("y3", 0.0, 1.0)]
     if "yaxis2" in figure.layout:
         parts.append(("y2", 0.0, 1.0))
     for axis, base, height in parts:
