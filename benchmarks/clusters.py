@@ -68,7 +68,7 @@ def picking(page: Any, label: str, option: str) -> Callable[[], None]:
 def changes(page: Any) -> dict[str, list[float]]:
     """Return the seconds of each change, several times."""
     seconds: dict[str, list[float]] = {"another method": [], "another k": [], "another plane": []}
-    field = page.get_by_role("spinbutton").first
+    field = page.get_by_role("spinbutton", name="k, the minimum group size")
     planes = ("The two attributes that lose most", "Principal")
     for place in range(2 * (REPEATS + 1)):
         done = {"another method": until_drawn(page, picking(page, "Beside", ("MDAV", "V-MDAV")[place % 2]))}
@@ -78,8 +78,10 @@ def changes(page: Any) -> dict[str, list[float]]:
         option.wait_for()
         done["another plane"] = until_drawn(page, lambda option=option: option.click(no_wait_after=True))
         settled(page)
+        page.locator(".st-key-chosen").get_by_role("button", name="k =").click()
         field.fill(("6", "5")[place % 2])
         done["another k"] = until_drawn(page, lambda: field.press("Enter"))
+        page.keyboard.press("Escape")
         settled(page)
         if place > 1:
             for name, taken in done.items():
