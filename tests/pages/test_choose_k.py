@@ -142,8 +142,8 @@ def test_search_narrows_what_lies_between_found_and_proven(monkeypatch):
     button(app, "Show this partition in Clusters").click()
     settle(app)
     # Only a browser follows to the other page.
-    assert app.query_params["method"] == "found"
-    assert app.query_params["k"] == "3"
+    choices = app.session_state["choices"]
+    assert (choices.method, choices.k) == ("found", 3)
     app.switch_page(PAGES["choose_k"])
     settle(app)
     assert app.selectbox(key="w_method_chosen").value == "found"
