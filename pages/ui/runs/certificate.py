@@ -174,8 +174,7 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
 def _offer(workspace: Workspace, k: int, own: Certificate) -> None:
     """Offer the partition found to the pages that follow, and as a file."""
     for page, label in (("clusters", "Show this partition in Clusters"), ("release", "Release this partition")):
-        if st.button(label):
-            state.update(method=state.FOUND, k=k)
+        if st.button(label, on_click=state.update, kwargs={"method": state.FOUND, "k": k}):
             shell.go(page)
     groups = pd.DataFrame({"record": workspace.frame.index, "group": own.labels + 1})
     st.download_button(
