@@ -120,8 +120,6 @@ class Results:
         self.about.setdefault("left_out", [])
         self.runs = pd.read_csv(RUNS) if RUNS.is_file() else pd.DataFrame(columns=RUN_COLUMNS)
         self.limits = pd.read_csv(LIMITS) if LIMITS.is_file() else pd.DataFrame(columns=LIMIT_COLUMNS)
-        if "spent" not in self.limits:
-            self.limits["spent"] = 0.5
         self._drop_outdated()
 
     def _drop_outdated(self) -> None:
