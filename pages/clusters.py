@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from microagg import metrics
 from microagg.experiment import Result
+from microagg.tables import to_csv
 from microagg.variants import VARIANTS
 from pages.ui import shell, state, widgets
 from pages.ui.charts import linked
@@ -34,6 +36,7 @@ def body() -> None:
         with st.container(width="stretch"):
             _linked(workspace, sides, _scene(workspace, view, sides))
             _remarks(view, workspace)
+            _save(workspace, view, sides)
         with st.container(width=340):
             _distributions(workspace, sides)
     for column, side, result in zip(st.columns(len(sides)), sides, results.values(), strict=True):
@@ -140,6 +143,26 @@ def _remarks(view: View, workspace: Workspace) -> None:
         says.append(f"{count(outside, 'record')} lie outside the frame; drag the chart, or choose “All records”.")
     if says:
         st.caption(" ".join(says))
+
+
+def _save(workspace: Workspace, view: View, sides: list[Side]) -> None:
+    """Offer what the figure shows as a table."""
+
+    def table() -> bytes:
+        across, up = (" ".join(axis.name.split()) for axis in (view.x, view.y))
+        columns = {"record": workspace.frame.index, f"across: {across}": view.x.values, f"up: {up}": view.y.values}
+        for side in sides:
+            columns |= {f"group by {side.label}": side.partition.labels + 1, f"loss by {side.label} (%)": side.shares}
+        return to_csv(pd.DataFrame(columns))
+
+    st.download_button(
+        "What the figure shows (CSV)",
+        table,
+        file_name="groups.csv",
+        mime="text/csv",
+        on_click="ignore",
+        type="tertiary",
+    )
 
 
 def _distributions(workspace: Workspace, sides: list[Side]) -> None:

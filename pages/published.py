@@ -15,7 +15,7 @@ from pages.ui.charts import published
 from pages.ui.charts.layout import show_figure
 from pages.ui.published import adult, beyond, store
 from pages.ui.runs import jobs
-from pages.ui.text import count, escape_markdown, percent
+from pages.ui.text import count, escape_markdown, listing, percent
 
 _LIVE = "live_figures"
 
@@ -154,7 +154,6 @@ def _table(figures: list[Figure], results: dict[str, Computed]) -> None:
         "ours": "Ours",
         "difference": st.column_config.NumberColumn("Difference (%)", format="%.3f"),
         "verdict": "Verdict",
-        "remark": st.column_config.TextColumn("Remark", width="large"),
     }
     if not table["variant"].any():
         del names["variant"]
@@ -165,6 +164,9 @@ def _table(figures: list[Figure], results: dict[str, Computed]) -> None:
         height=min(35 * len(table) + 40, 560),
         column_config=names,
     )
+    for remark, part in table[table["remark"] != ""].groupby("remark", sort=False):
+        ks = ", ".join(str(k) for k in dict.fromkeys(part["k"]))
+        st.caption(escape_markdown(f"{listing(list(dict.fromkeys(part['method'])))}, k = {ks}: {remark}"))
 
 
 def _beyond(figures: list[Figure], results: dict[str, Computed]) -> None:

@@ -15,6 +15,7 @@ from tests.pages.helpers import (
     decode,
     figures,
     open_page,
+    plain,
     settle,
     words,
 )
@@ -87,3 +88,11 @@ def test_stored_results_that_are_missing_name_their_command(monkeypatch, tmp_pat
     app = open_page("published", data="wine", stored="adult")
     assert "There are no stored results here yet" in words(app)
     assert app.code[0].value == "python benchmarks/adult.py"
+
+
+def test_remarks_stand_below_the_table_in_full():
+    app = open_page("published", paper="thaeter-reischuk", table="Census, Tarragona and EIA")
+    assert "remark" not in app.dataframe[0].value.columns
+    for figure in literature.figures():
+        if (figure.paper, figure.table) == ("thaeter-reischuk", "Census, Tarragona and EIA") and figure.remark:
+            assert figure.remark in plain(app)
