@@ -28,7 +28,7 @@ from numba import njit
 from microagg.base import Info, Microaggregator
 from microagg.kernels.grouping import centroid_index
 from microagg.kernels.grouping.centroid_index import CentroidIndex, enter_group, least_growth_below, widen_boxes
-from microagg.kernels.grouping.fixed_mean import Step, group_while_many
+from microagg.kernels.grouping.fixed_mean import Step, group_while_many, in_stretches
 from microagg.kernels.grouping.groups import Groups, form, found_group, join, least_growth, sse_of, take
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool, measure_from, members_around, nearest, tidy
 from microagg.kernels.neighbors.kd_tree import leaf_of
@@ -57,9 +57,9 @@ def _cheaper_group(X: FloatArray, groups: Groups, pool: Pool, members: IntArray)
 
 
 @njit(cache=True, nogil=True)
-def _finish(X: FloatArray, groups: Groups, pool: Pool, order: IntArray, k: int) -> None:
-    """Take the records of ``pool`` into groups, seeds in the order ``order``."""
-    for record in order:
+def _form_by_passes(X: FloatArray, groups: Groups, pool: Pool, seeds: IntArray, k: int) -> None:
+    """Take each of ``seeds`` that is unassigned into a group, old or new, while at least k records are."""
+    for record in seeds:
         if pool.counts[ALIVE] < k:
             break
         if pool.positions[record] < 0:
@@ -72,6 +72,11 @@ def _finish(X: FloatArray, groups: Groups, pool: Pool, order: IntArray, k: int) 
             form(groups, pool, members)
         else:
             join(groups, pool, group, r)
+
+
+@njit(cache=True, nogil=True)
+def _assign_rest(X: FloatArray, groups: Groups, pool: Pool) -> None:
+    """Let each record left, by index, join the group whose SSE grows least."""
     for record in range(len(X)):
         if pool.positions[record] >= 0:
             group, _ = least_growth(groups, X[record])
@@ -139,7 +144,10 @@ def mdav_star(X: FloatArray, k: int) -> IntArray:
         return step
 
     groups, pool, order = group_while_many(X, k, make_step)
-    _finish(X, groups, pool, order, k)
+    # Two passes over the records, and one over the groups.
+    for seeds in in_stretches(pool, order, k, 3):
+        _form_by_passes(X, groups, pool, seeds, k)
+    _assign_rest(X, groups, pool)
     return groups.labels
 
 

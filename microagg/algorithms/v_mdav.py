@@ -29,7 +29,7 @@ from numba import njit
 
 from microagg.base import Info, Microaggregator, Param
 from microagg.kernels.bases.mdav_plus import mdav_plus
-from microagg.kernels.grouping.fixed_mean import Step, group_while_many
+from microagg.kernels.grouping.fixed_mean import Step, group_while_many, in_stretches
 from microagg.kernels.grouping.groups import Groups, form, join, rest_to_nearest_centroid
 from microagg.kernels.grouping.isolation import IsolationBounds, make_isolation_bounds, nearest_isolated, take_and_renew
 from microagg.kernels.neighbors import tree_queries
@@ -73,9 +73,9 @@ def _extend(groups: Groups, pool: Pool, group: int, members: FloatArray, gamma: 
 
 
 @njit(cache=True, nogil=True)
-def _finish(X: FloatArray, groups: Groups, pool: Pool, order: IntArray, k: int, gamma: float) -> None:
-    """Take the records of ``pool`` into groups, seeds in the order ``order``."""
-    for record in order:
+def _form_by_passes(X: FloatArray, groups: Groups, pool: Pool, seeds: IntArray, k: int, gamma: float) -> None:
+    """Form and extend a group around each of ``seeds`` that is unassigned, while at least k records are."""
+    for record in seeds:
         if pool.counts[ALIVE] < k:
             break
         if pool.positions[record] < 0:
@@ -85,7 +85,6 @@ def _finish(X: FloatArray, groups: Groups, pool: Pool, order: IntArray, k: int, 
         members = X[pool.records[positions]]
         group = form(groups, pool, positions)
         _extend(groups, pool, group, members, gamma, 2 * k - 1)
-    rest_to_nearest_centroid(groups, pool, False)
 
 
 @njit(cache=True, nogil=True)
@@ -160,7 +159,9 @@ def v_mdav(X: FloatArray, k: int, gamma: float) -> IntArray:
         return step
 
     groups, pool, order = group_while_many(X, k, make_step)
-    _finish(X, groups, pool, order, k, gamma)
+    for seeds in in_stretches(pool, order, k, 4 * k):
+        _form_by_passes(X, groups, pool, seeds, k, gamma)
+    rest_to_nearest_centroid(groups, pool, False)
     return groups.labels
 
 
