@@ -33,7 +33,16 @@ from microagg.kernels.grouping.fixed_mean import Step, group_while_many, in_stre
 from microagg.kernels.grouping.groups import Groups, form, join, rest_to_nearest_centroid
 from microagg.kernels.grouping.isolation import IsolationBounds, make_isolation_bounds, nearest_isolated, take_and_renew
 from microagg.kernels.neighbors import tree_queries
-from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool, measure_from, members_around, nearest, tidy
+from microagg.kernels.neighbors.brute_force import (
+    ALIVE,
+    EXTENT,
+    Pool,
+    measure_from,
+    members_around,
+    point_at,
+    position_of_least,
+    tidy,
+)
 from microagg.kernels.neighbors.kd_tree import NO_INDEX
 from microagg.kernels.neighbors.lookahead import NeighborCache, nearest_to
 from microagg.kernels.neighbors.tree_pool import TreePool, number_left
@@ -56,15 +65,15 @@ def _extend(groups: Groups, pool: Pool, group: int, members: FloatArray, gamma: 
     """
     extent = pool.counts[EXTENT]
     to_group = np.full(extent, np.inf)
-    for member in members:
-        measure_from(pool, member)
+    for i in range(len(members)):
+        measure_from(pool, members[i])
         _keep_nearer(pool.distances, to_group)
     while groups.sizes[group] < most and pool.counts[ALIVE] > 0:
-        e = nearest(to_group, extent, 1)[0]
-        measure_from(pool, pool.columns[:, e].copy())
+        e = position_of_least(to_group, extent)
+        measure_from(pool, point_at(pool, e))
         pool.distances[e] = np.nan
-        others = nearest(pool.distances, extent, 1)
-        d_out = pool.distances[others[0]] if len(others) else np.inf
+        other = position_of_least(pool.distances, extent)
+        d_out = pool.distances[other] if other >= 0 else np.inf
         if not to_group[e] < gamma * d_out:
             break
         join(groups, pool, group, e)
@@ -133,7 +142,8 @@ def _form(
         groups.number[0] += 1
         joining, size = seed, 0
         while joining >= 0:
-            points[size] = pool.X[joining]
+            for j in range(points.shape[1]):
+                points[size, j] = pool.X[joining, j]
             take_and_renew(groups, pool, isolation, group, joining, query)
             size += 1
             if size < k:

@@ -30,6 +30,7 @@ from microagg.kernels.neighbors.brute_force import (
     members_around,
     nearest_to_seed,
     passes_at_a_time,
+    point_at,
     pool_of,
     tidy,
 )
@@ -88,8 +89,11 @@ def form_pairs(groups: Groups, pool: Pool, k: int, until: int) -> None:
         tidy(pool)
         measure_from(pool, centroid(pool))
         r = farthest(pool)
-        measure_from(pool, pool.columns[:, r].copy())
-        s = farthest(pool, r)
+        measure_from(pool, point_at(pool, r))
+        own = pool.distances[r]
+        pool.distances[r] = np.nan
+        s = farthest(pool)
+        pool.distances[r] = own
         s_record = pool.records[s]
         form(groups, pool, nearest_to_seed(pool, r, k))
         if pool.positions[s_record] < 0:
