@@ -1,12 +1,15 @@
 """How the dashboard bears load: large data, several sessions at once, and many sessions one after the other.
 
-    python benchmarks/load.py [--browser /usr/bin/chromium] [--large] [--sessions] [--openings]
+    python benchmarks/load.py [--browser /usr/bin/chromium] [--large] [--wide] [--sessions] [--openings]
 
 Each part starts a server on this machine and drives it with browsers; without an option all parts run, for some
 minutes together. ``--large`` uploads 200,000 records with 10 attributes and times the first curve on "Choose k", the
-proven floor and cancelling; then it closes the page and looks at what the server still computes. ``--sessions`` lets
-two sessions compare methods without end and times the curves of a third, and how fast the server says that it is well.
-``--openings`` opens the dashboard 50 times, each time with another file, closes it, and looks at the server's memory.
+proven floor and cancelling; then it closes the page and looks at what the server still computes. ``--wide`` uploads CSV
+files of many columns, one of each 50 text, the others numbers: 5,000 records with 1,500 columns, and 60 with 10,000. It
+times each page on the way to the release, as the browser draws it, and the processor seconds of the server.
+``--sessions`` lets two sessions compare methods without end and times the curves of a third, and how fast the server
+says that it is well. ``--openings`` opens the dashboard 50 times, each time with another file, closes it, and looks at
+the server's memory.
 """
 
 from __future__ import annotations
@@ -27,12 +30,16 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 N, D = 200_000, 10
+WIDE = ((5_000, 1_500), (60, 10_000))
 FILES, RECORDS = 50, 5_000
 
 # What takes without end: slow methods at hundreds of values of k.
 ENDLESS = "data=simu&methods=rimhm&methods=iterated-local-search&methods=mdav&ks=2-300&polish=1"
 
 CURVE = ".js-plotly-plot .scatterlayer .trace .points path"
+# The last that is drawn of each page, on the way to a release; of "Choose k" the first points.
+TABLE = "[data-testid=stDataFrame] >> nth=1"
+LAST_DRAWN = {"Choose k": CURVE, "Clusters": "h3:has-text('that lose most')", "Release": "h3:has-text('3. Before')"}
 FLOOR, WHOLE = "no method can get below", "The floor is whole"
 
 
@@ -44,6 +51,23 @@ def write_file(folder: Path, n: int, seed: int) -> Path:
     values = np.random.default_rng(seed).normal(size=(n, D))
     path = folder / f"normal_{seed}.parquet"
     pd.DataFrame(values, columns=[f"x{j}" for j in range(1, D + 1)]).to_parquet(path)
+    return path
+
+
+def write_wide(folder: Path, n: int, d: int) -> Path:
+    """Write ``n`` records with ``d`` columns, one of each 50 text with four values, and return where."""
+    import numpy as np
+    import pandas as pd
+
+    random = np.random.default_rng(d)
+    columns: dict[str, Any] = {
+        f"c{j}": random.choice(["north", "south", "east", "west"], n)
+        if j % 50 == 7
+        else np.round(random.normal(size=n), 3)
+        for j in range(d)
+    }
+    path = folder / f"wide_{d}.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
     return path
 
 
@@ -95,11 +119,12 @@ class Process:
 
     def busy(self, seconds: float) -> float:
         """Return how many processors it uses, on average, for so many seconds from now on."""
-        before = self._computed()
+        before = self.computed()
         time.sleep(seconds)
-        return (self._computed() - before) / seconds
+        return (self.computed() - before) / seconds
 
-    def _computed(self) -> float:
+    def computed(self) -> float:
+        """Return the processor seconds that it has used."""
         fields = (self._folder / "stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -171,6 +196,36 @@ def large(path: str) -> None:
         print(f"busy from 3 s after closing: {process.busy(3):.2f} processors; {process.megabytes():,.0f} MB")
 
 
+def wide(path: str) -> None:
+    """Time every page on the way to a release of files with many columns."""
+    for n, d in WIDE:
+        with dashboard(path) as (browser, url, process, folder):
+            file = write_wide(folder, n, d)
+            session = Session(browser, url)
+            session.open("data?data=upload")
+            session.page.locator("input[type=file]").wait_for(state="attached")
+
+            def timed(name: str, selector: str, process: Process = process, session: Session = session) -> None:
+                before = process.computed()
+                seconds = session.seconds_until(selector, 120)
+                print(
+                    f"  {name}: {seconds:.1f} s; server: {process.computed() - before:.1f} processor seconds",
+                    flush=True,
+                )
+
+            print(f"{n:,} x {d:,}, {file.stat().st_size / 1e6:.0f} MB:")
+            session.page.locator("input[type=file]").set_input_files(file)
+            timed("Data", TABLE)
+            session.page.get_by_role("button", name="Agree to all guesses").click()
+            timed("agreed", "text=Every column is decided")
+            for name, selector in LAST_DRAWN.items():
+                session.page.get_by_role("link", name=name, exact=True).first.click()
+                timed(name, selector)
+            session.close()
+            while process.busy(2) > 0.2:  # what is under way ends at its next step
+                pass
+
+
 def sessions(path: str) -> None:
     """Time what a third session gets beside two without end."""
     with dashboard(path) as (browser, url, process, _):
@@ -211,7 +266,7 @@ def openings(path: str) -> None:
         print(f"from the 10th to the {FILES}th: {100 * (at[FILES] / at[10] - 1):+.1f} %")
 
 
-PARTS: dict[str, Callable[[str], None]] = {"large": large, "sessions": sessions, "openings": openings}
+PARTS: dict[str, Callable[[str], None]] = {"large": large, "wide": wide, "sessions": sessions, "openings": openings}
 
 
 def main() -> None:

@@ -103,18 +103,19 @@ def principal_components(X: FloatArray) -> Coordinates:
 
 def _distances(records: Records) -> FloatArray:
     """Return the distances of all records, shape (m, m)."""
-    found = np.zeros((len(records), len(records)))
+    from scipy.spatial.distance import cdist
+
+    ranged = np.flatnonzero(~records.nominal & (records.domains > 0.0))
+    shares = records.values[:, ranged] / records.domains[ranged]
+    found: FloatArray = cdist(shares, shares, "cityblock")
     for j, attribute in enumerate(records.attributes):
-        values, domain = records.values[:, j], records.domains[j]
-        if attribute.taxonomy is not None:
-            nodes, places = np.unique(values.astype(np.int64), return_inverse=True)
-            between = _heights_of_common_ancestors(attribute.taxonomy, nodes)
+        if attribute.taxonomy is None:
+            continue
+        nodes, places = np.unique(records.values[:, j].astype(np.int64), return_inverse=True)
+        between = _heights_of_common_ancestors(attribute.taxonomy, nodes)
         for first in range(0, len(records), _ROWS):
             block = slice(first, first + _ROWS)
-            if attribute.taxonomy is not None:
-                found[block] += between[places[block]][:, places]
-            elif domain > 0.0:
-                found[block] += np.abs(values[block, np.newaxis] - values) / domain
+            found[block] += between[places[block]][:, places]
     return found
 
 

@@ -107,14 +107,17 @@ _prepared: set[tuple[str, bool]] = set()
 # The algorithm whose kernels polish.
 _POLISH = "local-search"
 
-# The shape of data for which algorithms that have another way for many records take it, in groups so large that few are
-# formed; and after how many checkpoints those without such a way are cut short.
-_MANY, _ATTRIBUTES, _K, _CHECKPOINTS = 10_000, 2, 1_000, 10
+#: From so many records on, algorithms that have another way for many take it.
+MANY = 10_000
+
+# Such data are tried with few attributes and in groups so large that few are formed; algorithms without such a way are
+# cut short after some checkpoints.
+_ATTRIBUTES, _K, _CHECKPOINTS = 2, 1_000, 10
 
 
 def unprepared(keys: Iterable[str], n: int = 0) -> list[str]:
     """Return those of ``keys`` whose kernels for ``n`` records this process has neither compiled nor loaded yet."""
-    return [key for key in dict.fromkeys(keys) if (key, n >= _MANY) not in _prepared]
+    return [key for key in dict.fromkeys(keys) if (key, n >= MANY) not in _prepared]
 
 
 def needed(methods: Iterable[Method]) -> list[str]:
@@ -145,7 +148,7 @@ def prepare(keys: Iterable[str], progress: Callable[[int, int, str], None] | Non
             if algorithm(key).info.mixed:
                 _warm_up(key)
             _prepared.add((key, False))
-        if n >= _MANY:
+        if n >= MANY:
             _warm_up_for_many(key)
             _prepared.add((key, True))
     if progress:
@@ -156,7 +159,7 @@ def _warm_up_for_many(key: str) -> None:
     """Begin to partition as few records as are many to an algorithm."""
     seen = itertools.count(1)
     with contextlib.suppress(Cancelled), watched(lambda *_: next(seen) < _CHECKPOINTS):
-        make(key, k=_K).fit(np.random.default_rng(0).normal(size=(_MANY, _ATTRIBUTES)))
+        make(key, k=_K).fit(np.random.default_rng(0).normal(size=(MANY, _ATTRIBUTES)))
 
 
 def _warm_up(key: str) -> None:
@@ -212,13 +215,11 @@ def run(
     strata: ArrayLike | None = None,
     cancelled: Callable[[], bool] | None = None,
     workers: int | None = None,
-    watch: Callable[[Method, int, str, float | None], None] | None = None,
 ) -> Iterator[Result]:
     """Yield a result for each cell (method, k) as it gets done, on ``workers`` threads (default: the cores).
 
     ``cancelled()`` is asked before each cell and, by long-running algorithms, now and then; once it is true no further
-    cell starts and the iteration ends. ``watch(method, k, message, share)`` is called from within long runs, see
-    :func:`microagg.progress.checkpoint`.
+    cell starts and the iteration ends.
 
     Parameters
     ----------
@@ -243,7 +244,7 @@ def run(
         problem.fits(method)
     for _, k in todo:
         problem.check_sizes(k)
-    return _on_threads(problem, todo, cancelled, workers or os.cpu_count() or 1, watch)
+    return _on_threads(problem, todo, cancelled, workers or os.cpu_count() or 1)
 
 
 def _on_threads(
@@ -251,18 +252,12 @@ def _on_threads(
     cells: Iterable[tuple[Method, int]],
     cancelled: Callable[[], bool] | None,
     threads: int,
-    watch: Callable[[Method, int, str, float | None], None] | None,
 ) -> Iterator[Result]:
     """Yield the result of each cell as it gets done; see :func:`run`."""
     waiting = iter(cells)
 
     def watched_run(method: Method, k: int) -> Result | None:
-        def watcher(message: str, share: float | None) -> bool:
-            if watch:
-                watch(method, k, message, share)
-            return not (cancelled and cancelled())
-
-        with watched(watcher):
+        with watched(lambda *_: not (cancelled and cancelled())):
             try:
                 return run_one(problem, method, k)
             except Cancelled:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import inspect
+import re
 from types import MappingProxyType
 from typing import Any
 
@@ -23,6 +25,24 @@ def algorithm(key: str) -> type[Microaggregator]:
         near = difflib.get_close_matches(str(key), ALGORITHMS, n=3, cutoff=0.4)
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(ALGORITHMS)}."
         raise ParameterError(f"there is no algorithm {key!r}: {hint}") from None
+
+
+def definition(key: str) -> str:
+    """Return how an algorithm decides, step by step, as its file says it, in Markdown.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such algorithm.
+    """
+    text = inspect.getdoc(inspect.getmodule(algorithm(key))) or ""
+    _, _, steps = text.partition("\n\n")
+    steps = re.sub(r"\n\nSources?:(?s:.*)", "", steps)
+    steps = re.sub(r":(?:mod|func|class):`~?([^`]*)`", r"`\1`", steps)
+    # Markdown knows no steps with letters.
+    steps = re.sub(r"(?m)^( +)([a-h])\. ", r"\1- \2\\. ", steps)
+    # A star in a formula is no Markdown.
+    return re.sub(r"``([^`]*)``", r"`\1`", steps).replace("*", r"\*")
 
 
 def make(key: str, k: int = 3, **params: Any) -> Microaggregator:

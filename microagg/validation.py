@@ -243,6 +243,12 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def shortened(text: object, most: int = 60) -> str:
+    """Return a text cut to ``most`` characters, an ellipsis the last of them."""
+    whole = str(text)
+    return whole if len(whole) <= most else f"{whole[: most - 1]}…"
+
+
 def quoted(names: Sequence[Any]) -> str:
     """Return names in quotes, separated by commas."""
     return listing([repr(plain(name)) for name in names])

@@ -25,7 +25,6 @@ _CHART = "loss_chart"
 
 def body() -> None:
     """Draw the page."""
-    st.title("Choose k")
     st.markdown(
         "A larger k protects better and loses more. The curves show what each method loses. **Click a point** to choose "
         "that method and k for the pages Clusters and Release."
@@ -84,7 +83,7 @@ def _pick(workspace: Workspace, names: Sequence[str]) -> str:
                 "best",
                 help=f"As the literature reports it: all of {first.grid[0]:g}, {first.grid[1]:g}, …, {first.grid[-1]:g} are "
                 "run and the lowest loss is shown, a choice made with the result in view. Off: the value set in the "
-                "sidebar or under Settings.",
+                "line at the top or under Settings.",
             )
     return shown
 

@@ -10,12 +10,13 @@ from microagg import metrics
 from microagg.coordinates import principal_components, principal_coordinates
 from microagg.experiment import Result
 from microagg.partition import Partition
+from microagg.records import Records
 from microagg.release.recoding import group_texts
 from microagg.taxonomy import ANYTHING
 from microagg.variants import VARIANTS
 from pages.ui import shell, state, widgets
 from pages.ui.charts.clusters import Axis, View, clusters, group_sizes
-from pages.ui.charts.layout import CONFIG, show_figure
+from pages.ui.charts.layout import show_figure
 from pages.ui.data import methods
 from pages.ui.data.workspace import Workspace, chosen_workspace
 from pages.ui.runs import certificate, figures, floor, jobs
@@ -35,7 +36,6 @@ class _Side:
 
 def body() -> None:
     """Draw the page."""
-    st.title("Clusters")
     st.markdown(
         "Each group is outlined, its records in one color. Tight groups lose little. Groups may overlap here although "
         "they are apart in the other attributes."
@@ -59,7 +59,6 @@ def body() -> None:
                 ),
                 title=f"{side.label} at k = {side.result.k}, {count(workspace.n, 'record')}",
                 key=f"clusters_{side.name}",
-                config=CONFIG,
                 alt=f"Records of {workspace.table.title} on {state.current().x} and {state.current().y}, "
                 f"grouped by {side.label} with k = {side.result.k}.",
             )
@@ -260,7 +259,10 @@ def _losers(workspace: Workspace, side: _Side) -> None:
 
 def _changes(workspace: Workspace, partition: Partition, found: metrics.Losing) -> list[str]:
     """Return what becomes of the value of each record that loses most, in the attribute that does."""
-    records, cells = workspace.records, list(zip(found.records, found.attributes, strict=True))
+    # Of many attributes few are shown.
+    chosen, places = np.unique(found.attributes, return_inverse=True)
+    records = Records(tuple(workspace.records.attributes[j] for j in chosen), workspace.records.values[:, chosen])
+    cells = list(zip(found.records, places, strict=True))
     before = [value(records.attributes[j], records.values[i, j]) for i, j in cells]
     if workspace.is_numeric:
         means = partition.centroids(records.values)[partition.labels]

@@ -20,7 +20,6 @@ _WEIGHTS = {"mean": "The group's mean (recommended)", "keep": "As they are", "dr
 
 def body() -> None:
     """Draw the page."""
-    st.title("Data")
     choices = state.current()
     left, right = st.columns([2, 3], vertical_alignment="bottom")
     with left:
@@ -125,7 +124,7 @@ def _weights(table: Table) -> None:
 
 
 def _scaling(table: Table) -> None:
-    kinds = {columns.columns(table)[name].kind for name in columns.quasi_identifiers(table)}
+    kinds = {column.kind for column in columns.columns(table).values() if column.is_quasi_identifier and column.kind}
     if kinds <= {"ordered", "category"}:
         return
     state.bound(

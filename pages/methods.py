@@ -1,11 +1,18 @@
-"""Methods: what each algorithm does, where it comes from, and what was settled where its source is silent."""
+"""Methods: how each algorithm decides, where it comes from, and what was settled where its source is silent."""
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
-from microagg import ALGORITHMS
-from pages.ui import shell, widgets
-from pages.ui.text import escape_markdown, listing
+from microagg import ALGORITHMS, datasets
+from microagg.experiment import Method, Problem, Result, run_one
+from microagg.registry import definition
+from pages.ui import shell, state, widgets
+from pages.ui.charts.layout import show_figure
+from pages.ui.charts.small import groups_on_plane
+from pages.ui.charts.toy import number_line
+from pages.ui.runs import jobs
+from pages.ui.text import count, escape_markdown, listing, percent
 
 #: Methods of the literature that are not here, and why.
 ABSENT = (
@@ -21,61 +28,108 @@ ABSENT = (
     ),
 )
 
+_K = 3
+
 
 def body() -> None:
     """Draw the page."""
-    st.title("Methods")
-    mixed = [key for key, cls in ALGORITHMS.items() if cls.info.mixed]
-    st.markdown(
-        f"{len(ALGORITHMS)} algorithms, by family. Each gives every group at least k records; ties go to the lowest "
-        f"record. All work on numbers. {len(mixed)} of them, {listing([widgets.title_of(key) for key in mixed])}, work on "
-        "**categories** too: they compare values by their share of an attribute's range or taxonomy, the others by squared "
-        "Euclidean distance."
-    )
-    shell.link("choose_k", "See them at work on your data: Choose k")
-    table = pd.DataFrame(
-        [
-            {
-                "Algorithm": cls.info.title,
-                "Family": cls.info.family,
-                "Works on": "numbers and categories" if cls.info.mixed else "numbers",
-                "Year": str(cls.info.year),
-                "Group sizes": cls.info.sizes,
-                "Time": cls.info.complexity,
-            }
-            for cls in ALGORITHMS.values()
-        ]
-    )
-    st.dataframe(table, hide_index=True, width="stretch", height="content")
-    for family, keys in widgets.families().items():
-        st.subheader(family)
-        for key in keys:
-            _describe(key)
+    key = state.current().explained
+    info = ALGORITHMS[key].info
+    picked, says = st.columns([1, 3], vertical_alignment="bottom")
+    with picked:
+        state.bound(st.selectbox, "Method", "explained", options=list(ALGORITHMS), format_func=widgets.title_of)
+    says.markdown(f"**{escape_markdown(info.summary)}**")
+    how, seen = st.columns([3, 2], gap="large")
+    with seen:
+        _pictures(key)
+    with how:
+        st.markdown(definition(key))
+        _facts(key)
+    _all()
     st.subheader("Not here, and why")
     for name, reason in ABSENT:
         st.markdown(f"**{escape_markdown(name)}.** {escape_markdown(reason)}")
 
 
-def _describe(key: str) -> None:
+def _records() -> np.ndarray:
+    """Return records on a plane, shape (24, 2): three clouds and a few between them, so that methods differ."""
+    draw = np.random.default_rng(4)
+    clouds = [draw.normal(center, 0.9, size=(7, 2)) for center in ((0, 0), (6, 1), (3, 5))]
+    return np.vstack([*clouds, draw.uniform(-2, 8, size=(3, 2))])
+
+
+def _pictures(key: str) -> None:
+    """Draw what the algorithm makes of records on a plane and of the eleven numbers of the toy example."""
+    plane, line = _records(), datasets.load("toy").X
+
+    def make() -> tuple[Result, Result]:
+        method = Method(key, {})
+        return run_one(Problem.of(plane), method, _K), run_one(Problem.of(line), method, _K)
+
+    title = widgets.title_of(key)
+    found = jobs.once("explained", key, key, f"Running {title}", make)
+    if found is None:
+        return
+    on_plane, on_line = found
+    show_figure(
+        groups_on_plane(plane, on_plane.partition.labels),
+        title=f"{title} makes {count(on_plane.partition.n_groups, 'group')} of 24 records, k = {_K}: "
+        f"{percent(on_plane.information_loss)} lost",
+        key="explained_plane",
+        alt=f"24 records on a plane, each joined to the mean of its group by {title}.",
+    )
+    show_figure(
+        number_line(line, [on_line]),
+        title="The eleven records of the toy example",
+        key="explained_line",
+        alt=f"Eleven records on a line, grouped by {title}.",
+    )
+    shell.link("toy", "Change them, and watch: Toy example →")
+
+
+def _facts(key: str) -> None:
     info = ALGORITHMS[key].info
-    with st.expander(f"**{escape_markdown(info.title)}**  {escape_markdown(info.summary)}"):
-        facts = [
-            f"- Source: {escape_markdown(info.reference)}",
-            f"- Group sizes: {info.sizes}; time {escape_markdown(info.complexity)}",
-            f"- In code: `microagg.make({key!r}, k=3)`",
+    facts = [
+        f"- Source: {escape_markdown(info.reference)}",
+        f"- Group sizes: {info.sizes}; time {escape_markdown(info.complexity)}",
+        f"- In code: `microagg.make({key!r}, k=3)`",
+    ]
+    if info.mixed:
+        facts.append("- Works on numbers, ordered categories, and categories with a taxonomy")
+    if not info.deterministic:
+        facts.append("- Random: the same seed gives the same groups")
+    facts += [
+        f"- Parameter {escape_markdown(param.symbol or param.name)}, by default {param.default}: "
+        f"{escape_markdown(param.help)}" + (" (It needs the class of each record.)" if param.needs_classes else "")
+        for param in ALGORITHMS[key].params
+    ]
+    st.markdown("\n".join(facts))
+    if info.note:
+        st.caption(f"What the source leaves open: {escape_markdown(info.note)}")
+
+
+def _all() -> None:
+    mixed = [key for key, cls in ALGORITHMS.items() if cls.info.mixed]
+    st.subheader(f"All {len(ALGORITHMS)}")
+    st.markdown(
+        f"Each gives every group at least k records; ties go to the lowest record. All work on numbers. {len(mixed)} of "
+        f"them, {listing([widgets.title_of(key) for key in mixed])}, work on **categories** too: they compare values by "
+        "their share of an attribute's range or taxonomy, the others by squared Euclidean distance."
+    )
+    table = pd.DataFrame(
+        [
+            {
+                "Algorithm": cls.info.title,
+                "Family": cls.info.family,
+                "What it does": cls.info.summary,
+                "Works on": "numbers and categories" if cls.info.mixed else "numbers",
+                "Year": str(cls.info.year),
+                "Group sizes": cls.info.sizes,
+            }
+            for cls in ALGORITHMS.values()
         ]
-        if info.mixed:
-            facts.append("- Works on numbers, ordered categories, and categories with a taxonomy")
-        if not info.deterministic:
-            facts.append("- Random: the same seed gives the same groups")
-        facts += [
-            f"- Parameter {escape_markdown(param.symbol or param.name)}, by default {param.default}: "
-            f"{escape_markdown(param.help)}" + (" (It needs the class of each record.)" if param.needs_classes else "")
-            for param in ALGORITHMS[key].params
-        ]
-        st.markdown("\n".join(facts))
-        if info.note:
-            st.caption(f"What the source leaves open: {escape_markdown(info.note)}")
+    )
+    st.table(table, border="horizontal", hide_index=True)
 
 
 shell.show(body)

@@ -22,7 +22,6 @@ _LIVE = "live_figures"
 
 def body() -> None:
     """Draw the page."""
-    st.title("Published results")
     for (_, draw), tab in zip(_PARTS.values(), _tabs(), strict=True):
         with tab:
             if tab.open:

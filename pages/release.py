@@ -14,7 +14,6 @@ _STATISTICS = {"mean": "Mean", "median": "Median", "ancestor": "Range or common 
 
 def body() -> None:
     """Draw the page."""
-    st.title("Release")
     workspace = chosen_workspace()
     choices = state.current()
     st.markdown(

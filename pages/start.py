@@ -1,52 +1,104 @@
-"""Start: what microaggregation is, and where to go."""
+"""Start: what microaggregation does to six persons, and where to go."""
 
+import pandas as pd
 import streamlit as st
 
-from microagg import datasets
-from pages.ui import shell
+from microagg import microaggregate
+from pages.ui import shell, state
 from pages.ui.charts.layout import show_figure
-from pages.ui.charts.toy import number_line
-from pages.ui.runs import toy
-from pages.ui.text import number, percent
+from pages.ui.charts.small import persons
+from pages.ui.data import tables
+from pages.ui.runs import jobs
+
+_K = 3
+
+# The page that a button leads to: pages cannot be changed from within what the button calls.
+_NEXT = "start_next"
+
+_PERSONS = pd.DataFrame(
+    {
+        "age": [52, 22, 61, 33, 26, 55],
+        "income": [48_000, 22_000, 53_000, 31_000, 22_000, 61_000],
+        "diagnosis": ["asthma", "flu", "diabetes", "migraine", "flu", "asthma"],
+    },
+    index=pd.Index(range(1, 7), name="person"),
+)
+
+_WAY = (
+    ("data", "Data", "Take a benchmark or a file of yours, and say what each column is."),
+    ("choose_k", "Choose k", "See what is lost at each k, by which method, and how much nobody can avoid."),
+    ("clusters", "Clusters", "Look at the groups of a partition, side by side with another method's."),
+    ("release", "Release", "Look at what is protected and what is left open, and download the protected file."),
+    ("toy", "Learn", "Change eleven records on a line, and watch the groups change."),
+)
 
 
 def body() -> None:
     """Draw the page."""
-    st.title("Microaggregation: protect records, keep the statistics")
     st.markdown(
-        "Microaggregation puts **similar records into groups of at least k** and releases, for each record, its group's "
-        "mean in place of its own values, or what its group's categories have in common. Every combination of values then "
-        "occurs at least k times, so nobody can be told from k − 1 others: the release is **k-anonymous**. The art is to form groups that lose little: the "
-        "**information loss** IL = 100 · SSE / SST is the share of the data's spread that disappears inside groups."
+        "Microaggregation puts **similar records into groups of at least k** and releases each record with its group's "
+        "mean. Nobody can then be told from k − 1 others: the release is **k-anonymous**. The art is to form groups that "
+        "lose little."
     )
-    values = datasets.load("toy").X
-    results = toy.compare(values, k=3, gamma=0.2)
-    show_figure(
-        number_line(values, results),
-        title="Eleven records in groups of at least 3: the same data, a twelfth of the loss",
-        key="toy_picture",
-        alt="Eleven records on a line, grouped by V-MDAV and by MDAV*. V-MDAV puts 19 with 5 and 6; MDAV* does not.",
-    )
-    v_mdav, star = results
-    st.caption(
-        f"V-MDAV closes the group of 98, 99 and 100, then that of 1, 2 and 3, and has to put 19 to 5 and 6: SSE "
-        f"{number(v_mdav.sse)}, {percent(v_mdav.information_loss)} lost. MDAV\\* weighs joining an existing group "
-        f"against opening a new one: SSE {number(star.sse)}, {percent(star.information_loss)} lost. "
-        "Example of Thaeter and Reischuk (2018)."
-    )
+    _ways_in()
+    _six_persons()
     st.subheader("From a file to its release")
-    cards = (
-        ("data", "Data", "Take a benchmark or a file of yours, and say what each column is."),
-        ("choose_k", "Choose k", "See what is lost at each k, by which method, and how much nobody can avoid."),
-        ("clusters", "Clusters", "Look at the groups of a partition, side by side with another method's."),
-        ("release", "Release", "Look at what is protected and what is left open, and download the protected file."),
-        ("toy", "Learn", "Change the eleven records above, and watch the groups change."),
-    )
-    for column, (name, label, says) in zip(st.columns(len(cards)), cards, strict=True):
+    for column, (name, label, says) in zip(st.columns(len(_WAY)), _WAY, strict=True):
         with column.container(border=True, height="stretch"):
-            shell.link(name, f"**{label}**")
+            shell.link(name, f"**{label} →**")
             st.caption(says)
     st.caption("Your data stay on this machine: the page makes no request to anywhere else.")
+
+
+def _ways_in() -> None:
+    if page := st.session_state.pop(_NEXT, None):
+        st.switch_page(shell.PAGES[page][0], query_params=state.to_query())
+    with st.container(horizontal=True):
+        _begin("Protect my file", state.UPLOAD, "data", type="primary")
+        example = state.default_data()
+        _begin(f"Try {tables.title(example)}", example, "choose_k")
+
+
+def _begin(label: str, data: str, page: str, **how: str) -> None:
+    def begin() -> None:
+        if state.current().data != data:
+            state.choose_data(data)
+        st.session_state[_NEXT] = page
+
+    st.button(label, on_click=begin, **how)
+
+
+def _six_persons() -> None:
+    release = jobs.once(
+        "six persons",
+        _K,
+        "mdav-star",
+        "Grouping six persons",
+        lambda: microaggregate(_PERSONS, k=_K, method="mdav-star", quasi_identifiers=["age", "income"]),
+    )
+    if release is None:
+        st.table(_PERSONS.reset_index(), border="horizontal", hide_index=True)
+        return
+    groups = release.partition.labels
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        st.markdown("**Six persons, before and after**")
+        moved = {
+            name: [f"{old:,} → {new:,.0f}" for old, new in zip(_PERSONS[name], release.frame[name], strict=True)]
+            for name in ("age", "income")
+        }
+        st.table(_PERSONS.assign(**moved).reset_index(), border="horizontal", hide_index=True)
+        st.caption(
+            f"Somebody who knows a neighbor's age and income finds {_K} persons that fit, not one. Diagnoses stay as they "
+            "are: what analysts want to know of groups, they still can."
+        )
+    with right:
+        show_figure(
+            persons(_PERSONS, release.frame, groups, "age", "income"),
+            title=f"Each person moves to the mean of {_K}: the shorter the ways, the less is lost",
+            key="six_persons",
+            alt="Six persons by age and income, in two groups of three, each moved to the mean of its group.",
+        )
 
 
 shell.show(body)

@@ -16,7 +16,6 @@ from pages.ui.text import count, number, percent
 
 def body() -> None:
     """Draw the page."""
-    st.title("Toy example")
     st.markdown(
         "Change the records, k or γ, and watch who is grouped with whom. The eleven records are those of Thaeter and "
         "Reischuk (2018), who use them to show what MDAV\\* does better than V-MDAV."

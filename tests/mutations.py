@@ -236,7 +236,7 @@ MUTATIONS = [
     Mutation("codes that lose their zeros", "tables",
              '_WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")', '_WHOLE = re.compile(r"-?[0-9]+")', TABLES),
     Mutation("codes of 16 digits that are rounded", "tables",
-             "if len(digits) <= _EXACT_DIGITS and", "if", TABLES),
+             "if len(digits) <= EXACT_DIGITS and", "if", TABLES),
     Mutation("the text None that counts as missing", "tables",
              'MISSING = ("NA", ', 'MISSING = ("None", "NA", ', TABLES),
     Mutation("a file with one cell too many", "tables",

@@ -29,7 +29,7 @@ LAYERS = [
     {"problem", "variants"},
     {"experiment", "release", "search", "sweeps"},
     {"certificate", "literature"},
-    {"reproduction"},
+    {"compiling", "reproduction"},
     {"__init__"},
 ]
 # The same for the rooms of the kernels, and what stands beside them.

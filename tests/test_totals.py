@@ -46,6 +46,17 @@ def test_one_sum_among_many_numbers_is_chance():
     assert totals(table({**last, "age": np.nan}, age=30)) == [6]
 
 
+def test_sums_are_counted_in_all_of_many_columns():
+    numbers = np.random.default_rng(2).random((8, 700))
+    sums = np.where(np.arange(700) % 2 == 0, numbers.sum(axis=0), 0.5)  # in half of them
+    frame = pd.DataFrame(np.vstack([numbers, sums]), columns=[f"c{j}" for j in range(700)])
+    assert totals(frame) == [8]
+    assert totals(frame.assign(c698=0.5)) == []
+    assert totals(frame.assign(c698=[*numbers[:, 698], np.nan])) == []
+    assert totals(frame.assign(c699=[*numbers[:, 699], np.nan], c698=0.5)) == []
+    assert totals(frame.assign(c699=[*numbers[:, 699], np.nan])) == [8]
+
+
 def test_few_numbers_make_no_sum():
     # 1 + 2 = 3 in three records, and 2 + 3 = 5 of persons most of whom have none.
     assert totals(pd.DataFrame({"a": [1, 2, 3]})) == []

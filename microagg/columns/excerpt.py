@@ -10,7 +10,7 @@ import pandas as pd
 from pandas.api.types import is_complex_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
 from microagg.taxonomy import category
-from microagg.validation import IntArray
+from microagg.validation import IntArray, shortened
 
 # Beyond these years neither Python nor a browser writes dates.
 _FIRST, _LAST = np.datetime64("0001-01-01"), np.datetime64("9999-12-31")
@@ -68,7 +68,7 @@ def excerpt(
             continue
         texts = [None if missing else _text(value) for value, missing in zip(series, series.isna().array, strict=True)]
         cut += _longer(texts, longest)
-        shown[name] = [_cut(text, longest) for text in texts]
+        shown[name] = [text if text is None else shortened(text, longest) for text in texts]
         lengths += [0 if text is None else len(text) for text in shown[name]]
     fits = max(int(np.searchsorted(np.cumsum(lengths), characters, side="right")), min(n, 1))
     found = pd.DataFrame(shown, index=taken.index, columns=names).iloc[:fits]
@@ -100,10 +100,6 @@ def _text(value: Any) -> str:
     return str(value) if isinstance(value, float) else category(value)
 
 
-def _cut(text: str | None, longest: int) -> str | None:
-    return text if text is None or len(text) <= longest else f"{text[: longest - 1]}…"
-
-
 def _longer(texts: list[str | None], longest: int) -> IntArray:
     return np.array([text is not None and len(text) > longest for text in texts], dtype=np.int64)
 
@@ -112,10 +108,10 @@ def _names(names: list[str], longest: int) -> tuple[list[str], int]:
     """Return names cut, each of them once, and how many are cut."""
     found: dict[str, None] = {}
     for name in names:
-        short = _cut(name, longest) or ""
+        short = shortened(name, longest)
         number = 1
         while short in found:
             number += 1
-            short = f"{_cut(name, longest - 10)} ({number})"
+            short = f"{shortened(name, longest - 10)} ({number})"
         found[short] = None
     return list(found), sum(len(name) > longest for name in names)

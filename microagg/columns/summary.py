@@ -10,7 +10,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype, is_object_dtype
 
 from microagg.taxonomy import category
-from microagg.validation import LARGEST, FloatArray, check_frame
+from microagg.validation import LARGEST, FloatArray, check_frame, shortened
 
 _BINS = 24
 _LOOKED_AT, _EXAMPLES, _LONGEST = 200, 3, 24
@@ -116,4 +116,4 @@ def _examples(series: pd.Series[Any]) -> str:
 
 def _example(value: object) -> str:
     text = f"{value:g}" if isinstance(value, float) else str(value).removesuffix(" 00:00:00")
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return shortened(text, _LONGEST)

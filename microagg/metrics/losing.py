@@ -13,6 +13,9 @@ from microagg.partition import canonical_labels, group_means
 from microagg.records import Records
 from microagg.validation import FloatArray, IntArray
 
+# Attributes whose distances are computed together: fewer take longer, more of them more memory.
+_AT_ONCE = 256
+
 
 @dataclass(frozen=True, eq=False)
 class Losing:
@@ -74,16 +77,28 @@ def groups_losing_most(records: Records, labels: ArrayLike, most: int = 20) -> L
 def _apart(records: Records, rows: IntArray) -> FloatArray:
     """Return the sum of the distances of each of the records ``rows`` to the others of them."""
     total = np.zeros(len(rows))
-    for j, nominal in enumerate(records.nominal):
-        values = records.values[rows, j]
-        if nominal:
-            _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-            total += len(rows) - counts[places]
-        elif records.domains[j] > 0.0:
-            # The sum of |x - y| over all y in one pass over the ascending values.
-            order = np.argsort(values)
-            ascending = values[order] - values[order[0]]
-            below = np.arange(len(rows))
-            sums = np.cumsum(ascending)
-            total[order] += (ascending * (2 * below + 2 - len(rows)) + sums[-1] - 2 * sums) / records.domains[j]
+    for start in range(0, records.d, _AT_ONCE):
+        chosen = slice(start, start + _AT_ONCE)
+        values, nominal, domains = records.values[rows, chosen], records.nominal[chosen], records.domains[chosen]
+        parts = np.zeros(values.shape)
+        ranged = np.flatnonzero(~nominal & (domains > 0.0))
+        parts[:, ranged] = _sums_of_differences(values[:, ranged]) / domains[ranged]
+        for j in np.flatnonzero(nominal):
+            _, places, counts = np.unique(values[:, j], return_inverse=True, return_counts=True)
+            parts[:, j] = len(rows) - counts[places]
+        # Added up one attribute after the other, however many are computed together.
+        total = np.cumsum(np.column_stack([total, parts]), axis=1)[:, -1]
     return total
+
+
+def _sums_of_differences(values: FloatArray) -> FloatArray:
+    """Return the sum of |x - y| over all y of its column for each x, shape (m, d), in one pass over sorted columns."""
+    m = len(values)
+    order = np.argsort(values, axis=0)
+    ascending = np.take_along_axis(values, order, axis=0)
+    ascending = ascending - ascending[:1]
+    sums = np.cumsum(ascending, axis=0)
+    found = np.empty_like(ascending)
+    weights = 2 * np.arange(m)[:, np.newaxis] + 2 - m
+    np.put_along_axis(found, order, ascending * weights + sums[-1] - 2 * sums, axis=0)
+    return found

@@ -22,6 +22,10 @@ from microagg.validation import FloatArray, IntArray
 #: number is asked for: methods for categories compare every record with every other.
 MOST_RECORDS, SAMPLE = 50_000, 10_000
 
+#: Likewise of one whose records have more than MOST_VALUES quasi-identifying values together, as a wide one has; those
+#: that are compared have SAMPLED_VALUES at most, but are LEAST_SAMPLE at least.
+MOST_VALUES, SAMPLED_VALUES, LEAST_SAMPLE = 5_000_000, 1_000_000, 500
+
 
 @dataclass(frozen=True, eq=False)
 class Compared:
@@ -64,7 +68,8 @@ class Compared:
             One of :data:`microagg.scaling.SCALES`; it counts where all quasi-identifiers are numbers or dates.
         sample : int, optional
             How many records are drawn, without replacement; 0, or more than there are, takes all. By default all, but
-            :data:`SAMPLE` where there are categories and more than :data:`MOST_RECORDS` records.
+            :data:`SAMPLE` where there are categories and more than :data:`MOST_RECORDS` records, and fewer where these,
+            or all, have very many values (:data:`MOST_VALUES`).
         seed : int
             By which they are drawn.
 
@@ -79,7 +84,7 @@ class Compared:
         if not n:
             raise DataError("every record lacks a quasi-identifier: choose another treatment of the gaps.")
         if sample is None:
-            sample = SAMPLE if n > MOST_RECORDS and not numeric else 0
+            sample = 0 if numeric else _usual_sample(n, source.records.d)
         rows = np.sort(np.random.default_rng(seed).choice(n, sample, replace=False)) if 0 < sample < n else np.arange(n)
         records = source.records if len(rows) == n else source.records.take(rows)
         classes = None if source.classes is None else source.classes[rows]
@@ -131,6 +136,11 @@ class Compared:
         return self.records.d
 
     @property
+    def is_wide(self) -> bool:
+        """Whether so many values of each record are compared that methods for categories take long on few of them."""
+        return not self.is_numeric and self.n_complete <= MOST_RECORDS and self.n_complete * self.d > MOST_VALUES
+
+    @property
     def n_complete(self) -> int:
         """The number of records that will be released."""
         return len(self.source.records)
@@ -139,3 +149,10 @@ class Compared:
     def is_sample(self) -> bool:
         """Whether not all of these are compared."""
         return self.n < self.n_complete
+
+
+def _usual_sample(n: int, d: int) -> int:
+    """Return how many of ``n`` records with ``d`` quasi-identifiers, categories among them, are compared; 0 for all."""
+    if n > MOST_RECORDS or n * d > MOST_VALUES:
+        return min(SAMPLE, max(LEAST_SAMPLE, SAMPLED_VALUES // d))
+    return 0

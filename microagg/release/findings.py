@@ -295,11 +295,13 @@ def _identifying_together(file: _File) -> Iterator[Finding]:
 
 
 def _determines(file: _File) -> Iterator[Finding]:
-    targets = {name: _target(file, name) for name in file.schema.quasi_identifiers}
+    left = (*file.confidential, *file.others, *file.undeclared)
+    # Where nothing is left as it is, nothing can determine one of perhaps many quasi-identifiers.
+    targets = {name: _target(file, name) for name in file.schema.quasi_identifiers} if left else {}
     coded = {name: counting.coded(target) for name, target in targets.items()}
     measured = {name: values for name, target in targets.items() if (values := counting.measured(target)) is not None}
     known = False
-    for name in (*file.confidential, *file.others, *file.undeclared):
+    for name in left:
         codes, values = counting.coded(file.original[name]), None
         if measured:  # otherwise there is no order, and long texts need not be read
             values = counting.measured(file.original[name])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from microagg.validation import FloatArray
 
 # A standard deviation below this fraction of what it was consists of rounding errors, and so do its correlations.
 _VANISHED = 1e-9
+# Rows of a matrix of correlations that are computed together: of 10,000 columns, the whole matrix has 0.8 GB.
+_AT_ONCE = 1_024
 
 
 @dataclass(frozen=True)
@@ -138,13 +140,9 @@ class Utility:
         weights = numbers.weights
         mean, sd, _ = _moments(numbers.X, weights)
         mean_after, sd_after, _ = _moments(replaced, weights)
-        before, after = correlations(numbers.X, replaced, weights)
-        # An attribute's correlation with itself is always 1, and an undefined one cannot be compared.
-        change = np.nan_to_num(np.abs(after - before), nan=-1.0)
-        np.fill_diagonal(change, -1.0)
-        largest = change.max(axis=1)
-        i, j = (int(index) for index in np.unravel_index(change.argmax(), change.shape))
-        compared = change[i, j] >= 0.0
+        largest, i, j = _largest_changes(numbers.X, replaced, weights)
+        change = float(largest[i])
+        compared = change >= 0.0
         return cls(
             attributes=tuple(
                 AttributeUtility(
@@ -157,7 +155,7 @@ class Utility:
                 )
                 for j, name in enumerate(names)
             ),
-            correlation_change=float(change[i, j]) if compared else None,
+            correlation_change=change if compared else None,
             correlation_pair=(names[i], names[j]) if compared else None,
         )
 
@@ -169,14 +167,40 @@ def correlations(
 
     With ``weights``, shape (n,), they are weighted. NaN where a column is constant, before or after.
     """
+    [(_, before, after)] = _correlations_by_rows(X, replaced, weights, X.shape[1])
+    return before, after
+
+
+def _correlations_by_rows(
+    X: FloatArray, replaced: FloatArray, weights: FloatArray | None, most: int
+) -> Iterator[tuple[int, FloatArray, FloatArray]]:
+    """Yield ``most`` rows of both matrices of :func:`correlations` at a time, with the number of the first."""
     _, sd, before = _moments(X, weights)
     _, sd_after, after = _moments(replaced, weights)
     defined = (sd > 0.0) & (sd_after > _VANISHED * sd)
-    found = _correlations(before, sd, defined, weights), _correlations(after, sd_after, defined, weights)
-    for matrix in found:
-        matrix[~defined] = np.nan
-        matrix[:, ~defined] = np.nan
-    return found
+    scaled = [own / np.where(defined, spread, 1.0) for own, spread in ((before, sd), (after, sd_after))]
+    for start in range(0, X.shape[1], most):
+        rows = slice(start, start + most)
+        one, other = (_correlations(own, rows, weights) for own in scaled)
+        for matrix in (one, other):
+            matrix[~defined[rows]] = np.nan
+            matrix[:, ~defined] = np.nan
+        yield start, one, other
+
+
+def _largest_changes(X: FloatArray, replaced: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, int, int]:
+    """Return the largest change of a correlation of each column, shape (d,), and the two columns of the largest of all.
+
+    It is -1 where none can be compared: a column's correlation with itself is always 1, and some are undefined.
+    """
+    largest, partners = np.empty(X.shape[1]), np.empty(X.shape[1], dtype=np.int64)
+    for start, before, after in _correlations_by_rows(X, replaced, weights, _AT_ONCE):
+        change = np.nan_to_num(np.abs(after - before), nan=-1.0)
+        np.fill_diagonal(change[:, start:], -1.0)
+        rows = slice(start, start + len(change))
+        largest[rows], partners[rows] = change.max(axis=1), change.argmax(axis=1)
+    i = int(largest.argmax())
+    return largest, i, int(partners[i])
 
 
 def _percent(part: float, whole: float) -> float:
@@ -198,8 +222,8 @@ def _moments(X: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, Flo
     return np.where(constant, low, low + center), np.sqrt(variance), deviations
 
 
-def _correlations(deviations: FloatArray, sd: FloatArray, defined: Any, weights: FloatArray | None) -> FloatArray:
-    scaled = deviations / np.where(defined, sd, 1.0)
+def _correlations(scaled: FloatArray, rows: slice, weights: FloatArray | None) -> FloatArray:
+    own = scaled[:, rows]
     if weights is None:
-        return np.clip(scaled.T @ scaled / len(scaled), -1.0, 1.0)
-    return np.clip((scaled * weights[:, np.newaxis]).T @ scaled / weights.sum(), -1.0, 1.0)
+        return np.clip(own.T @ scaled / len(scaled), -1.0, 1.0)
+    return np.clip((own * weights[:, np.newaxis]).T @ scaled / weights.sum(), -1.0, 1.0)

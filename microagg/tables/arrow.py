@@ -12,14 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from microagg.errors import DataError
+from microagg.tables.columns import BEYOND_DAYS, EXACT_DIGITS, FIRST_DAY
 from microagg.tables.notices import Notice
 from microagg.validation import counted
-
-# Decimals of no more digits are those that the nearest 64-bit float prints.
-_EXACT_DIGITS = 15
-
-# The days between which Python, and what prints dates, knows them; the second is the first one beyond.
-_FIRST_DAY, _BEYOND = np.datetime64("0001-01-01", "s"), np.datetime64("10000-01-01", "s")
 
 _Converted = tuple["pd.Series[Any]", list[Notice]]
 
@@ -189,7 +184,7 @@ def _decimals(column: Any, name: str) -> _Converted:
             pass  # more than 64 bits, or written with an exponent
     # The nearest float is that of the text; pyarrow's own way from decimals to floats may miss it by one.
     numbers = text.cast(pa.float64())
-    if column.type.precision <= _EXACT_DIGITS or _prints_back(column, numbers):
+    if column.type.precision <= EXACT_DIGITS or _prints_back(column, numbers):
         return _by_numpy(numbers), []
     inexact = next(
         cell
@@ -226,9 +221,9 @@ def _timestamps(column: Any, name: str, unit: str | None = None) -> _Converted:
     ends = pc.min_max(column.cast(pa.int64())).as_py().values()
     # In seconds, as nanoseconds reach no further than from 1677 to 2262.
     first, last = (np.datetime64("NaT" if end is None else end, column.type.unit).astype("M8[s]") for end in ends)
-    if first < _FIRST_DAY or last >= _BEYOND:
+    if first < FIRST_DAY or last >= BEYOND_DAYS:
         texts = [_times_as_text(chunk, unit or column.type.unit) for chunk in column.chunks]
-        beyond = str(first if first < _FIRST_DAY else last).replace("T", " ")
+        beyond = str(first if first < FIRST_DAY else last).replace("T", " ")
         what = "dates or times beyond the years 1 to 9999"
         return _by_pandas(pa.chunked_array(texts)), [_kept_as_text(column, name, what, beyond)]
     if zone is None:

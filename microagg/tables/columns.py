@@ -17,8 +17,11 @@ from microagg.validation import counted
 #: Whole numbers beyond this have no exact place in a file whose numbers are all 64-bit floats.
 EXACT_WHOLE = 2**53
 
-# The first day that Python, and what prints dates, knows, and the first one that it does not.
-_FIRST_DAY, _BEYOND = np.datetime64("0001-01-01", "s"), np.datetime64("10000-01-01", "s")
+#: Numbers with no more digits than this come out of a 64-bit float as they went in.
+EXACT_DIGITS = 15
+
+#: The first day that Python, and what prints dates, knows, and the first one that it does not.
+FIRST_DAY, BEYOND_DAYS = np.datetime64("0001-01-01", "s"), np.datetime64("10000-01-01", "s")
 
 
 def plain_column(series: pd.Series[Any]) -> pd.Series[Any]:
@@ -93,7 +96,7 @@ def printable_dates(series: pd.Series[Any], name: str) -> tuple[pd.Series[Any], 
     moments = series.to_numpy()
     absent = np.isnat(moments)
     seconds = moments.astype("M8[s]")
-    beyond = np.flatnonzero(~absent & ((seconds < _FIRST_DAY) | (seconds >= _BEYOND)))
+    beyond = np.flatnonzero(~absent & ((seconds < FIRST_DAY) | (seconds >= BEYOND_DAYS)))
     if not len(beyond):
         return series, []
     cells = [None if no else str(moment).replace("T", " ") for moment, no in zip(moments, absent, strict=True)]
@@ -138,7 +141,8 @@ def check_text(series: pd.Series[Any], name: str, ending: str, most: int | None 
     """
     if not (is_text(series) or is_category(series)):
         return
-    for text in series.cat.categories if is_category(series) else as_text(series).dropna().unique():
+    texts: Any = series.cat.categories if is_category(series) else _distinct(series)
+    for text in texts:
         if has_surrogates(text):
             raise DataError(
                 f"column {name!r} holds half a character (a lone surrogate) in {text[:20]!r}: replace it first."
@@ -153,6 +157,11 @@ def check_text(series: pd.Series[Any], name: str, ending: str, most: int | None 
                 f"column {name!r} holds a text of more than {most:,} bytes, the limit of {ending} files: "
                 "shorten it, leave the column out, or choose .csv or .parquet."
             )
+
+
+def _distinct(series: pd.Series[Any]) -> Any:
+    """Return the texts of a column without those that are missing, each once."""
+    return (series if isinstance(series.dtype, pd.StringDtype) else as_text(series)).dropna().unique()
 
 
 def _is_number(series: pd.Series[Any]) -> bool:

@@ -26,8 +26,6 @@ _PER_ROW, _PER_CELL, _PER_TEXT = 120, 56, 100
 # The table grows in steps, so that a text takes up to twice its length there.
 _COPIES = 2
 
-# How many characters of a cell messages show.
-_LONGEST_SHOWN = 60
 
 # Formats of dates in East Asia that workbooks name by their number only, and openpyxl does not know.
 _EAST_ASIAN = frozenset((*range(27, 37), *range(50, 59)))
@@ -251,11 +249,6 @@ def open_workbook(data: bytes, label: str) -> Iterator[Workbook]:
             raise DataError(
                 f"the file {label!r} is not an Excel workbook, or a damaged one ({reason}): save it as .xlsx again."
             ) from None
-
-
-def shortened(text: str) -> str:
-    """Return a text as a sentence can hold it."""
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
 
 
 def letters_of(column: int) -> str:

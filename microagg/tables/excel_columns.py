@@ -13,9 +13,9 @@ import pandas as pd
 from microagg.errors import DataError
 from microagg.tables.checks import MISSING
 from microagg.tables.columns import EXACT_WHOLE
-from microagg.tables.excel_cells import Code, Fault, Percent, shortened
+from microagg.tables.excel_cells import Code, Fault, Percent
 from microagg.tables.notices import Notice, Offer
-from microagg.validation import counted
+from microagg.validation import counted, shortened
 
 # Excel keeps 15 digits of a number.
 _MOST_DIGITS = 10**15

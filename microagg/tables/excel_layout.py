@@ -11,9 +11,9 @@ import numpy as np
 from microagg.errors import DataError
 from microagg.tables.checks import MISSING, check_cells, refuse_no_records
 from microagg.tables.ends import is_total, leave_out_last
-from microagg.tables.excel_cells import Rows, letters_of, shortened
+from microagg.tables.excel_cells import Rows, letters_of
 from microagg.tables.notices import Notice, Offer, UnreadableError
-from microagg.validation import counted, listing
+from microagg.validation import counted, listing, shortened
 
 # How many rows are looked at to tell titles and units from names and records, and how many at the end.
 _LOOKED_AT, _AT_END = 50, 10

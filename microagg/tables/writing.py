@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
@@ -134,15 +133,19 @@ def to_csv(frame: pd.DataFrame) -> str:
     if any(name is not None for name in frame.index.names):
         plain = frame.reset_index(allow_duplicates=True)
     table = plain.reset_index(drop=True)
-    # Columns are replaced by position, because an arbitrary frame may hold two of one name.
-    for j in range(table.shape[1]):
-        if _may_hold_text(table.iloc[:, j]):
-            cells: Any = table.iloc[:, j].astype(object).map(_harmless)
-            table.isetitem(j, cells)
-    table.columns = [_harmless(str(name)) for name in plain.columns]
+    names = [_harmless(str(name)) for name in plain.columns]
+    returns = any("\r" in name for name in names)
+    # By position, because an arbitrary frame may hold two columns of one name.
+    columns: dict[int, Any] = {}
+    for j, (_, series) in enumerate(table.items()):
+        columns[j] = series
+        if _may_hold_text(series):
+            cells = [_harmless(cell) for cell in series.astype(object)]
+            columns[j] = pd.Series(cells, index=table.index, dtype=object)
+            returns = returns or any(isinstance(cell, str) and "\r" in cell for cell in cells)
+    written = pd.DataFrame(columns, index=table.index).set_axis(names, axis=1)
     # Only with this line ending does the writer put quotes around a bare carriage return within a cell.
-    returns = any("\r" in cell for cell in (*table.columns, *_texts(table)))
-    return table.to_csv(index=False, lineterminator="\r\n" if returns else "\n")
+    return written.to_csv(index=False, lineterminator="\r\n" if returns else "\n")
 
 
 def _harmless(cell: Any) -> Any:
@@ -152,13 +155,6 @@ def _harmless(cell: Any) -> Any:
 
 def _may_hold_text(series: pd.Series[Any]) -> bool:
     return not (is_numeric_dtype(series) or is_datetime64_any_dtype(series))
-
-
-def _texts(frame: pd.DataFrame) -> Iterator[str]:
-    """Yield every text cell."""
-    for j in range(frame.shape[1]):
-        if _may_hold_text(frame.iloc[:, j]):
-            yield from (cell for cell in frame.iloc[:, j] if isinstance(cell, str))
 
 
 def _ending_of(name: str) -> str:
@@ -188,4 +184,5 @@ def _check_texts(columns: dict[str, pd.Series[Any]], ending: str) -> None:
     """Raise :class:`DataError` if a text has characters, or too many of them, that the file cannot hold."""
     for name, series in columns.items():
         if is_text(series) or is_category(series):
-            check_text(plain_column(series), name, ending, MAX_TEXT if ending == ".sav" else None)
+            plain = series if isinstance(series.dtype, pd.StringDtype) else plain_column(series)
+            check_text(plain, name, ending, MAX_TEXT if ending == ".sav" else None)

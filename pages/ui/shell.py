@@ -28,17 +28,29 @@ PAGES = {
     "clusters": ("pages/clusters.py", "Clusters"),
     "release": ("pages/release.py", "Release"),
     "toy": ("pages/toy.py", "Toy example"),
-    "published": ("pages/published.py", "Published results"),
     "methods": ("pages/methods.py", "Methods"),
+    "published": ("pages/published.py", "Published results"),
 }
+
+#: The path from a file to its release stands open, at the top of every page; the others below what they are for.
+SECTIONS = {
+    "": ("start", "data", "choose_k", "clusters", "release"),
+    "Learn": ("toy", "methods"),
+    "Evidence": ("published",),
+}
+
+_HEADINGS = {"start": "Protect records, keep the statistics"}
 
 
 def navigation() -> StreamlitPage:
     """Configure the page and return the one that the address asks for."""
     # The local icon must come before the navigation: otherwise the browser is sent to a font server.
-    st.set_page_config(page_title="microagg", page_icon=ICON, layout="wide", initial_sidebar_state="auto")
-    pages = [st.Page(path, title=title, default=name == "start") for name, (path, title) in PAGES.items()]
-    return st.navigation(pages, position="top")
+    st.set_page_config(page_title="microagg", page_icon=ICON, layout="wide", initial_sidebar_state="collapsed")
+    st.html(ASSETS / "style.css")
+    pages = {name: st.Page(path, title=title, default=name == "start") for name, (path, title) in PAGES.items()}
+    return st.navigation(
+        {section: [pages[name] for name in names] for section, names in SECTIONS.items()}, position="top"
+    )
 
 
 def require_login() -> None:
@@ -50,9 +62,16 @@ def require_login() -> None:
     st.stop()
 
 
-def uses_partition(page: StreamlitPage) -> bool:
-    """Return whether a page works on the chosen data set, algorithm and k."""
-    return page.title in {PAGES[name][1] for name in ("choose_k", "clusters", "release")}
+def heading(page: StreamlitPage) -> str:
+    """Return what stands above a page."""
+    own = {PAGES[name][1]: text for name, text in _HEADINGS.items()}
+    return own.get(page.title, page.title)
+
+
+def close_drawer(page: StreamlitPage) -> None:
+    """Close the drawer of pages on a narrow screen once another page is shown."""
+    script = (ASSETS / "drawer.js").read_text()
+    st.components.v2.component("drawer", js=script, isolate_styles=False)(data={"page": page.title}, key="drawer")
 
 
 def run(page: StreamlitPage) -> None:
@@ -84,6 +103,6 @@ def show(body: Callable[[], None]) -> None:
         st.error(sentence(error))
 
 
-def link(name: str, label: str) -> None:
-    """Draw a link to a page that carries the choices along."""
-    st.page_link(PAGES[name][0], label=label, query_params=state.to_query())
+def link(name: str, label: str, *, tip: str | None = None) -> None:
+    """Draw a link to a page that carries the choices along; ``tip`` is said when the pointer rests on it."""
+    st.page_link(PAGES[name][0], label=label, help=tip, query_params=state.to_query())

@@ -115,6 +115,7 @@ class Choices:
     toy: str = "1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100"
     toy_k: int = _at_least_one(3)
     toy_gamma: float = 0.2
+    explained: str = _one_of(ALGORITHMS, "mdav-star")  # the algorithm that the page Methods explains
     against: str = _one_of(AGAINST, "k")  # what the stored results on Adult are drawn against
     stored: str = _one_of(
         ("printed", "adult", "beyond"), "printed"

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from microagg.records import Attribute
+from microagg.validation import shortened
 from microagg.words import gap_in_words, listing, number, percent
 
 __all__ = [
@@ -62,12 +63,6 @@ def value(attribute: Attribute, code: float) -> str:
 def count(n: int, noun: str, plural: str = "") -> str:
     """Return ``1 record``, ``1,080 records``."""
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
-
-
-def shortened(text: object, most: int = 60) -> str:
-    """Return a text cut to ``most`` characters, an ellipsis the last of them; of names that nobody could read whole."""
-    whole = str(text)
-    return whole if len(whole) <= most else f"{whole[: most - 1]}…"
 
 
 def named(names: Sequence[object], most: int = 6) -> str:

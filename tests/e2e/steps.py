@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from pages.ui import shell
+
 
 def wait_until_idle(page):
     page.wait_for_selector("h1")
@@ -19,7 +21,13 @@ def wait_for_address(page, part):
 
 def visit(page, title):
     """Go to another page by the navigation at the top."""
-    page.get_by_test_id("stTopNav").get_by_role("link", name=title, exact=True).click()
+    bar = page.get_by_test_id("stTopNav")
+    for section, pages in shell.SECTIONS.items():
+        if section and title in [shell.PAGES[name][1] for name in pages]:
+            bar.get_by_text(section, exact=True).click()
+            page.get_by_test_id("stTopNavPopover").get_by_role("menuitem", name=title, exact=True).click()
+            return
+    bar.get_by_role("link", name=title, exact=True).click()
 
 
 def pick(page, label, option):

@@ -9,8 +9,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+import streamlit as st
 
-from tests.pages.helpers import PAGES, button, plain, settle, upload
+from microagg.release import compared
+from pages.ui.data import columns
+from tests.pages.helpers import PAGES, button, open_survey, plain, settle, upload
 
 N = 30
 RNG = np.random.default_rng(0)
@@ -93,6 +96,40 @@ def test_the_beginning_of_a_wide_file_is_shown_and_said_to_be():
     assert "the most affected 200 of 450 quasi-identifiers" in plain(app)
     assert "the first 60 of 450 quasi-identifiers" in plain(app)
     assert "the first 30 of 450 quasi-identifiers" in plain(app)
+
+
+def test_not_every_column_of_a_wide_file_is_looked_up_by_itself(monkeypatch):
+    frame = pd.DataFrame(RNG.random((40, 450)).round(3), columns=[f"question {j}" for j in range(450)])
+    app = upload("wide.csv", frame.assign(town=list("abcd") * 10).to_csv(index=False).encode())
+    asked = []
+    lookup = columns.columns
+    monkeypatch.setattr(columns, "columns", lambda table: asked.append(table) or lookup(table))
+    app.run()
+    assert plain(app).count("question 44") == 0
+    assert 0 < len(asked) < 100
+
+
+def test_of_a_wide_file_with_categories_the_quick_method_is_chosen_and_a_sample_compared(monkeypatch):
+    says = "Chosen at first as it is quick with so many columns"
+    st.cache_resource.clear()  # the survey may be there as other tests left it
+    app = open_survey("clusters")
+    assert app.selectbox(key="w_method_chosen").value == "k-member"
+    assert says not in plain(app)
+    st.cache_resource.clear()
+    monkeypatch.setattr(compared, "MOST_VALUES", 500)
+    monkeypatch.setattr(compared, "SAMPLED_VALUES", 400)
+    monkeypatch.setattr(compared, "LEAST_SAMPLE", 40)
+    app = open_survey("clusters")
+    assert app.selectbox(key="w_method_chosen").value == "mondrian"
+    assert says in plain(app)
+    assert "This is a sample" in plain(app)
+    app.selectbox(key="w_method_chosen").set_value("k-member")
+    settle(app)
+    assert says not in plain(app)
+    app.switch_page(PAGES["release"])
+    settle(app)
+    assert "All 300 records" in plain(app)
+    st.cache_resource.clear()
 
 
 def test_long_texts_are_cut_and_said_to_be():

@@ -20,7 +20,7 @@ LAYERS = [
     {"shell", "widgets"},
     {"charts"},
     {"data"},
-    {"sidebar", "runs"},
+    {"chosen", "runs"},
     {"published"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

@@ -74,12 +74,12 @@ def test_polished_curves_lie_below_and_show_what_was_before():
     assert {"title": "MDAV, polished", "k": 3}.items() <= app.dataframe[0].value.iloc[0].to_dict().items()
 
 
-def test_parameters_are_set_beside_the_curves_or_in_the_sidebar_but_not_twice():
+def test_parameters_are_set_beside_the_curves_or_in_the_line_above_but_not_twice():
     app = open_page("choose_k", data="wine", ks="3-5", methods="v-mdav")
     app.number_input(key="w_v-mdav.gamma").set_value(0.6)
     settle(app)
     assert np.allclose(lines(app)["V-MDAV (γ = 0.6)"], losses("v-mdav", (3, 4, 5), wine(), gamma=0.6))
-    app.selectbox(key="w_method_sidebar").set_value("v-mdav")
+    app.selectbox(key="w_method_chosen").set_value("v-mdav")
     settle(app)
     assert app.number_input(key="w_v-mdav.gamma").value == 0.6
 
@@ -131,11 +131,11 @@ def test_search_narrows_what_lies_between_found_and_proven(monkeypatch):
     button(app, "Use this partition").click()
     settle(app)
     assert app.query_params["method"] == "found"
-    assert app.selectbox(key="w_method_sidebar").value == "found"
+    assert app.selectbox(key="w_method_chosen").value == "found"
     assert lines(app)["chosen"] == pytest.approx([found[-1]])
     assert "Chosen now: **Best found by search, k = 3**" in plain(app)
     # At another k there is none yet.
-    app.number_input(key="w_k_sidebar").set_value(4)
+    app.number_input(key="w_k_chosen").set_value(4)
     settle(app)
     assert "has not searched there" in app.warning[0].value
 

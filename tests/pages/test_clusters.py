@@ -13,6 +13,7 @@ from microagg import Schema, metrics
 from microagg.coordinates import principal_coordinates
 from microagg.experiment import Method, Problem, run_one
 from microagg.records import Attribute
+from microagg.release import recoding
 from microagg.taxonomy import Taxonomy
 from pages.ui import text
 from pages.ui.charts.clusters import MOST_POINTS, Axis, View, clusters
@@ -23,6 +24,7 @@ from tests.pages.helpers import (
     SURVEY,
     decode,
     figures,
+    links,
     open_page,
     open_survey,
     plain,
@@ -67,7 +69,7 @@ def test_clusters_show_both_partitions_on_the_same_axes():
     assert [metric.value for metric in app.metric] == ["22.25 %", "13.93 %", "147", "22.87 %", "13.93 %", "166"]
     assert "MDAV\\* loses 2\\.72 % less than MDAV\\+" in words(app)
     assert "sample" not in words(app)
-    assert [link.proto.label for link in app.main.get("page_link")] == ["**Release →**"]
+    assert links(app) == ["**Release →**"]
 
 
 def test_the_records_that_lose_most_lie_furthest_from_their_centroids():
@@ -107,7 +109,7 @@ def test_numbers_hide_what_needs_classes():
     app = open_page("clusters", data="wine", k="5", method="k-member", **{"k-member__class_penalty": "2"})
     assert not app.error
     assert [box.label for box in app.number_input if "penalty" in box.label] == []
-    assert "class" not in " ".join(box.label for box in app.sidebar.number_input)
+    assert "class" not in " ".join(box.label for box in app.number_input)
 
 
 def test_what_another_session_has_found_has_to_be_searched_again():
@@ -115,7 +117,7 @@ def test_what_another_session_has_found_has_to_be_searched_again():
     assert not app.error
     assert not app.metric
     assert "run the search again on the page Choose k" in app.info[0].value
-    assert [link.proto.label for link in app.main.get("page_link")] == ["Choose k →"]
+    assert links(app) == ["Choose k →"]
 
 
 def test_what_the_search_has_found_is_the_chosen_partition(monkeypatch):
@@ -237,7 +239,7 @@ def test_groups_stay_within_strata():
     assert "Groups are formed within region" in plain(app)
     for figure in figures(app)[:2]:
         assert (FRAME["region"].groupby(groups_of(figure).to_numpy()).nunique() == 1).all()
-    app.number_input(key="w_k_sidebar").set_value(250)
+    app.number_input(key="w_k_chosen").set_value(250)
     settle(app)
     assert "strata have fewer than k=250 records" in app.error[0].value
 
@@ -325,3 +327,24 @@ def test_values_are_written_as_their_attribute_has_them():
     assert text.value(Attribute("x", "ordinal", ("low", "high")), 1) == "high"
     tree = Taxonomy.flat(["a", "b"])
     assert text.value(Attribute("x", "nominal", (), tree), tree.leaves[1]) == "b"
+
+
+@pytest.mark.slow
+def test_what_groups_have_in_common_is_computed_of_the_attributes_shown_only(monkeypatch):
+    texts, asked = recoding.group_texts, []
+
+    def watched(frame, records, *further):
+        asked.append([attribute.name for attribute in records.attributes])
+        return texts(frame, records, *further)
+
+    monkeypatch.setattr(recoding, "group_texts", watched)
+    frame = pd.DataFrame(np.random.default_rng(0).random((40, 90)).round(3)).add_prefix("q")
+    app = upload("wide.csv", frame.assign(town=list("abcd") * 10).to_csv(index=False).encode(), "clusters")
+    shown = app.dataframe[-1].value
+    assert sorted(asked[-1]) == sorted(set(shown["attribute"]))
+    numbers = shown[shown["attribute"] != "town"]
+    assert len(numbers)
+    for _, row in numbers.iterrows():
+        group = row["change"].partition(" → ")[2]
+        low, high = group.strip("[]").split(", ") if "[" in group else (group, group)
+        assert float(low) <= frame.loc[int(row["record"]), row["attribute"]] <= float(high)

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from microagg import datasets
 from microagg.schema import Schema
 from pages.ui.data.roles import PER_PAGE
-from tests.pages.helpers import APP, PAGES, SURVEY, button, open_page, plain, settle, upload, words
+from tests.pages.helpers import APP, PAGES, SURVEY, button, links, open_page, plain, settle, upload, words
 
 READS = pytest.mark.skipif(not hasattr(Schema, "read"), reason="needs a schema that reads dates and text as numbers")
 
@@ -338,7 +338,7 @@ def test_scaling_is_asked_for_where_there_are_numbers_and_says_what_it_does():
 def test_guesses_are_agreed_to_and_the_way_on_stands_beside_them():
     app = upload("a.csv", b"a,b\n1,2\n2,3\n3,4\n4,5\n")
     assert "2 of 2 columns are guesses" in words(app)
-    assert [link.proto.label for link in app.main.get("page_link")] == ["**Choose k →**"]
+    assert links(app) == ["**Choose k →**"]
     button(app, "Agree to all guesses").click()
     settle(app)
     assert "Every column is decided" in words(app)

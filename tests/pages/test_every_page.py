@@ -43,8 +43,8 @@ def test_page_runs_on_a_sample_of_categories(page):
 
 def test_choices_are_kept_on_the_next_page():
     app = open_page("choose_k", data="wine", ks="3, 4")
-    app.selectbox(key="w_method_sidebar").set_value("cbfs").run()
-    app.number_input(key="w_k_sidebar").set_value(7).run()
+    app.selectbox(key="w_method_chosen").set_value("cbfs").run()
+    app.number_input(key="w_k_chosen").set_value(7).run()
     app.switch_page(PAGES["clusters"])
     settle(app)
     assert "CBFS at k \\= 7" in words(app) or "CBFS at k = 7" in words(app)

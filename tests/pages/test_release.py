@@ -140,7 +140,7 @@ def test_a_loss_above_the_limit_is_an_amber_line_and_what_would_help_is_tried():
     assert losses
     assert losses[-1] < float(now.split()[4])
     assert all(line.startswith("- without '") for line in better)
-    app.number_input(key="w_k_sidebar").set_value(2)
+    app.number_input(key="w_k_chosen").set_value(2)
     settle(app)
     assert "Now: " not in plain(app)
     within = open_survey("release", columns=roles(), k="10", limit="100")

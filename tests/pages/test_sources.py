@@ -156,6 +156,12 @@ def test_a_picture_is_said_to_be_one():
     assert not app.error
 
 
+def test_decimal_commas_are_said_once():
+    app = upload("a.csv", "\n".join(["a\tb", *(f"{10 + i % 13},{i % 7}\t{i % 5}" for i in range(60))]).encode())
+    assert "looks like numbers with a decimal comma: 60 cells" in plain(app)
+    assert "Text that reads as numbers" not in plain(app)
+
+
 def test_totals_at_the_end_can_be_left_out():
     rows = "".join(f"{name},€{10 * i + 5}\n" for i, name in enumerate(["x", "y", "z", "x", "y", "z"]))
     app = upload("a.csv", f'who,"what"\n{rows}Total,€180\n'.encode())

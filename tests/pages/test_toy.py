@@ -1,19 +1,8 @@
-"""The eleven records of the pages Start and Toy example."""
+"""The eleven records of the page Toy example."""
 
 from __future__ import annotations
 
-from tests.pages.helpers import (
-    figures,
-    open_page,
-)
-
-
-def test_start_shows_the_toy_example_of_the_paper():
-    app = open_page("start")
-    [figure] = figures(app)
-    said = " ".join(note["text"] for note in figure["layout"]["annotations"])
-    assert "SSE 258.8, IL 1.440 %" in said
-    assert "SSE 21.2, IL 0.1180 %" in said
+from tests.pages.helpers import open_page
 
 
 def test_toy_page_shows_the_numbers_of_the_paper_and_follows_the_records():

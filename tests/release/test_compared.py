@@ -70,6 +70,23 @@ def test_of_many_records_with_categories_a_sample_is_usual(monkeypatch):
     assert Compared.of(source_of(frame.head(21), ["a", "c"]), "zscore").n == 20
 
 
+def test_of_records_with_many_values_a_smaller_sample_is_usual(monkeypatch):
+    wide, numeric = (source_of(table(), names) for names in (["a", "b", "c"], ["a", "b"]))  # 87 and 58 values
+    assert not Compared.of(wide, "zscore").is_wide
+    monkeypatch.setattr(compared, "MOST_VALUES", 86)
+    monkeypatch.setattr(compared, "SAMPLED_VALUES", 20)
+    monkeypatch.setattr(compared, "LEAST_SAMPLE", 4)
+    assert Compared.of(wide, "zscore").n == 6  # 18 values
+    assert Compared.of(wide, "zscore", 0).n == 29
+    assert Compared.of(wide, "zscore").is_wide
+    monkeypatch.setattr(compared, "LEAST_SAMPLE", 8)
+    assert Compared.of(wide, "zscore").n == 8
+    assert Compared.of(source_of(table(), ["b", "c"]), "zscore").n == 30
+    monkeypatch.setattr(compared, "MOST_VALUES", 10)
+    assert Compared.of(numeric, "zscore").n == 29
+    assert not Compared.of(numeric, "zscore").is_wide
+
+
 def test_the_digest_tells_what_has_other_results():
     frame = table()
     plain = Compared.of(source_of(frame, ["a", "b"]), "zscore").digest

@@ -12,6 +12,8 @@ import pytest
 from microagg.errors import ConstantColumnWarning
 from microagg.metrics import bounds, information_loss, sse, sst
 from microagg.release import microaggregate
+from microagg.release.measures import Utility
+from microagg.release.source import Numbers
 from microagg.scaling import Scaling, standardize
 from tests.release.common import QUASI, Blocks, smallest_class, use
 
@@ -99,6 +101,22 @@ def test_utility_compares_before_and_after(frame):
     assert utility.correlation_change == pytest.approx(change.max())
     one, other = (QUASI.index(name) for name in utility.correlation_pair)
     assert change[one, other] == pytest.approx(change.max())
+
+
+@pytest.mark.parametrize("changed", [(3, 7), (5, 1_090)])
+def test_the_largest_change_of_a_correlation_is_found_among_many_columns(changed):
+    random = np.random.default_rng(1)
+    X = random.normal(size=(12, 1_100))
+    X[:, changed[0]] = X[:, changed[1]]
+    replaced = X.copy()
+    replaced[:, changed[0]] = -X[:, changed[1]]  # from 1 to -1
+    scaling = Scaling.fit(X, "none")
+    numbers = Numbers(list(range(1_100)), [f"x{j}" for j in range(1_100)], [""] * 1_100, X, X, scaling)
+    utility = Utility.of(numbers, replaced)
+    change = np.abs(np.corrcoef(replaced.T) - np.corrcoef(X.T))
+    assert utility.correlation_change == pytest.approx(2.0)
+    assert utility.correlation_pair == tuple(f"x{j}" for j in changed)
+    assert [a.correlation_change for a in utility.attributes] == pytest.approx(change.max(axis=1))
 
 
 def test_undefined_correlations_are_not_compared(frame):

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from pandas.api.types import is_object_dtype
 
 from microagg.tables.checks import MISSING
+from microagg.tables.columns import EXACT_WHOLE
 from microagg.tables.notices import Notice, Offer
 from microagg.tables.text import numbers
 from microagg.tables.text.numbers import Count, Kinds
-from microagg.validation import counted
+from microagg.validation import counted, shortened
 
 #: What stands between the cells of a chunk; no text file with this character is read.
 SEPARATOR = "\0"
@@ -31,6 +32,10 @@ _SHOWN = 40
 # What is in the text of a column of floats if one is written otherwise than Python writes it: a superfluous 0 at the
 # end, no point, no digit before it, an exponent, or more digits than a float needs.
 _RESPELLED = re.compile(r"\.[0-9]+0(?=[ \t]*\0)|\0[ \t]*-?[0-9]+(?=[ \t]*\0)|\0[ \t]*-?\.|[eE]|[0-9.]{17}")
+
+# Texts without these, and with a point in each cell of at most _SHORT characters, hold nothing of that.
+_UNUSUAL = (f"0{SEPARATOR}", f"{SEPARATOR}.", f"{SEPARATOR}-.", "e", "E", " ", "\t")
+_SHORT = 16
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ def read_column(chunks: Sequence[str], name: str, decimal: str, missing: Sequenc
     if pieces is not None:
         values = _together(pieces, kinds)
         if values is not None and not kinds.lossy.cells:
-            respelled = _count_respelled(chunks, decimal, absent) if values.dtype.kind == "f" else Count()
+            respelled = _count_respelled(chunks, pieces, decimal, absent) if values.dtype.kind == "f" else Count()
             return Column(values, _respelled(name, respelled, decimal))
     absent = frozenset(["", *missing])
     notices = () if pieces is None else (_kept_as_text(name, kinds.lossy, decimal),)
@@ -177,9 +182,7 @@ def _whole(pieces: Sequence[_Piece], kinds: Kinds) -> NDArray[Any] | None:
 
 def _floats(values: NDArray[Any], kinds: Kinds) -> NDArray[np.float64]:
     """Return values as floats; whole numbers that lose digits are counted."""
-    if values.dtype.kind == "i" and (
-        not len(values) or (values.max() <= numbers.EXACT_WHOLE and values.min() >= -numbers.EXACT_WHOLE)
-    ):
+    if values.dtype.kind == "i" and (not len(values) or (values.max() <= EXACT_WHOLE and values.min() >= -EXACT_WHOLE)):
         return values.astype(np.float64)
     if values.dtype.kind == "f":
         return values
@@ -236,7 +239,7 @@ def _booleans(chunks: Sequence[str], absent: frozenset[str]) -> NDArray[Any] | N
 
 def shown(cell: str) -> str:
     """Return a cell in quotes, the beginning of a long one."""
-    return repr(cell if len(cell) <= _SHOWN else cell[:_SHOWN] + "…")
+    return repr(shortened(cell, _SHOWN))
 
 
 def _kept_as_text(name: str, lossy: Count, decimal: str) -> Notice:
@@ -248,17 +251,25 @@ def _kept_as_text(name: str, lossy: Count, decimal: str) -> Notice:
     return Notice("kept-as-text", text, name, lossy.cells, cell)
 
 
-def _count_respelled(chunks: Sequence[str], decimal: str, absent: frozenset[str]) -> Count:
+def _count_respelled(chunks: Sequence[str], pieces: Sequence[_Piece], decimal: str, absent: frozenset[str]) -> Count:
     """Return how many cells of a column of floats will be written otherwise, such as ``1.50`` as 1.5, ``1`` as 1.0."""
     found = Count()
-    for chunk in chunks:
+    for chunk, piece in zip(chunks, pieces, strict=True):
         text = f"{SEPARATOR}{_pointed(chunk, decimal)}{SEPARATOR}"
-        if _RESPELLED.search(text) is None:
+        if (piece.present is None and _is_usual(text)) or _RESPELLED.search(text) is None:
             continue
         for cell, times in Counter(text[1:-1].split(SEPARATOR)).items():
             if cell not in absent and repr(float(cell)) != cell.strip(" \t"):
                 found.add(cell, times)
     return found
+
+
+def _is_usual(text: str) -> bool:
+    """Whether it is plain, without a search for a pattern, that all cells, none missing, are as Python writes them."""
+    cells = text[1:-1].split(SEPARATOR)
+    if text.count(".") != len(cells) or max(map(len, cells)) > _SHORT:
+        return False
+    return not any(sign in text for sign in _UNUSUAL)
 
 
 def _respelled(name: str, respelled: Count, decimal: str) -> tuple[Notice, ...]:

@@ -12,13 +12,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-#: Whole numbers beyond this are not all floats.
-EXACT_WHOLE = 2**53
+from microagg.tables.columns import EXACT_DIGITS, EXACT_WHOLE
 
 _BLANKS = " \t"
-
-# Numbers with no more digits than this come out of a float as they went in.
-_EXACT_DIGITS = 15
 
 # No float has more digits than this.
 _MOST_DIGITS = 800
@@ -99,7 +95,7 @@ def decimals(cells: list[str]) -> list[float] | None:
         values = list(map(float, cells))
     except ValueError:
         return None
-    if max(map(len, cells)) <= _EXACT_DIGITS:
+    if max(map(len, cells)) <= EXACT_DIGITS:
         plain = _DECIMALS.fullmatch("\0".join(cells) + "\0")
         return values if plain and "-0" not in cells else None
     # A program wrote them with the fewest digits that tell floats apart.
@@ -114,7 +110,7 @@ def look_at(cells: Iterable[tuple[str, int]], kinds: Kinds) -> None:
         if _WHOLE.fullmatch(text):
             if text == "-0" or len(text) > _MOST_DIGITS:
                 kinds.lossy.add(cell, times)
-            elif len(text) > _EXACT_DIGITS:
+            elif len(text) > EXACT_DIGITS:
                 long.append((cell, times))
         elif _DECIMAL.fullmatch(text) or _POWER.fullmatch(text):
             if not _keeps(text):
@@ -148,7 +144,7 @@ def _keeps(text: str) -> bool:
     value = float(text)
     if math.isinf(value) or (value == 0 and digits) or len(digits) > _MOST_DIGITS:
         return False
-    if len(digits) <= _EXACT_DIGITS and (value == 0 or abs(value) > 1e-300):
+    if len(digits) <= EXACT_DIGITS and (value == 0 or abs(value) > 1e-300):
         return True
     return Decimal(text) in (Decimal(repr(value)), Decimal(f"{value:.{len(digits) - 1}e}"))
 
@@ -168,6 +164,6 @@ def loss_of(cell: str) -> str:
         return "it would lose its full stop"
     if math.isinf(float(text)):
         return "it would be infinite"
-    if re.search("[eE]", text) and len(text) <= _EXACT_DIGITS:
+    if re.search("[eE]", text) and len(text) <= EXACT_DIGITS:
         return f"it would become {float(text):,.15g}"
     return "it would lose digits"

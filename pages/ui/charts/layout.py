@@ -12,12 +12,13 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.ui.charts import theme
+from pages.ui.charts import export, theme
 from pages.ui.text import escape_markdown
 
-CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"], "responsive": True}
+# The bar of a figure, which is hidden, holds what saves it as a picture.
+_BAR = {"displaylogo": False, "displayModeBar": True, "modeBarButtons": [["toImage"]]}
 
-STILL = {"displayModeBar": False, "responsive": True, "scrollZoom": False}
+STILL = {**_BAR, "responsive": True, "scrollZoom": False}
 
 # Below the axis a legend may take as many lines as a narrow screen makes of it, without touching the title.
 _LEGEND = {
@@ -63,5 +64,7 @@ def ring(figure: go.Figure, x: Sequence[Any] | pd.Series, y: Sequence[Any] | pd.
 
 def show_figure(figure: go.Figure, *, title: str, key: str, alt: str, **options: Any) -> None:
     """Draw a figure under its title, which says what to conclude; ``alt`` is for those who cannot see it."""
-    st.markdown(f"**{escape_markdown(title)}**")
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+        st.markdown(f"**{escape_markdown(title)}**", width="stretch")
+        export.menu(figure, title=title, key=key)
     st.plotly_chart(figure, key=key, alt=alt, **({"config": STILL} | options))

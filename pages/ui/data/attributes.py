@@ -30,7 +30,7 @@ def show(table: Table, workspace: Workspace | None) -> None:
     if not names:
         return
     st.subheader("One by one")
-    lacking = [name for name in names if columns.uncovered(table, name)]
+    lacking = [name for name in columns.categorical(table) if columns.uncovered(table, name)]
     shown = state.current().attribute
     shown = shown if shown in names else (lacking or names)[0]
     titles = {name: f"{name} (to be mended)" if name in lacking else name for name in names}

@@ -162,6 +162,11 @@ def quasi_identifiers(table: Table) -> list[str]:
     return [name for name, column in columns(table).items() if column.is_quasi_identifier and column.kind]
 
 
+def categorical(table: Table) -> list[str]:
+    """Return those of the quasi-identifiers whose values have an order or a taxonomy."""
+    return [name for name, column in columns(table).items() if column.is_quasi_identifier and column.is_categorical]
+
+
 def class_candidates(table: Table) -> list[str]:
     """Return the columns that can be the class: confidential or a stratum, with few values, none missing."""
     return [name for name, column in columns(table).items() if column.can_be_class]
@@ -205,8 +210,7 @@ def counts(table: Table, name: str) -> dict[str, int]:
 
 def alike(table: Table) -> dict[str, tuple[tuple[str, ...], ...]]:
     """Return the sets of categories that are hardly different, for each quasi-identifier that has such."""
-    asked = [name for name in quasi_identifiers(table) if columns(table)[name].is_categorical]
-    return {name: sets for name in asked if (sets := _once(table, name, near_duplicates))}
+    return {name: sets for name in categorical(table) if (sets := _once(table, name, near_duplicates))}
 
 
 def suggested(table: Table, name: str) -> tuple[tuple[str, Taxonomy], ...]:

@@ -45,7 +45,7 @@ def controls(workspace: Workspace) -> None:
 def _settings(workspace: Workspace) -> None:
     _sample(workspace)
     chosen = VARIANTS.get(methods.chosen(workspace))
-    # A control can stand on a page once: the sidebar has those of the chosen method.
+    # A control can stand on a page once: the line above has those of the chosen method.
     elsewhere = _adjustable(chosen) if chosen else set()
     drawn = set(elsewhere)
     for variant in (VARIANTS[name] for name in methods.compared(workspace)):
@@ -55,7 +55,7 @@ def _settings(workspace: Workspace) -> None:
         if variant.needs_classes:
             st.caption(f"With a class penalty of 0, the method with class penalty takes {PENALTY:g}.")
     if elsewhere:
-        st.caption("The sidebar has the parameters of the chosen method.")
+        st.caption("The line at the top has the parameters of the chosen method.")
 
 
 def _adjustable(variant: Variant) -> set[tuple[str, str]]:

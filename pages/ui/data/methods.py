@@ -12,6 +12,9 @@ from pages.ui.data.workspace import Workspace
 #: What is compared at first: the family of MDAV on numbers.
 _USUAL = ("mdav", "mdav-plus", "v-mdav", "mdav-star")
 
+# What is chosen at first where categories stand among very many columns: others would take minutes.
+_QUICK = "mondrian"
+
 
 def reasons(workspace: Workspace) -> dict[str, str]:
     """Return for each variant why it does not work on these data; empty where it does."""
@@ -46,7 +49,7 @@ def chosen(workspace: Workspace) -> str:
     name, able = state.current().method, fitting(workspace)
     if name in able or (name == state.FOUND and workspace.is_numeric):
         return name
-    best = "mdav-star" if workspace.is_numeric else "k-member"
+    best = "mdav-star" if workspace.is_numeric else _QUICK if workspace.is_wide else "k-member"
     return best if best in able else able[0]
 
 

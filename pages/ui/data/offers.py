@@ -34,10 +34,16 @@ def say_totals(table: Table) -> None:
 
 def say_numbers(found: Mapping[str, Decision]) -> None:
     """Say which columns are text that reads as numbers, and what they are until somebody decides."""
+    upload = tables.uploaded()
+    # The reader of the file may have said of a column, and offered for all of them, the same already.
+    said = {notice.column for notice in upload.notices if notice.code == "decimal-comma"} if upload else set()
     each = [
         f"{name!r} ({_in_words(column)})"
         for name, column in found.items()
-        if not column.decided and _is_offered(column) and not column.guess.as_numbers[0].is_like_code
+        if name not in said
+        and not column.decided
+        and _is_offered(column)
+        and not column.guess.as_numbers[0].is_like_code
     ]
     if each:
         st.warning(

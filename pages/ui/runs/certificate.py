@@ -12,7 +12,8 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from microagg.certificate import Certificate, is_closed, prepare, raised
+from microagg import compiling
+from microagg.certificate import Certificate, is_closed, raised
 from microagg.experiment import Method, Result
 from microagg.jobs import Job
 from microagg.metrics.bounds import Bound
@@ -187,8 +188,7 @@ def _start(workspace: Workspace, k: int, asked: tuple[str, int, float]) -> Job:
             )
             return job.goes_on()
 
-        job.message = "Compiling the search and the linear program for this machine (half a minute, only once) …"
-        jobs.compile_with(job, prepare)
+        jobs.compile_task(job, compiling.SEARCH)
         job.check()
         own = kept.get((workspace.digest, k))
         if own is None:

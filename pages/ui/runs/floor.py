@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 
-import numpy as np
 import streamlit as st
 
+from microagg import compiling
 from microagg.certificate import Floors, raised
-from microagg.certificate import floors as floors_at_once
 from microagg.jobs import Job
 from microagg.kernels.threads import THREADS
 from microagg.metrics.bounds import Bound
-from microagg.problem import Problem
 from pages.ui.data.workspace import Workspace
 from pages.ui.runs import jobs
 from pages.ui.text import count, sentence
@@ -56,12 +53,6 @@ class _Known:
 def _kept() -> OrderedDict[str, _Known]:
     """Return what this session knows by the digest of the data."""
     return OrderedDict()
-
-
-@cache
-def _prepare() -> None:
-    """Compile the neighbor search, or load it where an earlier process left it on disk."""
-    floors_at_once(Problem.of(np.arange(12.0).reshape(6, 2)), [2])
 
 
 def proven(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
@@ -162,8 +153,7 @@ def _job(workspace: Workspace) -> Job | None:
 
 def _start(workspace: Workspace, floors: Floors) -> Job:
     def work(job: Job) -> None:
-        job.message = "Compiling the neighbor search for this machine (some seconds, only once) …"
-        jobs.compile_with(job, _prepare)
+        jobs.compile_task(job, compiling.FLOOR)
         job.watch("Proving the floor", floors.improve)
         job.done = job.total
 

@@ -6,7 +6,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -14,13 +13,13 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from microagg import experiment
+from microagg import compiling, experiment
 from microagg.experiment import Method, Result
 from microagg.jobs import Desk, Job
 from microagg.progress import watched
-from microagg.registry import algorithm
 from microagg.validation import check_enough_records
 from pages.ui.data.workspace import Workspace
+from pages.ui.runs import ahead
 from pages.ui.text import count, escape_markdown, sentence
 
 _MOST_ROWS = 20_000
@@ -130,8 +129,8 @@ def results() -> Results:
 
 @st.cache_resource(show_spinner=False)
 def _compiler() -> ThreadPoolExecutor:
-    # One thread for all sessions: the compiler does one thing at a time anyway, and what it makes serves all of them.
-    return ThreadPoolExecutor(1, thread_name_prefix="compile")
+    # Few threads for all sessions: most of them wait for the process that compiles, and what it makes serves everybody.
+    return ThreadPoolExecutor(8, thread_name_prefix="compile")
 
 
 def _is_open() -> bool:
@@ -145,14 +144,14 @@ def compile_for(job: Job, keys: Sequence[str], n: int = 0) -> None:
 
     A job that is cancelled does not wait for it, and what has been begun is compiled for whoever comes next.
     """
-    for key in experiment.unprepared(keys, n):
-        job.message = f"Compiling {algorithm(key).info.title} for this machine (up to a minute, only once) …"
-        compile_with(job, partial(experiment.prepare, [key], n=n))
+    for task in compiling.tasks_of(keys, n):
+        compile_task(job, task)
 
 
-def compile_with(job: Job, prepare: Callable[[], None]) -> None:
-    """Have ``prepare`` compile what a job needs, which waits for it unless it is cancelled."""
-    job.until(_compiler().submit(prepare))
+def compile_task(job: Job, task: str) -> None:
+    """Have a task of :mod:`microagg.compiling` done for a job, which waits for it unless it is cancelled."""
+    job.message = f"Compiling {compiling.title(task)} for this machine (up to a minute, only once) …"
+    job.until(_compiler().submit(ahead.prepare, task))
 
 
 def _run_cells(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from microagg import DataError, experiment
+from microagg import DataError, compiling, experiment
 from microagg.experiment import Method, Problem, Result
 from microagg.validation import check_finite
+from pages.ui.runs import ahead
 from pages.ui.text import count
 
 #: More records than this do not fit on one line.
@@ -17,9 +18,10 @@ MOST_RECORDS = 60
 def compare(values: np.ndarray, k: int, gamma: float) -> list[Result]:
     """Return the results of V-MDAV and MDAV* on ``values``, shape (n, 1), unscaled as in the paper."""
     methods = [Method("v-mdav", {"gamma": gamma}), Method("mdav-star")]
-    if experiment.unprepared(method.key for method in methods):
+    if todo := compiling.tasks_of(method.key for method in methods):
         with st.spinner("Compiling V-MDAV and MDAV* for this machine (some seconds, only once) …"):
-            experiment.prepare(method.key for method in methods)
+            for task in todo:
+                ahead.prepare(task)
     return [experiment.run_one(Problem.of(values), method, k) for method in methods]
 
 

@@ -1,0 +1,74 @@
+"""What stands around every page: the bar of pages, the line of what is chosen, the phone's drawer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.steps import visit, wait_for_address, wait_until_idle
+
+pytestmark = pytest.mark.e2e
+
+
+def test_the_drawer_of_a_phone_closes_when_a_page_is_tapped(page, server):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server.url}/?data=wine")
+    wait_until_idle(page)
+    for title in ("Methods", "Data"):
+        page.get_by_test_id("stExpandSidebarButton").click()
+        drawer = page.get_by_test_id("stSidebar")
+        drawer.get_by_role("link", name=title, exact=True).click()
+        page.locator("h1", has_text=title).wait_for()
+        page.wait_for_function("document.querySelector('[data-testid=stSidebar]').getBoundingClientRect().right <= 0")
+
+
+def test_what_is_chosen_stands_above_every_page_and_can_be_changed_there(page, server):
+    page.goto(f"{server.url}/data?data=wine")
+    wait_until_idle(page)
+    line = page.locator(".st-key-chosen")
+    assert "Wine, 13 quasi-identifiers" in line.inner_text()
+    line.get_by_role("button", name="k = 5").click()
+    field = page.get_by_role("spinbutton", name="k, the minimum group size")
+    field.fill("7")
+    field.press("Enter")
+    line.get_by_role("button", name="k = 7").wait_for()
+    wait_for_address(page, "k=7")
+    page.keyboard.press("Escape")
+    for title in ("Methods", "Published results", "Release", "Clusters"):
+        visit(page, title)
+        page.locator("h1", has_text=title).wait_for()
+        line.get_by_role("button", name="k = 7").wait_for()
+        assert page.get_by_test_id("stSidebar").count() == 0
+    line.get_by_role("link", name="Wine").click()
+    page.locator("h1", has_text="Data").wait_for()
+
+
+def test_a_figure_is_saved_as_a_picture_and_as_a_table(page, server):
+    page.goto(f"{server.url}/toy")
+    wait_until_idle(page)
+    page.locator(".js-plotly-plot .main-svg").first.wait_for()
+    saved = {}
+    for label in ("PNG", "SVG", "What it shows (CSV)"):
+        page.locator(".st-key-toy_lines_export").get_by_role("button").first.click()
+        with page.expect_download() as download:
+            page.get_by_role("button", name=label, exact=True).click()
+        saved[download.value.suggested_filename] = Path(download.value.path()).read_bytes()
+        if label.startswith("What"):
+            page.keyboard.press("Escape")
+    png, svg, csv = (saved[f"MDAV_loses_12.2_times_less_here.{ending}"] for ending in ("png", "svg", "csv"))
+    assert png.startswith(b"\x89PNG")
+    assert b"V-MDAV" in svg
+    assert csv.decode("utf-8-sig").splitlines()[0].startswith("shown,value of the record")
+
+
+def test_the_first_page_leads_to_a_file_of_ones_own_and_to_an_example(page, server):
+    page.goto(f"{server.url}/?data=simc")
+    wait_until_idle(page)
+    page.get_by_role("button", name="Protect my file").click()
+    page.locator("h1", has_text="Data").wait_for()
+    page.get_by_test_id("stFileUploader").wait_for()
+    wait_for_address(page, "data=upload")
+    visit(page, "Start")
+    page.get_by_role("button", name="Try ").click()
+    page.locator("h1", has_text="Choose k").wait_for()
