@@ -62,7 +62,6 @@ def _farthest_from(X: FloatArray, start: int, stop: int, best: FloatArray) -> No
                 best[0], best[1], best[2] = distance, r, s
 
 
-@njit(cache=True, nogil=True)
 def _begin(X: FloatArray, k: int, r: int, s: int) -> Hierarchy:
     """Return the groups of k around r and s and each other record as a group."""
     n, d = X.shape
