@@ -1,10 +1,13 @@
 """How long a user waits: importing, compiling, and from a cold start to the first chart.
 
     python benchmarks/startup.py [--browser /usr/bin/chromium]
+    python benchmarks/startup.py --tasks mdav mdav-plus v-mdav mdav-star [--checkout ../another-checkout]
 
-Compile times are of a fresh process with an empty kernel cache, algorithm after algorithm, so what two share counts
-for the first. The browser part starts servers that have nothing compiled, opens "Choose k" on Census (1,080 x 13) and
-on a file of 1,000 x 6 that it uploads, and waits for the first curve of each.
+Compile times are CPU seconds, which other work on the machine changes little, of a fresh process with an empty kernel
+cache, task after task, so what two share counts for the first. With ``--tasks`` nothing else is measured; they are keys
+of algorithms, and what else :func:`microagg.compiling.tasks` returns. The browser part starts servers that have nothing
+compiled, opens "Choose k" on Census (1,080 x 13) and on a file of 1,000 x 6 that it uploads, and waits for the first
+curve of each.
 """
 
 from __future__ import annotations
@@ -26,14 +29,14 @@ sys.path.insert(0, str(ROOT))
 CURVE = ".js-plotly-plot .scatterlayer .trace .points path"
 
 
-def python(code: str, **environment: str) -> str:
-    """Run ``code`` in a fresh interpreter and return what it prints."""
+def python(code: str, *arguments: str, root: Path = ROOT, **environment: str) -> str:
+    """Run ``code`` in a fresh interpreter, with the package of a checkout, and return what it prints."""
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", code, *arguments],
         capture_output=True,
         text=True,
         check=True,
-        cwd=ROOT,
+        cwd=root,
         env={**os.environ, **environment},
     )
     return done.stdout.strip()
@@ -42,15 +45,15 @@ def python(code: str, **environment: str) -> str:
 IMPORT = "import time; t = time.perf_counter(); import microagg; print(time.perf_counter() - t)"
 FIRST_USE = "import time; t = time.perf_counter(); import microagg; microagg.ALGORITHMS; print(time.perf_counter() - t)"
 COMPILE = """
+import sys
 import time
-from microagg import ALGORITHMS, experiment
-total = time.perf_counter()
-for key in ["mdav", "mdav-plus", "v-mdav", "mdav-star", *ALGORITHMS]:
-    started = time.perf_counter()
-    if experiment.unprepared([key]):
-        experiment.prepare([key])
-        print(f"  {key:14} {time.perf_counter() - started:6.2f} s")
-print(f"  {'all':14} {time.perf_counter() - total:6.2f} s")
+from microagg.compiling import compile_task, tasks
+total = time.process_time()
+for task in sys.argv[1:] or dict.fromkeys(["mdav", "mdav-plus", "v-mdav", "mdav-star", *tasks()]):
+    started = time.process_time()
+    compile_task(task)
+    print(f"  {task:34} {time.process_time() - started:6.2f} s")
+print(f"  {'all':34} {time.process_time() - total:6.2f} s")
 """
 
 
@@ -105,14 +108,20 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--browser", help="path of Chromium; without it the page is not timed")
+    parser.add_argument("--tasks", nargs="+", metavar="TASK", help="compile these, and measure nothing else")
+    parser.add_argument("--checkout", type=Path, default=ROOT, help="with --tasks: compile those of another checkout")
     arguments = parser.parse_args()
+    if arguments.tasks:
+        with tempfile.TemporaryDirectory() as cache:
+            print(python(COMPILE, *arguments.tasks, root=arguments.checkout.resolve(), NUMBA_CACHE_DIR=cache))
+        return
     for name, code in (("import microagg", IMPORT), ("import and list the algorithms", FIRST_USE)):
         seconds = sorted(float(python(code)) for _ in range(5))
         print(f"{name}: median {seconds[2]:.3f} s of 5 ({seconds[0]:.3f} to {seconds[-1]:.3f})")
     with tempfile.TemporaryDirectory() as cache:
-        print("compiling, cache empty:")
+        print("compiling, cache empty, in CPU seconds:")
         print(python(COMPILE, NUMBA_CACHE_DIR=cache))
-        print("loading what is compiled:")
+        print("loading what is compiled, in CPU seconds:")
         print(python(COMPILE, NUMBA_CACHE_DIR=cache))
     if arguments.browser:
         for _ in range(3):

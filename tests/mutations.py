@@ -98,7 +98,7 @@ MUTATIONS = [
     Mutation("the seeds of MD change places", "kernels/bases/md.py",
              "(r, s) if r_first else (s, r)", "(s, r) if r_first else (r, s)", oracle("md-first")),
     Mutation("seeds from the outside, ties by the higher record", "kernels/neighbors/brute_force.py",
-             "np.argsort(-pool.distances, kind=\"mergesort\")", "np.argsort(pool.distances, kind=\"mergesort\")[::-1]",
+             "np.argsort(-pool.distances, kind=\"stable\")", "np.argsort(pool.distances, kind=\"stable\")[::-1]",
              oracle("mdav-plus")),
     Mutation("TFRP always from the same reference point", "kernels/bases/tfrp.py",
              "reference, other = other, reference", "reference, other = reference, other", oracle("tfrp-1")),

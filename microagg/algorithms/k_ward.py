@@ -25,7 +25,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from microagg.base import Info, Microaggregator
-from microagg.kernels.grouping.groups import form, make_groups
+from microagg.kernels.grouping.groups import Groups, form, make_groups
 from microagg.kernels.neighbors import brute_force
 from microagg.kernels.neighbors.brute_force import farthest, make_pool, members_around, squared_distances
 from microagg.progress import checkpoint
@@ -62,7 +62,6 @@ def _farthest_from(X: FloatArray, start: int, stop: int, best: FloatArray) -> No
                 best[0], best[1], best[2] = distance, r, s
 
 
-@njit(cache=True, nogil=True)
 def _begin(X: FloatArray, k: int, r: int, s: int) -> Hierarchy:
     """Return the groups of k around r and s and each other record as a group."""
     n, d = X.shape
@@ -71,6 +70,13 @@ def _begin(X: FloatArray, k: int, r: int, s: int) -> Hierarchy:
     form(groups, pool, members_around(pool, r, k))
     # The distances are still those from r.
     form(groups, pool, members_around(pool, farthest(pool) if pool.positions[s] < 0 else s, k))
+    return _hierarchy(X, groups, k)
+
+
+@njit(cache=True, nogil=True)
+def _hierarchy(X: FloatArray, groups: Groups, k: int) -> Hierarchy:
+    """Return two ``groups`` of k and each other record as a group."""
+    n = len(X)
     labels = np.arange(n)
     sizes = np.ones(n, dtype=np.int64)
     sums = X.copy()

@@ -23,28 +23,20 @@ Kabir, Wang & Zhang 2010 (``mdav-1`` and ``mdav-generic``).
 
 from __future__ import annotations
 
-from numba import njit
-
 from microagg.base import Info, Microaggregator
 from microagg.kernels.bases.mdav import mdav, mdav_1
-from microagg.kernels.grouping.groups import Groups, form_from_rest
-from microagg.kernels.grouping.moving_mean import form_group, form_pairs, group_while_many
-from microagg.kernels.neighbors.brute_force import ALIVE, Pool
+from microagg.kernels.grouping.groups import form_from_rest
+from microagg.kernels.grouping.moving_mean import form_group, form_groups
+from microagg.kernels.neighbors.brute_force import ALIVE
 from microagg.validation import FloatArray, IntArray
-
-
-@njit(cache=True, nogil=True)
-def _finish_mdav_generic(groups: Groups, pool: Pool, k: int) -> None:
-    form_pairs(groups, pool, k, 3 * k)
-    if pool.counts[ALIVE] >= 2 * k:
-        form_group(groups, pool, k)
-    form_from_rest(groups, pool)
 
 
 def mdav_generic(X: FloatArray, k: int) -> IntArray:
     """Return the labels of MDAV-generic for ``X``, shape (n, d), n >= k."""
-    groups, pool = group_while_many(X, k, 3 * k, True)
-    _finish_mdav_generic(groups, pool, k)
+    groups, pool = form_groups(X, k, 3 * k, True)
+    if pool.counts[ALIVE] >= 2 * k:
+        form_group(groups, pool, k)
+    form_from_rest(groups, pool)
     return groups.labels
 
 

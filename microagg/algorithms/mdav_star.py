@@ -28,9 +28,19 @@ from numba import njit
 from microagg.base import Info, Microaggregator
 from microagg.kernels.grouping import centroid_index
 from microagg.kernels.grouping.centroid_index import CentroidIndex, enter_group, least_growth_below, widen_boxes
-from microagg.kernels.grouping.fixed_mean import Step, group_while_many
+from microagg.kernels.grouping.fixed_mean import Step, group_while_many, in_stretches
 from microagg.kernels.grouping.groups import Groups, form, found_group, join, least_growth, sse_of, take
-from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool, measure_from, members_around, nearest, tidy
+from microagg.kernels.neighbors.brute_force import (
+    ALIVE,
+    EXTENT,
+    Pool,
+    measure_from,
+    members_around,
+    nearest,
+    point_at,
+    position_of_least,
+    tidy,
+)
 from microagg.kernels.neighbors.kd_tree import leaf_of
 from microagg.kernels.neighbors.lookahead import NeighborCache, list_nearest, nearest_to, renew_cache
 from microagg.kernels.neighbors.tree_pool import TreePool, number_left
@@ -44,10 +54,10 @@ def _cheaper_group(X: FloatArray, groups: Groups, pool: Pool, members: IntArray)
     r, k = members[0], len(members)
     if groups.number[0] == 0 or pool.counts[ALIVE] == k:
         return -1
-    group, growth = least_growth(groups, pool.columns[:, r])
+    group, growth = least_growth(groups, point_at(pool, r))
     pool.distances[r] = np.nan
-    y = nearest(pool.distances, pool.counts[EXTENT], 1)[0]  # the distances are still those from r
-    measure_from(pool, pool.columns[:, y].copy())
+    y = position_of_least(pool.distances, pool.counts[EXTENT])  # the distances are still those from r
+    measure_from(pool, point_at(pool, y))
     pool.distances[r] = np.nan
     pool.distances[y] = -1.0
     without_r = nearest(pool.distances, pool.counts[EXTENT], k)
@@ -57,9 +67,9 @@ def _cheaper_group(X: FloatArray, groups: Groups, pool: Pool, members: IntArray)
 
 
 @njit(cache=True, nogil=True)
-def _finish(X: FloatArray, groups: Groups, pool: Pool, order: IntArray, k: int) -> None:
-    """Take the records of ``pool`` into groups, seeds in the order ``order``."""
-    for record in order:
+def _form_by_passes(X: FloatArray, groups: Groups, pool: Pool, seeds: IntArray, k: int) -> None:
+    """Take each of ``seeds`` that is unassigned into a group, old or new, while at least k records are."""
+    for record in seeds:
         if pool.counts[ALIVE] < k:
             break
         if pool.positions[record] < 0:
@@ -72,6 +82,11 @@ def _finish(X: FloatArray, groups: Groups, pool: Pool, order: IntArray, k: int) 
             form(groups, pool, members)
         else:
             join(groups, pool, group, r)
+
+
+@njit(cache=True, nogil=True)
+def _assign_rest(X: FloatArray, groups: Groups, pool: Pool) -> None:
+    """Let each record left, by index, join the group whose SSE grows least."""
     for record in range(len(X)):
         if pool.positions[record] >= 0:
             group, _ = least_growth(groups, X[record])
@@ -94,7 +109,8 @@ def _cheaper_group_by_tree(
     without_r = np.empty(k, dtype=np.int64)
     without_r[0] = y
     nearest_to(pool, cache, y, k - 1, r, query)
-    without_r[1:] = query.found[: k - 1]
+    for i in range(k - 1):
+        without_r[i + 1] = query.found[i]
     # The cost of a new group limits the growth at which joining is cheaper: only groups near enough are looked at.
     return least_growth_below(index, groups, pool.X[r], k, sse_of(pool.X, without_r), new, query)[0]
 
@@ -113,7 +129,8 @@ def _form(
             continue
         nearest_to(pool, cache, seed, k - 1, -1, query)
         members[0] = seed
-        members[1:] = query.found[: k - 1]
+        for i in range(k - 1):
+            members[i + 1] = query.found[i]
         group = _cheaper_group_by_tree(groups, pool, cache, index, members, query)
         if group < 0:
             leaf = leaf_of(pool.tree, pool.tree.slots[seed])
@@ -139,7 +156,10 @@ def mdav_star(X: FloatArray, k: int) -> IntArray:
         return step
 
     groups, pool, order = group_while_many(X, k, make_step)
-    _finish(X, groups, pool, order, k)
+    # Two passes over the records, and one over the groups.
+    for seeds in in_stretches(pool, order, k, 3):
+        _form_by_passes(X, groups, pool, seeds, k)
+    _assign_rest(X, groups, pool)
     return groups.labels
 
 

@@ -70,7 +70,6 @@ def _connect(
     return record
 
 
-@njit(cache=True, nogil=True)
 def _two_groups(X: FloatArray, k: int) -> IntArray:
     """Return the labels of the record farthest from the centroid with its k-1 nearest, and of the others."""
     pool = make_pool(X)

@@ -29,11 +29,20 @@ from numba import njit
 
 from microagg.base import Info, Microaggregator, Param
 from microagg.kernels.bases.mdav_plus import mdav_plus
-from microagg.kernels.grouping.fixed_mean import Step, group_while_many
+from microagg.kernels.grouping.fixed_mean import Step, group_while_many, in_stretches
 from microagg.kernels.grouping.groups import Groups, form, join, rest_to_nearest_centroid
 from microagg.kernels.grouping.isolation import IsolationBounds, make_isolation_bounds, nearest_isolated, take_and_renew
 from microagg.kernels.neighbors import tree_queries
-from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool, measure_from, members_around, nearest, tidy
+from microagg.kernels.neighbors.brute_force import (
+    ALIVE,
+    EXTENT,
+    Pool,
+    measure_from,
+    members_around,
+    point_at,
+    position_of_least,
+    tidy,
+)
 from microagg.kernels.neighbors.kd_tree import NO_INDEX
 from microagg.kernels.neighbors.lookahead import NeighborCache, nearest_to
 from microagg.kernels.neighbors.tree_pool import TreePool, number_left
@@ -56,15 +65,15 @@ def _extend(groups: Groups, pool: Pool, group: int, members: FloatArray, gamma: 
     """
     extent = pool.counts[EXTENT]
     to_group = np.full(extent, np.inf)
-    for member in members:
-        measure_from(pool, member)
+    for i in range(len(members)):
+        measure_from(pool, members[i])
         _keep_nearer(pool.distances, to_group)
     while groups.sizes[group] < most and pool.counts[ALIVE] > 0:
-        e = nearest(to_group, extent, 1)[0]
-        measure_from(pool, pool.columns[:, e].copy())
+        e = position_of_least(to_group, extent)
+        measure_from(pool, point_at(pool, e))
         pool.distances[e] = np.nan
-        others = nearest(pool.distances, extent, 1)
-        d_out = pool.distances[others[0]] if len(others) else np.inf
+        other = position_of_least(pool.distances, extent)
+        d_out = pool.distances[other] if other >= 0 else np.inf
         if not to_group[e] < gamma * d_out:
             break
         join(groups, pool, group, e)
@@ -73,9 +82,9 @@ def _extend(groups: Groups, pool: Pool, group: int, members: FloatArray, gamma: 
 
 
 @njit(cache=True, nogil=True)
-def _finish(X: FloatArray, groups: Groups, pool: Pool, order: IntArray, k: int, gamma: float) -> None:
-    """Take the records of ``pool`` into groups, seeds in the order ``order``."""
-    for record in order:
+def _form_by_passes(X: FloatArray, groups: Groups, pool: Pool, seeds: IntArray, k: int, gamma: float) -> None:
+    """Form and extend a group around each of ``seeds`` that is unassigned, while at least k records are."""
+    for record in seeds:
         if pool.counts[ALIVE] < k:
             break
         if pool.positions[record] < 0:
@@ -85,7 +94,6 @@ def _finish(X: FloatArray, groups: Groups, pool: Pool, order: IntArray, k: int, 
         members = X[pool.records[positions]]
         group = form(groups, pool, positions)
         _extend(groups, pool, group, members, gamma, 2 * k - 1)
-    rest_to_nearest_centroid(groups, pool, False)
 
 
 @njit(cache=True, nogil=True)
@@ -134,7 +142,8 @@ def _form(
         groups.number[0] += 1
         joining, size = seed, 0
         while joining >= 0:
-            points[size] = pool.X[joining]
+            for j in range(points.shape[1]):
+                points[size, j] = pool.X[joining, j]
             take_and_renew(groups, pool, isolation, group, joining, query)
             size += 1
             if size < k:
@@ -160,7 +169,9 @@ def v_mdav(X: FloatArray, k: int, gamma: float) -> IntArray:
         return step
 
     groups, pool, order = group_while_many(X, k, make_step)
-    _finish(X, groups, pool, order, k, gamma)
+    for seeds in in_stretches(pool, order, k, 4 * k):
+        _form_by_passes(X, groups, pool, seeds, k, gamma)
+    rest_to_nearest_centroid(groups, pool, False)
     return groups.labels
 
 

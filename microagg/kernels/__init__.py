@@ -10,6 +10,13 @@ side and a page stays alive meanwhile. They stand in rooms:
 - ``local_search``: partitions improved by moving records.
 - ``bounds``: lower bounds of the SSE.
 - ``threads``: the threads on which kernels run.
+
+What keeps compiling short, as measured by ``benchmarks/startup.py``:
+
+- Arrays are filled in loops. Assigning an array to a part of another one compiles the text of the error that shapes
+  which differ would raise, which takes seconds.
+- Sorting, and what is done once a run, is left to numpy, outside of compiled functions.
+- A compiled function is compiled once more for each constant and each memory layout that it is called with.
 """
 
 from contextlib import suppress

@@ -19,7 +19,7 @@ from numba.core.dispatcher import Dispatcher
 from microagg import make
 from microagg.kernels import threads as kernel_threads
 from microagg.kernels.grouping import isolation, moving_mean
-from microagg.kernels.neighbors import crossover, lookahead, tree_pool
+from microagg.kernels.neighbors import brute_force, crossover, lookahead, tree_pool
 from microagg.progress import Cancelled, watched
 from tests import naive
 from tests.conftest import standardized
@@ -307,6 +307,37 @@ def test_a_run_can_be_cancelled(variant):
         # It ends at the first refusal.
         assert len(calls) == patience + 1
     assert_same(variant, X, 3, 100)
+
+
+@every_variant
+@pytest.mark.parametrize("family", ["uniform", "grid"])
+def test_passes_are_made_in_stretches_between_checkpoints(monkeypatch, variant, family):
+    X, _ = generate(family, 300, 3)
+    expected = by_passes(variant, X, 4)
+    for terms in (1, 20_000):
+        monkeypatch.setattr(brute_force, "TERMS_AT_A_TIME", terms)
+        shares = []
+        with watched(lambda _, share, shares=shares: shares.append(share) or True):
+            assert np.array_equal(by_passes(variant, X, 4), expected)
+        assert shares == sorted(shares)
+        assert shares[0] == 0.0
+        assert 2 < len(shares) <= 300
+        for patience in (0, 2):
+            left = [patience]
+            with watched(lambda *_, left=left: left.append(left.pop() - 1) or left[0] >= 0), pytest.raises(Cancelled):
+                by_passes(variant, X, 4)
+            assert left == [-1]  # it ends at the first refusal
+
+
+def test_each_round_is_a_stretch_where_a_pass_takes_long(monkeypatch):
+    X, _ = generate("uniform", 100, 3)
+    monkeypatch.setattr(brute_force, "TERMS_AT_A_TIME", 1)
+    # MDAV takes 2k records a round while 2k are left, CBFS k while k are left: 100, 90, ..., 10 and 100, 95, ..., 5.
+    for key, lefts in (("mdav", range(100, 9, -10)), ("cbfs", range(100, 4, -5))):
+        shares = []
+        with watched(lambda _, share, shares=shares: shares.append(share) or True):
+            by_passes((key, {}), X, 5)
+        assert shares == pytest.approx([1 - left / 100 for left in lefts])
 
 
 def compiled():

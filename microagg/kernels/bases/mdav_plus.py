@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from numba import njit
 
-from microagg.kernels.grouping.fixed_mean import Step, group_while_many
+from microagg.kernels.grouping.fixed_mean import Step, group_while_many, in_stretches
 from microagg.kernels.grouping.groups import Groups, form, found_group, rest_to_nearest_centroid
 from microagg.kernels.neighbors.brute_force import ALIVE, Pool, members_around, tidy
 from microagg.kernels.neighbors.lookahead import NeighborCache, nearest_to
@@ -16,15 +16,14 @@ from microagg.validation import FloatArray, IntArray
 
 
 @njit(cache=True, nogil=True)
-def _finish(groups: Groups, pool: Pool, order: IntArray, k: int) -> None:
-    """Take the records of ``pool`` into groups, seeds in the order ``order``."""
-    for record in order:
+def _form_by_passes(groups: Groups, pool: Pool, seeds: IntArray, k: int) -> None:
+    """Form a group around each of ``seeds`` that is unassigned, while at least k records are."""
+    for record in seeds:
         if pool.counts[ALIVE] < k:
             break
         if pool.positions[record] >= 0:
             tidy(pool)
             form(groups, pool, members_around(pool, pool.positions[record], k))
-    rest_to_nearest_centroid(groups, pool, False)
 
 
 @njit(cache=True, nogil=True)
@@ -50,5 +49,7 @@ def mdav_plus(X: FloatArray, k: int) -> IntArray:
         return step
 
     groups, pool, order = group_while_many(X, k, make_step)
-    _finish(groups, pool, order, k)
+    for seeds in in_stretches(pool, order, k, 1):
+        _form_by_passes(groups, pool, seeds, k)
+    rest_to_nearest_centroid(groups, pool, False)
     return groups.labels

@@ -140,7 +140,8 @@ def localize(X: FloatArray, pi: FloatArray, halves: FloatArray, root: int, candi
     """Return the ``candidates`` and the root by local numbers."""
     m = len(candidates)
     ids = np.empty(m + 1, dtype=np.int64)
-    ids[:m] = candidates
+    for i in range(m):
+        ids[i] = candidates[i]
     ids[m] = root
     D = np.zeros((m + 1, m + 1))
     for x in range(m + 1):

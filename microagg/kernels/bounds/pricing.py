@@ -346,7 +346,8 @@ def _search_all_sizes(
             found.least[root] = min(found.least[root], bound)
             found.cut_short[root] = True
             count = MOST_CANDIDATES
-            places[s - k, :count] = chosen[order[:count]]
+            for i in range(count):
+                places[s - k, i] = chosen[order[i]]
         counts[s - k] = count
     # Candidates for any size are numbered from 0, so that their distances are computed once.
     number = np.full(len(near), -1, dtype=np.int64)

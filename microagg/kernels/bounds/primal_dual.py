@@ -96,7 +96,10 @@ def make_matrix(graph: Graph, inequalities: IntArray) -> SignMatrix:
     for i in range(n):
         indices[starts[n] + i] = i
         indices[starts[i]] = i
-        indices[starts[i] + 1 : middles[i]] = n + graph.pairs[graph.starts[i] : graph.starts[i + 1]]
+        place = starts[i] + 1
+        for pair in graph.pairs[graph.starts[i] : graph.starts[i + 1]]:
+            indices[place] = n + pair
+            place += 1
     for at in range(m):
         row = n + 1 + at
         center, leaves = inequalities[at, 0], inequalities[at, 1:]
@@ -120,11 +123,13 @@ def transpose(matrix: SignMatrix, width: int) -> SignMatrix:
         for column in matrix.indices[matrix.middles[i] : matrix.starts[i + 1]]:
             minus_ones[column] += 1
     starts = np.zeros(width + 1, dtype=np.int64)
-    starts[1:] = np.cumsum(ones + minus_ones)
-    middles = starts[:-1] + ones
+    middles = np.empty(width, dtype=np.int64)
+    for column in range(width):
+        middles[column] = starts[column] + ones[column]
+        starts[column + 1] = middles[column] + minus_ones[column]
+        # From here on, where the next entry of each column goes.
+        ones[column], minus_ones[column] = starts[column], middles[column]
     indices = np.empty(starts[width], dtype=np.int32)
-    # From here on, where the next entry of each column goes.
-    ones[:], minus_ones[:] = starts[:-1], middles
     for i in range(len(matrix.middles)):
         for column in matrix.indices[matrix.starts[i] : matrix.middles[i]]:
             indices[ones[column]] = i

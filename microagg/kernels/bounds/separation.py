@@ -104,7 +104,9 @@ def violated_inequalities(
                     violations = np.concatenate((violations, np.empty_like(violations)))
                 inequalities[count] = -1
                 inequalities[count, 0] = center
-                inequalities[count, 1 : size + 1] = np.sort(ids[leaves[:size]])
+                ordered = np.sort(ids[leaves[:size]])
+                for i in range(size):
+                    inequalities[count, i + 1] = ordered[i]
                 violations[count] = violation
                 count += 1
     return inequalities[:count].copy(), violations[:count].copy()

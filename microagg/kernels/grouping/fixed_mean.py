@@ -8,7 +8,7 @@ after the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from microagg.kernels import threads
 from microagg.kernels.grouping.groups import Groups, make_groups
 from microagg.kernels.neighbors import brute_force, crossover, lookahead, tree_pool
-from microagg.kernels.neighbors.brute_force import Pool, make_pool, pool_of
+from microagg.kernels.neighbors.brute_force import ALIVE, Pool, make_pool, passes_at_a_time, pool_of
 from microagg.kernels.neighbors.lookahead import NeighborCache, empty_cache, fill_cache, list_nearest
 from microagg.kernels.neighbors.tree_pool import TreePool, make_tree_pool, next_unassigned, number_left
 from microagg.progress import checkpoint
@@ -57,3 +57,18 @@ def group_while_many(
             cache = step(cache, seeds, until, executor)
     unassigned = groups.labels < 0
     return groups, pool_of(X, np.flatnonzero(unassigned)), order[unassigned[order]]
+
+
+def in_stretches(pool: Pool, order: IntArray, k: int, passes: int) -> Iterator[IntArray]:
+    """Yield the seeds ``order``, shape (m,), in stretches, with a checkpoint before each.
+
+    For each seed that is unassigned, whoever asks makes about ``passes`` passes over the records of ``pool``, and
+    groups them. It ends when fewer than ``k`` are left.
+    """
+    n, d = len(pool.positions), len(pool.columns)
+    start = 0
+    while start < len(order) and (left := int(pool.counts[ALIVE])) >= k:
+        checkpoint("forming groups", 1.0 - left / n)
+        stop = start + passes_at_a_time(left, passes * d)
+        yield order[start:stop]
+        start = stop

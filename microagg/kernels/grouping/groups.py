@@ -12,6 +12,10 @@ from microagg.kernels.neighbors.kd_tree import remove as remove_from_tree
 from microagg.kernels.neighbors.tree_pool import TreePool
 from microagg.validation import FloatArray, IntArray
 
+# The number of the first group. What is called with a constant is compiled for that constant alone, and for other
+# numbers once more; int() makes a number like others of it.
+_FIRST = 0
+
 
 class Groups(NamedTuple):
     """Groups under construction; made by :func:`make_groups`."""
@@ -22,7 +26,6 @@ class Groups(NamedTuple):
     number: IntArray  # shape (1,): how many groups there are
 
 
-@njit(cache=True, nogil=True)
 def make_groups(n: int, d: int, k: int) -> Groups:
     """Return no groups yet, with room for as many as ``n`` records can form."""
     most = n // k
@@ -80,7 +83,7 @@ def rest_to_nearest_centroid(groups: Groups, pool: Pool, moving: bool) -> None:
     for position in range(pool.counts[EXTENT]):
         if np.isnan(pool.columns[0, position]):
             continue
-        best = 0
+        best = int(_FIRST)
         least = np.inf
         for group in range(number):
             distance = 0.0
@@ -96,7 +99,6 @@ def rest_to_nearest_centroid(groups: Groups, pool: Pool, moving: bool) -> None:
                 centroids[best, j] = groups.sums[best, j] / groups.sizes[best]
 
 
-@njit(cache=True, nogil=True)
 def assign_rest(groups: Groups, pool: Pool, k: int, moving: bool) -> None:
     """Make one new group of the records left if there are k or more; let fewer join the nearest centroid."""
     if pool.counts[ALIVE] >= k:

@@ -29,6 +29,8 @@ from microagg.kernels.neighbors.brute_force import (
     measure_from,
     members_around,
     nearest_to_seed,
+    passes_at_a_time,
+    point_at,
     pool_of,
     tidy,
 )
@@ -60,6 +62,9 @@ FARTHEST_LISTED = 2
 COST_OF_LEAF = 3
 GIVEN_UP_FROM = 4_096
 
+# How many passes over the unassigned records a round makes, at most.
+_PASSES = 3
+
 #: Once half the records of a tree have left, the rest get a new tree if there are at least this many of them.
 WORTH_A_TREE = 16_384
 
@@ -84,8 +89,11 @@ def form_pairs(groups: Groups, pool: Pool, k: int, until: int) -> None:
         tidy(pool)
         measure_from(pool, centroid(pool))
         r = farthest(pool)
-        measure_from(pool, pool.columns[:, r].copy())
-        s = farthest(pool, r)
+        measure_from(pool, point_at(pool, r))
+        own = pool.distances[r]
+        pool.distances[r] = np.nan
+        s = farthest(pool)
+        pool.distances[r] = own
         s_record = pool.records[s]
         form(groups, pool, nearest_to_seed(pool, r, k))
         if pool.positions[s_record] < 0:
@@ -93,13 +101,33 @@ def form_pairs(groups: Groups, pool: Pool, k: int, until: int) -> None:
         form(groups, pool, members_around(pool, s, k))
 
 
-def group_while_many(X: FloatArray, k: int, until: int, in_pairs: bool) -> tuple[Groups, Pool]:
-    """Form groups of k records of ``X``, shape (n, d), n >= k, as long as many are unassigned.
+@njit(cache=True, nogil=True)
+def _form_singly(groups: Groups, pool: Pool, k: int, until: int) -> None:
+    """Form a group by :func:`form_group` a round while at least ``until`` (k or more) records are unassigned."""
+    while pool.counts[ALIVE] >= until:
+        form_group(groups, pool, k)
 
-    They are those of :func:`form_pairs` or, if not ``in_pairs``, of :func:`form_group`, while at least ``until``
-    records are unassigned: no fewer than each needs, 2k or k. If there are few records from the beginning, none are
-    formed: passes over them are faster than a tree. Return the groups as far as they are formed, and the unassigned
-    records, which may be ``until`` or more.
+
+def form_groups(X: FloatArray, k: int, until: int, in_pairs: bool) -> tuple[Groups, Pool]:
+    """Form groups of k records of ``X``, shape (n, d), n >= k, while at least ``until`` records are unassigned.
+
+    They are those of :func:`form_pairs` or, if not ``in_pairs``, of :func:`form_group`; ``until`` is no less than what
+    a round takes, 2k or k. Return the groups and the unassigned records.
+    """
+    groups, pool = _group_while_many(X, k, until, in_pairs)
+    n, d = X.shape
+    form, taken = (form_pairs, 2 * k) if in_pairs else (_form_singly, k)
+    while (left := int(pool.counts[ALIVE])) >= until:
+        checkpoint("forming groups", 1.0 - left / n)
+        rounds = passes_at_a_time(left, _PASSES * d)
+        form(groups, pool, k, max(until, left - rounds * taken + 1))
+    return groups, pool
+
+
+def _group_while_many(X: FloatArray, k: int, until: int, in_pairs: bool) -> tuple[Groups, Pool]:
+    """Do as :func:`form_groups` as long as many records are unassigned; ``until`` or more may be left.
+
+    If there are few records from the beginning, no groups are formed: passes over them are faster than a tree.
     """
     n, d = X.shape
     groups = make_groups(n, d, k)

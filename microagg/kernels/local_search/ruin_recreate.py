@@ -109,11 +109,11 @@ def _records_of(state: State, groups: IntArray) -> IntArray:
     for group in groups:
         count += state.sizes[group]
     records = np.empty(count, dtype=np.int64)
-    start = 0
+    filled = 0
     for group in groups:
-        members = members_of(state, group)
-        records[start : start + len(members)] = members
-        start += len(members)
+        for record in members_of(state, group):
+            records[filled] = record
+            filled += 1
     return records[order_of(records)]
 
 
@@ -226,4 +226,5 @@ def anneal(annealing: Annealing, k: int, first: int, last: int, total: int, temp
         gains[0] += gain
         if gains[0] > gains[1] + least:
             gains[1] = gains[0]
-            annealing.best[:] = state.labels
+            for record in range(len(state.labels)):
+                annealing.best[record] = state.labels[record]

@@ -64,8 +64,8 @@ def roughly_nearest(tree: Tree, point: FloatArray, most: int, excluded: int, sha
 def fill_row(pool: TreePool, neighbors: IntArray, record: int, share: float, query: NeighborQuery) -> None:
     """Fill the row of ``record`` in ``neighbors``, shape (n, most), with near records; -1 where there are fewer."""
     count = roughly_nearest(pool.tree, pool.X[record], neighbors.shape[1], record, share, query)
-    neighbors[record, :count] = query.found[:count]
-    neighbors[record, count:] = -1
+    for i in range(neighbors.shape[1]):
+        neighbors[record, i] = query.found[i] if i < count else -1
 
 
 @njit(cache=True, nogil=True)

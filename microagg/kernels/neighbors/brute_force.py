@@ -53,7 +53,6 @@ def add_exactly(totals: FloatArray, j: int, value: float) -> None:
     totals[1, j] = lost - (totals[0, j] - rough)
 
 
-@njit(cache=True, nogil=True)
 def make_pool(X: FloatArray) -> Pool:
     """Return a pool of all records of ``X``, shape (n, d)."""
     return pool_of(X, np.arange(len(X)))
@@ -109,7 +108,19 @@ def remove(pool: Pool, position: int) -> None:
 @njit(cache=True, nogil=True)
 def centroid(pool: Pool) -> FloatArray:
     """Return the centroid of the unassigned records, shape (d,): their sums, correctly rounded, over their number."""
-    return (pool.totals[0] + pool.totals[1]) / pool.counts[ALIVE]
+    center = np.empty(len(pool.columns))
+    for j in range(len(center)):
+        center[j] = (pool.totals[0, j] + pool.totals[1, j]) / pool.counts[ALIVE]
+    return center
+
+
+@njit(cache=True, nogil=True)
+def point_at(pool: Pool, position: int) -> FloatArray:
+    """Return the attributes of the record at ``position``, shape (d,)."""
+    point = np.empty(len(pool.columns))
+    for j in range(len(point)):
+        point[j] = pool.columns[j, position]
+    return point
 
 
 def passes_at_a_time(n: int, d: int) -> int:
@@ -169,7 +180,6 @@ def position_of_largest(values: FloatArray, stop: int, excluded: int) -> int:
     return best
 
 
-@njit(cache=True, nogil=True)
 def farthest_from_mean_first(pool: Pool) -> IntArray:
     """Return all record indices, the farthest from the centroid of all data first, ties by record index.
 
@@ -177,7 +187,7 @@ def farthest_from_mean_first(pool: Pool) -> IntArray:
     """
     measure_from(pool, centroid(pool))
     # A stable sort keeps the order of the records among equals.
-    return np.argsort(-pool.distances, kind="mergesort")
+    return np.argsort(-pool.distances, kind="stable")
 
 
 @njit(cache=True, nogil=True)
@@ -208,9 +218,22 @@ def nearest(values: FloatArray, stop: int, count: int) -> IntArray:
 
 
 @njit(cache=True, nogil=True)
+def position_of_least(values: FloatArray, stop: int) -> int:
+    """Return the first position of the smallest of ``values[:stop]``; NaN is skipped; -1 if there is no other value."""
+    best = -1
+    least = np.inf
+    for position in range(stop):
+        value = values[position]
+        if value < least or (best < 0 and not np.isnan(value)):
+            least = value
+            best = position
+    return best
+
+
+@njit(cache=True, nogil=True)
 def members_around(pool: Pool, seed: int, k: int) -> IntArray:
     """Return the positions of ``seed`` and its k-1 nearest records, nearest first; sets ``pool.distances`` from it."""
-    measure_from(pool, pool.columns[:, seed].copy())
+    measure_from(pool, point_at(pool, seed))
     return nearest_to_seed(pool, seed, k)
 
 
@@ -221,6 +244,8 @@ def nearest_to_seed(pool: Pool, seed: int, k: int) -> IntArray:
     pool.distances[seed] = np.nan
     members = np.empty(k, dtype=np.int64)
     members[0] = seed
-    members[1:] = nearest(pool.distances, pool.counts[EXTENT], k - 1)
+    others = nearest(pool.distances, pool.counts[EXTENT], k - 1)
+    for i in range(k - 1):
+        members[i + 1] = others[i]
     pool.distances[seed] = own
     return members

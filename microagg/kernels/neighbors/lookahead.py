@@ -117,7 +117,8 @@ def list_nearest(pool: TreePool, records: IntArray, lists: IntArray) -> int:
     query = make_query(lists.shape[1])
     for i in range(len(records)):
         count = nearest(pool.tree, pool.X[records[i]], lists.shape[1], records[i], query)
-        lists[i, :count] = query.found[:count]
+        for j in range(count):
+            lists[i, j] = query.found[j]
     return query.visited[0]
 
 
@@ -131,7 +132,8 @@ def list_farthest(pool: TreePool, records: IntArray, lists: IntArray) -> int:
     for i in range(len(records)):
         record = records[i]
         count = farthest(pool.tree, pool.X[record], pool.tree.norms[record], lists.shape[1], record, query)
-        lists[i, :count] = query.found[:count]
+        for j in range(count):
+            lists[i, j] = query.found[j]
     return query.visited[0]
 
 

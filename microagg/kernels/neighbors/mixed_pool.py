@@ -164,7 +164,8 @@ def measure_from(pool: MixedPool, point: FloatArray) -> None:
     for start in range(0, extent, BLOCK):
         stop = min(start + BLOCK, extent)
         sums = pool.sums[start:stop]
-        sums[:] = pool.blanks[start:stop]
+        for i in range(stop - start):
+            sums[i] = pool.blanks[start + i]
         for j in range(d):
             if pool.nominal[j]:
                 _add_heights(sums, pool.nodes[j, start:stop], pool.tables[j])

@@ -17,7 +17,8 @@ from microagg.kernels.neighbors.brute_force import TERMS_AT_A_TIME
 from microagg.kernels.neighbors.kd_tree import LEAF, Tree
 from microagg.validation import FloatArray, IntArray
 
-# Up to how many attributes leaves are small, and the most records of a large one: measured on normal data and others.
+# Up to how many attributes leaves are small, and the most records of a large one: measured on normal, uniform and
+# lognormal data with 2 to 10 attributes.
 _FEW_ATTRIBUTES = 4
 _LARGE_LEAF = 256
 

@@ -245,16 +245,12 @@ def _centers(X: FloatArray, members: IntArray, begins: IntArray) -> FloatArray:
     return centers
 
 
-@njit(cache=True, nogil=True)
 def _first_group(X: FloatArray, labels: IntArray, members: IntArray, begins: IntArray) -> int:
     """Return the group, counted as in ``begins``, of the record farthest from the centroid of all data."""
     pool = make_pool(X)
     measure_from(pool, centroid(pool))
     first = labels[farthest(pool)]
-    group = 0
-    while labels[members[begins[group]]] != first:
-        group += 1
-    return group
+    return int(np.flatnonzero(labels[members[begins[:-1]]] == first)[0])
 
 
 @njit(cache=True, nogil=True)
