@@ -148,7 +148,7 @@ def _remarks(view: View, workspace: Workspace) -> None:
 def _save(workspace: Workspace, view: View, sides: list[Side]) -> None:
     """Offer what the figure shows as a table."""
 
-    def table() -> bytes:
+    def table() -> str:
         across, up = (" ".join(axis.name.split()) for axis in (view.x, view.y))
         columns = {"record": workspace.frame.index, f"across: {across}": view.x.values, f"up: {up}": view.y.values}
         for side in sides:

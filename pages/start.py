@@ -1,5 +1,7 @@
 """Start: what microaggregation does to six persons, and where to go."""
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -63,7 +65,7 @@ def _ways_in() -> None:
         _begin(f"Try {tables.title(example)}", example, "choose_k")
 
 
-def _begin(label: str, data: str, page: str, **how: str) -> None:
+def _begin(label: str, data: str, page: str, **how: Any) -> None:
     def begin() -> None:
         if state.current().data != data:
             state.choose_data(data)

@@ -16,7 +16,7 @@ def persons(before: pd.DataFrame, after: pd.DataFrame, groups: np.ndarray, x: st
     for group in range(int(groups.max()) + 1):
         color = theme.GROUP_COLORS[group % len(theme.GROUP_COLORS)]
         old, new = before[groups == group], after[groups == group]
-        gap = [None] * len(old)
+        gap = np.full(len(old), np.nan)
         figure.add_scatter(
             x=np.column_stack([old[x], new[x], gap]).ravel(),
             y=np.column_stack([old[y], new[y], gap]).ravel(),
