@@ -22,6 +22,7 @@ def wait_for_address(page, part):
 def visit(page, title):
     """Go to another page by the navigation at the top."""
     bar = page.get_by_test_id("stTopNav")
+    page.mouse.move(5, 500)  # what is said of a link that the pointer rests on may cover the bar
     for section, pages in shell.SECTIONS.items():
         if section and title in [shell.PAGES[name][1] for name in pages]:
             bar.get_by_text(section, exact=True).click()

@@ -42,7 +42,7 @@ def test_deep_link_to_a_page_works_on_a_cold_server(page, server):
 def test_from_start_to_the_clusters_of_a_clicked_point(page, server):
     load_benchmark("tarragona")
     page.goto(server.url)
-    page.get_by_text("Eleven records in groups of at least 3").wait_for()
+    page.get_by_text("Six persons, before and after").wait_for()
 
     visit(page, "Data")
     page.get_by_role("heading", name="Data", exact=True).wait_for()
@@ -77,7 +77,7 @@ def test_from_start_to_the_clusters_of_a_clicked_point(page, server):
     visit(page, "Clusters")
     figure_of_clusters(page)
     wait_until_idle(page)
-    assert metrics(page)[:3] == ["22.3 %", "13.9 %", "147"]
+    assert metrics(page)[:3] == ["22.2 %", "13.9 %", "147"]
     assert page.locator(".js-plotly-plot").count() == 3
 
     # The address reproduces the view in a session of its own.
@@ -86,7 +86,7 @@ def test_from_start_to_the_clusters_of_a_clicked_point(page, server):
     page.goto(link)
     figure_of_clusters(page)
     wait_until_idle(page)
-    assert metrics(page)[:3] == ["22.3 %", "13.9 %", "147"]
+    assert metrics(page)[:3] == ["22.2 %", "13.9 %", "147"]
 
 
 def test_a_long_sweep_can_be_cancelled_and_gone_on_with(page, server):
@@ -225,4 +225,4 @@ def test_a_k_is_chosen_by_one_click_and_all_methods_are_listed_where_the_pointer
         wait_for_chart_at(page, k)
     visit_clusters = page.get_by_test_id("stMain").get_by_role("link", name="Clusters →")
     visit_clusters.click()
-    page.get_by_text("at k = 6, 178 records").first.wait_for()
+    page.get_by_text("At k = 6, ").first.wait_for()

@@ -126,7 +126,7 @@ def test_adult_from_the_data_to_download(page, server, size):
     adult = load_benchmark("adult")
     steward = Steward(page, size)
     page.goto(f"{server.url}/data?data=adult&ks=100&methods=k-member")
-    page.get_by_text("Adult").first.wait_for()
+    page.locator(".st-key-chosen").get_by_role("link", name="Adult").wait_for()
     steward.go_on("Choose k", "Choose k")
     page.get_by_text("Chosen now").wait_for()
     steward.choose(line=0, place=0)

@@ -40,7 +40,7 @@ def test_any_two_methods_can_be_compared_and_the_address_says_which():
     app.selectbox(key="w_first").set_value("p-s").run()
     assert (app.query_params["first"], app.query_params["rival"]) == ("p-s", "mdav")
     assert "MDAV loses less than P-S" in plain(app)
-    assert not app.toggle
+    assert "w_best_setting" not in [toggle.key for toggle in app.toggle]
     app.selectbox(key="w_first").set_value("mdav").run()
     assert "MDAV against itself" in plain(app)
     assert not figures(app)
@@ -48,14 +48,14 @@ def test_any_two_methods_can_be_compared_and_the_address_says_which():
 
 def test_the_best_setting_can_be_taken_instead_of_the_usual_one():
     app = open_page("landscape", data="wine")
-    app.toggle[0].set_value(True).run()
+    app.toggle(key="w_best_setting").set_value(True).run()
     assert app.query_params["rival"] == "v-mdav-best"
     assert "MDAV* loses less than V-MDAV (best γ)" in plain(app)
     table = landscape.duel("mdav-star", "v-mdav-best")
     assert np.allclose(decode(bars(app)[1]["y"]), table.loc[table["data"] == "census", "less"])
     app.selectbox(key="w_first").set_value("v-mdav").run()
-    assert app.toggle[0].value is True
-    app.toggle[0].set_value(False).run()
+    assert app.toggle(key="w_best_setting").value is True
+    app.toggle(key="w_best_setting").set_value(False).run()
     assert app.query_params["first"] == "v-mdav"
     assert "rival" not in app.query_params
 

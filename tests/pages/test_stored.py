@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import pytest
+import streamlit as st
 
 from microagg import landscape
 from microagg.experiment import Method
 from microagg.jobs import Job
 from pages.ui.runs import jobs
 from tests.pages.helpers import decode, figures, open_page, plain
+
+
+@pytest.fixture(autouse=True)
+def new_session():
+    """Forget what the tests before have computed: all of them run in one session."""
+    st.cache_resource.clear()
 
 
 @pytest.fixture
