@@ -19,6 +19,17 @@ def wait_for_address(page, part):
     page.wait_for_function("part => location.href.includes(part)", arg=part)
 
 
+def until_address(page, part, act):
+    """Do ``act`` until the address has ``part``: a chart that is drawn anew at that moment swallows a click."""
+    for _ in range(6):
+        act()
+        for _ in range(40):
+            if part in page.url:
+                return
+            page.wait_for_timeout(200)
+    wait_for_address(page, part)
+
+
 def visit(page, title):
     """Go to another page by the navigation at the top."""
     bar = page.get_by_test_id("stTopNav")

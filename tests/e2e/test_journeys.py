@@ -16,6 +16,7 @@ from tests.e2e.steps import (
     fill,
     metrics,
     pick,
+    until_address,
     visit,
     wait_for_address,
     wait_for_chart_at,
@@ -62,15 +63,14 @@ def test_from_start_to_the_clusters_of_a_clicked_point(page, server):
     page.wait_for_function("document.querySelectorAll('.js-plotly-plot').length === 1")
 
     # A click anywhere in the plot chooses a k; one on a point, in the order of k, the method, too.
-    click_k(page, 8, 3, 10)
-    wait_for_address(page, "k=8")
+    until_address(page, "&k=8", lambda: click_k(page, 8, 3, 10))
     page.locator(".st-key-chosen").get_by_role("button", name="k = 8").wait_for()
     wait_until_idle(page)
     names = ["MDAV", "MDAV+", "V-MDAV", "MDAV*"]
     shown = page.locator(".annotation-text").all_text_contents()
     assert set(names) <= set(shown)
-    click_point(page, names.index("MDAV*"), 2)
-    wait_for_address(page, "method=mdav-star")  # k = 5 is the usual one
+    # k = 5 is the usual one.
+    until_address(page, "method=mdav-star", lambda: click_point(page, names.index("MDAV*"), 2))
     page.wait_for_function("!location.href.includes('k=8')")
     page.get_by_text("MDAV*, k = 5").first.wait_for()
 
