@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Any
 
 import pandas as pd
@@ -127,12 +127,6 @@ def results() -> Results:
     return Results()
 
 
-@st.cache_resource(show_spinner=False)
-def _compiler() -> ThreadPoolExecutor:
-    # Few threads for all sessions: most of them wait for the process that compiles, and what it makes serves everybody.
-    return ThreadPoolExecutor(8, thread_name_prefix="compile")
-
-
 def _is_open() -> bool:
     """Return whether somebody has the page open: a page that is closed may be drawn a little further."""
     context = get_script_run_ctx()
@@ -151,7 +145,19 @@ def compile_for(job: Job, keys: Sequence[str], n: int = 0) -> None:
 def compile_task(job: Job, task: str) -> None:
     """Have a task of :mod:`microagg.compiling` done for a job, which waits for it unless it is cancelled."""
     job.message = f"Compiling {compiling.title(task)} for this machine (up to a minute, only once) …"
-    job.until(_compiler().submit(ahead.prepare, task))
+    done: Future[None] = Future()
+
+    def work() -> None:
+        try:
+            ahead.prepare(task)
+        except Exception as error:
+            done.set_exception(error)
+        else:
+            done.set_result(None)
+
+    # A server that is stopped does not wait for it.
+    threading.Thread(target=work, name="compile", daemon=True).start()
+    job.until(done)
 
 
 def _run_cells(
