@@ -10,7 +10,7 @@ import pandas as pd
 
 from microagg.curves import Knee, knee, largest_k_within
 from microagg.metrics import generalization
-from microagg.words import listing, number, percent, rough
+from microagg.words import listing, number, percent
 
 # Measures whose relative difference is at most this are the same, to within rounding.
 _ROUNDING = 1e-9
@@ -113,16 +113,16 @@ def choice_in_words(rows: pd.DataFrame, limit: float, most: int) -> str:
     if largest is None:
         lowest = min(loss, key=lambda k: (loss[k], k))
         says = (
-            f"{title} loses more than {limit:g} % at every k compared, at least {rough(loss[lowest])} at k = {lowest}"
+            f"{title} loses more than {limit:g} % at every k compared, at least {percent(loss[lowest])} at k = {lowest}"
         )
         says += "; a smaller k may lose less" if first > 2 and lowest == first else ""
     elif largest == last and last < most:
         says = (
-            f"{title} loses no more than {rough(loss[last])} even at k = {last}, the largest k compared: more may be "
+            f"{title} loses no more than {percent(loss[last])} even at k = {last}, the largest k compared: more may be "
             f"possible within {limit:g} %"
         )
     else:
-        says = f"{title} stays within {limit:g} % up to k = {largest}, where it loses {rough(loss[largest])}"
+        says = f"{title} stays within {limit:g} % up to k = {largest}, where it loses {percent(loss[largest])}"
     return f"{says}; {_bend_in_words(knee(list(loss), list(loss.values())), loss)}."
 
 
@@ -130,7 +130,7 @@ def _bend_in_words(bend: Knee | None, loss: dict[int, float]) -> str:
     if bend is None:
         return "the loss rises evenly, so no k stands out"
     before, after = ("fast", "slowly") if bend.flattens else ("slowly", "fast")
-    return f"the loss rises {before} up to k = {bend.k} ({rough(loss[bend.k])}) and {after} beyond"
+    return f"the loss rises {before} up to k = {bend.k} ({percent(loss[bend.k])}) and {after} beyond"
 
 
 def _of_discernibility(here: pd.DataFrame, at: str) -> str:

@@ -13,17 +13,8 @@ _ROUNDING = 1e-6
 
 def percent(value: float, digits: int = 3) -> str:
     """Return an information loss, in percent, with three significant digits, or as many as ``digits`` says."""
-    rounded = float(f"{value:.{digits}g}")
-    if rounded == 0:
-        return "0 %"
     # Beyond some decimals nobody reads on.
-    decimals = min(max(digits - 1 - math.floor(math.log10(abs(rounded))), 0), 6)
-    return f"{rounded:.{decimals}f} %"
-
-
-def rough(value: float) -> str:
-    """Return an information loss, in percent, with three significant digits, for sentences."""
-    return f"{_digits(value, 3)} %"
+    return f"{value:.{min(_decimals(value, digits), 6)}f} %"
 
 
 def _decimals(value: float, significant: int) -> int:
@@ -75,22 +66,22 @@ def optimum_in_words(title: str, own: float | None, best: float, floor: float) -
     if own is None:
         possible, least = _apart(best, floor)
         return (
-            f"{rough(best)} is the least possible" if optimal else f"{possible} is possible, less than {least} is not"
+            f"{percent(best)} is the least possible" if optimal else f"{possible} is possible, less than {least} is not"
         )
     if own == 0:
         return f"{title} loses nothing"
     if optimal and gap(own, best) <= _ROUNDING:
-        return f"{title} loses {rough(own)}, and no partition loses less"
+        return f"{title} loses {percent(own)}, and no partition loses less"
     if optimal:
-        says = f"{title} loses {rough(own)}; {rough(best)} is the least possible"
+        says = f"{title} loses {percent(own)}; {percent(best)} is the least possible"
         return f"{says}: {_share(1 - best / own)} of it is unnecessary"
     possible, least = _apart(best, floor)
     if gap(own, best) <= _ROUNDING and floor <= 0:
-        return f"{title} loses {rough(own)}, the least that is known; how much of it is necessary is not known"
+        return f"{title} loses {percent(own)}, the least that is known; how much of it is necessary is not known"
     if gap(own, best) <= _ROUNDING:
         says = f"{title} loses {possible}, the least that is known; less than {least} is not possible"
         return f"{says}, so at most {_share(1 - floor / own)} of it is unnecessary"
-    says = f"{title} loses {rough(own)}; {possible} is possible and {least} is not"
+    says = f"{title} loses {percent(own)}; {possible} is possible and {least} is not"
     return f"{says}: {_share(1 - best / own)} of it is unnecessary"
 
 

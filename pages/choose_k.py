@@ -157,10 +157,9 @@ def _select() -> None:
     if name in VARIANTS and choices.best:
         workspace = chosen_workspace()
         [method] = methods.sweep_methods(workspace, [name])
-        found = jobs.results().row(workspace.digest, method, int(k))
-        known = stored.rows(workspace, method, [int(k)])
-        if settings := found["settings"] if found else None if known.empty else known["settings"].iloc[0]:
-            state.set_params(VARIANTS[name].key, settings)
+        rows = _rows(workspace, {method: name}, [int(k)])
+        if not rows.empty:
+            state.set_params(VARIANTS[name].key, rows["settings"].iloc[0])
     chosen = {"method": name} if name in VARIANTS or name == state.FOUND else {}
     state.update(k=int(k), **chosen)
 

@@ -9,7 +9,7 @@ from microagg.tables import to_csv
 from pages.ui import shell, state, widgets
 from pages.ui.charts import landscape as charts
 from pages.ui.charts.layout import show_figure
-from pages.ui.text import count, escape_markdown, listing
+from pages.ui.text import count, escape_markdown, listing, sentence
 
 # Panels of a duel side by side.
 _ACROSS = 4
@@ -59,7 +59,7 @@ def _duel() -> None:
     st.caption(
         f"Bars: by how many percent {escape_markdown(landscape.title(first))} loses less than "
         f"{escape_markdown(landscape.title(second))} at each k, the minimum group size; below zero it loses more. "
-        f"{escape_markdown(_capital(conclusions.of_wins(table, first, second)))}, over {count(table['data'].nunique(), 'data set')}. "
+        f"{sentence(conclusions.of_wins(table, first, second))}, over {count(table['data'].nunique(), 'data set')}. "
         "SimU and SimC are means over "
         f"{landscape.SEEDS} random data sets, with their standard deviation as a whisker."
     )
@@ -202,10 +202,6 @@ def _left_out() -> str:
 
 def _data_title(name: str) -> str:
     return datasets.describe(name).title if name else "all data sets"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 _VIEWS = {

@@ -75,7 +75,7 @@ def test_what_is_possible_is_rounded_up_and_what_is_not_is_rounded_down():
 
 
 def test_sentences_have_three_significant_digits():
-    assert [words.rough(value) for value in (0.0999999, 99.96, 0.00012345, 5.017, 0)] == [
+    assert [words.percent(value) for value in (0.0999999, 99.96, 0.00012345, 5.017, 0)] == [
         "0.100 %",
         "100 %",
         "0.000123 %",

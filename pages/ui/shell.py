@@ -17,6 +17,10 @@ from pages.ui.text import sentence
 ASSETS = Path(__file__).parent / "assets"
 ICON = str(ASSETS / "icon.svg")
 
+_drawer = st.components.v2.component(
+    "drawer", js=(ASSETS / "drawer.js").read_text(encoding="utf-8"), isolate_styles=False
+)
+
 # After how many seconds garbage is collected again, and when it was last.
 _COLLECTS_EVERY = 15.0
 _collected = [time.monotonic()]
@@ -71,8 +75,7 @@ def heading(page: StreamlitPage) -> str:
 
 def close_drawer(page: StreamlitPage) -> None:
     """Close the drawer of pages on a narrow screen once another page is shown."""
-    script = (ASSETS / "drawer.js").read_text()
-    st.components.v2.component("drawer", js=script, isolate_styles=False)(data={"page": page.title}, key="drawer")
+    _drawer(data={"page": page.title}, key="drawer")
 
 
 def run(page: StreamlitPage) -> None:

@@ -19,6 +19,14 @@ from pages.ui.text import file_name
 _FURTHER = ("text", "z", "values")
 
 
+_picture = st.components.v2.component(
+    "export",
+    html='<div class="export"></div>',
+    css=(shell.ASSETS / "export.css").read_text(encoding="utf-8"),
+    js=(shell.ASSETS / "export.js").read_text(encoding="utf-8"),
+)
+
+
 def table(figure: go.Figure) -> pd.DataFrame:
     """Return what a figure shows, a row for each mark: of what it is one, and where, named as the axes are."""
     parts = [part for trace in figure.data for part in _part(figure, trace)]
@@ -71,11 +79,4 @@ def menu(figure: go.Figure, *, title: str, key: str) -> None:
             key=f"{key}_csv",
             width="stretch",
         )
-        picture = st.components.v2.component(
-            "export", html='<div class="export"></div>', css=_text("css"), js=_text("js")
-        )
-        picture(data={"figure": key, "name": name}, key=f"{key}_picture")
-
-
-def _text(ending: str) -> str:
-    return (shell.ASSETS / f"export.{ending}").read_text(encoding="utf-8")
+        _picture(data={"figure": key, "name": name}, key=f"{key}_picture")

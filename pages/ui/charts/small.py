@@ -14,36 +14,24 @@ def persons(before: pd.DataFrame, after: pd.DataFrame, groups: np.ndarray, x: st
     """Draw records before and after by two of their columns; ``groups``, shape (n,), number their groups from 0."""
     figure = go.Figure()
     for group in range(int(groups.max()) + 1):
-        color = theme.GROUP_COLORS[group % len(theme.GROUP_COLORS)]
-        old, new = before[groups == group], after[groups == group]
-        gap = np.full(len(old), np.nan)
-        figure.add_scatter(
-            x=np.column_stack([old[x], new[x], gap]).ravel(),
-            y=np.column_stack([old[y], new[y], gap]).ravel(),
-            mode="lines",
-            line={"color": color, "width": 1.5},
-            hoverinfo="skip",
-            showlegend=False,
-        )
-        figure.add_scatter(
-            x=old[x],
-            y=old[y],
-            mode="markers+text",
-            text=[str(name) for name in old.index],
-            textposition="top center",
-            marker={"color": color, "size": 12},
-            hovertemplate=f"person %{{text}}: {x} %{{x}}, {y} %{{y:,}}<extra></extra>",
-            name="person",
-            showlegend=group == 0,
-        )
-        figure.add_scatter(
-            x=new[x].iloc[:1],
-            y=new[y].iloc[:1],
-            mode="markers",
-            marker={"color": color, "size": 16, "symbol": "x"},
-            hovertemplate=f"released for all {len(new)}: {x} %{{x}}, {y} %{{y:,}}<extra></extra>",
-            name="what is released for each of its group",
-            showlegend=group == 0,
+        old, new = before.loc[groups == group, [x, y]], after.loc[groups == group, [x, y]]
+        _group(
+            figure,
+            group,
+            old.to_numpy(),
+            new.to_numpy()[0],
+            records={
+                "name": "person",
+                "mode": "markers+text",
+                "text": [str(name) for name in old.index],
+                "textposition": "top center",
+                "hovertemplate": f"person %{{text}}: {x} %{{x}}, {y} %{{y:,}}<extra></extra>",
+            },
+            center={
+                "name": "what is released for each of its group",
+                "hovertemplate": f"released for all {len(new)}: {x} %{{x}}, {y} %{{y:,}}<extra></extra>",
+            },
+            sizes=(12, 16),
         )
     figure.update_xaxes(title=f"{x} (years)")
     figure.update_yaxes(title=f"{y} (a year)", tickformat=",")
@@ -54,36 +42,44 @@ def groups_on_plane(points: np.ndarray, labels: np.ndarray) -> go.Figure:
     """Draw records on a plane, ``points`` of shape (n, 2), each joined to the mean of its group."""
     figure = go.Figure()
     for group in range(int(labels.max()) + 1):
-        color = theme.GROUP_COLORS[group % len(theme.GROUP_COLORS)]
         members = points[labels == group]
-        center = members.mean(axis=0)
-        spokes = np.stack([members, np.broadcast_to(center, members.shape), np.full(members.shape, np.nan)], axis=1)
-        figure.add_scatter(
-            x=spokes[..., 0].ravel(),
-            y=spokes[..., 1].ravel(),
-            mode="lines",
-            line={"color": color, "width": 1.5},
-            hoverinfo="skip",
-            showlegend=False,
-        )
-        figure.add_scatter(
-            x=members[:, 0],
-            y=members[:, 1],
-            mode="markers",
-            marker={"color": color, "size": 9},
-            hovertemplate=f"group {group + 1} of {len(members)} records<extra></extra>",
-            name="record",
-            showlegend=group == 0,
-        )
-        figure.add_scatter(
-            x=[center[0]],
-            y=[center[1]],
-            mode="markers",
-            marker={"color": color, "size": 10, "symbol": "x"},
-            hovertemplate=f"mean of group {group + 1}<extra></extra>",
-            name="its group's mean",
-            showlegend=group == 0,
+        says = f"group {group + 1} of {len(members)} records<extra></extra>"
+        _group(
+            figure,
+            group,
+            members,
+            members.mean(axis=0),
+            records={"name": "record", "mode": "markers", "hovertemplate": says},
+            center={"name": "its group's mean", "hovertemplate": f"mean of group {group + 1}<extra></extra>"},
+            sizes=(9, 10),
         )
     figure.update_xaxes(visible=False)
     figure.update_yaxes(visible=False, scaleanchor="x")
     return finish(figure, 380)
+
+
+def _group(
+    figure: go.Figure,
+    number: int,
+    members: np.ndarray,
+    mean: np.ndarray,
+    records: dict[str, object],
+    center: dict[str, object],
+    sizes: tuple[int, int],
+) -> None:
+    """Draw the records of a group, shape (n, 2), their mean, and a line from each to it; ``sizes`` are of their marks."""
+    color = theme.GROUP_COLORS[number % len(theme.GROUP_COLORS)]
+    spokes = np.stack([members, np.broadcast_to(mean, members.shape), np.full(members.shape, np.nan)], axis=1)
+    figure.add_scatter(
+        x=spokes[..., 0].ravel(),
+        y=spokes[..., 1].ravel(),
+        mode="lines",
+        line={"color": color, "width": 1.5},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    first, (of_records, of_center) = number == 0, sizes
+    marker = {"color": color, "size": of_records}
+    figure.add_scatter(x=members[:, 0], y=members[:, 1], marker=marker, showlegend=first, **records)
+    marker = {"color": color, "size": of_center, "symbol": "x"}
+    figure.add_scatter(x=[mean[0]], y=[mean[1]], mode="markers", marker=marker, showlegend=first, **center)
