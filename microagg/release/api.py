@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.kernels.local_search.iterated import improve
 from microagg.partition import Partition, partition_within
+from microagg.release import counting
 from microagg.release import recipe as recipes
 from microagg.release.findings import Finding, find
 from microagg.release.measures import Loss, Utility
@@ -333,13 +334,14 @@ def _release(prepared: Prepared) -> Release:
     for name, column in zip(prepared.schema.quasi_identifiers, recoding.columns, strict=True):
         released[name] = column
     _forget_categories(released, prepared.source.given)
-    risk = Risk.of(released, prepared.schema, partition, prepared.strata)
+    classes = counting.classes(released, (*prepared.schema.quasi_identifiers, *prepared.schema.strata))
+    risk = Risk.of(classes, partition, prepared.strata)
     if risk.realized_k < prepared.k:
         raise RuntimeError(
             f"microagg broke its promise: the release has a class of {risk.realized_k} records, fewer than "
             f"k={prepared.k}; it is withheld. Please report this."
         )
-    report = _report(prepared, released, partition, recoding, risk)
+    report = _report(prepared, released, partition, recoding, risk, _findings(prepared, released, classes))
     if prepared.order is not None:
         released = released.iloc[prepared.order].reset_index(drop=True)
         partition = Partition(partition.labels[prepared.order], prepared.k)
@@ -380,7 +382,14 @@ def _part(prepared: Prepared, rows: IntArray) -> Partition:
     return prepared.estimator.fit(X, classes).partition_
 
 
-def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, recoding: Recoding, risk: Risk) -> Report:
+def _report(
+    prepared: Prepared,
+    released: pd.DataFrame,
+    partition: Partition,
+    recoding: Recoding,
+    risk: Risk,
+    findings: tuple[Finding, ...],
+) -> Report:
     schema, numbers = prepared.schema, prepared.numbers
     lost = utility = common = None
     if recoding.values is not None and numbers is not None:
@@ -408,13 +417,13 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
         given=prepared.labels is not None,
         polished=prepared.polish,
         shuffled=prepared.shuffle is not None,
-        findings=_findings(prepared, released),
+        findings=findings,
         filled=prepared.source.filled,
     )
 
 
-def _findings(prepared: Prepared, released: pd.DataFrame) -> tuple[Finding, ...]:
+def _findings(prepared: Prepared, released: pd.DataFrame, classes: IntArray) -> tuple[Finding, ...]:
     original = prepared.frame.iloc[np.flatnonzero(prepared.kept)] if prepared.n_dropped else prepared.frame
     shuffled = prepared.shuffle is not None
     schema, dropped = prepared.schema, prepared.n_dropped
-    return find(released, original, schema, prepared.k, n_dropped=dropped, shuffled=shuffled)
+    return find(released, original, schema, prepared.k, n_dropped=dropped, shuffled=shuffled, classes=classes)

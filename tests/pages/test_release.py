@@ -14,7 +14,7 @@ import pytest
 from microagg import DataError
 from microagg.experiment import Method, run_one
 from microagg.progress import Cancelled
-from pages.ui.runs import certificate, files
+from pages.ui.runs import before_after, certificate, files
 from pages.ui.runs import release as releases
 from tests.conftest import load_benchmark
 from tests.messy import messy_csv
@@ -372,3 +372,18 @@ def test_a_kind_of_file_that_cannot_hold_the_release_is_said_and_another_one_can
     app.button_group(key="w_format").set_value(".csv")
     settle(app)
     assert not app.get("download_button")[0].proto.disabled
+
+
+def test_an_attribute_that_loses_too_little_for_the_table_can_still_be_looked_at(monkeypatch):
+    monkeypatch.setattr(before_after, "_SHOWN_CHANGES", 2)
+    app = open_page("release", data="wine", k="5")
+    table = next(frame.value for frame in app.dataframe if "lost" in frame.value)
+    assert len(table) == 2
+    assert "the most affected 2 of 13" in plain(app)
+    other = next(
+        name for name in app.selectbox(key="w_release_attribute").options if name not in set(table["attribute"])
+    )
+    app.selectbox(key="w_release_attribute").select(other)
+    settle(app)
+    assert not app.exception
+    assert f"{other}: the spread shrinks by" in plain(app)
