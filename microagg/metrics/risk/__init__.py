@@ -2,5 +2,14 @@
 
 from microagg.metrics.risk.intervals import Intervals, interval_disclosure
 from microagg.metrics.risk.linkage import Linkage, record_linkage
+from microagg.metrics.risk.uniques import Uniqueness, uniqueness, uniqueness_with_each
 
-__all__ = ["Intervals", "Linkage", "interval_disclosure", "record_linkage"]
+__all__ = [
+    "Intervals",
+    "Linkage",
+    "Uniqueness",
+    "interval_disclosure",
+    "record_linkage",
+    "uniqueness",
+    "uniqueness_with_each",
+]
