@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from microagg.classes import numbered
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.kernels.local_search.iterated import improve
 from microagg.partition import Partition, partition_within
-from microagg.release import counting
 from microagg.release import recipe as recipes
 from microagg.release.findings import Finding, find
 from microagg.release.measures import Loss, Utility
@@ -334,7 +334,7 @@ def _release(prepared: Prepared) -> Release:
     for name, column in zip(prepared.schema.quasi_identifiers, recoding.columns, strict=True):
         released[name] = column
     _forget_categories(released, prepared.source.given)
-    classes = counting.classes(released, (*prepared.schema.quasi_identifiers, *prepared.schema.strata))
+    classes = numbered(released, (*prepared.schema.quasi_identifiers, *prepared.schema.strata))
     risk = Risk.of(classes, partition, prepared.strata)
     if risk.realized_k < prepared.k:
         raise RuntimeError(
