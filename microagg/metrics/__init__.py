@@ -1,6 +1,6 @@
 """What a partition costs and guarantees."""
 
-from microagg.metrics import bounds, generalization
+from microagg.metrics import bounds, generalization, utility
 from microagg.metrics.bounds import gap
 from microagg.metrics.losing import (
     Losing,
@@ -30,4 +30,5 @@ __all__ = [
     "records_losing_most",
     "sse",
     "sst",
+    "utility",
 ]
