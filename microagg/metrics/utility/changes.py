@@ -37,8 +37,8 @@ class Moments:
     correlations : CorrelationChanges
         Of Pearson's correlations.
     eigenvalue_change : float or None
-        The mean of \\|λ − λ′\\| / λ over the eigenvalues of the correlation matrix, the largest of one compared with the
-        largest of the other and so on; None where it was not computed, ``notes`` say why.
+        The mean of |λ − λ′| / λ over the eigenvalues of the correlation matrix, in descending order both before and
+        after; None where it was not computed, and ``notes`` say why.
     notes : tuple of str
         What was left out of the eigenvalues, a sentence each.
     """
@@ -57,7 +57,7 @@ class Moments:
 
     @property
     def variance_change(self) -> float:
-        """The largest change of a variance as a share of the original, \\|ratio − 1\\|; 0 where no attribute varies."""
+        """The largest change of a variance as a share of the original, |ratio − 1|; 0 where no attribute varies."""
         return float(np.nan_to_num(np.abs(self.variances - 1.0)).max())
 
     @property
@@ -128,9 +128,9 @@ def _eigenvalue_change(
         return None, ("eigenvalues are not compared: no attribute varies both before and after.",)
     notes = []
     if left_out := int((~defined).sum()):
-        notes.append(f"{left_out} of {d} attributes do not vary before or after: eigenvalues are without them.")
+        notes.append(f"left out of the eigenvalues: {left_out} of {d} attributes, constant before or after.")
     old, new = (np.linalg.eigvalsh(matrix[np.ix_(defined, defined)])[::-1] for matrix in (one, other))
     counts = old > _LEAST_EIGENVALUE
     if not counts.all():
-        notes.append(f"{int((~counts).sum())} of {len(old)} eigenvalues are 0 but for rounding, and left out.")
+        notes.append(f"left out: {int((~counts).sum())} of {len(old)} eigenvalues, below {_LEAST_EIGENVALUE:f}.")
     return float((np.abs(old - new)[counts] / old[counts]).mean()), tuple(notes)
