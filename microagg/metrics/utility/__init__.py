@@ -2,5 +2,6 @@
 
 from microagg.metrics.utility.changes import LEVELS, Moments, moments
 from microagg.metrics.utility.deviations import IL1s, il1s
+from microagg.metrics.utility.distributions import BINS, Distances, hellinger, wasserstein
 
-__all__ = ["LEVELS", "IL1s", "Moments", "il1s", "moments"]
+__all__ = ["BINS", "LEVELS", "Distances", "IL1s", "Moments", "hellinger", "il1s", "moments", "wasserstein"]
