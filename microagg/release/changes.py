@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_integer_dtype, is_numeric_dtype
 
 from microagg.columns import bin_edges
-from microagg.release.measures import correlations
+from microagg.metrics.utility.correlations import correlations
 from microagg.release.report import Report
 from microagg.schema import Schema
 from microagg.validation import FloatArray, IntArray

@@ -203,7 +203,7 @@ def _entropies(pairs: _Pairs) -> FloatArray:
 
 
 def _ratios(pairs: _Pairs, first: int) -> FloatArray:
-    """Return how many records of each group have its most frequent value for each that has its ``first``-th or a rarer one."""
+    """Return, by group, the records with its commonest value for each one with its ``first``-th or a rarer value."""
     order = np.lexsort((-pairs.counts, pairs.groups))
     descending = pairs.counts[order]
     rank = np.arange(len(order)) - pairs.starts[pairs.groups]  # groups are as long in either order
