@@ -1,6 +1,7 @@
 """Releases of a file: :func:`microaggregate` makes one, :func:`replay` makes it again from its recipe."""
 
 from microagg.release.api import Release, microaggregate, replay
+from microagg.release.assessment import Assessment, Figure
 from microagg.release.changes import attribute_changes, correlation_changes, distribution
 from microagg.release.export import check_export
 from microagg.release.findings import Finding
@@ -15,7 +16,9 @@ __all__ = [
     "RELEASE_WEIGHTS",
     "ROUNDINGS",
     "STATISTICS",
+    "Assessment",
     "Change",
+    "Figure",
     "Finding",
     "Release",
     "Remedy",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,11 +17,13 @@ from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.kernels.local_search.iterated import improve
 from microagg.partition import Partition, partition_within
 from microagg.release import recipe as recipes
+from microagg.release.assessment import Assessment
 from microagg.release.findings import Finding, find
 from microagg.release.measures import Loss, Utility
 from microagg.release.prepare import Prepared, prepare
 from microagg.release.recoding import Recoding, recode
 from microagg.release.report import Generalization, Report, Risk
+from microagg.release.source import Source
 from microagg.release.weights import replace as replace_weights
 from microagg.schema import ROLES
 from microagg.validation import IntArray, check_frame, counted, quoted
@@ -48,6 +50,11 @@ class Release:
     partition: Partition
     report: Report
     recipe: dict[str, Any]
+    _source: Source | None = field(default=None, kw_only=True)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled and copied: not the original file, which must not go where the release goes."""
+        return self.__dict__ | {"_source": None}
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -80,6 +87,41 @@ class Release:
         accepted = tuple(finding for finding in doubtful if finding.code in codes or finding in report.accepted)
         reasons = "; ".join(filter(None, (report.reason, reason)))
         return replace(self, report=replace(report, accepted=accepted, reason=reasons))
+
+    def assess(self, *, target: Any = None, sampling_fraction: float | None = None) -> Assessment:
+        """Return how likely records are found, what is learned of whom, and what analysts still get right.
+
+        Risks: who is alone with which quasi-identifiers before and after; records that are found by their distance,
+        plain or by Mahalanobis, looked up for at most 20,000 records; released values near their originals; what
+        classes say of each confidential column; and what each column does that is neither. Utility: what numbers and
+        distributions lose, how well a model tells released records from originals, and how well one predicts that
+        learned from the release. Each figure says its source; see :mod:`microagg.metrics.risk` and
+        :mod:`microagg.metrics.utility`.
+
+        Parameters
+        ----------
+        target : column name, optional
+            The column that a model is to predict from the quasi-identifiers.
+        sampling_fraction : float, optional
+            If the file is a random sample, which share of the population it is: then it is estimated how many records
+            would be alone in the population.
+
+        Raises
+        ------
+        DataError
+            If the release was pickled or copied, so that the originals are not at hand; or the release has no such
+            column, or one from which nothing can be learned.
+        ParameterError
+            If the fraction is not above 0 and at most 1.
+        """
+        from microagg.release.assessing import assess  # which needs scikit-learn and SciPy
+
+        if self._source is None:
+            raise DataError(
+                "this release was copied or loaded, and the original is not kept with it: make it again by "
+                "microagg.replay(frame, release.recipe), and assess that."
+            )
+        return assess(self, self._source, target=target, sampling_fraction=sampling_fraction)
 
     def __repr__(self) -> str:
         report = self.report
@@ -345,7 +387,7 @@ def _release(prepared: Prepared) -> Release:
     if prepared.order is not None:
         released = released.iloc[prepared.order].reset_index(drop=True)
         partition = Partition(partition.labels[prepared.order], prepared.k)
-    return Release(released, partition, report, recipes.write(prepared, recoding))
+    return Release(released, partition, report, recipes.write(prepared, recoding), _source=prepared.source)
 
 
 def _forget_categories(released: pd.DataFrame, given: pd.DataFrame) -> None:
