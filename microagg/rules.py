@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +22,7 @@ def smallest_k(risk: Any) -> int:
     >>> smallest_k(0.09)
     12
     """
-    if not isinstance(risk, numbers.Real) or not 0 < risk <= 1:
+    if not isinstance(risk, (int, float)) or not 0 < risk <= 1:
         raise ParameterError(f"a risk of {risk} is none that a group can have: give a number above 0 and at most 1.")
     k = max(math.floor(1 / risk), 1)
     return k if 1 / k <= risk else k + 1

@@ -115,7 +115,7 @@ def _linkage(beside: Beside) -> Iterator[Figure]:
     worst = int(intervals.attributes.argmax())
     yield Figure(
         "risk",
-        risk.MEASURES["interval_disclosure"],
+        risk.MEASURES["interval_disclosure_sd"],
         intervals.share,
         f"{_share(intervals.share)} of the released values are within {WIDTH:g} standard deviations of the original, "
         f"most of {_named(beside.names[worst])}: {_share(float(intervals.attributes[worst]))}.",

@@ -33,7 +33,7 @@ def utilities(beside: Beside, target: Hashable | None, notes: list[str]) -> Iter
         yield Figure(
             "utility",
             measures["information_loss"],
-            report.loss.information_loss / 100.0,
+            report.loss.information_loss,
             f"The release loses {percent(report.loss.information_loss)} of the variance of the quasi-identifiers "
             f"(IL){floor}. Most is lost on {_named(name)}: {percent(most)}.",
         )

@@ -85,8 +85,8 @@ def _better(figure: Figure) -> str:
 
 
 def _written(figure: Figure, value: float) -> str:
-    if figure.measure.unit == "share":
-        return percent(100.0 * value)
+    if figure.measure.unit in ("share", "percent"):
+        return percent(value if figure.measure.unit == "percent" else 100.0 * value)
     return "∞" if math.isinf(value) else f"{value:.3g}{' sd' if figure.measure.unit == 'sd' else ''}"
 
 
