@@ -106,7 +106,7 @@ def homogeneity(
     confidential : array or Series, shape (n,)
         A confidential attribute of each record: numbers, dates, truth values or categories; none missing.
     labels : array of int, shape (n,)
-        The group of each record, under any numbering.
+        The group of each record, or its class of equal released records, under any numbering.
     ordered : bool, optional
         Whether values have an order that counts for t-closeness. Default: those of numbers, dates and ordered
         ``pandas.Categorical`` do.
@@ -203,7 +203,7 @@ def _entropies(pairs: _Pairs) -> FloatArray:
 
 
 def _ratios(pairs: _Pairs, first: int) -> FloatArray:
-    """Return how many records of each group have its most frequent value for each that has its ``first``-th or a rarer one."""
+    """Return the frequency of each group's commonest value over that of its ``first``-th and all rarer ones."""
     order = np.lexsort((-pairs.counts, pairs.groups))
     descending = pairs.counts[order]
     rank = np.arange(len(order)) - pairs.starts[pairs.groups]  # groups are as long in either order
