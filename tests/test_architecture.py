@@ -27,7 +27,7 @@ LAYERS = [
     {"coordinates", "datasets", "registry"},
     {"method"},
     {"problem", "variants"},
-    {"experiment", "landscape", "release", "search", "sweeps"},
+    {"experiment", "frontier", "landscape", "release", "search", "sweeps"},
     {"certificate", "literature"},
     {"compiling", "reproduction"},
     {"__init__"},

@@ -99,6 +99,30 @@ CATEGORIES = {
     "seconds": _SECONDS,
 }
 
+#: The measure that stands for a map of two others: a risk and a loss.
+MAP = "risk"
+
+#: What a risk map can have across, each a share in the results.
+RISKS = {
+    "max_reidentification": Measure(
+        "Worst record",
+        "risk of the worst record: 1 / smallest group (%)",
+        "{:.4g} %",
+        "**Worst record**: whoever knows all quasi-identifiers of a person, and that this person is in the file, finds the "
+        "right record with a probability of at most 1 / the size of the smallest group.",
+        factor=100,
+        steep=True,
+    ),
+}
+
+#: What it can have upward: measures of loss.
+_LOSSES = ("information_loss", "discernibility", "classification")
+
+
+def losses(*, numeric: bool, classes: bool = True) -> dict[str, Measure]:
+    """Return the measures of loss that there are for numbers or categories, with or without ``classes``."""
+    return {name: measure for name, measure in measures(numeric=numeric, classes=classes).items() if name in _LOSSES}
+
 
 def measures(*, numeric: bool, classes: bool = True) -> dict[str, Measure]:
     """Return the measures that there are for numbers or categories, with or without ``classes``."""
