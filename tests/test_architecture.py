@@ -16,7 +16,7 @@ PACKAGE = ROOT / "microagg"
 LAYERS = [
     {"curves", "errors", "progress", "turns"},
     {"jobs", "ks", "validation"},
-    {"dates", "numerals", "partition", "rules", "scaling", "taxonomy"},
+    {"classes", "dates", "numerals", "partition", "rules", "scaling", "taxonomy"},
     {"records"},
     {"encoding", "gaps"},
     {"kernels", "schema", "tables"},

@@ -1,6 +1,6 @@
 """What a partition costs and guarantees."""
 
-from microagg.metrics import bounds, generalization
+from microagg.metrics import bounds, generalization, risk
 from microagg.metrics.bounds import gap
 from microagg.metrics.losing import (
     Losing,
@@ -28,6 +28,7 @@ __all__ = [
     "record_shares",
     "record_sse",
     "records_losing_most",
+    "risk",
     "sse",
     "sst",
 ]

@@ -11,8 +11,10 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_datetime64_any_dtype
 
+from microagg import classes
+from microagg.classes import Below
 from microagg.release import counting
-from microagg.release.counting import Below, Rarity, Uniform
+from microagg.release.counting import Rarity, Uniform
 from microagg.schema import ROLES, Schema
 from microagg.validation import IntArray, check_choice, counted, listing, plain, quoted
 
@@ -150,12 +152,12 @@ class _File:
 
     def codes(self, name: Hashable) -> IntArray:
         if name not in self._coded:
-            self._coded[name] = counting.coded(self.released[name])
+            self._coded[name] = classes.coded(self.released[name])
         return self._coded[name]
 
     @cached_property
     def classes(self) -> IntArray:
-        return counting.combined(*map(self.codes, (*self.schema.quasi_identifiers, *self.schema.strata)))
+        return classes.combined(*map(self.codes, (*self.schema.quasi_identifiers, *self.schema.strata)))
 
     @cached_property
     def undeclared(self) -> tuple[Hashable, ...]:
@@ -177,11 +179,11 @@ class _File:
         """Whether each class has one weight, which then tells no more than its quasi-identifiers."""
         names = self._present(self.schema.columns("weights"))
         n_classes = self.classes.max()
-        return len(names) > 0 and counting.combined(self.classes, *map(self.codes, names)).max() == n_classes
+        return len(names) > 0 and classes.combined(self.classes, *map(self.codes, names)).max() == n_classes
 
     def below(self, *names: Hashable) -> Below:
         """Return how many records are in classes of fewer than k, if those who look for a person know ``names`` too."""
-        return counting.below(counting.combined(self.classes, *map(self.codes, names)), self.k)
+        return classes.below(classes.combined(self.classes, *map(self.codes, names)), self.k)
 
     def _present(self, names: Sequence[Hashable]) -> tuple[Hashable, ...]:
         return tuple(name for name in names if name in self.released.columns)
@@ -223,7 +225,7 @@ def _index(file: _File) -> Iterator[Finding]:
 
 def _k(file: _File) -> Iterator[Finding]:
     names, k = file.undeclared, file.k
-    alone = counting.below(file.classes, k)
+    alone = classes.below(file.classes, k)
     together = file.below(*names) if names else alone
     strata = " and strata" if file.schema.strata else ""
     and_with = f", with {quoted(names)} too," if names else ""
@@ -298,11 +300,11 @@ def _determines(file: _File) -> Iterator[Finding]:
     left = (*file.confidential, *file.others, *file.undeclared)
     # Where nothing is left as it is, nothing can determine one of perhaps many quasi-identifiers.
     targets = {name: _target(file, name) for name in file.schema.quasi_identifiers} if left else {}
-    coded = {name: counting.coded(target) for name, target in targets.items()}
+    coded = {name: classes.coded(target) for name, target in targets.items()}
     measured = {name: values for name, target in targets.items() if (values := counting.measured(target)) is not None}
     known = False
     for name in left:
-        codes, values = counting.coded(file.original[name]), None
+        codes, values = classes.coded(file.original[name]), None
         if measured:  # otherwise there is no order, and long texts need not be read
             values = counting.measured(file.original[name])
         found = counting.determined(codes, coded)

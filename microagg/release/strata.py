@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from microagg.classes import told_apart
 from microagg.errors import DataError
 from microagg.partition import Partition
-from microagg.release.counting import told_apart
 from microagg.validation import IntArray, check_present, plain, quoted
 
 
@@ -57,7 +57,7 @@ def find(frame: pd.DataFrame, columns: Sequence[Any], kept: NDArray[np.bool_]) -
 def keys(frame: pd.DataFrame, columns: Sequence[Any]) -> pd.DataFrame:
     """Return ``columns`` of ``frame``, numbered from 0 and without an index, to group the records by.
 
-    Values are as :func:`microagg.release.counting.told_apart` has them.
+    Values are as :func:`microagg.classes.told_apart` has them.
 
     Raises
     ------

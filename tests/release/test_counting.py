@@ -7,49 +7,12 @@ from datetime import date
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from microagg import classes
 from microagg.release import counting
-from microagg.release.counting import Below, Rarity, Uniform
-
-columns = (
-    st.integers(1, 3)
-    .flatmap(lambda d: st.lists(st.tuples(*[st.integers(-1, 3)] * d), min_size=1, max_size=30))
-    .map(lambda rows: np.array(rows, dtype=np.int64))
-)
-
-
-@pytest.mark.parametrize(
-    ("values", "codes"),
-    [
-        (["b", "a", "b", None], [0, 1, 0, -1]),
-        ([2.0, np.nan, 2.0, 0.0], [0, -1, 0, 1]),
-        (pd.Categorical(["x", None, "x", "y"], categories=["unused", "y", "x"]), [0, -1, 0, 1]),
-        (pd.array([5, None, 5, 7], dtype="Int64"), [0, -1, 0, 1]),
-        (pd.to_datetime(["2020-01-01", None, "2020-01-01", "2021-01-01"]), [0, -1, 0, 1]),
-        ([[1, 2], None, [1, 2], {"a": 1}], [0, -1, 0, 1]),
-        ([None, None, None, None], [-1, -1, -1, -1]),
-    ],
-    ids=["text", "floats", "categories", "nullable", "dates", "lists", "missing"],
-)
-def test_values_are_numbered_in_the_order_of_appearance(values, codes):
-    assert counting.coded(pd.Series(values, index=[7, 7, 8, 9])).tolist() == codes
-
-
-@given(columns)
-def test_combinations_are_those_of_the_rows(rows):
-    classes = counting.combined(*rows.T)
-    pairs = set(zip(map(tuple, rows.tolist()), classes.tolist(), strict=True))
-    assert len(pairs) == len(set(map(tuple, rows.tolist()))) == len(set(classes.tolist())) == classes.max() + 1
-
-
-@given(columns, st.integers(1, 5))
-def test_records_below_k_are_counted(rows, k):
-    sizes = Counter(map(tuple, rows.tolist())).values()
-    expected = Below(min(sizes), sum(size for size in sizes if size < k), sum(size == 1 for size in sizes))
-    assert counting.below(counting.combined(*rows.T), k) == expected
+from microagg.release.counting import Rarity, Uniform
 
 
 @given(st.lists(st.integers(-1, 5), min_size=1, max_size=30), st.integers(1, 5))
@@ -71,7 +34,7 @@ def test_uniform_classes():
 
 
 def codes_of(values):
-    return counting.coded(pd.Series(values))
+    return classes.coded(pd.Series(values))
 
 
 def determines(column, target):
@@ -180,12 +143,3 @@ def test_numbers_and_dates_are_measured():
     days = pd.Series(pd.to_datetime(["1970-01-02", None]))
     for column in (days, days.dt.tz_localize("UTC")):
         np.testing.assert_array_equal(counting.measured(column), [86_400e6, np.nan])
-
-
-@pytest.mark.parametrize("values", [[1, True, 1], [1, 1.0, 1], [1, "1", 1], [0.0, -0.0, 0.0], [(), "()", ()]], ids=str)
-def test_values_that_a_file_has_otherwise_are_different(values):
-    assert counting.coded(pd.Series(values, dtype=None if isinstance(values[0], float) else object)).tolist() == [
-        0,
-        1,
-        0,
-    ]

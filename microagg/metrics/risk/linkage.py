@@ -1,0 +1,196 @@
+"""Record linkage: how often the released record nearest to an original one is its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from microagg.classes import combined
+from microagg.errors import ParameterError
+from microagg.kernels import threads
+from microagg.kernels.neighbors.kd_tree import Tree, make_tree
+from microagg.metrics.risk.checks import check_attributes, paired
+from microagg.metrics.risk.nearest import count_as_near
+from microagg.progress import checkpoint
+from microagg.validation import FloatArray, IntArray, check_choice, is_whole
+
+#: How distances are measured; see :func:`record_linkage`.
+DISTANCES = ("euclidean", "mahalanobis")
+
+# Distances that differ by a smaller fraction are equal.
+_EQUAL = 1e-9
+
+# A released value may be off by so many units in the last place of the largest value of its attribute: a mean is
+# rounded a few times on its way.
+_UNITS = 16
+
+# Directions with less than this fraction of the variance of the widest one have none but for rounding.
+_NO_VARIANCE = 1e-10
+
+# How many records a thread looks up between two checkpoints.
+_RECORDS_AT_A_TIME = 4_000
+
+
+@dataclass(frozen=True, eq=False)
+class Linkage:
+    """Which released record is nearest to each of the records looked up.
+
+    Attributes
+    ----------
+    share : float
+        The mean of ``probability``, from 0 to 1: what share of the records an intruder who links each of them to the
+        nearest released one, at random among the nearest, links rightly on average.
+    probability : array of float, shape (m,)
+        For each record looked up: 1 / (number of released records nearest to it) if its own is one of them, else 0.
+    n : int
+        How many records were looked up, m.
+    rows : array of int, shape (m,)
+        Their positions, ascending.
+    """
+
+    share: float
+    probability: FloatArray
+    n: int
+    rows: IntArray
+
+
+def record_linkage(
+    X: ArrayLike,
+    released: ArrayLike,
+    *,
+    distance: str = "euclidean",
+    attributes: Sequence[int] | None = None,
+    sample: int | None = None,
+    random_state: int = 0,
+) -> Linkage:
+    """Return the share of records, 0 to 1 (lower is better), whose nearest released record is their own.
+
+    It is distance-based record linkage (Pagliuca & Seri 1999; Domingo-Ferrer & Torra 2001): an intruder
+    knows the original values and takes the nearest released record for that of the same person. Of t released records
+    at the same least distance, one of which is the right one, each is taken with probability 1/t; so with groups of k
+    or more the share is at most 1/k.
+
+    It is exact for the records looked up: two distances are equal if they differ by less than a billionth, or than
+    rounding of the values can explain. Equal released records are looked up as one.
+
+    Parameters
+    ----------
+    X, released : arrays, shape (n, d)
+        The originals and the release, record i of the one being record i of the other. Distances depend on the units:
+        scale both alike first, such as by the standard deviations of X.
+    distance : {"euclidean", "mahalanobis"}
+        "mahalanobis" takes the covariance of X into account, so that units do not matter; directions in which X does
+        not vary are left out, as by a pseudo-inverse (after Torra, Abowd & Domingo-Ferrer 2006).
+    attributes : sequence of int, optional
+        The positions of those that the intruder knows; default: all.
+    sample : int, optional
+        Look up only so many records, drawn without replacement, among *all* released ones: the share is then an
+        unbiased estimate of that of all. Default: look up all.
+    random_state : int
+        Which ones are drawn.
+
+    Returns
+    -------
+    Linkage
+
+    Raises
+    ------
+    DataError
+        If X and the release are not finite numbers of the same shape.
+    ParameterError
+        If another parameter is out of its bounds.
+    """
+    original, masked = paired(X, released)
+    check_choice("distance", distance, DISTANCES)
+    if attributes is not None:
+        chosen = check_attributes(attributes, original.shape[1])
+        original, masked = original[:, chosen], masked[:, chosen]
+    rows = _drawn(len(original), sample, random_state)
+    space = _space(original, masked, whiten=distance == "mahalanobis")
+    probability = _probabilities(space, rows)
+    return Linkage(float(probability.mean()), probability, len(rows), rows)
+
+
+class _Space(NamedTuple):
+    """Where distances are Euclidean."""
+
+    points: FloatArray  # shape (n, r): the originals
+    distinct: FloatArray  # shape (m, r): the distinct released rows
+    own: IntArray  # shape (n,): which of these is that of each record
+    sizes: IntArray  # shape (m,): how many records have each of them
+    noise: float  # how much rounding of values may change a distance
+
+
+def _drawn(n: int, sample: int | None, random_state: int) -> IntArray:
+    if sample is None:
+        return np.arange(n)
+    if not is_whole(sample) or sample < 1:
+        raise ParameterError(f"sample must be a whole number of at least 1, not {sample!r}.")
+    if not is_whole(random_state) or random_state < 0:
+        raise ParameterError(f"random_state must be a whole number of at least 0, not {random_state!r}.")
+    if sample >= n:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(random_state).choice(n, size=sample, replace=False))
+
+
+def _space(original: FloatArray, masked: FloatArray, *, whiten: bool) -> _Space:
+    own = combined(*(pd.factorize(column)[0] for column in masked.T))
+    sizes = np.bincount(own)
+    first = np.empty(len(sizes), dtype=np.int64)
+    first[own[::-1]] = np.arange(len(own))[::-1]
+    center = original.mean(axis=0)
+    points, distinct = original - center, masked[first] - center
+    noise = _UNITS * np.finfo(np.float64).eps * np.maximum(np.abs(original).max(axis=0), np.abs(masked).max(axis=0))
+    if whiten:
+        weights = _whitening(points)
+        points, distinct, noise = points @ weights, distinct @ weights, noise @ np.abs(weights)
+    return _Space(points, distinct, own, sizes, float(np.linalg.norm(noise)))
+
+
+def _whitening(centered: FloatArray) -> FloatArray:
+    """Return W, shape (d, r), with W Wᵀ the pseudo-inverse of the covariance; one column of zeros if that is 0."""
+    deviations = np.sqrt(np.mean(np.square(centered), axis=0))
+    varying = np.flatnonzero(deviations > 0.0)
+    if len(varying) == 0:
+        return np.zeros((centered.shape[1], 1))
+    units = 1.0 / deviations[varying]
+    standardized = centered[:, varying] * units
+    variances, directions = np.linalg.eigh(standardized.T @ standardized / len(centered))
+    kept = variances > _NO_VARIANCE * variances[-1]
+    weights = np.zeros((centered.shape[1], int(kept.sum())))
+    weights[varying] = units[:, np.newaxis] * directions[:, kept] / np.sqrt(variances[kept])
+    return weights
+
+
+def _probabilities(space: _Space, rows: IntArray) -> FloatArray:
+    """Return the probability of each of the records ``rows`` to be linked rightly."""
+    tree = make_tree(np.ascontiguousarray(space.distinct.T), space.distinct.mean(axis=0), threads.THREADS)
+    # Records whose own ones are neighbors in the tree are looked up one after the other: they visit the same nodes.
+    order = rows[np.argsort(tree.slots[space.own[rows]], kind="stable")]
+    found = np.empty(len(rows), dtype=np.int64)
+
+    def look_up(start: int, stop: int) -> None:
+        _look_up(space, tree, order[start:stop], found[start:stop])
+
+    with ThreadPoolExecutor(threads.THREADS) as executor:
+        stretch = _RECORDS_AT_A_TIME * threads.THREADS
+        for start in range(0, len(rows), stretch):
+            checkpoint("linking records", start / len(rows))
+            threads.in_parts(executor, look_up, start, min(start + stretch, len(rows)), threads.THREADS)
+    probability = np.empty(len(rows))
+    probability[np.searchsorted(rows, order)] = np.where(found > 0, 1.0 / np.maximum(found, 1), 0.0)
+    return probability
+
+
+def _look_up(space: _Space, tree: Tree, rows: IntArray, found: IntArray) -> None:
+    points = space.points[rows]
+    own = np.sqrt(np.square(points - space.distinct[space.own[rows]]).sum(axis=1))
+    slack = _EQUAL * own + space.noise
+    least, most = np.square(np.maximum(own - slack, 0.0)), np.square(own + slack)
+    count_as_near(tree, space.sizes, points, least, most, found)

@@ -1,0 +1,153 @@
+"""Record linkage against values by hand and against all pairs of distances in plain numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microagg import progress
+from microagg.errors import DataError, ParameterError
+from microagg.metrics.risk import record_linkage
+from microagg.partition import group_means
+
+
+def by_all_pairs(X, released, inverse_covariance=None):
+    """The definition: n x n distances, each record's row of them compared with its own."""
+    inverse = np.eye(X.shape[1]) if inverse_covariance is None else inverse_covariance
+    found = []
+    for i, x in enumerate(X):
+        apart = released - x
+        distances = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", apart, inverse, apart), 0.0))
+        nearest = np.flatnonzero(distances <= distances.min() + 1e-9 * (1.0 + distances.min()))
+        found.append(1.0 / len(nearest) if i in nearest else 0.0)
+    return np.array(found)
+
+
+def microaggregated(X, k, seed=0):
+    """Groups of k along a random direction: bad ones, so that many records are nearer to another group."""
+    order = np.argsort(X @ np.random.default_rng(seed).normal(size=X.shape[1]))
+    labels = np.empty(len(X), dtype=np.int64)
+    labels[order] = np.minimum(np.arange(len(X)) // k, max(len(X) // k - 1, 0))
+    return group_means(X, labels)[labels]
+
+
+def test_by_hand():
+    # Means 1, 1, 6, 6, 6: 0, 2 and 5, 6, 7 are nearest to their own.
+    found = record_linkage([0.0, 2, 5, 6, 7], [1.0, 1, 6, 6, 6])
+    assert found.probability == pytest.approx([1 / 2, 1 / 2, 1 / 3, 1 / 3, 1 / 3])
+    assert found.share == pytest.approx((1 + 1) / 5)
+    assert found.n == 5
+    assert found.rows.tolist() == [0, 1, 2, 3, 4]
+    # 4 belongs to the mean 1 and is nearer to 6; 3.5 is as near to 1 as to 6, where two records and three are.
+    found = record_linkage([-2.0, 4, 3.5, 6, 7], [1.0, 1, 6, 6, 6])
+    assert found.probability == pytest.approx([1 / 2, 0, 1 / 5, 1 / 3, 1 / 3])
+
+
+def test_a_file_released_as_it_is_is_linked_except_for_equal_records():
+    X = np.array([[0.0, 1], [0, 1], [5, 5], [9, 2]])
+    assert record_linkage(X, X).probability == pytest.approx([0.5, 0.5, 1, 1])
+
+
+@given(st.integers(1, 40), st.integers(1, 3), st.integers(1, 4), st.booleans(), st.integers(0, 99))
+def test_it_is_what_all_pairs_of_distances_say(n, d, k, whole, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, (n, d)).astype(float) if whole else rng.normal(size=(n, d))
+    released = microaggregated(X, k, seed)
+    assert record_linkage(X, released).probability == pytest.approx(by_all_pairs(X, released))
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+def test_many_records_in_a_deep_tree(offset):
+    X = np.random.default_rng(3).normal(size=(1500, 4)) + offset
+    released = microaggregated(X, 2)
+    found = record_linkage(X, released)
+    assert found.probability == pytest.approx(by_all_pairs(X - offset, released - offset))
+    assert 0.0 < found.share < 0.5
+
+
+def test_mahalanobis_distances_are_those_of_the_inverse_covariance():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 3)) * [1.0, 1000.0, 0.01]
+    released = microaggregated(X / X.std(axis=0), 3) * X.std(axis=0)
+    expected = by_all_pairs(X, released, np.linalg.inv(np.cov(X.T)))
+    assert record_linkage(X, released, distance="mahalanobis").probability == pytest.approx(expected)
+    assert record_linkage(X, released).probability != pytest.approx(expected)
+
+
+def test_mahalanobis_distances_leave_out_what_does_not_vary():
+    # The third attribute is the sum of the others and the fourth constant: they add nothing to the first two.
+    rng = np.random.default_rng(8)
+    pair = rng.normal(size=(120, 2))
+    X = np.column_stack([pair, pair.sum(axis=1), np.full(120, 3.0)])
+    released = microaggregated(X, 3)
+    found = record_linkage(X, released, distance="mahalanobis")
+    alone = record_linkage(pair, released[:, :2], distance="mahalanobis")
+    assert found.probability == pytest.approx(alone.probability)
+
+
+@pytest.mark.parametrize("distance", ["euclidean", "mahalanobis"])
+def test_records_that_cannot_be_told_apart_are_linked_by_chance(distance):
+    assert record_linkage(np.ones((4, 2)), np.ones((4, 2)), distance=distance).share == 0.25
+    assert record_linkage([[1.0, 2.0]], [[1.0, 2.0]], distance=distance).share == 1.0
+
+
+def test_the_intruder_may_know_some_attributes_only():
+    X, released = np.array([[0.0, 0], [1, 9], [5, 0], [6, 9]]), np.array([[0.5, 4.5]] * 2 + [[5.5, 4.5]] * 2)
+    assert record_linkage(X, released, attributes=[0]).share == 0.5
+    # Of the second alone all released values are the same.
+    assert record_linkage(X, released, attributes=[1]).share == 0.25
+
+
+def test_a_sample_is_looked_up_in_the_whole_release():
+    X = np.random.default_rng(1).normal(size=(500, 2))
+    released = microaggregated(X, 3)
+    whole = record_linkage(X, released)
+    found = record_linkage(X, released, sample=50, random_state=4)
+    assert found.n == len(found.rows) == len(set(found.rows)) == 50
+    assert found.probability.tolist() == whole.probability[found.rows].tolist()
+    assert found.share == pytest.approx(whole.probability[found.rows].mean())
+    assert record_linkage(X, released, sample=50, random_state=5).rows.tolist() != found.rows.tolist()
+    assert record_linkage(X, released, sample=501).n == 500
+    draws = [record_linkage(X, released, sample=50, random_state=seed).share for seed in range(60)]
+    assert np.mean(draws) == pytest.approx(whole.share, abs=4 * np.std(draws) / np.sqrt(60))
+
+
+def test_it_can_be_cancelled():
+    X = np.random.default_rng(1).normal(size=(50, 2))
+    with progress.watched(lambda message, share: False), pytest.raises(progress.Cancelled):
+        record_linkage(X, X)
+
+
+@pytest.mark.parametrize(
+    ("X", "released", "sentence"),
+    [
+        ([[1.0], [np.nan]], [[1.0], [2.0]], r"^attribute 0 has NaN .* in record 1"),
+        ([[1.0], [2.0]], [[1.0], [np.inf]], r"^the release: attribute 0 has infinity in record 1"),
+        ([[1.0], [2.0]], [[1.0]], r"original has the shape \(2, 1\), the release \(1, 1\)"),
+        ([[1.0, 2.0]], [[1.0]], r"shape \(1, 2\), the release \(1, 1\)"),
+        (np.empty((0, 2)), np.empty((0, 2)), "no records"),
+        ([["a"]], [[1.0]], "numbers only"),
+    ],
+)
+def test_data_that_cannot_be_linked(X, released, sentence):
+    with pytest.raises(DataError, match=sentence):
+        record_linkage(X, released)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"distance": "manhattan"}, "distance must be one of 'euclidean', 'mahalanobis'"),
+        ({"attributes": []}, "attributes is empty"),
+        ({"attributes": [2]}, "whole numbers from 0 to 1, not 2"),
+        ({"attributes": [-1]}, "not -1"),
+        ({"attributes": [0, 0]}, "one twice"),
+        ({"sample": 0}, "sample must be a whole number of at least 1"),
+        ({"sample": 1, "random_state": -1}, "random_state must be"),
+    ],
+)
+def test_parameters_out_of_their_bounds(parameters, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        record_linkage(np.eye(2), np.eye(2), **parameters)
