@@ -1,7 +1,8 @@
 """Risk against loss of the runs of a sweep: which of them no other surpasses, which are acceptable, and in words.
 
-Rows are those of :mod:`microagg.sweeps`, with a column for each risk (a share, 0 to 1, NaN where it is not known) and each
-loss: ``information_loss`` (percent), ``discernibility`` (number) or ``classification`` (a share). In both, lower is better.
+Rows are those of :mod:`microagg.sweeps`, with a column for each risk (a share, 0 to 1, NaN where it is not known) and
+each loss: ``information_loss`` (percent), ``discernibility`` (number) or ``classification`` (a share). In both, lower
+is better.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from microagg.errors import DataError
 from microagg.rules import smallest_k
 from microagg.words import number, percent
 
-#: What an upper limit of each risk is called at the beginning of a sentence; the limit, in percent, goes into the braces.
+#: What an upper limit of each risk is called at the beginning of a sentence; the limit goes into the braces.
 AT_MOST: Mapping[str, str] = {
     "max_reidentification": "At a risk of at most {} for every record",
     "record_linkage": "With at most {} of the records found again",
@@ -44,7 +45,7 @@ _FEWEST_KS, _FEWEST_METHODS = 3, 3
 
 
 def front(risk: ArrayLike, loss: ArrayLike) -> NDArray[np.bool_]:
-    """Return which points no other surpasses (the Pareto front): none is lower in one and as low in the other, shape (n,).
+    """Return which points are on the Pareto front, shape (n,): no other is lower in one and as low in the other.
 
     Of points that are equal in both, all are on the front or none is. A point with NaN is not.
 
@@ -81,8 +82,8 @@ class Agreement:
     n_ks : int
         At how many values of k at least three methods were compared that differ in both.
     correlation : float
-        Spearman's rank correlation of loss and risk over the methods, -1 to 1, the mean over these k. Below 0, those that
-        lose less have the higher risk.
+        Spearman's rank correlation of loss and risk over the methods, -1 to 1, the mean over these k. Below 0, those
+        that lose less have the higher risk.
     n_higher : int
         At how many of them the method that loses least has a higher risk than the others have on average.
     ratio : float
@@ -98,8 +99,8 @@ class Agreement:
 def agreement(rows: pd.DataFrame, risk: str, loss: str = "information_loss") -> Agreement | None:
     """Return how ``risk`` and ``loss``, two columns, go together at the same k; None where there are too few runs.
 
-    So many are needed: three methods that differ in both at each of three values of k. Differences between values of k are
-    left out, as a larger k lowers the risk and raises the loss whatever the method.
+    So many are needed: three methods that differ in both at each of three values of k. Differences between values of k
+    are left out, as a larger k lowers the risk and raises the loss whatever the method.
     """
     correlations, own, others = [], [], []
     for _, here in rows.dropna(subset=[risk, loss]).groupby("k"):
@@ -132,10 +133,13 @@ def summary(rows: pd.DataFrame, risk: str, loss: str, limit: float) -> str:
     if within.empty:
         least = _least(known, risk, loss)
         return f"No run has a {_RISK[risk]} of at most {limit:g} %: the least is {_risk_of(least, risk)}, {_run(least)}"
-    return f"{AT_MOST[risk].format(f'{limit:g} %')}, {_run(best := _least(within, loss, risk))} {_loses(best, loss)}"
+    best = _least(within, loss, risk)
+    return f"{AT_MOST[risk].format(f'{limit:g} %')}, {_run(best)} {': '.join(_best(best, loss))}"
 
 
-def within_in_words(rows: pd.DataFrame, risk: str, loss: str, limits: tuple[float, float], floors: Mapping[int, float]) -> str:
+def within_in_words(
+    rows: pd.DataFrame, risk: str, loss: str, limits: tuple[float, float], floors: Mapping[int, float]
+) -> str:
     """Return how many runs are within both limits and which of them are best, as sentences.
 
     Parameters
@@ -144,7 +148,7 @@ def within_in_words(rows: pd.DataFrame, risk: str, loss: str, limits: tuple[floa
     risk, loss : str
         Columns.
     limits : (float, float)
-        The largest acceptable risk and loss, in percent; of a loss other than the information loss, only the first counts.
+        The largest acceptable risk and loss, in percent; the latter counts for the information loss only.
     floors : mapping
         What no partition into groups of at least k loses less than, in percent, by k. Empty where nothing is proven.
     """
@@ -161,23 +165,22 @@ def within_in_words(rows: pd.DataFrame, risk: str, loss: str, limits: tuple[floa
         proof = _impossible(risk, loss, limits, floors)
         return f"None {of_all} has {limit}.{f' {proof}' if proof else ''}"
     least, safest = _least(within, loss, risk), _least(within, risk, loss)
+    best = "{} ({})".format(*_best(least, loss))
     have = "has" if len(within) == 1 else "have"
     says = f"{len(within):,} {of_all} {have} {limit}."
     if least.name == safest.name:
         alone = "" if len(within) == 1 else " and has the least risk"
-        return f"{says} {_run(least)} {_loses(least, loss)}{alone}, {_risk_of(least, risk)}."
-    return (
-        f"{says} {_run(least)} {_loses(least, loss)}, at a risk of {_risk_of(least, risk)}; {_run(safest)} has the least risk, "
-        f"{_risk_of(safest, risk)}, and {_loses_of(safest, loss)}."
-    )
+        return f"{says} {_run(least)} {best}{alone}, {_risk_of(least, risk)}."
+    then = f"{_run(safest)} has the least risk, {_risk_of(safest, risk)}, and {_loses_of(safest, loss)}"
+    return f"{says} {_run(least)} {best}, at a risk of {_risk_of(least, risk)}; {then}."
 
 
 def agreement_in_words(found: Agreement | None, risk: str) -> str:
     """Return whether methods that lose less have more of ``risk`` at the same k, as sentences."""
     if found is None:
         return (
-            "These runs cannot tell: it takes at least three methods that differ in both, at each of three values of k or "
-            "more."
+            "These runs cannot tell: it takes at least three methods that differ in both, at each of at least three "
+            "values of k."
         )
     correlation = f"{found.correlation:+.2f}".replace("-", "−")
     measured = f"rank correlation of loss and risk {correlation}, the mean over {found.n_ks} values of k"
@@ -232,12 +235,12 @@ def _risk_of(row: pd.Series, risk: str) -> str:
     return percent(100 * row[risk])
 
 
-def _loses(row: pd.Series, loss: str) -> str:
-    """Return that a run is the best in a loss, with its value."""
+def _best(row: pd.Series, loss: str) -> tuple[str, str]:
+    """Return that a run is the best in a loss, and its value."""
     return {
-        "information_loss": f"loses least, {percent(row[loss])}",
-        "discernibility": f"has the lowest discernibility, {number(row[loss])}",
-        "classification": f"mixes the classes least, {percent(100 * row[loss])}",
+        "information_loss": ("loses least", percent(row[loss])),
+        "discernibility": ("has the lowest discernibility", number(row[loss])),
+        "classification": ("mixes the classes least", percent(100 * row[loss])),
     }[loss]
 
 

@@ -26,7 +26,7 @@ LAYERS = [
     {"algorithms"},
     {"coordinates", "datasets", "registry"},
     {"method"},
-    {"problem", "variants"},
+    {"problem", "risks", "variants"},
     {"experiment", "frontier", "landscape", "release", "search", "sweeps"},
     {"certificate", "literature"},
     {"compiling", "reproduction"},

@@ -78,7 +78,9 @@ def name_ends(figure: go.Figure, ends: Sequence[End], x: float, span: tuple[floa
     gap = _LINE * max((len(row) for row in rows), default=1)
     size = _SIZE if gap * len(shown) <= height else _SIZE - 2
     for end, row, wanted, place in zip(shown, rows, natural, spread_out(natural, gap, height), strict=True):
-        elsewhere = {} if end.x is None else {"axref": "x", "ax": x, "ayref": "y", "ay": low + place / height * (high - low)}
+        elsewhere = (
+            {} if end.x is None else {"axref": "x", "ax": x, "ayref": "y", "ay": low + place / height * (high - low)}
+        )
         figure.add_annotation(
             x=x if end.x is None else end.x,
             y=end.y,

@@ -113,6 +113,15 @@ RISKS = {
         factor=100,
         steep=True,
     ),
+    "record_linkage": Measure(
+        "Records found again",
+        "records found again by linkage (% of records)",
+        "{:.4g} %",
+        "**Records found again**: somebody who knows the original values of all takes for each person the nearest released "
+        "record, at random among equally near ones. So many are the right ones.",
+        factor=100,
+        steep=True,
+    ),
 }
 
 #: What it can have upward: measures of loss.

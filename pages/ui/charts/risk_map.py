@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,6 +33,9 @@ _FADED = 0.45
 
 _ACCEPTABLE = "rgba(0, 158, 115, 0.13)"
 
+# What is written at a logarithmic axis: these, times powers of ten, if there are few decades.
+_TICKS = (1, 2, 3, 5)
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -44,18 +48,19 @@ class Limits:
     loss : float or None
         The largest acceptable loss, in percent; None where there is none for the loss that is shown.
     floors : mapping
-        What no method can get below at each k; empty where nothing is proven.
-    floors_are_across : bool
-        Whether the risk follows from k, so that the floors are a curve; otherwise the one of the chosen k is a line.
+        What no method can get below at each k, where the risk is 1/k; empty elsewhere, or where nothing is proven.
+    k : int
+        The chosen k, for which are:
     least : float or None
-        The loss that no method can get below at the chosen k, where the floors are no curve.
+        The loss that no method can get below; None where the floors say it, or nothing is proven.
     cap : float or None
-        The risk that no method can exceed at the chosen k, in percent; None where that does not follow from k.
+        The risk that no method can exceed, in percent; None where that does not follow from k.
     """
 
     risk: float
     loss: float | None
     floors: Mapping[int, float] = field(default_factory=dict)
+    k: int = 0
     least: float | None = None
     cap: float | None = None
 
@@ -119,10 +124,11 @@ def risk_map(
     figure = go.Figure()
     _acceptable(figure, limits, across, upward)
     _impossible(figure, limits, across, upward)
-    said = _hover(known, risk, of_risk, loss, of_loss)
+    risks = [(name, measure) for name, measure in RISKS.items() if name in known]
+    known["said"] = [_of(row, risks, (loss, of_loss)) for _, row in known.iterrows()]
     for variant, part in known.groupby("variant", sort=False):
-        _method(figure, str(variant), part, said)
-    _front(figure, known[known["front"]].sort_values(["x", "y"]), said, across, upward)
+        _method(figure, str(variant), part)
+    _front(figure, known[known["front"]].sort_values(["x", "y"]), across, upward)
     at = known[(known["variant"] == selected[0]) & (known["k"] == selected[1])] if selected else known.iloc[:0]
     if not at.empty:
         ring(figure, at["x"], at["y"], "chosen")
@@ -137,8 +143,13 @@ def risk_map(
     return figure
 
 
-def _scale(axis: _Axis) -> dict[str, object]:
-    ticks = {"type": "log", "dtick": "D2" if axis.high < 200 * axis.low else 1} if axis.steep else {}
+def _scale(axis: _Axis) -> dict[str, Any]:
+    ticks: dict[str, Any] = {}
+    if axis.steep:
+        low, high = (math.floor(end) for end in axis.range())
+        firsts = _TICKS if high - low < 3 else _TICKS[:1]
+        values = [first * 10.0**decade for decade in range(low, high + 1) for first in firsts]
+        ticks = {"type": "log", "tickvals": values, "ticktext": [f"{value:,g}" for value in values]}
     return {"range": axis.range(), "zeroline": False, **ticks}
 
 
@@ -174,14 +185,23 @@ def _acceptable(figure: go.Figure, limits: Limits, across: _Axis, upward: _Axis)
 def _impossible(figure: go.Figure, limits: Limits, across: _Axis, upward: _Axis) -> None:
     """Draw where no method can be: below a curve, or below and to the right of lines for the chosen k."""
     if limits.floors:
-        _floor_curve(figure, limits.floors, across, upward)
+        _floor_curve(figure, limits.floors, across)
     if limits.least:
         figure.add_hline(limits.least, line={"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"}, layer="below")
-        _say(figure, "no method loses less at this k", 0, limits.least, across, upward, "top")
+        figure.add_annotation(
+            text=f"at k = {limits.k:,} no method gets below",
+            xref="paper",
+            x=1,
+            y=upward.coordinate(limits.least),
+            xanchor="right",
+            yanchor="bottom",
+            showarrow=False,
+            font={"size": 11},
+        )
     if limits.cap is not None and across.low < limits.cap < across.high:
         figure.add_vline(limits.cap, line={"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"}, layer="below")
         figure.add_annotation(
-            text="at most 1/k",
+            text=f"at k = {limits.k:,} at most 1/{limits.k:,}",
             x=across.coordinate(limits.cap),
             yref="paper",
             y=1,
@@ -192,17 +212,15 @@ def _impossible(figure: go.Figure, limits: Limits, across: _Axis, upward: _Axis)
         )
 
 
-def _floor_curve(figure: go.Figure, floors: Mapping[int, float], across: _Axis, upward: _Axis) -> None:
+def _floor_curve(figure: go.Figure, floors: Mapping[int, float], across: _Axis) -> None:
     """Shade what lies below the floors, where the risk is 1/k.
 
     A risk between two values of 1/k takes groups of at least the smaller k, so the floor has steps.
     """
     ks = sorted(floors, reverse=True)
-    x = [across.low, *(100 / k for k in ks)]
-    y = [floors[ks[0]], *(floors[k] for k in ks)]
     figure.add_scatter(
-        x=x,
-        y=y,
+        x=[across.low, *(100 / k for k in ks)],
+        y=[floors[ks[0]], *(floors[k] for k in ks)],
         name="floor: no method can get below",
         mode="lines",
         line={"color": theme.NEUTRAL, "width": 1.5, "dash": "dot", "shape": "vh"},
@@ -210,24 +228,20 @@ def _floor_curve(figure: go.Figure, floors: Mapping[int, float], across: _Axis, 
         fillcolor=theme.FLOOR_FILL,
         hoverinfo="skip",
     )
-    _say(figure, "no method gets here", 0, floors[ks[0]], across, upward, "top")
-
-
-def _say(figure: go.Figure, text: str, share: float, height: float, across: _Axis, upward: _Axis, anchor: str) -> None:
     figure.add_annotation(
-        text=text,
+        text="no method gets here",
         xref="paper",
-        x=share,
-        y=upward.coordinate(height),
+        yref="paper",
+        x=0,
+        y=0,
         xanchor="left",
-        xshift=6,
-        yanchor=anchor,
+        yanchor="bottom",
         showarrow=False,
         font={"size": 11},
     )
 
 
-def _method(figure: go.Figure, variant: str, part: pd.DataFrame, said: Mapping[int, str]) -> None:
+def _method(figure: go.Figure, variant: str, part: pd.DataFrame) -> None:
     """Draw the runs of a method, faded where another run surpasses them, joined in the order of k."""
     style = theme.style(variant)
     found = variant == state.FOUND
@@ -249,12 +263,12 @@ def _method(figure: go.Figure, variant: str, part: pd.DataFrame, said: Mapping[i
         # A click must not fade the rest: the choice is marked by a ring.
         unselected={"marker": {"opacity": _FADED}},
         customdata=part[["variant", "k"]].to_numpy().tolist(),
-        hovertext=[said[place] for place in part.index],
+        hovertext=part["said"],
         hovertemplate="%{hovertext}<extra></extra>",
     )
 
 
-def _front(figure: go.Figure, front: pd.DataFrame, said: Mapping[int, str], across: _Axis, upward: _Axis) -> None:
+def _front(figure: go.Figure, front: pd.DataFrame, across: _Axis, upward: _Axis) -> None:
     """Draw the runs that no other surpasses, with their k where there is room."""
     if front.empty:
         return
@@ -263,17 +277,16 @@ def _front(figure: go.Figure, front: pd.DataFrame, said: Mapping[int, str], acro
         y=front["y"],
         name="lowest loss at each risk",
         mode="lines",
-        line={"color": theme.NEUTRAL, "width": 1.5, "shape": "hv"},
+        line={"color": theme.FLOOR_FILL, "width": 1.5, "shape": "hv"},
         hoverinfo="skip",
     )
     styles = [theme.style(variant) for variant in front["variant"]]
-    written = _written(front, across, upward)
     figure.add_scatter(
         x=front["x"],
         y=front["y"],
         name="on the front",
         mode="markers+text",
-        text=[written.get(place, "") for place in front.index],
+        text=_written(front, across, upward),
         textposition="bottom left",
         textfont={"size": 11},
         cliponaxis=False,
@@ -288,24 +301,22 @@ def _front(figure: go.Figure, front: pd.DataFrame, said: Mapping[int, str], acro
         },
         unselected={"marker": {"opacity": 1}, "textfont": {"color": None}},
         customdata=front[["variant", "k"]].to_numpy().tolist(),
-        hovertext=[said[place] for place in front.index],
+        hovertext=front["said"],
         hovertemplate="%{hovertext}<extra></extra>",
     )
 
 
-def _written(front: pd.DataFrame, across: _Axis, upward: _Axis) -> dict[int, str]:
-    """Return by the index of a row which k is written beside its point, so that none covers another."""
-    places = {
-        int(row.Index): (_NARROW * across.share(row.x), (_HEIGHT - _BESIDE) * upward.share(row.y), int(row.k))
-        for row in front.itertuples()
-    }
+def _written(front: pd.DataFrame, across: _Axis, upward: _Axis) -> list[str]:
+    """Return what is written beside each point: its k, or nothing where it would cover another."""
+    ks = [int(k) for k in front["k"]]
+    x = [_NARROW * across.share(value) for value in front["x"]]
+    y = [(_HEIGHT - _BESIDE) * upward.share(value) for value in front["y"]]
     kept: list[int] = []
-    for index in sorted(places, key=lambda at: (places[at][2] not in _ROUND, places[at][2])):
-        x, y, _ = places[index]
-        if all(abs(x - places[at][0]) >= _APART[0] or abs(y - places[at][1]) >= _APART[1] for at in kept):
-            kept.append(index)
-    first = min(kept, key=lambda at: places[at][2], default=None)
-    return {at: f"k = {places[at][2]:,}" if at == first else f"{places[at][2]:,}" for at in kept}
+    for i in sorted(range(len(ks)), key=lambda i: (ks[i] not in _ROUND, ks[i])):
+        if all(abs(x[i] - x[j]) >= _APART[0] or abs(y[i] - y[j]) >= _APART[1] for j in kept):
+            kept.append(i)
+    first = min(kept, key=ks.__getitem__)
+    return [("k = " if i == first else "") + f"{k:,}" if i in kept else "" for i, k in enumerate(ks)]
 
 
 def _name_lines(figure: go.Figure, known: pd.DataFrame, across: _Axis, upward: _Axis) -> int:
@@ -320,16 +331,7 @@ def _name_lines(figure: go.Figure, known: pd.DataFrame, across: _Axis, upward: _
     return name_ends(figure, ends, across.range()[1], (low, high), _HEIGHT - _BESIDE)
 
 
-def _hover(known: pd.DataFrame, risk: str, of_risk: Measure, loss: str, of_loss: Measure) -> dict[int, str]:
-    """Return what is said of each run, by the index of its row."""
-    return {int(row.Index): _of(row._asdict(), [(risk, of_risk), *_others(known, risk)], (loss, of_loss)) for row in known.itertuples()}
-
-
-def _others(known: pd.DataFrame, risk: str) -> Iterable[tuple[str, Measure]]:
-    return [(name, measure) for name, measure in RISKS.items() if name != risk and name in known]
-
-
-def _of(row: Mapping[str, object], risks: Iterable[tuple[str, Measure]], loss: tuple[str, Measure]) -> str:
+def _of(row: pd.Series, risks: Iterable[tuple[str, Measure]], loss: tuple[str, Measure]) -> str:
     lines = [f"<b>{escape_html(row['title'])}, k = {row['k']:,}</b>"]
     name, measure = loss
     lines.append(f"{measure.digits.format(measure.factor * row[name])}  {measure.label}")
