@@ -1,5 +1,24 @@
 """Disclosure risk of a release: who can be found in it, and what can be learned of whom."""
 
+from microagg.metrics.risk.diversity import Homogeneity, homogeneity
+from microagg.metrics.risk.intervals import Intervals, interval_disclosure
 from microagg.metrics.risk.linkage import Linkage, record_linkage
+from microagg.metrics.risk.outliers import AtRisk, LeftOut, leaving_out, outlyingness, records_at_risk
+from microagg.metrics.risk.uniques import Uniqueness, uniqueness, uniqueness_with_each
 
-__all__ = ["Linkage", "record_linkage"]
+__all__ = [
+    "AtRisk",
+    "Homogeneity",
+    "Intervals",
+    "LeftOut",
+    "Linkage",
+    "Uniqueness",
+    "homogeneity",
+    "interval_disclosure",
+    "leaving_out",
+    "outlyingness",
+    "record_linkage",
+    "records_at_risk",
+    "uniqueness",
+    "uniqueness_with_each",
+]
