@@ -18,19 +18,22 @@ from microagg.errors import DataError
 from microagg.rules import smallest_k
 from microagg.words import number, percent
 
-#: What an upper limit of each risk is called at the beginning of a sentence; the limit goes into the braces.
-AT_MOST: Mapping[str, str] = {
-    "max_reidentification": "At a risk of at most {} for every record",
-    "record_linkage": "With at most {} of the records found again",
-    "homogeneous": "With at most {} of the records in groups of one confidential value",
-    "t_closeness": "At a t-closeness of at most {}",
+# What a run has whose risk is at most a limit, which goes into the braces.
+_AT_MOST: Mapping[str, str] = {
+    "max_reidentification": "a risk of at most {} for every record",
+    "record_linkage": "at most {} of the records found again",
+    "homogeneous": "at most {} of the records in groups with one confidential value",
+    "t_closeness": "a t-closeness of at most {}",
 }
 
-# What a method with more of a risk than another has, after "more" or "fewer" or a share; and what all of it is called.
+#: The names of the risks.
+RISKS = tuple(_AT_MOST)
+
+# What one run may have more of than another.
 _RISK: Mapping[str, str] = {
     "max_reidentification": "risk of the worst record",
     "record_linkage": "share of records found again",
-    "homogeneous": "share of records in groups of one confidential value",
+    "homogeneous": "share of records in groups with one confidential value",
     "t_closeness": "t-closeness",
 }
 
@@ -132,9 +135,9 @@ def summary(rows: pd.DataFrame, risk: str, loss: str, limit: float) -> str:
     within = known[_is_at_most(known[risk], limit)]
     if within.empty:
         least = _least(known, risk, loss)
-        return f"No run has a {_RISK[risk]} of at most {limit:g} %: the least is {_risk_of(least, risk)}, {_run(least)}"
+        return f"No run has {_at_most(risk, limit)}: the least is {_risk_of(least, risk)}, {_run(least)}"
     best = _least(within, loss, risk)
-    return f"{AT_MOST[risk].format(f'{limit:g} %')}, {_run(best)} {': '.join(_best(best, loss))}"
+    return f"With {_at_most(risk, limit)}, {_run(best)} {': '.join(_best(best, loss))}"
 
 
 def within_in_words(
@@ -155,7 +158,7 @@ def within_in_words(
     known = rows.dropna(subset=[risk, loss])
     most_risk, most_loss = limits
     kept = _is_at_most(known[risk], most_risk)
-    limit = f"a risk of at most {most_risk:g} %"
+    limit = _at_most(risk, most_risk)
     if loss == "information_loss":
         kept &= known[loss] <= most_loss
         limit += f" and a loss of at most {most_loss:g} %"
@@ -216,6 +219,10 @@ def _impossible(risk: str, loss: str, limits: tuple[float, float], floors: Mappi
         f"No method can: a risk of at most {limits[0]:g} % takes groups of {needed} or more, and then at least "
         f"{percent(proven)} is lost."
     )
+
+
+def _at_most(risk: str, limit: float) -> str:
+    return _AT_MOST[risk].format(f"{limit:g} %")
 
 
 def _is_at_most(shares: pd.Series, limit: float) -> pd.Series:

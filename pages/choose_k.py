@@ -254,7 +254,7 @@ def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> None:
             columns["classification"] = number("CM", format="percent")
     for name, risk in RISKS.items():
         if name in rows:
-            columns[name] = number(risk.label, format="percent", help=risk.meaning)
+            columns[name] = number(f"Risk: {risk.label.lower()}", format="percent", help=risk.meaning)
     columns |= {
         "n_groups": "Groups",
         "smallest_group": "Smallest group",

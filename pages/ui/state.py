@@ -17,7 +17,7 @@ import streamlit as st
 from microagg import ALGORITHMS, datasets, landscape, literature
 from microagg.base import check_params
 from microagg.experiment import Method
-from microagg.frontier import AT_MOST
+from microagg.frontier import RISKS
 from microagg.scaling import SCALES
 from microagg.variants import VARIANTS
 
@@ -106,7 +106,7 @@ class Choices:
         ("information_loss", "excess", "discernibility", "classification", "seconds", "risk"), "information_loss"
     )
     limit: float = 10.0  # the steward's largest acceptable information loss, percent
-    risk: str = _one_of(tuple(AT_MOST), "max_reidentification")  # of the map of risk and loss
+    risk: str = _one_of(RISKS, "max_reidentification")  # of the map of risk and loss
     lost: str = _one_of(("information_loss", "discernibility", "classification"), "information_loss")  # of the same map
     risk_limit: float = 10.0  # the steward's largest acceptable risk, percent
     sample: int = AS_USUAL  # records that are compared; 0: all

@@ -114,15 +114,43 @@ RISKS = {
         steep=True,
     ),
     "record_linkage": Measure(
-        "Records found again",
+        "Found again",
         "records found again by linkage (% of records)",
         "{:.4g} %",
-        "**Records found again**: somebody who knows the original values of all takes for each person the nearest released "
+        "**Found again**: somebody who knows the original values of all takes for each person the nearest released "
         "record, at random among equally near ones. So many are the right ones.",
         factor=100,
         steep=True,
     ),
+    "homogeneous": Measure(
+        "One value",
+        "records in groups with one confidential value (% of records)",
+        "{:.4g} %",
+        "**One value**: in so many records' groups, all have the same confidential value, so that whoever finds "
+        "the group of a person learns it without knowing which record is theirs. Of several confidential attributes it is "
+        "the worst.",
+        factor=100,
+        steep=True,
+    ),
+    "t_closeness": Measure(
+        "t-closeness",
+        "t-closeness: the farthest of a group from all records (%)",
+        "{:.4g} %",
+        "**t-closeness**: how far the confidential values of a group are from those of all records, at most: 0 % where each "
+        "group has the same ones, so that nothing is learned of a person by finding the group; 100 % at worst. Of several "
+        "confidential attributes it is the worst.",
+        factor=100,
+        steep=True,
+    ),
 }
+
+
+def risks(*, numeric: bool, confidential: bool) -> dict[str, Measure]:
+    """Return the risks that there are for numbers or categories, with or without ``confidential`` attributes."""
+    found = {"max_reidentification", *(("record_linkage",) if numeric else ())}
+    found |= {"homogeneous", "t_closeness"} if confidential else set()
+    return {name: measure for name, measure in RISKS.items() if name in found}
+
 
 #: What it can have upward: measures of loss.
 _LOSSES = ("information_loss", "discernibility", "classification")

@@ -29,6 +29,9 @@ _STEEP = 4
 _ROUND = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 _APART = (24, 15)
 
+# How much room an axis has before its values and beyond them, as a share of what lies between.
+_BEFORE, _BEYOND = 0.12, 0.06
+
 _FADED = 0.45
 
 _ACCEPTABLE = "rgba(0, 158, 115, 0.13)"
@@ -74,13 +77,13 @@ class _Axis:
     steep: bool
 
     @classmethod
-    def of(cls, values: np.ndarray, *, steep: bool, from_zero: bool, pad: float) -> _Axis:
+    def of(cls, values: np.ndarray, *, steep: bool, from_zero: bool) -> _Axis:
+        """Return one for ``values``, with room for what is written to the left of or below a point."""
         low, high = float(values.min()), float(values.max())
         if steep and low > 0 and high >= _STEEP * low:
-            share = (high / low) ** pad
-            return cls(low / share, high * share, steep=True)
-        room = pad * (high - low) or 0.1 * abs(high) or 1.0
-        return cls(0.0 if from_zero else max(low - room, 0.0), high + room, steep=False)
+            return cls(low / (high / low) ** _BEFORE, high * (high / low) ** _BEYOND, steep=True)
+        span = max(high - low, 0.5 * abs(high)) or 1.0
+        return cls(0.0 if from_zero else low - _BEFORE * span, high + _BEYOND * span, steep=False)
 
     def coordinate(self, value: float) -> float:
         """Return a value as annotations have it: its logarithm, if the axis is logarithmic."""
@@ -117,12 +120,12 @@ def risk_map(
     known = rows.dropna(subset=[risk, loss]).sort_values(["variant", "k"], kind="stable")
     known = known.assign(x=of_risk.factor * known[risk], y=of_loss.factor * known[loss])
     known["front"] = frontier.front(known["x"], known["y"])
-    across = _Axis.of(known["x"].to_numpy(float), steep=of_risk.steep, from_zero=False, pad=0.06)
+    across = _Axis.of(known["x"].to_numpy(float), steep=of_risk.steep, from_zero=False)
     floors = [floor for floor in (*limits.floors.values(), limits.least) if floor]
     heights = np.array([*known["y"], *(floors if of_loss.steep else ())], dtype=float)
-    upward = _Axis.of(heights, steep=of_loss.steep, from_zero=not of_loss.steep, pad=0.07)
+    upward = _Axis.of(heights, steep=of_loss.steep, from_zero=not of_loss.steep)
     figure = go.Figure()
-    _acceptable(figure, limits, across, upward)
+    _acceptable(figure, limits, known, across, upward)
     _impossible(figure, limits, across, upward)
     risks = [(name, measure) for name, measure in RISKS.items() if name in known]
     known["said"] = [_of(row, risks, (loss, of_loss)) for _, row in known.iterrows()]
@@ -143,6 +146,17 @@ def risk_map(
     return figure
 
 
+def waiting(risk: str, loss: str, *, numeric: bool) -> go.Figure:
+    """Draw what stands in the place of a map that has no point yet."""
+    figure = go.Figure()
+    figure.add_annotation(
+        text="The first points appear here in a moment.", xref="paper", yref="paper", x=0.5, y=0.5, showarrow=False
+    )
+    figure.update_xaxes(title=RISKS[risk].axis, range=[0, 1], showticklabels=False)
+    figure.update_yaxes(title=losses(numeric=numeric)[loss].axis, range=[0, 1], showticklabels=False)
+    return finish(figure, _HEIGHT)
+
+
 def _scale(axis: _Axis) -> dict[str, Any]:
     ticks: dict[str, Any] = {}
     if axis.steep:
@@ -153,7 +167,7 @@ def _scale(axis: _Axis) -> dict[str, Any]:
     return {"range": axis.range(), "zeroline": False, **ticks}
 
 
-def _acceptable(figure: go.Figure, limits: Limits, across: _Axis, upward: _Axis) -> None:
+def _acceptable(figure: go.Figure, limits: Limits, known: pd.DataFrame, across: _Axis, upward: _Axis) -> None:
     """Draw the region in which both are acceptable."""
     right = across.within(limits.risk)
     top = upward.high if limits.loss is None else upward.within(limits.loss)
@@ -170,15 +184,23 @@ def _acceptable(figure: go.Figure, limits: Limits, across: _Axis, upward: _Axis)
         layer="below",
         name="acceptable",
     )
-    inside = across.share(right) > 0.18
+    at_left = _is_free(known, across, upward, across.low, top) >= _is_free(known, across, upward, right, top)
     figure.add_annotation(
         text="acceptable",
-        x=across.coordinate(right if inside else across.low),
+        x=across.coordinate(across.low if at_left else right),
         y=upward.coordinate(top),
-        xanchor="right" if inside else "left",
-        yanchor="top" if upward.share(top) > 0.1 else "bottom",
+        xanchor="left" if at_left else "right",
+        yanchor="top",
         showarrow=False,
-        font={"size": 11, "color": theme.GREEN},
+        font={"size": 11},
+    )
+
+
+def _is_free(known: pd.DataFrame, across: _Axis, upward: _Axis, x: float, y: float) -> float:
+    """Return how far a place is from the nearest point, as a share of the axes."""
+    return min(
+        math.hypot(across.share(own) - across.share(x), upward.share(other) - upward.share(y))
+        for own, other in zip(known["x"], known["y"], strict=True)
     )
 
 
@@ -191,9 +213,9 @@ def _impossible(figure: go.Figure, limits: Limits, across: _Axis, upward: _Axis)
         figure.add_annotation(
             text=f"at k = {limits.k:,} no method gets below",
             xref="paper",
-            x=1,
+            x=0,
             y=upward.coordinate(limits.least),
-            xanchor="right",
+            xanchor="left",
             yanchor="bottom",
             showarrow=False,
             font={"size": 11},
@@ -252,7 +274,7 @@ def _method(figure: go.Figure, variant: str, part: pd.DataFrame) -> None:
         mode="markers+text" if found else "lines+markers",
         text=["found by search"] * len(part) if found else None,
         textposition="middle right",
-        line={"color": style.color, "dash": style.dash, "width": 1},
+        line={"color": f"{style.color}80", "dash": style.dash, "width": 1},
         marker={
             "symbol": style.symbol,
             "size": 8,
@@ -262,6 +284,7 @@ def _method(figure: go.Figure, variant: str, part: pd.DataFrame) -> None:
         },
         # A click must not fade the rest: the choice is marked by a ring.
         unselected={"marker": {"opacity": _FADED}},
+        cliponaxis=False,
         customdata=part[["variant", "k"]].to_numpy().tolist(),
         hovertext=part["said"],
         hovertemplate="%{hovertext}<extra></extra>",

@@ -8,13 +8,14 @@ import pandas as pd
 import streamlit as st
 
 from microagg import frontier, metrics
+from microagg.risks import MOST_CONFIDENTIAL
 from pages.ui import state, widgets
 from pages.ui.charts import measures, risk_map
 from pages.ui.charts.layout import show_figure
 from pages.ui.data import methods
 from pages.ui.data.workspace import Workspace
 from pages.ui.runs import certificate
-from pages.ui.text import count, escape_markdown
+from pages.ui.text import count, escape_markdown, named
 
 #: The figure's key, under which a click is found.
 CHART = "risk_map"
@@ -22,20 +23,20 @@ CHART = "risk_map"
 
 def options(workspace: Workspace) -> tuple[str, str]:
     """Draw in one line what chooses the risk and the loss, and return both."""
+    risks = measures.risks(numeric=workspace.is_numeric, confidential=bool(workspace.exposed.counted))
     losses = measures.losses(numeric=workspace.is_numeric, classes=workspace.classes is not None)
     with st.container(horizontal=True, vertical_alignment="center", key="map_options"):
-        st.caption("Risk", width="content")
-        risk = widgets.pick_measure(_labels(measures.RISKS), "w_risk", "risk", "Risk")
-        if len(losses) > 1:
-            st.caption("Loss", width="content")
-            loss = widgets.pick_measure(_labels(losses), "w_lost", "lost", "Loss")
-        else:
-            [loss] = losses
+        risk = _pick("Risk", "risk", risks, named=len(losses) > 1)
+        loss = _pick("Loss", "lost", losses, named=True) if len(losses) > 1 else next(iter(losses))
     return risk, loss
 
 
-def _labels(known: Mapping[str, measures.Measure]) -> dict[str, str]:
-    return {name: measure.label for name, measure in known.items()}
+def _pick(label: str, field: str, known: Mapping[str, measures.Measure], *, named: bool) -> str:
+    labels = {name: measure.label for name, measure in known.items()}
+    with st.container(horizontal=True, vertical_alignment="center", width="content", wrap=False):
+        if named:
+            st.caption(label, width="content")
+        return widgets.pick_measure(labels, f"w_{field}", field, label)
 
 
 def draw(
@@ -47,7 +48,8 @@ def draw(
     rows = certificate.with_found(workspace, rows, ks)
     known = rows.dropna(subset=[risk, loss]) if risk in rows else rows.iloc[:0]
     if known.empty:
-        st.info("The first points appear here in a moment.")
+        figure = risk_map.waiting(risk, loss, numeric=workspace.is_numeric)
+        show_figure(figure, title=measure.label, key="waiting", alt="No method has been run yet.")
         return
     show_figure(
         risk_map.risk_map(
@@ -63,7 +65,20 @@ def draw(
         st.caption(f"{count(missing, 'point')} that came with the package appear as they are computed here.")
     st.caption(
         f"Strong points are on the front: no other run is as low in both. Lines join the k of a method. {measure.meaning}"
+        f"{_openly(workspace, risk)}"
     )
+
+
+def _openly(workspace: Workspace, risk: str) -> str:
+    """Return in Markdown what a risk does not count; empty if it counts all."""
+    exposed = workspace.exposed
+    if risk == "record_linkage" and exposed.n_looked_up < workspace.n:
+        return f" Looked up are {exposed.n_looked_up:,} of the {workspace.n:,} records, drawn at random, among all released."
+    left_out = [name for name in exposed.frame.columns if name not in exposed.counted]
+    if risk in ("homogeneous", "t_closeness") and left_out:
+        why = "gaps, or one value only" if len(exposed.counted) < MOST_CONFIDENTIAL else "gaps, or are too many"
+        return f" Not counted: {escape_markdown(named(left_out))} ({why})."
+    return ""
 
 
 def _limits(workspace: Workspace, ks: Sequence[int], risk: str, loss: str) -> risk_map.Limits:
@@ -107,15 +122,22 @@ def helper(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tu
             format="%g",
             help="Of the risk that the map shows. 9 % for each record is what the European Medicines Agency asks for.",
         )
-        limit_of_loss()
+        if loss == "information_loss":
+            limit_of_loss()
     with right:
         limits = choices.risk_limit, choices.limit
         says = frontier.within_in_words(rows, risk, loss, limits, _floors(workspace, ks, loss))
         st.markdown(f"**{escape_markdown(says)}**")
-        tested = "record_linkage" if risk == "max_reidentification" else risk
-        if tested in rows:
-            answer = frontier.agreement_in_words(frontier.agreement(rows, tested, loss), tested)
-            st.markdown(f"**Does a lower loss mean a higher risk?** {escape_markdown(answer)}")
+        st.markdown(f"**Does a lower loss mean a higher risk?** {escape_markdown(_answer(rows, risk, loss))}")
+
+
+def _answer(rows: pd.DataFrame, risk: str, loss: str) -> str:
+    """Return how the risk goes with the loss at one k; of the worst record, which is the same there, how another does."""
+    others = [name for name in measures.RISKS if name != "max_reidentification"]
+    for tested in [name for name in (others if risk == "max_reidentification" else [risk]) if name in rows]:
+        if found := frontier.agreement(rows, tested, loss):
+            return frontier.agreement_in_words(found, tested)
+    return frontier.agreement_in_words(None, risk)
 
 
 def limit_of_loss() -> None:
