@@ -168,14 +168,15 @@ def within_in_words(
         proof = _impossible(risk, loss, limits, floors)
         return f"None {of_all} has {limit}.{f' {proof}' if proof else ''}"
     least, safest = _least(within, loss, risk), _least(within, risk, loss)
+    risk_of_least = _risk_of(least, risk)
+    if len(within) == 1:
+        return f"1 {of_all} has {limit}: {_run(least)}, which {_loses_of(least, loss)} at a risk of {risk_of_least}."
     best = "{} ({})".format(*_best(least, loss))
-    have = "has" if len(within) == 1 else "have"
-    says = f"{len(within):,} {of_all} {have} {limit}."
+    says = f"{len(within):,} {of_all} have {limit}. {_run(least)} {best}"
     if least.name == safest.name:
-        alone = "" if len(within) == 1 else " and has the least risk"
-        return f"{says} {_run(least)} {best}{alone}, {_risk_of(least, risk)}."
+        return f"{says} and has the least risk, {risk_of_least}."
     then = f"{_run(safest)} has the least risk, {_risk_of(safest, risk)}, and {_loses_of(safest, loss)}"
-    return f"{says} {_run(least)} {best}, at a risk of {_risk_of(least, risk)}; {then}."
+    return f"{says}, at a risk of {risk_of_least}; {then}."
 
 
 def agreement_in_words(found: Agreement | None, risk: str) -> str:

@@ -30,7 +30,7 @@ _ROUND = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 _APART = (24, 15)
 
 # How much room an axis has before its values and beyond them, as a share of what lies between.
-_BEFORE, _BEYOND = 0.12, 0.06
+_BEFORE, _BEYOND = 0.1, 0.06
 
 _FADED = 0.45
 
@@ -158,7 +158,8 @@ def waiting(risk: str, loss: str, *, numeric: bool) -> go.Figure:
 
 
 def _scale(axis: _Axis) -> dict[str, Any]:
-    ticks: dict[str, Any] = {}
+    # So few that there is no tick in the room before 0.
+    ticks: dict[str, Any] = {"nticks": 8}
     if axis.steep:
         low, high = (math.floor(end) for end in axis.range())
         firsts = _TICKS if high - low < 3 else _TICKS[:1]
