@@ -48,7 +48,8 @@ def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
         return
     for part in ("risk", "utility"):
         figures = found.part(part)
-        first = [figure for key in _FIRST[part] for figure in figures if figure.measure.key == key]
+        of_key = {key: [figure for figure in figures if figure.measure.key == key] for key in _FIRST[part]}
+        first = [_worst(own) for own in of_key.values() if own]
         st.markdown(f"**{_TITLES[part]}**")
         _tiles(first)
         others = [figure for figure in figures if figure not in first]
@@ -59,6 +60,12 @@ def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
     for note in found.notes:
         st.caption(escape_markdown(note))
     _questions(release)
+
+
+def _worst(figures: Sequence[Figure]) -> Figure:
+    """Return the worst of several figures of one measure, the first among equals."""
+    sign = 1.0 if figures[0].measure.better == "low" else -1.0
+    return max(figures, key=lambda figure: sign * figure.after)
 
 
 def _tiles(figures: Sequence[Figure]) -> None:
