@@ -33,8 +33,10 @@ _UNITS = 16
 # Directions with less than this fraction of the variance of the widest one have none but for rounding.
 _NO_VARIANCE = 1e-10
 
-# How many records a thread looks up between two checkpoints.
-_RECORDS_AT_A_TIME = 4_000
+# How many records a thread looks up between two checkpoints: as many as would take some tenths of a second if each were
+# compared with all released ones, within these limits.
+_TERMS_AT_A_TIME = 200_000_000
+_RECORDS_AT_A_TIME = (16, 4_000)
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +180,8 @@ def _probabilities(space: _Space, rows: IntArray) -> FloatArray:
         _look_up(space, tree, order[start:stop], found[start:stop])
 
     with ThreadPoolExecutor(threads.THREADS) as executor:
-        stretch = _RECORDS_AT_A_TIME * threads.THREADS
+        fewest, most = _RECORDS_AT_A_TIME
+        stretch = min(max(fewest, _TERMS_AT_A_TIME // space.distinct.size), most) * threads.THREADS
         for start in range(0, len(rows), stretch):
             checkpoint("linking records", start / len(rows))
             threads.in_parts(executor, look_up, start, min(start + stretch, len(rows)), threads.THREADS)
