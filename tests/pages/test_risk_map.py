@@ -85,7 +85,7 @@ def test_confidential_values_are_a_risk_where_there_are_some():
     app.button_group(key="w_risk").set_value("t_closeness")
     settle(app)
     assert app.session_state["choices"].risk == "t_closeness"
-    assert "how far the confidential values of a group are" in plain(app)
+    assert "How far the confidential values of a group lie" in plain(app)
 
 
 def test_what_is_acceptable_is_drawn_and_said_and_stands_in_the_address():
