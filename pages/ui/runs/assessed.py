@@ -57,6 +57,8 @@ def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
             with st.expander(f"{len(others)} further figures"):
                 _table(others)
     _attributes(found.attributes)
+    if found.without_outliers:
+        _outliers(found)
     for note in found.notes:
         st.caption(escape_markdown(note))
     _questions(release)
@@ -149,6 +151,31 @@ def _attributes(table: pd.DataFrame) -> None:
             height="content" if len(table) <= 14 else 500,
             column_config=columns,
         )
+
+
+def _outliers(found: Assessment) -> None:
+    with st.expander("Who carries the risk?"):
+        st.markdown(escape_markdown(found.without_outliers))
+        st.dataframe(
+            found.outliers,
+            hide_index=True,
+            width="stretch",
+            height=300,
+            column_config={
+                "record": st.column_config.NumberColumn(
+                    "Record", help="Its place in the release, from 1.", width="small"
+                ),
+                "attribute": "Farthest in",
+                "outlyingness": st.column_config.NumberColumn(
+                    "Away from the median (robust sd)",
+                    format="%.1f",
+                    help="1.4826 · median absolute deviation is one; above 3.5 a value is a possible outlier "
+                    "(Iglewicz & Hoaglin 1993).",
+                ),
+                "probability": st.column_config.NumberColumn("Found by distance", format="percent"),
+            },
+        )
+        st.caption("This list is for you: it is in no file and no report.")
 
 
 def _questions(release: Release) -> None:
