@@ -71,7 +71,7 @@ def uniqueness(frame: pd.DataFrame, columns: Sequence[Hashable]) -> Uniqueness:
     ParameterError
         If no column is named.
     """
-    return _sized(_classes(frame, columns))
+    return _sized(record_classes(frame, columns))
 
 
 def uniqueness_with_each(
@@ -79,12 +79,13 @@ def uniqueness_with_each(
 ) -> dict[Hashable, Uniqueness]:
     """Return the uniqueness if an intruder knows one more column, for each of ``others``; see :func:`uniqueness`."""
     others = list(others)
-    classes = _classes(frame, columns)
+    classes = record_classes(frame, columns)
     check_columns(frame, others)
     return {other: _sized(combined(classes, coded(frame[other]))) for other in others}
 
 
-def _classes(frame: pd.DataFrame, columns: Sequence[Hashable]) -> IntArray:
+def record_classes(frame: pd.DataFrame, columns: Sequence[Hashable]) -> IntArray:
+    """Return the class of each record, from 0 in the order of appearance, shape (n,); see :func:`uniqueness`."""
     check_frame(frame)
     names = [columns] if isinstance(columns, str) else list(columns)
     if not names:
