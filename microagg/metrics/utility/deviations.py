@@ -48,7 +48,7 @@ def il1s(X: ArrayLike, released: ArrayLike) -> IL1s:
 
     References
     ----------
-    Yancey, Winkler & Creecy (2002), Disclosure risk assessment in perturbative microdata protection, Section 4;
+    Yancey, Winkler & Creecy (2002), Disclosure risk assessment in perturbative microdata protection;
     Mateo-Sanz, Domingo-Ferrer & Sebé (2005), Probabilistic information loss measures in confidentiality protection of
     continuous microdata.
     """

@@ -62,7 +62,7 @@ def hellinger(before: Table, after: Table, *, bins: int = BINS) -> Distances:
 
     References
     ----------
-    Gomatam, Karr & Sanil (2005), Data swapping as a decision problem, Journal of Official Statistics 21, Section 3.
+    Gomatam, Karr & Sanil (2005), Data swapping as a decision problem, Journal of Official Statistics 21.
     """
     if not is_whole(bins) or bins < 2:
         raise ParameterError(f"bins must be a whole number of at least 2, not {bins!r}.")

@@ -87,9 +87,9 @@ def propensity(before: Table, after: Table, *, sample: int = SAMPLE, random_stat
 
     References
     ----------
-    Woo, Reiter, Oganian & Karr (2009), Global measures of data utility for microdata masked for disclosure limitation,
-    Section 2.1; Snoke, Raab, Nowok, Dibben & Slavkovic (2018), General and specific utility measures for synthetic
-    data, Section 2.2, for what is expected.
+    Woo, Reiter, Oganian & Karr (2009), Global measures of data utility for microdata masked for disclosure limitation;
+    Snoke, Raab, Nowok, Dibben & Slavkovic (2018), General and specific utility measures for synthetic data, for what is
+    expected.
     """
     check_draw(sample, random_state)
     columns = _varying(columns_of(before, after))
@@ -105,9 +105,9 @@ def propensity(before: Table, after: Table, *, sample: int = SAMPLE, random_stat
     return Propensity(pmse, pmse / (c * (1.0 - c)), pmse / expected, n, m, terms.shape[1], products)
 
 
-def check_draw(sample: int, random_state: int) -> None:
-    """Raise :class:`ParameterError` unless both are whole numbers, of at least 1 and 0."""
-    for name, value, least in (("sample", sample, 1), ("random_state", random_state, 0)):
+def check_draw(sample: int, random_state: int, least_sample: int = 1) -> None:
+    """Raise :class:`ParameterError` unless both are whole numbers, of at least ``least_sample`` and 0."""
+    for name, value, least in (("sample", sample, least_sample), ("random_state", random_state, 0)):
         if not is_whole(value) or value < least:
             raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}.")
 
