@@ -36,18 +36,17 @@ def coded(series: pd.Series[Any]) -> IntArray:
 def told_apart(series: pd.Series[Any]) -> pd.Series[Any]:
     """Return a column in which equal values differ if a file has them otherwise, such as 1 and True, or 0.0 and -0.0.
 
-    It is for counting only: where there may be such values, pairs of value and text take their place.
+    It is for counting only: where there may be such values, pairs of value and text take their place, of floats whole
+    numbers made of the same bits.
     """
-    if is_object_dtype(series):
-        may_differ = infer_dtype(series, skipna=True) != "string"
-    else:
-        may_differ = is_float_dtype(series) and _has_negative_zero(series)
-    return series.astype(object).map(_with_text, na_action="ignore") if may_differ else series
-
-
-def _has_negative_zero(series: pd.Series[Any]) -> bool:
-    numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
-    return bool((np.signbit(numbers) & (numbers == 0.0)).any())
+    if is_object_dtype(series) and infer_dtype(series, skipna=True) != "string":
+        return series.map(_with_text, na_action="ignore")
+    if is_float_dtype(series):
+        numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        if (np.signbit(numbers) & (numbers == 0.0)).any():
+            bits = pd.arrays.IntegerArray(numbers.view(np.int64), np.isnan(numbers))
+            return pd.Series(bits, index=series.index, name=series.name)
+    return series
 
 
 def _with_text(value: Any) -> tuple[Any, str]:

@@ -24,6 +24,8 @@ columns = (
     ("values", "codes"),
     [
         (["b", "a", "b", None], [0, 1, 0, -1]),
+        ([0.0, -0.0, np.nan, 0.0], [0, 1, -1, 0]),
+        (pd.array([-0.0, None, -0.0, 0.0], dtype="Float64"), [0, -1, 0, 1]),
         ([2.0, np.nan, 2.0, 0.0], [0, -1, 0, 1]),
         (pd.Categorical(["x", None, "x", "y"], categories=["unused", "y", "x"]), [0, -1, 0, 1]),
         (pd.array([5, None, 5, 7], dtype="Int64"), [0, -1, 0, 1]),
@@ -31,7 +33,7 @@ columns = (
         ([[1, 2], None, [1, 2], {"a": 1}], [0, -1, 0, 1]),
         ([None, None, None, None], [-1, -1, -1, -1]),
     ],
-    ids=["text", "floats", "categories", "nullable", "dates", "lists", "missing"],
+    ids=["text", "zeros", "nullable zeros", "floats", "categories", "nullable", "dates", "lists", "missing"],
 )
 def test_values_are_numbered_in_the_order_of_appearance(values, codes):
     assert classes.coded(pd.Series(values, index=[7, 7, 8, 9])).tolist() == codes

@@ -3,11 +3,13 @@
 from microagg.metrics.risk.diversity import Homogeneity, homogeneity
 from microagg.metrics.risk.intervals import Intervals, interval_disclosure
 from microagg.metrics.risk.linkage import Linkage, record_linkage
+from microagg.metrics.risk.measures import MEASURES
 from microagg.metrics.risk.outliers import AtRisk, LeftOut, leaving_out, outlyingness, records_at_risk
 from microagg.metrics.risk.population import IndividualRisk, PopulationUniques, individual_risk, population_uniques
 from microagg.metrics.risk.uniques import Uniqueness, uniqueness, uniqueness_with_each
 
 __all__ = [
+    "MEASURES",
     "AtRisk",
     "Homogeneity",
     "IndividualRisk",

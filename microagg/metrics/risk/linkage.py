@@ -154,18 +154,17 @@ def _space(original: FloatArray, masked: FloatArray, *, whiten: bool) -> _Space:
 
 
 def _whitening(centered: FloatArray) -> FloatArray:
-    """Return W, shape (d, r), with W Wᵀ the pseudo-inverse of the covariance; one column of zeros if that is 0."""
+    """Return W, shape (d, d), with W Wᵀ the pseudo-inverse of the covariance of attributes in units of their own.
+
+    It turns them as little as it can: the tree divides along attributes, and groups often do.
+    """
     deviations = np.sqrt(np.mean(np.square(centered), axis=0))
-    varying = np.flatnonzero(deviations > 0.0)
-    if len(varying) == 0:
-        return np.zeros((centered.shape[1], 1))
-    units = 1.0 / deviations[varying]
-    standardized = centered[:, varying] * units
+    units = np.divide(1.0, deviations, out=np.zeros(len(deviations)), where=deviations > 0.0)
+    standardized = centered * units
     variances, directions = np.linalg.eigh(standardized.T @ standardized / len(centered))
-    kept = variances > _NO_VARIANCE * variances[-1]
-    weights = np.zeros((centered.shape[1], int(kept.sum())))
-    weights[varying] = units[:, np.newaxis] * directions[:, kept] / np.sqrt(variances[kept])
-    return weights
+    kept = variances > _NO_VARIANCE * max(float(variances[-1]), 0.0)
+    scaled = directions[:, kept] / np.sqrt(variances[kept])
+    return np.asarray(units[:, np.newaxis] * (scaled @ directions[:, kept].T))
 
 
 def _probabilities(space: _Space, rows: IntArray) -> FloatArray:

@@ -56,8 +56,8 @@ MEASURES = {
             key="quantile_change",
             title="Change of quantiles",
             meaning=(
-                "How far the median, a quartile or a tail of the attribute that changed most has moved, in its standard "
-                "deviations."
+                "How far the median, a quartile or a tail of the attribute that changed most has moved, in its "
+                "standard deviations."
             ),
             better="low",
             bounds=(0.0, math.inf),
@@ -79,8 +79,8 @@ MEASURES = {
             key="eigenvalue_change",
             title="Change of eigenvalues",
             meaning=(
-                "How much the variances of the principal components, the directions in which records spread, differ from "
-                "what they were."
+                "How much the variances of the principal components, the directions in which records spread, differ "
+                "from what they were."
             ),
             better="low",
             bounds=(0.0, math.inf),

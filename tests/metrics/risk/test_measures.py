@@ -1,0 +1,77 @@
+"""What is said about the measures of risk fits the figures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from microagg import metrics
+from microagg.metrics.risk import (
+    MEASURES,
+    homogeneity,
+    individual_risk,
+    interval_disclosure,
+    population_uniques,
+    record_linkage,
+    uniqueness,
+)
+from microagg.partition import group_means
+
+
+def figures(X, released, labels, confidential):
+    """All measures of a release by their keys."""
+    unique = uniqueness(pd.DataFrame(np.asarray(released)), list(range(released.shape[1])))
+    alike = homogeneity(confidential, labels)
+    frame = pd.DataFrame({"group": labels})
+    return {
+        "record_linkage": record_linkage(X, released).share,
+        "record_linkage_mahalanobis": record_linkage(X, released, distance="mahalanobis").share,
+        "interval_disclosure": interval_disclosure(X, released, 0.1).share,
+        "interval_disclosure_sd": interval_disclosure(X, released, 0.05, by="sd").share,
+        "uniqueness": unique.share,
+        "max_reidentification": unique.max_reidentification,
+        "mean_reidentification": unique.mean_reidentification,
+        **{key: getattr(alike, key) for key in ("homogeneous", "distinct_l", "entropy_l", "recursive_c", "alpha")},
+        "t_closeness": alike.t_closeness,
+        "population_uniques": population_uniques(unique.sizes, 0.2).share,
+        "individual_risk": individual_risk(frame, ["group"], np.full(len(labels), 5.0)).share,
+    }
+
+
+@pytest.fixture(scope="module")
+def before_and_after():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    pay = X[:, 0].round(1)
+    alone, groups = np.arange(60), np.argsort(np.argsort(X[:, 1])) // 6
+    return figures(X, X, alone, pay), figures(X, group_means(X, groups)[groups], groups, pay)
+
+
+def test_every_measure_is_described_and_every_description_is_of_one(before_and_after):
+    assert set(before_and_after[0]) == set(MEASURES)
+    assert metrics.risk.MEASURES is MEASURES
+
+
+def test_figures_are_within_their_bounds(before_and_after):
+    for found in before_and_after:
+        for key, value in found.items():
+            assert MEASURES[key].bounds[0] <= value <= MEASURES[key].bounds[1], key
+
+
+def test_groups_of_six_are_better_than_the_file_as_it_is(before_and_after):
+    before, after = before_and_after
+    for key, measure in MEASURES.items():
+        assert (after[key] < before[key]) == (measure.better == "low"), key
+
+
+def test_descriptions_are_one_sentence_under_a_short_title():
+    for key, measure in MEASURES.items():
+        assert measure.key == key
+        assert len(measure.title.split()) <= 5
+        assert measure.meaning[0].isupper()
+        assert measure.meaning.endswith(".")
+        assert measure.meaning.count(". ") == 0
+        assert measure.formula
+        assert measure.source
+    assert len({measure.title for measure in MEASURES.values()}) == len(MEASURES)
