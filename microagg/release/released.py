@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -12,6 +14,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.partition import Partition
 from microagg.release.assessment import Assessment
 from microagg.release.findings import Finding
+from microagg.release.html.writing import write_text
 from microagg.release.report import Report
 from microagg.release.source import Source
 from microagg.validation import counted, quoted
@@ -110,6 +113,84 @@ class Release:
                 "microagg.replay(frame, release.recipe), and assess that."
             )
         return assess(self, self._source, target=target, sampling_fraction=sampling_fraction)
+
+    @property
+    def has_originals(self) -> bool:
+        """Whether the original file is at hand, so that the release can be compared with it: not after copying."""
+        return self._source is not None
+
+    def to_dict(self, **about: Any) -> dict[str, Any]:
+        """Return what the report of :meth:`to_html` says, as JSON can hold it; it takes the same arguments."""
+        from microagg.release.html.contents import contents  # which needs what is imported with scripts
+
+        return contents(self, **about)
+
+    def to_json(self, path: str | os.PathLike[str], **about: Any) -> None:
+        """Write what the report of :meth:`to_html` says as JSON; it takes the same arguments."""
+        write_text(path, json.dumps(self.to_dict(**about), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        assessment: Assessment | None = None,
+        comparison: pd.DataFrame | None = None,
+        file: str | os.PathLike[str] | bytes | None = None,
+        file_name: str = "",
+        title: str = "",
+        prepared_by: str = "",
+        prepared_on: str = "",
+        origin: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write the report that a data protection officer signs: one HTML file that needs no network and no script.
+
+        It says what is released and what is left out, by which method and why, what is promised, risks, utility,
+        findings and how the release was made. It holds no value of the original file that the release does not hold,
+        so it can be passed on with it. The same arguments give the same bytes.
+
+        Parameters
+        ----------
+        path : path
+        assessment : Assessment, optional
+            What :meth:`assess` returned; by default it is called, if the original is at hand.
+        comparison : DataFrame, optional
+            The releases that were compared, a row for each: ``title`` of the method, ``k``, ``information_loss`` in
+            percent; and if they are known ``record_linkage``, a share from 0 to 1, and ``floor``, the loss in percent
+            below which no method gets at that k. The row with True in ``chosen`` is this release; without that column,
+            the one of its method and k.
+        file : path or bytes, optional
+            The file that is released, of which the report has the SHA-256.
+        file_name : str, optional
+            What it is called; by default as ``path`` calls it.
+        title, prepared_by, prepared_on : str, optional
+            What stands at the top. Without a date there is a line for it.
+        origin : mapping, optional
+            Where the original comes from, as arguments of :meth:`script`.
+
+        Raises
+        ------
+        DataError
+            If ``file`` cannot be read, ``path`` cannot be written, ``comparison`` is no such table, or Jinja2 or
+            Matplotlib is not installed.
+        """
+        from microagg.release.html.document import document  # which needs Jinja2 and Matplotlib
+
+        found = self.to_dict(
+            assessment=assessment,
+            comparison=comparison,
+            file=file,
+            file_name=file_name,
+            title=title,
+            prepared_by=prepared_by,
+            prepared_on=prepared_on,
+            origin=origin,
+        )
+        write_text(path, document(found))
+
+    def _repr_html_(self) -> str:
+        from microagg.release.html.card import card
+
+        return card(self)
 
     def __repr__(self) -> str:
         report = self.report
