@@ -9,16 +9,17 @@ import streamlit as st
 from microagg import metrics, sweeps
 from microagg.experiment import Method
 from microagg.ks import spread
+from microagg.risks import with_worst
 from microagg.rules import RULES
 from microagg.tables import to_csv
 from microagg.variants import VARIANTS
 from pages.ui import shell, state, widgets
 from pages.ui.charts import curves
 from pages.ui.charts.layout import show_figure
-from pages.ui.charts.measures import measures
+from pages.ui.charts.measures import MAP, RISKS, measures
 from pages.ui.data import comparison, methods
 from pages.ui.data.workspace import Workspace, chosen_workspace
-from pages.ui.runs import certificate, floor, jobs, stored
+from pages.ui.runs import certificate, floor, jobs, risk_map, stored
 from pages.ui.text import count, escape_markdown, listing
 
 _CHART = "loss_chart"
@@ -26,8 +27,13 @@ _CHART = "loss_chart"
 
 def body() -> None:
     """Draw the page."""
-    st.markdown("**Click a k.** A larger one protects and loses more.")
     workspace = chosen_workspace()
+    is_map = state.current().measure == MAP
+    st.markdown(
+        "**Click a point.** It chooses a method and k."
+        if is_map
+        else "**Click a k.** A larger one protects and loses more."
+    )
     names = methods.compared(workspace)
     shown = _options(workspace)
     comparison.say_left_out(workspace)
@@ -37,6 +43,7 @@ def body() -> None:
         return
     comparison.say_sample(workspace)
     variants = methods.sweep_methods(workspace, names)
+    on_map = risk_map.options(workspace) if shown == MAP else None
     # Polishing takes long: the k that is looked at goes first then.
     order = spread(ks, first=state.current().k if any(method.polish for method in variants) else None)
     cells = [(method, k) for k in order for method in variants]
@@ -44,7 +51,10 @@ def body() -> None:
 
     def draw() -> None:
         rows = _rows(workspace, variants, ks)
-        _chart(workspace, rows, shown, ks)
+        if on_map:
+            risk_map.draw(workspace, rows, ks, on_map, lambda: _select(risk_map.CHART))
+        else:
+            _chart(workspace, rows, shown, ks)
         _say_stored(rows)
         if workspace.is_numeric:
             floor.status(workspace)
@@ -57,7 +67,12 @@ def body() -> None:
     if not rows.empty:
         searching = certificate.is_searching()
         floor.while_rising(workspace, ks, draw)
-        _helper(workspace, rows)
+        st.subheader("What to choose")
+        if on_map:
+            risk_map.helper(workspace, rows, ks, on_map)
+        else:
+            _helper(workspace, rows)
+        _go_on(workspace)
         certificate.section(workspace, rows, searching=searching)
         _table(workspace, rows, ks)
 
@@ -65,8 +80,9 @@ def body() -> None:
 def _options(workspace: Workspace) -> str:
     """Draw in one line what chooses the methods, how they are run and what is shown, and return the measure."""
     available = measures(numeric=workspace.is_numeric, classes=workspace.classes is not None)
+    labels = {name: measure.label for name, measure in available.items()} | {MAP: "Risk and loss"}
     with st.container(horizontal=True, vertical_alignment="center", key="options"):
-        shown = widgets.pick_measure({name: measure.label for name, measure in available.items()}, "w_measure")
+        shown = widgets.pick_measure(labels, "w_measure")
         comparison.controls(workspace)
     return shown
 
@@ -75,7 +91,7 @@ def _rows(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int
     """Return the results so far, with the name and title of each variant."""
     parts = []
     for method, name in variants.items():
-        part = jobs.results().table(workspace.digest, [(method, k) for k in ks])
+        part = jobs.results().table(workspace, [(method, k) for k in ks])
         missing = [k for k in ks if part.empty or k not in set(part["k"])]
         known = stored.rows(workspace, method, missing) if missing else pd.DataFrame()
         part = pd.concat(
@@ -85,7 +101,7 @@ def _rows(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int
             # A label says which parameters were chosen, but not by what name a setting is known.
             is_setting = VARIANTS[name].fixed or VARIANTS[name].penalty
             parts.append(part.assign(variant=name, title=methods.title(name) if is_setting else method.label))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    return with_worst(pd.concat(parts, ignore_index=True)) if parts else pd.DataFrame()
 
 
 def _say_stored(rows: pd.DataFrame) -> None:
@@ -119,7 +135,7 @@ def _chart(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int
         ),
         title=sweeps.summary(rows, name, choices.k),
         key=_CHART,
-        on_select=_select,
+        on_select=lambda: _select(_CHART),
         selection_mode="points",
         alt=f"{measure.label} against k for {listing(list(dict.fromkeys(rows['title'])))}; the table below has the same "
         "numbers.",
@@ -147,8 +163,8 @@ def _rules_in_words(ks: Sequence[int]) -> str:
     return f" **▲ Rules that some must follow**: {said}. Check your own."
 
 
-def _select() -> None:
-    points = st.session_state[_CHART].selection.points
+def _select(chart: str) -> None:
+    points = st.session_state[chart].selection.points
     if not points or not isinstance(points[0].get("customdata"), list):
         return
     # A click beside the lines chooses a k, but no method.
@@ -166,20 +182,10 @@ def _select() -> None:
 
 def _helper(workspace: Workspace, rows: pd.DataFrame) -> None:
     choices = state.current()
-    st.subheader("What to choose")
     own, others = _of_chosen(workspace, rows)
     left, right = st.columns([1, 4], vertical_alignment="center")
     with left:
-        state.bound(
-            st.number_input,
-            "Largest acceptable loss (%)",
-            "limit",
-            min_value=0.0,
-            step=1.0,
-            format="%g",
-            help="The largest k with an information loss of at most this is the best protection at that price. The page "
-            "Release warns of a release that loses more.",
-        )
+        risk_map.limit_of_loss()
     with right:
         st.markdown(f"**{escape_markdown(sweeps.choice_in_words(own, choices.limit, workspace.n))}**")
         st.caption(
@@ -191,7 +197,6 @@ def _helper(workspace: Workspace, rows: pd.DataFrame) -> None:
             for part in others:
                 says = sweeps.choice_in_words(part, choices.limit, workspace.n)
                 st.markdown(f"- {escape_markdown(says)}")
-    _go_on(workspace)
 
 
 def _of_chosen(workspace: Workspace, rows: pd.DataFrame) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
@@ -247,6 +252,9 @@ def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> None:
         }
         if workspace.classes is not None:
             columns["classification"] = number("CM", format="percent")
+    for name, risk in RISKS.items():
+        if name in rows:
+            columns[name] = number(f"Risk: {risk.label.lower()}", format="percent", help=risk.meaning)
     columns |= {
         "n_groups": "Groups",
         "smallest_group": "Smallest group",

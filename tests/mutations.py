@@ -48,7 +48,7 @@ def oracle(key: str) -> str:
     return f"tests/algorithms/test_oracles.py -k '{key} and not more_records and not many_records'"
 
 
-BOUNDS, RELEASE, TABLES = "tests/metrics", "tests/release", "tests/tables"
+BOUNDS, RISK, RELEASE, TABLES = "tests/metrics", "tests/metrics/risk", "tests/release", "tests/tables"
 
 MUTATIONS = [
     # --- kernels: neighbors and groups
@@ -172,6 +172,43 @@ MUTATIONS = [
              "np.where(least == greatest, least, common)",
              "np.where((least == greatest) & (least == 0), least, common)",
              "tests/algorithms/test_mixed.py tests/release"),
+    # --- risk
+    Mutation("a linked group counts as one record", "metrics/risk/nearest.py",
+             "count += sizes[tree.records[start + i]]", "count += 1", f"{RISK}/test_linkage.py -k by_hand"),
+    Mutation("linkage stops at the own record", "metrics/risk/nearest.py",
+             "if distances[i] < least:", "if distances[i] < 0.5 * least:", f"{RISK}/test_linkage.py -k all_pairs"),
+    Mutation("records as near in a farther node are missed", "metrics/risk/nearest.py",
+             "if other <= most:", "if other < least:", f"{RISK}/test_linkage.py -k all_leaves"),
+    Mutation("ties that rounding breaks", "metrics/risk/linkage.py",
+             "slack = _EQUAL * own + space.noise", "slack = 0.0 * own", f"{RISK}/test_linkage.py"),
+    Mutation("the covariance not inverted", "metrics/risk/linkage.py",
+             "/ np.sqrt(variances[kept])", "* np.sqrt(variances[kept])", f"{RISK}/test_linkage.py -k mahalanobis"),
+    Mutation("probabilities of other records", "metrics/risk/linkage.py",
+             "probability[np.searchsorted(rows, order)] =", "probability[:] =", f"{RISK}/test_linkage.py"),
+    Mutation("equal values by their highest rank only", "metrics/risk/intervals.py",
+             "after - counts - reach", "after - 1 - reach", f"{RISK}/test_intervals.py"),
+    Mutation("a missing value that no class has", "metrics/risk/uniques.py",
+             "combined(*(coded(frame[name]) for name in names))",
+             "combined(*(abs(coded(frame[name])) for name in names))", f"{RISK}/test_uniques.py"),
+    Mutation("the second most frequent value left out", "metrics/risk/diversity.py",
+             "np.where(rank >= first - 1, descending, 0)", "np.where(rank >= first, descending, 0)",
+             f"{RISK}/test_diversity.py"),
+    Mutation("values that a group has not count for nothing", "metrics/risk/diversity.py",
+             "0.5 * (differing + absent)", "0.5 * differing", f"{RISK}/test_diversity.py"),
+    Mutation("the values before the first of a group count for nothing", "metrics/risk/diversity.py",
+             " + sums[pairs.values[pairs.starts]]", "", f"{RISK}/test_diversity.py"),
+    Mutation("one group reaches into the next", "metrics/risk/diversity.py",
+             "    ends[pairs.starts[1:] - 1] = m\n", "", f"{RISK}/test_diversity.py"),
+    Mutation("the least risky first", "metrics/risk/outliers.py",
+             "np.lexsort((-second, -first))", "np.lexsort((-second, first))", f"{RISK}/test_outliers.py"),
+    Mutation("classes of two that cannot be drawn from", "metrics/risk/population.py",
+             "np.log(j) + _log_binomial", "_log_binomial", f"{RISK}/test_population.py -k zayatz"),
+    Mutation("a population of the size of the sample", "metrics/risk/population.py",
+             "gammaln(theta + alpha + population - 1)", "gammaln(theta + alpha + int(sizes.sum()) - 1)",
+             f"{RISK}/test_population.py -k pitman"),
+    Mutation("large classes by too few terms", "metrics/risk/population.py",
+             "_TERMS = 100", "_TERMS = 3", f"{RISK}/test_population.py -k individual"),
+    # --- partitions and problems
     Mutation("a group of k - 1 is let pass", "partition.py",
              "if sizes.min() < k:", "if sizes.min() < k - 1:", "tests/test_partition.py"),
     Mutation("a domain of its own in each stratum", "problem.py",

@@ -18,6 +18,9 @@ from microagg.scaling import Scaling
 from microagg.schema import Schema
 from microagg.validation import FloatArray, IntArray
 
+#: Of more quasi-identifiers only those that lose most are compared.
+MOST_COMPARED = 300
+
 
 @dataclass(frozen=True, eq=False)
 class Beside:
@@ -33,8 +36,8 @@ class Beside:
     report : Report
         That of the release.
     columns : tuple of Column
-        The quasi-identifiers that can be compared, as numbers and categories; a released range of numbers counts as its
-        middle.
+        The quasi-identifiers that can be compared, those that lose most first, as numbers and categories; a released
+        range of numbers counts as its middle. Of many only the first.
     notes : tuple of str
         Why others cannot.
     weights : array of float, shape (n,), or None
@@ -53,7 +56,14 @@ class Beside:
     def of(cls, source: Source, after: pd.DataFrame, labels: IntArray, report: Report, shuffle: int | None) -> Self:
         """Return ``after``, released from ``source`` with this ``shuffle``, beside its originals."""
         before, columns, notes = source.originals(shuffle), [], []
-        for name in source.schema.quasi_identifiers:
+        lost = report.lost
+        names = sorted(source.schema.quasi_identifiers, key=lost.__getitem__, reverse=True)
+        if len(names) > MOST_COMPARED:
+            notes.append(
+                f"Of {len(names):,} quasi-identifiers the {MOST_COMPARED} that lose most were compared one by one, and "
+                "records looked for by these."
+            )
+        for name in names[:MOST_COMPARED]:
             try:
                 columns.append(column_of(before[name], after[name]))
             except DataError as error:

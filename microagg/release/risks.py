@@ -18,8 +18,9 @@ from microagg.words import number, percent
 #: Of more records so many are looked up among all released ones; which, is drawn at random.
 LOOKED_UP = 20_000
 
-#: Of more numeric quasi-identifiers distances say little and take long: there is no record linkage.
-MOST_LINKED = 500
+#: Of so many confidential columns, and of so many that are neither, the first and the most telling ones, there are
+#: figures.
+MOST_COLUMNS = 50
 
 #: How far the interval of interval disclosure reaches on each side, in standard deviations of the original.
 WIDTH = 0.05
@@ -35,16 +36,19 @@ def risks(beside: Beside, sampling_fraction: float | None = None) -> Iterator[Fi
     yield from _classes(np.bincount(classes), released.realized_k, released.n_shared, n)
     if sampling_fraction is not None:
         yield _population(np.bincount(classes), sampling_fraction)
-    if beside.numbers and len(beside.numbers) <= MOST_LINKED:
+    if beside.numbers:
         yield from _linkage(beside)
-    for name in schema.confidential:
+    for name in schema.confidential[:MOST_COLUMNS]:
         if name in beside.after.columns:
             checkpoint(f"What classes say of {name}", 0.4)
             yield from _homogeneity(name, beside.after[name], classes, numbered(beside.after, known))
-    declared = set(beside.report.undeclared_columns)
-    for name in (*schema.others, *beside.report.undeclared_columns):
-        if name in beside.after.columns:
-            yield _with_one_more(beside, known, name, declared=name not in declared)
+    declared = set(schema.others)
+    more = [
+        _with_one_more(beside, known, name, declared=name in declared)
+        for name in (*schema.others, *beside.report.undeclared_columns)
+        if name in beside.after.columns
+    ]
+    yield from sorted(more, key=lambda figure: figure.after, reverse=True)[:MOST_COLUMNS]
 
 
 def _classes(before: IntArray, realized_k: int, n_shared: int, n: int) -> Iterator[Figure]:
@@ -94,6 +98,8 @@ def _linkage(beside: Beside) -> Iterator[Figure]:
     X, released = beside.pair
     sample = LOOKED_UP if beside.n > LOOKED_UP else None
     k = beside.report.risk.realized_k
+    # Were the originals released, each would be nearest to itself, and to those that equal it.
+    alike = int(numbered(beside.before, beside.names).max()) + 1
     those = "" if len(beside.numbers) == len(beside.schema.quasi_identifiers) else " in its numbers"
     for key, distance, how in (
         ("record_linkage", "euclidean", ""),
@@ -108,6 +114,7 @@ def _linkage(beside: Beside) -> Iterator[Figure]:
             found.share,
             f"Who knows the true values and picks a released record nearest to them{those}{how} is right for "
             f"{_share(found.share)} of the records{looked_up}; groups of {k:,} allow at most {_share(1.0 / k)}.",
+            before=alike / beside.n,
             n=found.n if sample is not None else None,
         )
     checkpoint("Comparing released values with their originals", 0.35)

@@ -24,17 +24,27 @@ _SCORES = {"R²": "of the variance is explained", "accuracy": "of the records ar
 def utilities(beside: Beside, target: Hashable | None, notes: list[str]) -> Iterator[Figure]:
     """Yield what is lost by a release, what matters most first; what cannot be measured goes to ``notes``."""
     measures, report = utility.MEASURES, beside.report
+    if (common := report.generalization) is not None:
+        name, most = max(common.attributes.items(), key=lambda own: own[1])
+        yield Figure(
+            "utility",
+            measures["total_information_loss"],
+            common.information_loss,
+            f"The groups span {percent(common.information_loss)} of what records could differ by (Total-IL), most of "
+            f"it in {_named(name)}: {percent(most)}.",
+        )
     if report.loss is not None:
         least = report.loss.lower_bound
         floor = (
             "" if least is None else f"; no release in groups of at least {report.k:,} loses less than {percent(least)}"
         )
+        what = "quasi-identifiers" if common is None else "numeric quasi-identifiers"
         name, most = max(report.loss.attributes.items(), key=lambda own: own[1])
         yield Figure(
             "utility",
             measures["information_loss"],
             report.loss.information_loss,
-            f"The release loses {percent(report.loss.information_loss)} of the variance of the quasi-identifiers "
+            f"The release loses {percent(report.loss.information_loss)} of the variance of the {what} "
             f"(IL){floor}. Most is lost on {_named(name)}: {percent(most)}.",
         )
     if beside.numbers:
@@ -48,15 +58,15 @@ def utilities(beside: Beside, target: Hashable | None, notes: list[str]) -> Iter
         yield Figure(
             "utility",
             measures["pmse"],
-            found.share,
-            f"A model that is to tell released records from originals{sample} reaches {_share(found.share)} of the "
-            "largest possible propensity-score error: 0 % if it cannot tell them at all.",
+            found.pmse,
+            f"A model that is to tell released records from originals{sample} has a propensity-score error of "
+            f"{found.pmse:.2g}, {_share(found.share)} of the largest possible: with 0 it cannot tell them at all.",
             n=found.n if found.n < beside.n else None,
         )
     except DataError as error:
         notes.append(f"No model told released records from originals: {error}")
     if target is not None:
-        yield _prediction(beside, target)
+        yield from _prediction(beside, target, notes)
 
 
 def attributes(beside: Beside) -> pd.DataFrame:
@@ -166,21 +176,27 @@ def _distributions(beside: Beside) -> Iterator[Figure]:
         )
 
 
-def _prediction(beside: Beside, target: Hashable) -> Figure:
+def _prediction(beside: Beside, target: Hashable, notes: list[str]) -> Iterator[Figure]:
     checkpoint(f"Predicting {target}", 0.9)
     features = [name for name in beside.schema.quasi_identifiers if name != target]
     found = utility.prediction(beside.before, beside.after, target, features)
     scored = _SCORES[found.metric]
-    return Figure(
+    if found.kept is None:
+        notes.append(
+            f"From the quasi-identifiers {_named(target)} is not predicted better than by always saying the same, not "
+            "even by a model that has learned from the originals: no prediction was there to be kept."
+        )
+        return
+    looked_at = found.n_train + found.n_test
+    yield Figure(
         "utility",
         utility.MEASURES["prediction"],
-        found.released,
-        f"Of originals that the models have not seen, {_share(found.released)} {scored} by one that learns "
-        f"{_named(target)} from the release, {_share(found.original)} by one that learns from the originals "
-        f"({_share(found.baseline)} by guessing).",
-        found.original,
-        target,
-        found.n_test + found.n_train if found.n_test + found.n_train < beside.n else None,
+        found.kept,
+        f"Of originals that neither has seen, {_share(found.released)} {scored} by a model that has learned "
+        f"{_named(target)} from the release, {_share(found.original)} by one that has learned from the originals, and "
+        f"{_share(found.baseline)} by always saying the same.",
+        attribute=target,
+        n=looked_at if looked_at < beside.n else None,
     )
 
 

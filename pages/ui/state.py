@@ -17,6 +17,7 @@ import streamlit as st
 from microagg import ALGORITHMS, datasets, landscape, literature
 from microagg.base import check_params
 from microagg.experiment import Method
+from microagg.frontier import RISKS
 from microagg.scaling import SCALES
 from microagg.variants import VARIANTS
 
@@ -102,9 +103,12 @@ class Choices:
     polish: bool = False  # every partition is improved by local search
     best: bool = False  # sweeps take the best parameters of the literature's grid, for each k
     measure: str = _one_of(
-        ("information_loss", "excess", "discernibility", "classification", "seconds"), "information_loss"
+        ("information_loss", "excess", "discernibility", "classification", "seconds", "risk"), "information_loss"
     )
     limit: float = 10.0  # the steward's largest acceptable information loss, percent
+    risk: str = _one_of(RISKS, "max_reidentification")  # of the map of risk and loss
+    lost: str = _one_of(("information_loss", "discernibility", "classification"), "information_loss")  # of the same map
+    risk_limit: float = 10.0  # the steward's largest acceptable risk, percent
     sample: int = AS_USUAL  # records that are compared; 0: all
     sample_seed: int = 0
     plane: str = _one_of(("", "components", "loss", "attributes"))  # on which groups are drawn; empty: what fits

@@ -131,21 +131,22 @@ def has_grid(names: Sequence[str]) -> list[tuple[str, Param]]:
     return [(key, param) for key in (VARIANTS[n].key for n in names) for param in ALGORITHMS[key].params if param.grid]
 
 
-def pick_measure(labels: Mapping[str, str], key: str) -> str:
+def pick_measure(labels: Mapping[str, str], key: str, field: str = "measure", label: str = "Measure") -> str:
     """Draw the picker of a measure, and return the one in use: the chosen one, or the first where that is not there.
 
-    ``labels`` are what the screen calls each of them; ``key`` tells two pickers apart.
+    ``labels`` are what the screen calls each of them, ``key`` tells two pickers apart, ``field`` of the choices holds what
+    is chosen, and ``label`` is for those who cannot see the picker.
     """
-    chosen = state.current().measure
+    chosen = getattr(state.current(), field)
     st.session_state[key] = shown = chosen if chosen in labels else next(iter(labels))
     st.segmented_control(
-        "Measure",
+        label,
         list(labels),
         key=key,
         format_func=labels.__getitem__,
         required=True,
         wrap=True,
         label_visibility="collapsed",
-        on_change=lambda: state.update(measure=st.session_state[key]),
+        on_change=lambda: state.update(**{field: st.session_state[key]}),
     )
     return shown

@@ -231,7 +231,7 @@ def test_without_a_class_there_is_no_classification():
     assert {"Greedy k-member", "Mondrian, strict"} <= set(lines(app))
     assert "Greedy k-member with class penalty" not in lines(app)
     picker = app.button_group(key="w_measure")
-    assert picker.options == ["Total-IL", "Discernibility", "Time"]
+    assert picker.options == ["Total-IL", "Discernibility", "Time", "Risk and loss"]
     assert picker.value == "information_loss"
     assert app.query_params["measure"] == "classification"
     assert "classification" not in app.dataframe[0].value.columns

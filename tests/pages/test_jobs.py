@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import threading
 
+import pandas as pd
 import pytest
 
 import microagg
 from microagg import datasets
 from microagg.experiment import Method, Problem
 from microagg.jobs import Desk, Job
+from microagg.risks import Exposed
 from microagg.turns import Turns
 from pages.ui.runs import jobs
 from tests.pages.helpers import PAGES, open_page, settle
@@ -27,6 +29,8 @@ class Wine:
     digest = "wine"
     problem = Problem.of(microagg.standardize(datasets.load("wine").X))
     n = len(problem.data)
+    is_numeric = True
+    exposed = Exposed(problem.data, pd.DataFrame(index=range(n)))
 
 
 @pytest.fixture
@@ -137,6 +141,24 @@ def test_a_sweep_begun_in_another_order_goes_on_in_the_new_one(box, monkeypatch)
     go.set()
     job.future.result(timeout=30)
     assert order == [11, 15, 14, 13, 12]
+
+
+def test_risks_that_are_missing_are_computed_without_running_a_method_again(box, monkeypatch):
+    monkeypatch.setattr(Job, "wait", until_the_end)
+    jobs.sweep(Wine(), CELLS)
+    without = Wine()
+    assert box.table(without, CELLS).columns.tolist().count("record_linkage") == 1
+    assert "homogeneous" not in box.table(without, CELLS)
+    # Another column has become confidential; the quasi-identifiers are the same.
+    with_target = Wine()
+    target = pd.DataFrame({"target": datasets.load("wine").frame["target"].to_numpy()})
+    monkeypatch.setattr(with_target, "exposed", Exposed(Wine.problem.data, target))
+    assert all(box.lacks(with_target, cell) for cell in CELLS)
+    monkeypatch.setattr(jobs.experiment, "run_one", None)
+    job = jobs.sweep(with_target, CELLS)
+    assert job.complete, job.problem
+    assert box.table(with_target, CELLS)["homogeneous"].between(0.5, 1).all()
+    assert not any(box.lacks(Wine(), cell) for cell in CELLS)
 
 
 def test_clusters_are_drawn_where_one_of_both_is_the_oldest_kept():

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.special import expit, gammaln, hyp2f1, logit
 
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk.uniques import record_classes
@@ -186,6 +185,8 @@ def _weights(weights: ArrayLike, n: int) -> FloatArray:
 
 def _hypergeometric(f: FloatArray, z: FloatArray) -> FloatArray:
     """Return ₂F₁(1, 1; f + 1; z) for f >= 1 and 0 <= z < 1."""
+    from scipy.special import hyp2f1
+
     large = f >= _SERIES_FROM
     values = np.empty(len(f))
     values[~large] = hyp2f1(1.0, 1.0, f[~large] + 1.0, z[~large])
@@ -212,11 +213,15 @@ def _zayatz(sizes: IntArray, population: int) -> float:
 
 
 def _log_binomial(n: Any, k: Any) -> Any:
+    from scipy.special import gammaln
+
     return gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
 
 
 def _pitman(sizes: IntArray, population: int) -> float:
     """Return the expected number of classes of one among the records of the population."""
+    from scipy.special import gammaln
+
     theta, alpha = _pitman_fit(sizes)
     # That the first record is alone and none of the others joins it, times their number.
     alone = gammaln(theta + alpha + population - 1) - gammaln(theta + alpha)
@@ -227,6 +232,7 @@ def _pitman(sizes: IntArray, population: int) -> float:
 def _pitman_fit(sizes: IntArray) -> tuple[float, float]:
     """Return θ and α of Pitman's sampling formula of greatest likelihood, 0 < α < 1 and θ > −α."""
     from scipy.optimize import minimize
+    from scipy.special import expit, gammaln, logit
 
     n, u = int(sizes.sum()), len(sizes)
     distinct, frequencies = np.unique(sizes, return_counts=True)

@@ -30,11 +30,14 @@ class End:
     y : float
         Where the line ends, in the unit of the axis: a logarithm where that is logarithmic.
     color : str
+    x : float, optional
+        Where it ends across, if not where all do.
     """
 
     name: str
     y: float
     color: str
+    x: float | None = None
 
 
 def spread_out(wanted: Sequence[float], gap: float, room: float) -> list[float]:
@@ -62,7 +65,7 @@ def name_ends(figure: go.Figure, ends: Sequence[End], x: float, span: tuple[floa
     figure : Figure
     ends : sequence of End
     x : float
-        Where the lines end, in the unit of the axis.
+        Where the lines end, in the unit of the axis; or, of those that end elsewhere, where the names stand.
     span : (float, float)
         The range of the vertical axis, in its unit.
     height : float
@@ -75,11 +78,13 @@ def name_ends(figure: go.Figure, ends: Sequence[End], x: float, span: tuple[floa
     gap = _LINE * max((len(row) for row in rows), default=1)
     size = _SIZE if gap * len(shown) <= height else _SIZE - 2
     for end, row, wanted, place in zip(shown, rows, natural, spread_out(natural, gap, height), strict=True):
+        elsewhere = (
+            {} if end.x is None else {"axref": "x", "ax": x, "ayref": "y", "ay": low + place / height * (high - low)}
+        )
         figure.add_annotation(
-            x=x,
+            x=x if end.x is None else end.x,
             y=end.y,
-            ax=_OFF,
-            ay=wanted - place,
+            **{"ax": _OFF, "ay": wanted - place, **elsewhere},
             text="<br>".join(escape_html(words) for words in row),
             font={"size": size},
             align="left",

@@ -99,6 +99,67 @@ CATEGORIES = {
     "seconds": _SECONDS,
 }
 
+#: The measure that stands for a map of two others: a risk and a loss.
+MAP = "risk"
+
+#: What a risk map can have across, each a share in the results.
+RISKS = {
+    "max_reidentification": Measure(
+        "Worst record",
+        "risk of the worst record: 1 / smallest group (%)",
+        "{:.4g} %",
+        "**Worst record**: whoever knows all quasi-identifiers of a person, and that this person is in the file, finds the "
+        "right record with a probability of at most 1 / the size of the smallest group.",
+        factor=100,
+        steep=True,
+    ),
+    "record_linkage": Measure(
+        "Found again",
+        "records found again by linkage (% of records)",
+        "{:.4g} %",
+        "**Found again**: somebody who knows the original values of all takes for each person the nearest released "
+        "record, at random among equally near ones. So many are the right ones.",
+        factor=100,
+        steep=True,
+    ),
+    "homogeneous": Measure(
+        "One value",
+        "records in groups with one confidential value (% of records)",
+        "{:.4g} %",
+        "**One value**: in so many records' groups, all have the same confidential value, so that whoever finds "
+        "the group of a person learns it without knowing which record is theirs. Of several confidential attributes it is "
+        "the worst.",
+        factor=100,
+        steep=True,
+    ),
+    "t_closeness": Measure(
+        "t-closeness",
+        "t-closeness: the farthest of a group from all records (%)",
+        "{:.4g} %",
+        "**t-closeness**: how far the confidential values of a group are from those of all records, at most: 0 % where each "
+        "group has the same ones, so that nothing is learned of a person by finding the group; 100 % at worst. Of several "
+        "confidential attributes it is the worst.",
+        factor=100,
+        steep=True,
+    ),
+}
+
+
+def risks(*, numeric: bool, confidential: bool) -> dict[str, Measure]:
+    """Return the risks that there are for numbers or categories, with or without ``confidential`` attributes."""
+    found = {"max_reidentification", *(("record_linkage",) if numeric else ())}
+    found |= {"homogeneous", "t_closeness"} if confidential else set()
+    return {name: measure for name, measure in RISKS.items() if name in found}
+
+
+#: What it can have upward: measures of loss.
+_LOSSES = ("information_loss", "discernibility", "classification")
+
+
+def losses(*, numeric: bool, classes: bool = True) -> dict[str, Measure]:
+    """Return the measures of loss that there are for numbers or categories, with or without ``classes``."""
+    return {name: measure for name, measure in measures(numeric=numeric, classes=classes).items() if name in _LOSSES}
+
 
 def measures(*, numeric: bool, classes: bool = True) -> dict[str, Measure]:
     """Return the measures that there are for numbers or categories, with or without ``classes``."""

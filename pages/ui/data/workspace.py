@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import streamlit as st
@@ -10,6 +11,7 @@ import streamlit as st
 from microagg import DataError
 from microagg.release.compared import Compared
 from microagg.release.source import Source
+from microagg.risks import Exposed
 from microagg.schema import Schema
 from microagg.tables import digest_bytes
 from pages.ui import state
@@ -23,6 +25,11 @@ class Workspace(Compared):
     """What all pages compute on, with the data set that it is made of; read-only, shared between reruns."""
 
     table: Table
+
+    @cached_property
+    def exposed(self) -> Exposed:
+        """What an intruder may know of the records compared, and learn of them."""
+        return Exposed(self.X, self.frame[list(self.schema.confidential)])
 
 
 def chosen_workspace() -> Workspace:

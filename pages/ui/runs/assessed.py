@@ -18,7 +18,7 @@ from pages.ui.text import escape_markdown, percent
 #: The figures that are shown at once, by part, in this order; the others fold.
 _FIRST = {
     "risk": ("max_reidentification", "record_linkage", "homogeneous", "population_uniques"),
-    "utility": ("information_loss", "correlation_change", "prediction", "pmse"),
+    "utility": ("total_information_loss", "information_loss", "correlation_change", "prediction", "pmse"),
 }
 _TITLES = {"risk": "What is the risk?", "utility": "What is it still good for?"}
 # What a picker of a column calls none of them.

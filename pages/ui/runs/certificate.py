@@ -19,6 +19,7 @@ from microagg.experiment import Method, Result
 from microagg.jobs import Job
 from microagg.metrics.bounds import Bound
 from microagg.partition import Partition
+from microagg.risks import with_worst
 from microagg.tables import to_csv
 from microagg.words import optimum_in_words
 from pages.ui import shell, state
@@ -100,8 +101,18 @@ def with_found(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> p
     """Return rows of a sweep, and below them those of what :func:`found` has for ``ks``."""
     title = methods.title(state.FOUND)
     names = {"label": title, "title": title, "variant": state.FOUND}
-    further = [result.row() | names for k in ks if (result := found(workspace, k))]
-    return pd.concat([rows, pd.DataFrame(further)], ignore_index=True) if further else rows
+    further = [
+        result.row() | _risks(workspace.exposed.digest, k, result.sse, workspace, result.partition) | names
+        for k in ks
+        if (result := found(workspace, k))
+    ]
+    return pd.concat([rows, with_worst(pd.DataFrame(further))], ignore_index=True) if further else rows
+
+
+@st.cache_resource(scope="session", max_entries=4 * _MOST, show_spinner=False)
+def _risks(exposed: str, k: int, sse: float, _workspace: Workspace, _partition: Partition) -> dict[str, float]:
+    """Return the risks of what a search has found for k: another partition is only kept for it if its SSE is lower."""
+    return _workspace.exposed.risks(_partition)
 
 
 def is_searching() -> bool:

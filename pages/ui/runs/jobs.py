@@ -17,6 +17,7 @@ from microagg import compiling, experiment
 from microagg.experiment import Method, Result
 from microagg.jobs import Desk, Job
 from microagg.progress import watched
+from microagg.risks import Exposed
 from microagg.validation import check_enough_records
 from pages.ui.data.workspace import Workspace
 from pages.ui.runs import ahead
@@ -42,6 +43,7 @@ class Results:
         self.lock = threading.Lock()
         self.rows: OrderedDict[tuple[str, Method, int], dict[str, Any]] = OrderedDict()
         self.partitions: OrderedDict[tuple[str, Method, int], Any] = OrderedDict()
+        self.risks: OrderedDict[tuple[str, Method, int], dict[str, float]] = OrderedDict()
         self.made: dict[str, OrderedDict[Hashable, Any]] = {}
         self.jobs: dict[str, Job] = {}
         self.owner = object()  # stands for the session where threads take turns, without holding its results
@@ -53,21 +55,34 @@ class Results:
             _keep(self.rows, key, result.row() | {"settings": result.params}, _MOST_ROWS)
             _keep(self.partitions, key, result, MOST_PARTITIONS)
 
+    def add_risks(self, exposed: Exposed, result: Result) -> None:
+        """Keep the risks of a result, if they are not kept yet."""
+        key = (exposed.digest, result.method, result.k)
+        if key not in self.risks:
+            risks = exposed.risks(result.partition)
+            with self.lock:
+                _keep(self.risks, key, risks, _MOST_ROWS)
+
     def found(self, digest: str, cells: Sequence[Cell]) -> dict[Cell, Any]:
         """Return those of the results of ``cells``, partitions included, that are kept."""
         with self.lock:
             return {cell: self.partitions[digest, *cell] for cell in cells if (digest, *cell) in self.partitions}
 
-    def table(self, digest: str, cells: Sequence[Cell]) -> pd.DataFrame:
-        """Return the rows of ``cells`` computed so far."""
+    def table(self, workspace: Workspace, cells: Sequence[Cell]) -> pd.DataFrame:
+        """Return the rows of ``cells`` computed so far, with those of their risks that are known."""
+        digest, exposed = workspace.digest, workspace.exposed.digest
         with self.lock:
-            rows = [self.rows[digest, *cell] for cell in cells if (digest, *cell) in self.rows]
+            rows = [
+                self.rows[digest, *cell] | self.risks.get((exposed, *cell), {})
+                for cell in cells
+                if (digest, *cell) in self.rows
+            ]
         return pd.DataFrame(rows)
 
-    def row(self, digest: str, method: Method, k: int) -> dict[str, Any] | None:
-        """Return the row of one cell, if it has been computed."""
+    def lacks(self, workspace: Workspace, cell: Cell) -> bool:
+        """Return whether the row of a cell or its risks have still to be computed."""
         with self.lock:
-            return self.rows.get((digest, method, k))
+            return (workspace.digest, *cell) not in self.rows or (workspace.exposed.digest, *cell) not in self.risks
 
     def start(
         self,
@@ -177,24 +192,30 @@ def _run_cells(
             return job.goes_on()
 
         with watched(watcher):
-            result = experiment.run_one(workspace.problem, method, k)
-        box.add(workspace.digest, result)
+            # It may be there, and its risks not: other attributes have become confidential.
+            result = box.found(workspace.digest, [cell]).get(cell) or experiment.run_one(workspace.problem, method, k)
+            box.add(workspace.digest, result)
+            if kind == "sweep":
+                box.add_risks(workspace.exposed, result)
         if made is not None:
             made[cell] = result
         job.step(f"{method.label}, k = {k}: {job.done + 1} of {count(job.total, 'run')} done")
 
     def work(job: Job) -> None:
         compile_for(job, experiment.needed(method for method, _ in missing), workspace.n)
+        if kind == "sweep" and workspace.is_numeric:
+            compile_task(job, compiling.LINKAGE)
         job.do_all(missing, lambda cell: run(job, cell))
 
+    of = (workspace.digest, workspace.exposed.digest) if kind == "sweep" else workspace.digest
     # What a page waits for goes before what it goes on without.
-    return box.start(kind, (workspace.digest, frozenset(cells)), len(missing), work, made, urgent=kind == "partition")
+    return box.start(kind, (of, frozenset(cells)), len(missing), work, made, urgent=kind == "partition")
 
 
 def sweep(workspace: Workspace, cells: Sequence[Cell]) -> Job:
     """See to it that the rows of ``cells`` get computed, the first first; another sweep is cancelled, its results kept."""
     box = results()
-    missing = [cell for cell in cells if box.row(workspace.digest, *cell) is None]
+    missing = [cell for cell in cells if box.lacks(workspace, cell)]
     job = _run_cells("sweep", workspace, cells, missing)
     # The same cells may have been begun in another order.
     job.arrange({cell: place for place, cell in enumerate(cells)}.__getitem__)

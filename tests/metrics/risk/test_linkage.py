@@ -67,6 +67,14 @@ def test_many_records_in_a_deep_tree(offset):
     assert 0.0 < found.share < 0.5
 
 
+def test_ties_are_found_in_all_leaves():
+    # Each is in the middle of a square of four released records, except at two sides of the grid.
+    released = np.array([[x, y] for x in range(24) for y in range(24)], dtype=float)
+    found = record_linkage(released + 0.5, released)
+    inside = (released < 23).sum(axis=1)
+    assert found.probability == pytest.approx(np.array([1.0, 0.5, 0.25])[inside])
+
+
 def test_mahalanobis_distances_are_those_of_the_inverse_covariance():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 3)) * [1.0, 1000.0, 0.01]

@@ -1,0 +1,154 @@
+"""The map of risk and loss on the page Choose k: what is drawn across and upward, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from microagg import frontier, metrics
+from microagg.risks import MOST_CONFIDENTIAL
+from pages.ui import state, widgets
+from pages.ui.charts import measures, risk_map
+from pages.ui.charts.layout import show_figure
+from pages.ui.data import methods
+from pages.ui.data.workspace import Workspace
+from pages.ui.runs import certificate
+from pages.ui.text import count, escape_markdown, named
+
+#: The figure's key, under which a click is found.
+CHART = "risk_map"
+
+
+def options(workspace: Workspace) -> tuple[str, str]:
+    """Draw in one line what chooses the risk and the loss, and return both."""
+    risks = measures.risks(numeric=workspace.is_numeric, confidential=bool(workspace.exposed.counted))
+    losses = measures.losses(numeric=workspace.is_numeric, classes=workspace.classes is not None)
+    with st.container(horizontal=True, vertical_alignment="center", key="map_options"):
+        risk = _pick("Risk", "risk", risks, named=len(losses) > 1)
+        loss = _pick("Loss", "lost", losses, named=True) if len(losses) > 1 else next(iter(losses))
+    return risk, loss
+
+
+def _pick(label: str, field: str, known: Mapping[str, measures.Measure], *, named: bool) -> str:
+    labels = {name: measure.label for name, measure in known.items()}
+    with st.container(horizontal=True, vertical_alignment="center", width="content", wrap=False):
+        if named:
+            st.caption(label, width="content")
+        return widgets.pick_measure(labels, f"w_{field}", field, label)
+
+
+def draw(
+    workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tuple[str, str], select: Callable[[], None]
+) -> None:
+    """Draw the map of ``what``, a risk and a loss, of rows that may still be few; ``select`` is called after a click."""
+    risk, loss = what
+    choices, measure = state.current(), measures.RISKS[risk]
+    rows = certificate.with_found(workspace, rows, ks)
+    known = rows.dropna(subset=[risk, loss]) if risk in rows else rows.iloc[:0]
+    if known.empty:
+        figure = risk_map.waiting(risk, loss, numeric=workspace.is_numeric)
+        show_figure(figure, title=measure.label, key="waiting", alt="No method has been run yet.")
+        return
+    show_figure(
+        risk_map.risk_map(
+            known, risk, loss, _limits(workspace, ks, risk, loss), (methods.chosen(workspace), choices.k)
+        ),
+        title=frontier.summary(known, risk, loss, choices.risk_limit),
+        key=CHART,
+        on_select=select,
+        selection_mode="points",
+        alt=f"A loss against a risk, {measure.label}: {count(len(known), 'run')}, which the table below lists, too.",
+    )
+    if missing := len(rows) - len(known):
+        st.caption(f"{count(missing, 'point')} that came with the package appear as they are computed here.")
+    st.caption(
+        f"Strong points are on the front: no other run is as low in both. Lines join the k of a method. {measure.meaning}"
+        f"{_openly(workspace, risk)}"
+    )
+
+
+def _openly(workspace: Workspace, risk: str) -> str:
+    """Return in Markdown what a risk does not count; empty if it counts all."""
+    exposed = workspace.exposed
+    if risk == "record_linkage" and exposed.n_looked_up < workspace.n:
+        return f" Looked up are {exposed.n_looked_up:,} of the {workspace.n:,} records, drawn at random, among all released."
+    left_out = [name for name in exposed.frame.columns if name not in exposed.counted]
+    if risk in ("homogeneous", "t_closeness") and left_out:
+        why = "gaps, or one value only" if len(exposed.counted) < MOST_CONFIDENTIAL else "gaps, or are too many"
+        return f" Not counted: {escape_markdown(named(left_out))} ({why})."
+    return ""
+
+
+def _limits(workspace: Workspace, ks: Sequence[int], risk: str, loss: str) -> risk_map.Limits:
+    choices = state.current()
+    floors = _floors(workspace, ks, loss)
+    follows = risk == "max_reidentification"
+    return risk_map.Limits(
+        risk=choices.risk_limit,
+        loss=choices.limit if loss == "information_loss" else None,
+        floors=floors if follows else {},
+        k=choices.k,
+        least=None if follows else floors.get(choices.k),
+        # A record shares its released values with k - 1 others at least, so it is found with a probability of 1/k at most.
+        cap=100 / choices.k if risk == "record_linkage" else None,
+    )
+
+
+def _floors(workspace: Workspace, ks: Sequence[int], loss: str) -> dict[int, float]:
+    """Return what no method can get below in ``loss`` at each k, where that is known."""
+    if loss == "discernibility":
+        return {k: float(metrics.generalization.least_discernibility(workspace.n, k)) for k in ks}
+    if not workspace.is_numeric:
+        return {}
+    return {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks) if bound.sse > 0}
+
+
+def helper(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tuple[str, str]) -> None:
+    """Draw what is acceptable, and what that leaves."""
+    risk, loss = what
+    choices = state.current()
+    rows = certificate.with_found(workspace, rows, ks)
+    left, right = st.columns([1, 4], vertical_alignment="center")
+    with left:
+        state.bound(
+            st.number_input,
+            "Largest acceptable risk (%)",
+            "risk_limit",
+            min_value=0.0,
+            max_value=100.0,
+            step=1.0,
+            format="%g",
+            help="Of the risk that the map shows. 9 % for each record is what the European Medicines Agency asks for.",
+        )
+        if loss == "information_loss":
+            limit_of_loss()
+    with right:
+        limits = choices.risk_limit, choices.limit
+        says = frontier.within_in_words(rows, risk, loss, limits, _floors(workspace, ks, loss))
+        st.markdown(f"**{escape_markdown(says)}**")
+        st.markdown(f"**Does a lower loss mean a higher risk?** {escape_markdown(_answer(rows, risk, loss))}")
+
+
+def _answer(rows: pd.DataFrame, risk: str, loss: str) -> str:
+    """Return how the risk goes with the loss at one k; of the worst record, which is the same there, how another does."""
+    others = [name for name in measures.RISKS if name != "max_reidentification"]
+    for tested in [name for name in (others if risk == "max_reidentification" else [risk]) if name in rows]:
+        if found := frontier.agreement(rows, tested, loss):
+            return frontier.agreement_in_words(found, tested)
+    return frontier.agreement_in_words(None, risk)
+
+
+def limit_of_loss() -> None:
+    """Draw the field of the largest acceptable loss."""
+    state.bound(
+        st.number_input,
+        "Largest acceptable loss (%)",
+        "limit",
+        min_value=0.0,
+        step=1.0,
+        format="%g",
+        help="The largest k with an information loss of at most this is the best protection at that price. The page "
+        "Release warns of a release that loses more.",
+    )

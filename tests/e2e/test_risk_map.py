@@ -1,0 +1,40 @@
+"""The map of risk and loss in a real browser: one click on it chooses a method and k for the whole path."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.steps import click_point, figure_of_clusters, fill, until_address, wait_for_address, wait_until_idle
+
+pytestmark = pytest.mark.e2e
+
+NAMES = ["cbfs", "md", "mdav"]  # in the order in which they are drawn
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)], ids=["wide", "narrow"])
+def test_a_click_on_the_map_chooses_method_and_k_for_the_pages_that_follow(page, server, width, height):
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"{server.url}/choose_k?data=wine&ks=3-6&methods=mdav&methods=md&methods=cbfs")
+    page.get_by_text("Chosen now").wait_for()
+    page.get_by_role("button", name="Risk and loss").click()
+    wait_for_address(page, "measure=risk")
+    page.get_by_role("button", name="Found again").click()
+    wait_for_address(page, "risk=record_linkage")
+    page.get_by_text("Does a lower loss mean a higher risk?").wait_for()
+    fill(page, "Largest acceptable risk (%)", "20")
+    wait_for_address(page, "risk_limit=20")
+    page.get_by_text("With at most 20 % of the records found again,").wait_for()
+    wait_until_idle(page)
+
+    until_address(page, "method=md", lambda: click_point(page, NAMES.index("md"), 3))
+    wait_for_address(page, "k=6")
+    page.locator(".st-key-chosen").get_by_role("button", name="k = 6").wait_for()
+    page.get_by_text("MD, k = 6").first.wait_for()
+    page.wait_for_function("document.querySelector('.js-plotly-plot')?.data?.some(trace => trace.name === 'chosen')")
+    page.get_by_test_id("stMain").get_by_role("link", name="Clusters →").click()
+    figure_of_clusters(page)
+    page.get_by_text("At k = 6, ").first.wait_for()
+    # The address reproduces the map in a session of its own.
+    page.goto(f"{server.url}/choose_k?data=wine&ks=3-6&measure=risk&risk=record_linkage&risk_limit=20&method=md&k=6")
+    page.get_by_text("With at most 20 % of the records found again,").wait_for()
+    page.get_by_text("MD, k = 6").first.wait_for()

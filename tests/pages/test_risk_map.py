@@ -1,0 +1,214 @@
+"""The map of risk and loss on the page Choose k: points, front, what is acceptable, and where no method gets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import microagg
+from microagg import datasets, metrics
+from microagg.metrics import risk
+from pages.ui.charts import risk_map
+from pages.ui.charts.risk_map import Limits
+from tests.pages.helpers import decode, figures, open_page, open_survey, plain, settle
+from tests.pages.test_choose_k import losses, wine
+
+FLOOR = "floor: no method can get below"
+
+
+def drawn(app):
+    """Return the lines and points of the map by name, each as its x and y."""
+    return {trace["name"]: (decode(trace["x"]), decode(trace["y"])) for trace in figures(app)[0]["data"]}
+
+
+def title_of(app):
+    """Return what is written above the figure."""
+    return next(m.value for m in app.markdown if m.value.startswith(("**With", "**No run"))).replace("\\", "")
+
+
+# --- numbers ----------------------------------------------------------------------------------------------------------
+
+
+def test_points_are_one_over_the_smallest_group_and_the_loss_of_each_run():
+    app = open_page("choose_k", data="wine", ks="3-6", methods=["mdav", "md"], measure="risk", risk_limit="20")
+    found = drawn(app)
+    for key, name in {"mdav": "MDAV", "md": "MD"}.items():
+        assert np.allclose(found[name][0], [100 / k for k in (3, 4, 5, 6)])
+        assert np.allclose(found[name][1], losses(key, (3, 4, 5, 6), wine()))
+    lowest = np.minimum(losses("mdav", (3, 4, 5, 6), wine()), losses("md", (3, 4, 5, 6), wine()))
+    assert np.allclose(found["on the front"][0], [100 / k for k in (6, 5, 4, 3)])
+    assert np.allclose(found["on the front"][1], lowest[::-1])
+    best = "MD" if losses("md", [5], wine()) < losses("mdav", [5], wine()) else "MDAV"
+    assert (
+        title_of(app)
+        == f"**With a risk of at most 20 % for every record, {best} at k = 5 loses least: {lowest[2]:.1f} %**"
+    )
+
+
+def test_the_floor_is_a_curve_where_the_risk_follows_from_k():
+    found = drawn(open_page("choose_k", data="wine", ks="3, 5, 9", methods="mdav", measure="risk"))
+    across, floor = found[FLOOR]
+    proven = {k: metrics.bounds.nearest_neighbor(wine(), k).information_loss for k in (3, 5, 9)}
+    # The first place is the left end of the axis.
+    assert np.allclose(across[1:], [100 / 9, 100 / 5, 100 / 3])
+    assert np.allclose(floor, [proven[9], proven[9], proven[5], proven[3]])
+    assert (floor[1:] <= found["on the front"][1]).all()
+
+
+def test_records_found_again_are_those_of_the_package_and_lines_say_what_holds_at_the_chosen_k():
+    app = open_page("choose_k", data="wine", ks="3-5", k="4", methods="mdav", measure="risk", risk="record_linkage")
+    across, _ = drawn(app)["MDAV"]
+    X = wine()
+    for place, k in enumerate((3, 4, 5)):
+        labels = microagg.make("mdav", k=k).fit_predict(X)
+        released = np.array([X[labels == label].mean(axis=0) for label in labels])
+        assert across[place] == pytest.approx(100 * risk.record_linkage(X, released).share)
+        assert across[place] <= 100 / k
+    figure = figures(app)[0]
+    assert FLOOR not in drawn(app)
+    said = [note["text"] for note in figure["layout"]["annotations"]]
+    assert {"at k = 4 no method gets below", "at k = 4 at most 1/4"} <= set(said)
+    lines = [shape for shape in figure["layout"]["shapes"] if shape["type"] == "line"]
+    floor = metrics.bounds.nearest_neighbor(X, 4).information_loss
+    assert any(shape["y0"] == shape["y1"] == pytest.approx(floor) for shape in lines)
+
+
+def test_confidential_values_are_a_risk_where_there_are_some():
+    app = open_page("choose_k", data="wine", ks="3-5", methods="mdav", measure="risk", risk="homogeneous")
+    assert app.button_group(key="w_risk").options == ["Worst record", "Found again", "One value", "t-closeness"]
+    target = datasets.load("wine").frame["target"]
+    for place, k in enumerate((3, 4, 5)):
+        labels = pd.Series(microagg.make("mdav", k=k).fit_predict(wine()))
+        alone = target.groupby(labels.to_numpy()).transform("nunique") == 1
+        assert drawn(app)["MDAV"][0][place] == pytest.approx(100 * alone.mean())
+    app.button_group(key="w_risk").set_value("t_closeness")
+    settle(app)
+    assert app.session_state["choices"].risk == "t_closeness"
+    assert "how far the confidential values of a group are" in plain(app)
+
+
+def test_what_is_acceptable_is_drawn_and_said_and_stands_in_the_address():
+    app = open_page("choose_k", data="wine", ks="3-8", methods=["mdav", "md"], method="md", measure="risk")
+    assert (app.number_input(key="w_risk_limit").value, app.number_input(key="w_limit").value) == (10, 10)
+    assert "None of the 12 runs has a risk of at most 10 % for every record and a loss of at most 10 %." in plain(app)
+    app.number_input(key="w_risk_limit").set_value(25)
+    settle(app)
+    app.number_input(key="w_limit").set_value(26)
+    settle(app)
+    assert (app.query_params["risk_limit"], app.query_params["limit"]) == ("25", "26")
+    kept = [loss <= 26 for key in ("mdav", "md") for loss in losses(key, range(4, 9), wine())]
+    assert (
+        f"{sum(kept)} of the 12 runs have a risk of at most 25 % for every record and a loss of at most 26 %"
+        in plain(app)
+    )
+    [region] = [shape for shape in figures(app)[0]["layout"]["shapes"] if shape.get("name") == "acceptable"]
+    assert (region["x1"], region["y1"]) == (25, 26)
+
+
+def test_where_no_method_can_be_acceptable_it_says_so():
+    floor = metrics.bounds.nearest_neighbor(wine(), 8).information_loss
+    app = open_page("choose_k", data="wine", ks="3-8", methods="mdav", measure="risk", risk_limit="12.5", limit="5")
+    says = (
+        f"No method can: a risk of at most 12.5 % takes groups of 8 or more, and then at least {floor:.1f} % is lost."
+    )
+    assert says in plain(app)
+
+
+def test_whether_a_lower_loss_means_a_higher_risk_is_answered_for_the_data_at_hand():
+    app = open_page("choose_k", data="wine", ks="3-8", methods=["mdav", "md", "cbfs", "mdav-star"], measure="risk")
+    assert "Does a lower loss mean a higher risk?" in plain(app)
+    assert "the mean over 6 values of k" in plain(app)
+    app = open_page("choose_k", data="wine", ks="3-8", methods=["mdav", "md"], measure="risk")
+    assert "These runs cannot tell" in plain(app)
+
+
+def test_the_chosen_run_is_ringed_and_every_point_says_which_run_it_is():
+    app = open_page("choose_k", data="wine", ks="3-5", k="4", method="md", methods=["mdav", "md"], measure="risk")
+    x, y = drawn(app)["chosen"]
+    assert np.allclose([x[0], y[0]], [25, losses("md", [4], wine())[0]])
+    [points] = [trace for trace in figures(app)[0]["data"] if trace["name"] == "MD"]
+    assert points["customdata"] == [["md", 3], ["md", 4], ["md", 5]]
+    assert points["hovertext"][1].startswith("<b>MD, k = 4</b>")
+    assert "Chosen now: **MD, k = 4**" in plain(app)
+
+
+def test_risks_stand_in_the_table_of_all_runs():
+    table = open_page("choose_k", data="wine", ks="3-5", methods="mdav").dataframe[0].value
+    assert table["max_reidentification"].tolist() == [1 / 3, 1 / 4, 1 / 5]
+    assert table[["record_linkage", "homogeneous", "t_closeness"]].notna().all().all()
+
+
+# --- categories -------------------------------------------------------------------------------------------------------
+
+
+def test_categories_have_losses_to_choose_and_no_centroids_to_link_to():
+    app = open_survey("choose_k", ks="5, 10", k="5", measure="risk", risk="record_linkage", lost="discernibility")
+    assert app.button_group(key="w_risk").options == ["Worst record", "One value", "t-closeness"]
+    assert app.button_group(key="w_lost").options == ["Total-IL", "Discernibility"]
+    found = drawn(app)
+    # 300 records: 60 groups of 5, 30 of 10.
+    assert np.allclose(found[FLOOR][1], [30 * 100, 30 * 100, 60 * 25])
+    assert min(found["Greedy k-member"][1]) == 60 * 25
+    assert "w_limit" not in [field.key for field in app.number_input]
+    app.button_group(key="w_lost").set_value("information_loss")
+    settle(app)
+    assert FLOOR not in drawn(app)
+    assert "loses least: " in title_of(app)
+    assert app.number_input(key="w_limit").value == 10
+
+
+def test_survey_has_a_point_for_each_run_and_its_table_the_risks():
+    app = open_survey("choose_k", ks="5, 10", measure="risk", risk="t_closeness")
+    table = app.dataframe[0].value
+    assert len(table) == 8
+    assert "record_linkage" not in table
+    points = [place for name in ("Greedy k-member", "Mondrian, strict") for place in drawn(app)[name][0]]
+    own = table[table["title"].isin(["Greedy k-member", "Mondrian, strict"])]
+    assert sorted(points) == pytest.approx(sorted(100 * own["t_closeness"]))
+
+
+# --- figures ----------------------------------------------------------------------------------------------------------
+
+
+def rows_of(risks, loss, ks):
+    return pd.DataFrame(
+        {
+            "variant": "mdav",
+            "title": "MDAV",
+            "k": ks,
+            "record_linkage": risks,
+            "information_loss": loss,
+            "sse": 1.0,
+            "n_groups": 5,
+            "smallest_group": ks,
+        }
+    )
+
+
+def test_written_values_of_k_do_not_cover_each_other():
+    ks = list(range(2, 101))
+    rows = rows_of([1 / k for k in ks], [float(k) for k in ks], ks)
+    figure = risk_map.risk_map(rows, "record_linkage", "information_loss", Limits(risk=10, loss=None))
+    [front] = [trace for trace in figure.data if trace.name == "on the front"]
+    assert len(front.x) == 99
+    written = [text for text in front.text if text]
+    assert {"k = 2", "5", "20", "100"} <= set(written)
+    assert len(written) < 30
+
+
+def test_a_region_beyond_the_axes_ends_with_them_or_is_not_drawn():
+    rows = rows_of([0.2, 0.1], [10.0, 20.0], [3, 5])
+    figure = risk_map.risk_map(rows, "record_linkage", "information_loss", Limits(risk=100, loss=500))
+    [region] = figure.layout.shapes
+    assert region.x1 == pytest.approx(figure.layout.xaxis.range[1])
+    assert region.y1 == pytest.approx(figure.layout.yaxis.range[1])
+    figure = risk_map.risk_map(rows, "record_linkage", "information_loss", Limits(risk=1, loss=500))
+    assert not figure.layout.shapes
+
+
+def test_equal_risks_and_losses_of_nothing_can_be_drawn():
+    rows = rows_of([0.0, 0.0], [0.0, 0.0], [3, 5])
+    figure = risk_map.risk_map(rows, "record_linkage", "information_loss", Limits(risk=0, loss=0))
+    assert figure.layout.xaxis.range[0] < figure.layout.xaxis.range[1]
+    assert figure.layout.yaxis.range[0] < figure.layout.yaxis.range[1]
