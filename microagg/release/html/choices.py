@@ -61,7 +61,7 @@ def _method(known: Mapping[str, Any], params: Mapping[str, Any], report: Report)
             yield "Parameters of the method", listing(own)
     if known["polish"]:
         yield "Afterwards", "the groups were improved by local search"
-    yield "Smallest group asked for", f"k = {known['k']:,}"
+    yield "Smallest group asked for", f"{known['k']:,} records (k)"
     if report.loss is not None:
         yield "Distances", _SCALES[known["scale"]]
 
@@ -78,10 +78,11 @@ def _columns(known: Mapping[str, Any], report: Report) -> Iterator[tuple[str, st
     for subject, what in (
         ("taxonomies", "Categories without an order"),
         ("ordinal", "Ordered categories"),
-        ("missing_codes", "Values that stand for a missing one"),
+        ("missing_codes", "Codes for a missing value"),
     ):
         if known[subject]:
-            yield what, listing([f"{quoted([name])} ({_size(value):,})" for name, value in known[subject].items()])
+            noun = "code" if subject == "missing_codes" else "value"
+            yield what, listing([f"{quoted([n])} ({counted(_size(own), noun)})" for n, own in known[subject].items()])
     missing = known["missing"]
     for how, words in _GAPS.items():
         if missing == how:

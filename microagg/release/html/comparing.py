@@ -76,7 +76,7 @@ def _loss(table: pd.DataFrame) -> str:
     elif better.empty:
         said += ", and no other method compared loses less"
     else:
-        best = better.loc[better["information_loss"].idxmin()]
+        best = better.nsmallest(1, "information_loss").iloc[0]
         n_better = better["title"].nunique()
         said += (
             f"; {counted(n_better, 'method')} of the {here['title'].nunique():,} others "
@@ -112,10 +112,12 @@ def _risk(table: pd.DataFrame) -> str:
         known["record_linkage"] <= risk * (1 + _ROUNDING)
     )
     better = known[not_worse & (lower_loss | lower_risk)]
-    said = f"In the release that was chosen {percent(100 * risk)} of the records are found again by their nearest values"
+    said = (
+        f"In the release that was chosen {percent(100 * risk)} of the records are found again by their nearest values"
+    )
     if better.empty:
         return f"{said}; none of the others is lower in risk without losing more."
-    best = better.loc[better["information_loss"].idxmin()]
+    best = better.nsmallest(1, "information_loss").iloc[0]
     return (
         f"{said}; {counted(len(better), 'other release')} would be at least as low in risk and in loss, such as "
         f"{best['title']} at k = {int(best['k']):,} ({percent(100 * float(best['record_linkage']))} found again, "

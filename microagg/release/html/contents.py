@@ -166,7 +166,7 @@ def _measures(assessment: Assessment) -> list[dict[str, Any]]:
 def _program(release: Release, file: Mapping[str, Any] | None, origin: Mapping[str, Any] | None) -> dict[str, str]:
     """Return the program that makes the release again, and what is to be said of it."""
     recipe = release.recipe
-    given = dict(origin) if origin else {"file": "original.csv"}
+    given: dict[str, Any] = dict(origin) if origin else {"file": "original.csv"}
     if (given.get("reading") or {}).get("missing"):
         says = "The program names values of the original file, so it is kept with it: Release.script writes it."
         return {"says": says, "text": ""}
@@ -178,8 +178,8 @@ def _program(release: Release, file: Mapping[str, Any] | None, origin: Mapping[s
     says = "" if origin else "“original.csv” stands for the original file. "
     if "replay(" in text:
         says += (
-            "It reads the recipe from a file of its own, which is kept with the original, as it holds values of it, its "
-            "groups, or what would undo the random order."
+            "It reads the recipe from a file of its own, which is kept with the original, as it may hold values of it, "
+            "or what would undo the random order."
         )
     return {"says": says.strip(), "text": text}
 

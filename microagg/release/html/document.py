@@ -135,6 +135,7 @@ def _written(value: float | None, unit: str) -> str:
     if unit == "records":
         return f"{value:,.0f}"
     written = "0" if abs(value) < 5e-7 else number(value) if abs(value) >= 100 else f"{value:.2g}"
+    written = written.replace("-", "−")
     return f"{written} sd" if unit == "sd" else written
 
 

@@ -24,15 +24,15 @@ _INK, _CHOSEN, _OTHER, _FAINT = "#1d2329", "#0b4f82", "#5f6b76", "#c9d0d6"
 _DASHES = ("--", ":", "-.", (0, (6, 2)), (0, (1, 1)), (0, (4, 1, 1, 1, 1, 1)))
 _MARKERS = ("s", "^", "D", "v", "P", "X")
 
-# Inches; more lines than these are drawn alike, and more attributes are left to the table.
-_WIDTH = 5.9
+# In inches. More lines than these are drawn alike, and more attributes are left to the table.
+_WIDTH = 4.6
 _MOST_LINES, _MOST_BARS = len(_DASHES), 12
 
 # What Matplotlib is told by settings that hold for the whole process, so one thread draws at a time.
 _LOCK = threading.Lock()
-_SETTINGS = {
+_SETTINGS: dict[Any, Any] = {
     "font.family": ["DejaVu Sans"],
-    "font.size": 9.0,
+    "font.size": 8.5,
     "svg.fonttype": "none",
     "svg.hashsalt": "microagg",
     "text.parse_math": False,
@@ -63,7 +63,9 @@ def loss_against_k(rows: Rows, own: Mapping[str, Any], name: str) -> str:
     name : str
         What tells the parts of this figure from those of others in the document.
     """
-    with _figure(3.3) as figure:
+    from matplotlib.ticker import MaxNLocator
+
+    with _figure(2.75) as figure:
         axes = figure.add_subplot()
         floors = {row["k"]: row["floor"] for row in rows if row.get("floor") is not None}
         if floors:
@@ -77,7 +79,7 @@ def loss_against_k(rows: Rows, own: Mapping[str, Any], name: str) -> str:
         axes.set_xlabel("k, the smallest group asked for")
         axes.set_ylabel("Information loss, %")
         axes.set_ylim(bottom=0)
-        axes.xaxis.get_major_locator().set_params(integer=True)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         _legend(figure, axes)
         losses = [row["information_loss"] for row in rows]
         return _svg(
@@ -92,7 +94,7 @@ def loss_against_k(rows: Rows, own: Mapping[str, Any], name: str) -> str:
 def risk_and_loss(rows: Rows, own: Mapping[str, Any], name: str) -> str:
     """Return the loss against the share of records found again, the release ``own`` marked if its share is known."""
     known = [row for row in rows if row.get("record_linkage") is not None]
-    with _figure(3.3) as figure:
+    with _figure(2.75) as figure:
         axes = figure.add_subplot()
         for title, part, style in _lines(known, own):
             xs = [100 * row["record_linkage"] for row in part]
@@ -124,13 +126,13 @@ def spreads_and_correlations(attributes: Rows, name: str) -> str:
     if not shown:
         return ""
     places = range(len(shown))
-    with _figure(0.75 + 0.24 * len(shown)) as figure:
+    with _figure(0.85 + 0.22 * len(shown)) as figure:
         left, right = figure.subplots(1, 2, sharey=True)
         left.barh(places, [100 * row["sd_ratio"] for row in shown], color=_CHOSEN, height=0.55)
         left.axvline(100, color=_INK, linewidth=0.8)
-        left.set_xlabel("Standard deviation kept, %")
+        left.set_xlabel("Standard deviation\nkept, %")
         right.barh(places, [row.get("correlation_change") or 0.0 for row in shown], color=_OTHER, height=0.55)
-        right.set_xlabel("A correlation changes by up to")
+        right.set_xlabel("Largest change\nof a correlation")
         right.set_xlim(left=0)
         left.set_yticks(places, [_shown(row["attribute"]) for row in shown])
         left.invert_yaxis()
@@ -177,8 +179,17 @@ def _lines(rows: Rows, own: Mapping[str, Any]) -> Iterator[tuple[str | None, Row
 
 def _mark(axes: Axes, x: float, y: float) -> None:
     """Ring the release."""
-    style = {"markersize": 11, "markerfacecolor": "none", "markeredgecolor": _CHOSEN, "markeredgewidth": 1.8}
-    axes.plot([x], [y], "o", label="this release", zorder=4, **style)
+    axes.plot(
+        [x],
+        [y],
+        "o",
+        markersize=11,
+        markerfacecolor="none",
+        markeredgecolor=_CHOSEN,
+        markeredgewidth=1.8,
+        zorder=4,
+        label="this release",
+    )
 
 
 def _name_ks(axes: Axes, rows: Rows, xs: Sequence[float]) -> None:
@@ -186,12 +197,20 @@ def _name_ks(axes: Axes, rows: Rows, xs: Sequence[float]) -> None:
     for place, (row, x) in enumerate(zip(rows, xs, strict=True)):
         if len(rows) <= 8 or place in (0, len(rows) - 1):
             where = (x, row["information_loss"])
-            axes.annotate(f"k = {row['k']}", where, xytext=(8, 4), textcoords="offset points", fontsize=8)
+            axes.annotate(
+                f"k = {row['k']}",
+                where,
+                xytext=(-7, -6),
+                textcoords="offset points",
+                horizontalalignment="right",
+                verticalalignment="top",
+                fontsize=8,
+            )
 
 
 def _legend(figure: Figure, axes: Axes) -> None:
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, handlelength=2.6, fontsize=8.5)
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, handlelength=2.6, fontsize=8)
 
 
 def _shown(name: object) -> str:

@@ -1,4 +1,4 @@
-"""The promise of a release, its risk and its loss, each in a sentence or two for lay people."""
+"""The promise of a release, its risk, its loss and what stands against it, in a sentence or two for lay people."""
 
 from __future__ import annotations
 
@@ -9,15 +9,20 @@ from microagg.words import percent
 
 
 def promise(report: Report, assessment: Assessment | None) -> dict[str, str]:
-    """Return what is promised, what remains of the risk, and what is lost, as sentences."""
-    return {"promise": _promised(report), "risk": _risk(report, assessment), "loss": _lost(report)}
+    """Return what is promised, what remains of the risk, what is lost and what stands against it, as sentences."""
+    return {
+        "promise": _promised(report),
+        "risk": _risk(report, assessment),
+        "loss": _lost(report),
+        "against": _against(report),
+    }
 
 
 def _promised(report: Report) -> str:
     realized = report.risk.realized_k
     strata = " and strata" if report.risk.strata else ""
     return (
-        f"Nobody in this release stands out by the attributes that others may know: each combination of released "
+        "Nobody in this release stands out by what others are taken to know of a person: each combination of released "
         f"quasi-identifiers{strata} is shared by at least {counted(realized, 'record')}. This was counted on the "
         f"release itself; k = {report.k:,} was asked for."
         if realized > 1
@@ -47,12 +52,33 @@ def _lost(report: Report) -> str:
             if floor is None
             else f" (no release in groups of at least {report.k:,} could lose less than {percent(floor)})"
         )
-        said = f"This costs {percent(lost)} of the differences between records in these attributes{least}."
+        said = (
+            f"Released values lose {percent(lost)} of the spread of these attributes, by which records differ{least}."
+        )
         if report.generalization is None:
             return said
         return f"{said} With categories counted too, {percent(report.generalization.information_loss)} is lost."
     assert report.generalization is not None  # a release has numbers, or measures what groups have in common
     return (
-        f"This costs {percent(report.generalization.information_loss)} of the detail that these attributes have: 0 % "
-        "if nobody's values changed, 100 % if nothing were left."
+        f"Released values lose {percent(report.generalization.information_loss)} of the detail of these attributes: "
+        "0 % would leave them as they were, 100 % would leave nothing."
     )
+
+
+def _against(report: Report) -> str:
+    """Return how many findings say that the file should not be released like this; empty if none does."""
+    stops = [finding for finding in report.findings if finding.level == "stop"]
+    overridden = [finding for finding in stops if finding in report.accepted]
+    left = len(stops) - len(overridden)
+    said = []
+    if left:
+        says = "says" if left == 1 else "say"
+        said.append(
+            f"{counted(left, 'finding')} of the checklist (section 6) {says}: do not release the file like this."
+        )
+    if overridden:
+        why = f" for this reason: {report.reason.removesuffix('.')}" if report.reason else " without a reason given"
+        said.append(
+            f"{counted(len(overridden), 'finding')} that said so {'was' if len(overridden) == 1 else 'were'} overridden{why}."
+        )
+    return " ".join(said)
