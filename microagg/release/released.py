@@ -156,8 +156,8 @@ class Release:
         comparison : DataFrame, optional
             The releases that were compared, a row for each: ``title`` of the method, ``k``, ``information_loss`` in
             percent; and if they are known ``record_linkage``, a share from 0 to 1, and ``floor``, the loss in percent
-            below which no method gets at that k. The row with True in ``chosen`` is this release; without that column,
-            the one of its method and k.
+            below which no method gets at that k, and ``n_records``, if a sample was compared. The row with True in
+            ``chosen`` is this release; without that column, the one of its method and k.
         file : path or bytes, optional
             The file that is released, of which the report has the SHA-256.
         file_name : str, optional

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from microagg.release.released import Release
 
 _NEEDED = ("title", "k", "information_loss")
-_NUMBERS = ("k", "information_loss", "record_linkage", "floor")
+_NUMBERS = ("k", "information_loss", "record_linkage", "floor", "n_records")
 
 # Losses and risks whose relative difference is at most this are the same, to within rounding.
 _ROUNDING = 1e-9
@@ -38,7 +38,7 @@ def compared(comparison: pd.DataFrame, release: Release) -> dict[str, Any]:
     table["chosen"] = _chosen(comparison.loc[table.index], release)
     table = table.sort_values(["title", "k"], kind="stable", ignore_index=True)
     rows = table.astype(object).where(table.notna(), None).to_dict("records")
-    return {"rows": rows, "loss_in_words": _loss(table), "risk_in_words": _risk(table)}
+    return {"rows": rows, "on": _on(comparison, release), "loss_in_words": _loss(table), "risk_in_words": _risk(table)}
 
 
 def _check(comparison: Any) -> None:
@@ -58,6 +58,17 @@ def _chosen(comparison: pd.DataFrame, release: Release) -> pd.Series[bool]:
     method = release.recipe["method"]
     title = "" if method is None else algorithm(method).info.title
     return (comparison["k"] == release.report.k) & (comparison["title"].astype(str) == title)
+
+
+def _on(comparison: pd.DataFrame, release: Release) -> str:
+    """Return that only a sample was compared, if so."""
+    n = comparison["n_records"].max() if "n_records" in comparison else release.report.n_records
+    if not n < release.report.n_records:
+        return ""
+    return (
+        f"Compared were {counted(int(n), 'record')} of the {release.report.n_records:,}, drawn at random: of all "
+        "of them losses are lower, as there are nearer neighbors."
+    )
 
 
 def _loss(table: pd.DataFrame) -> str:

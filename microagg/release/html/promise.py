@@ -78,7 +78,6 @@ def _against(report: Report) -> str:
         )
     if overridden:
         why = f" for this reason: {report.reason.removesuffix('.')}" if report.reason else " without a reason given"
-        said.append(
-            f"{counted(len(overridden), 'finding')} that said so {'was' if len(overridden) == 1 else 'were'} overridden{why}."
-        )
+        were = "was" if len(overridden) == 1 else "were"
+        said.append(f"{counted(len(overridden), 'finding')} that said so {were} overridden{why}.")
     return " ".join(said)
