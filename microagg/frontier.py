@@ -156,6 +156,8 @@ def within_in_words(
         What no partition into groups of at least k loses less than, in percent, by k. Empty where nothing is proven.
     """
     known = rows.dropna(subset=[risk, loss])
+    if known.empty:
+        return f"No {_RISK[risk]} is known yet."
     most_risk, most_loss = limits
     kept = _is_at_most(known[risk], most_risk)
     limit = _at_most(risk, most_risk)

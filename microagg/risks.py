@@ -90,12 +90,6 @@ def with_worst(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(max_reidentification=1.0 / rows["smallest_group"])
 
 
-def prepare() -> None:
-    """Compile what :meth:`Exposed.risks` needs, or load it where an earlier process left it on disk."""
-    X = np.arange(12.0).reshape(6, 2)
-    Exposed(X, pd.DataFrame(index=range(6))).risks(Partition([0, 0, 1, 1, 2, 2], 2))
-
-
 def _varies(values: pd.Series) -> bool:
     return bool((_hashed(values) != _hashed(values.iloc[:1])).any())
 

@@ -121,6 +121,11 @@ def test_the_title_says_which_run_loses_least_within_the_largest_acceptable_risk
     assert summary(nothing, "record_linkage", "information_loss", 9.0) == "No share of records found again is known yet"
 
 
+def test_where_no_risk_is_known_it_says_so():
+    nothing = runs(RISK, LOSS).assign(record_linkage=np.nan)
+    assert within(nothing, (10, 10)) == "No share of records found again is known yet."
+
+
 def test_a_limit_that_is_met_exactly_is_met():
     rows = runs([[0.07] * 3], [[1.0, 2, 3]], ks=(9,))
     assert 100 * 0.07 > 7

@@ -9,7 +9,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.progress import checkpoint
 from microagg.release.assessment import Assessment
 from microagg.release.beside import Beside
-from microagg.release.risks import MOST_COLUMNS, risks
+from microagg.release.risks import MOST_COLUMNS, outliers, risks
 from microagg.release.source import Source
 from microagg.release.utilities import attributes, utilities
 from microagg.validation import quoted
@@ -40,5 +40,6 @@ def assess(
             f"Of {len(source.schema.confidential):,} confidential columns the first {MOST_COLUMNS} were looked into."
         )
     figures = (*risks(beside, sampling_fraction), *utilities(beside, target, notes))
-    checkpoint("Comparing attribute by attribute", 0.95)
-    return Assessment(figures, attributes(beside), beside.n, tuple(notes))
+    checkpoint("Comparing attribute by attribute", 0.9)
+    listed, without = outliers(beside)
+    return Assessment(figures, attributes(beside), listed, without, beside.n, tuple(notes))

@@ -56,6 +56,13 @@ class Assessment:
         that are released as numbers or ranges ``il1s``, ``mean_change``, ``sd_ratio``, ``quantile_change``,
         ``correlation_change``, ``interval_disclosure``, for all ``hellinger`` and ``wasserstein``; NaN where a measure
         does not apply. No original value stands in it.
+    outliers : DataFrame
+        The records that are farthest from all others in a numeric quasi-identifier, the farthest first, at most 20:
+        ``record`` (its place in the release, from 1), ``attribute``, ``outlyingness`` (robust standard deviations from
+        the median) and ``probability`` (with which the nearest released record is its own). For the steward's eyes: it
+        is in neither :meth:`to_frame` nor :meth:`to_dict`.
+    without_outliers : str
+        A sentence on what leaving these out would do; empty where there are none.
     n_records : int
         The records released.
     notes : tuple of str
@@ -64,6 +71,8 @@ class Assessment:
 
     figures: tuple[Figure, ...]
     attributes: pd.DataFrame
+    outliers: pd.DataFrame
+    without_outliers: str
     n_records: int
     notes: tuple[str, ...] = ()
 

@@ -22,6 +22,9 @@ LOOKED_UP = 20_000
 #: figures.
 MOST_COLUMNS = 50
 
+#: So many records are listed that are farthest from all others.
+MOST_OUTLIERS = 20
+
 #: How far the interval of interval disclosure reaches on each side, in standard deviations of the original.
 WIDTH = 0.05
 
@@ -49,6 +52,33 @@ def risks(beside: Beside, sampling_fraction: float | None = None) -> Iterator[Fi
         if name in beside.after.columns
     ]
     yield from sorted(more, key=lambda figure: figure.after, reverse=True)[:MOST_COLUMNS]
+
+
+def outliers(beside: Beside) -> tuple[pd.DataFrame, str]:
+    """Return :attr:`microagg.release.assessment.Assessment.outliers`, and what leaving them out would do."""
+    if not beside.numbers:
+        return pd.DataFrame(columns=["record", "attribute", "outlyingness", "probability"]), ""
+    checkpoint("Looking for outliers", 0.95)
+    X, released = beside.pair
+    most = min(MOST_OUTLIERS, beside.n - 1)
+    sample = LOOKED_UP if beside.n > LOOKED_UP else None
+    linkage = risk.record_linkage(X, released, sample=sample)
+    found = risk.records_at_risk(X, released, most=most, by="outlyingness", linkage=linkage)
+    table = pd.DataFrame(
+        {
+            "record": found.rows + 1,
+            "attribute": [beside.names[j] for j in found.attributes],
+            "outlyingness": found.outlyingness,
+            "probability": found.probability,
+        }
+    )
+    without = risk.leaving_out(X, beside.labels, found.rows)
+    return table, (
+        f"The {counted(most, 'record')} farthest from all others are found with a probability of "
+        f"{_share(float(found.probability.mean()))} on average, against {_share(linkage.share)} of all, and have "
+        f"{percent(without.sse_share)} of what the groups lose: without them the loss would be "
+        f"{percent(without.after)} in place of {percent(without.before)}."
+    )
 
 
 def _classes(before: IntArray, realized_k: int, n_shared: int, n: int) -> Iterator[Figure]:

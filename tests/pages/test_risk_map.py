@@ -7,10 +7,12 @@ import pandas as pd
 import pytest
 
 import microagg
-from microagg import datasets, metrics
+from microagg import datasets, experiment, metrics
+from microagg.experiment import Method, Problem
 from microagg.metrics import risk
 from pages.ui.charts import risk_map
 from pages.ui.charts.risk_map import Limits
+from pages.ui.runs import certificate
 from tests.pages.helpers import decode, figures, open_page, open_survey, plain, settle
 from tests.pages.test_choose_k import losses, wine
 
@@ -85,7 +87,7 @@ def test_confidential_values_are_a_risk_where_there_are_some():
     app.button_group(key="w_risk").set_value("t_closeness")
     settle(app)
     assert app.session_state["choices"].risk == "t_closeness"
-    assert "how far the confidential values of a group are" in plain(app)
+    assert "How far the confidential values of a group lie" in plain(app)
 
 
 def test_what_is_acceptable_is_drawn_and_said_and_stands_in_the_address():
@@ -137,6 +139,20 @@ def test_risks_stand_in_the_table_of_all_runs():
     table = open_page("choose_k", data="wine", ks="3-5", methods="mdav").dataframe[0].value
     assert table["max_reidentification"].tolist() == [1 / 3, 1 / 4, 1 / 5]
     assert table[["record_linkage", "homogeneous", "t_closeness"]].notna().all().all()
+
+
+def test_what_a_search_has_found_is_a_point_like_any_other(monkeypatch):
+    polished = experiment.run_one(Problem.of(wine()), Method("mdav-star", polish=True), 4)
+    monkeypatch.setattr(certificate, "found", lambda _, k: polished if k == 4 else None)
+    app = open_page("choose_k", data="wine", ks="3-5", methods="mdav", measure="risk", risk="record_linkage")
+    x, y = drawn(app)["Best found by search"]
+    X, labels = wine(), polished.partition.labels
+    released = np.array([X[labels == label].mean(axis=0) for label in labels])
+    assert x.tolist() == pytest.approx([100 * risk.record_linkage(X, released).share])
+    assert y.tolist() == pytest.approx([polished.information_loss])
+    assert polished.information_loss in drawn(app)["on the front"][1]
+    table = app.dataframe[0].value.set_index("title").loc["Best found by search"]
+    assert table["max_reidentification"] == 1 / polished.partition.sizes.min()
 
 
 # --- categories -------------------------------------------------------------------------------------------------------

@@ -46,3 +46,25 @@ def test_what_is_computed_here_replaces_what_is_stored():
     app = open_page("choose_k", data="simu", ks="3-6", methods="mdav-star")
     assert "came with the package" not in plain(app)
     assert landscape.stored("simu", 0, Method("mdav-star", {}), [3]).shape[0] == 1
+
+
+@pytest.mark.usefixtures("nothing_runs")
+def test_the_map_has_the_stored_points_where_their_risk_follows_from_k():
+    query = {"data": "simu", "ks": "3-6", "methods": "mdav-star", "measure": "risk"}
+    app = open_page("choose_k", **query)
+    own = landscape.stored("simu", 0, Method("mdav-star", {}), [3, 4, 5, 6])
+    [line] = [trace for trace in figures(app)[0]["data"] if trace["name"] == "MDAV*"]
+    assert decode(line["x"]).tolist() == pytest.approx((100 / own["smallest_group"]).tolist())
+    assert decode(line["y"]).tolist() == pytest.approx(own["information_loss"].tolist())
+    # Who is found again only a partition can tell, and none is stored.
+    app = open_page("choose_k", **query, risk="record_linkage")
+    [figure] = figures(app)
+    assert [note["text"] for note in figure["layout"]["annotations"]] == ["The first points appear here in a moment."]
+
+
+def test_points_of_which_a_risk_is_not_known_yet_are_counted(monkeypatch):
+    query = {"data": "simu", "ks": "3-4", "methods": "mdav-star", "measure": "risk", "risk": "record_linkage"}
+    open_page("choose_k", **query)
+    monkeypatch.setattr(jobs, "sweep", lambda *_: Job("none", 0))
+    app = open_page("choose_k", **query | {"ks": "3-6"})
+    assert "Of 2 runs this risk is not known yet" in plain(app)

@@ -183,3 +183,18 @@ def test_of_very_many_columns_those_that_lose_most_are_compared_and_it_is_said(m
     assert len(compared) == 3
     assert compared["attribute"].tolist() == found.attributes["attribute"].tolist()[:3]
     assert any("the 3 that lose most were compared one by one" in note for note in found.notes)
+
+
+def test_outliers_are_those_farthest_from_the_median_and_stand_in_nothing_that_is_passed_on():
+    found = assessed(quasi_identifiers=["age", "shoe"])
+    ages = PEOPLE["age"]
+    deviation = 1.482602218505602 * (ages - ages.median()).abs().median()
+    most = ((ages - ages.median()).abs() / deviation).max()
+    assert found.outliers.loc[0, "outlyingness"] >= most - 1e-9
+    assert found.outliers["outlyingness"].is_monotonic_decreasing
+    assert set(found.outliers["record"]) <= set(range(1, 7))
+    assert "without them the loss would be" in found.without_outliers
+    assert "outlyingness" not in json.dumps(found.to_dict())
+    of_categories = assessed(quasi_identifiers=["town"], taxonomies={"town": {"anywhere": ["a", "b", "c"]}})
+    assert of_categories.outliers.empty
+    assert of_categories.without_outliers == ""

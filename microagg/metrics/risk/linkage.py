@@ -33,8 +33,10 @@ _UNITS = 16
 # Directions with less than this fraction of the variance of the widest one have none but for rounding.
 _NO_VARIANCE = 1e-10
 
-# How many records a thread looks up between two checkpoints.
-_RECORDS_AT_A_TIME = 4_000
+# How many records a thread looks up between two checkpoints: as many as would take some tenths of a second if each were
+# compared with all released ones, within these limits.
+_TERMS_AT_A_TIME = 200_000_000
+_RECORDS_AT_A_TIME = (16, 4_000)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,18 +150,19 @@ def _space(original: FloatArray, masked: FloatArray, *, whiten: bool) -> _Space:
     points, distinct = original - center, masked[first] - center
     noise = _UNITS * np.finfo(np.float64).eps * np.maximum(np.abs(original).max(axis=0), np.abs(masked).max(axis=0))
     if whiten:
-        weights = _whitening(points)
+        weights = _whitening(points, noise)
         points, distinct, noise = points @ weights, distinct @ weights, noise @ np.abs(weights)
     return _Space(points, distinct, own, sizes, float(np.linalg.norm(noise)))
 
 
-def _whitening(centered: FloatArray) -> FloatArray:
+def _whitening(centered: FloatArray, noise: FloatArray) -> FloatArray:
     """Return W, shape (d, d), with W Wᵀ the pseudo-inverse of the covariance of attributes in units of their own.
 
-    It turns them as little as it can: the tree divides along attributes, and groups often do.
+    It turns them as little as it can: the tree divides along attributes, and groups often do. Attributes that vary by
+    no more than their ``noise``, shape (d,), are constant.
     """
     deviations = np.sqrt(np.mean(np.square(centered), axis=0))
-    units = np.divide(1.0, deviations, out=np.zeros(len(deviations)), where=deviations > 0.0)
+    units = np.divide(1.0, deviations, out=np.zeros(len(deviations)), where=deviations > noise)
     standardized = centered * units
     variances, directions = np.linalg.eigh(standardized.T @ standardized / len(centered))
     kept = variances > _NO_VARIANCE * max(float(variances[-1]), 0.0)
@@ -178,7 +181,8 @@ def _probabilities(space: _Space, rows: IntArray) -> FloatArray:
         _look_up(space, tree, order[start:stop], found[start:stop])
 
     with ThreadPoolExecutor(threads.THREADS) as executor:
-        stretch = _RECORDS_AT_A_TIME * threads.THREADS
+        fewest, most = _RECORDS_AT_A_TIME
+        stretch = min(max(fewest, _TERMS_AT_A_TIME // space.distinct.size), most) * threads.THREADS
         for start in range(0, len(rows), stretch):
             checkpoint("linking records", start / len(rows))
             threads.in_parts(executor, look_up, start, min(start + stretch, len(rows)), threads.THREADS)

@@ -52,7 +52,9 @@ class Uniqueness:
 
 
 def uniqueness(frame: pd.DataFrame, columns: Sequence[Hashable]) -> Uniqueness:
-    """Return how many records are alone in having their values of ``columns``, and the sizes of all such classes.
+    """Return how many records are alone in having their values of ``columns`` (the fewer the better), and all classes.
+
+    A class is the set of records that are equal in these columns.
 
     Whoever knows these values of a person in the file finds a unique record for certain, one of a class of s with
     probability 1/s (Samarati 2001; Sweeney 2002). A missing value counts as a value of its own.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.metrics.utility.columns import Column, columns_of
 from microagg.metrics.utility.propensity_score import check_draw
 from microagg.progress import checkpoint
-from microagg.validation import FloatArray, IntArray, check_frame
+from microagg.validation import FloatArray, IntArray, check_frame, is_whole
 
 #: From how many records :func:`prediction` learns and is tested by default, half of them each.
 SAMPLE = 50_000
@@ -25,6 +25,12 @@ LEAST_RECORDS, LEAST_PER_CLASS = 40, 4
 #: How many classes there may be.
 MOST_CLASSES = 50
 
+#: How many features there may be: the time grows with them whatever the number of records.
+MOST_FEATURES = 300
+
+# Of few records halves are drawn several times, as long as these are at most so many in all, and chance counts less.
+_RECORDS_REPEATED = 10_000
+_MOST_REPEATS = 10
 # Categories that the model tells apart: it takes no more than 255 values.
 _MOST_CATEGORIES = 250
 # Below this advantage over the baseline there is nothing that a release could keep.
@@ -33,7 +39,7 @@ _LEAST_ADVANTAGE = 0.01
 
 @dataclass(frozen=True)
 class Prediction:
-    """What :func:`prediction` returns.
+    """What :func:`prediction` returns. Metrics are means over the repeats.
 
     Attributes
     ----------
@@ -47,7 +53,9 @@ class Prediction:
     baseline : float
         The metric of always predicting the mean, or the most frequent class, of the originals learned from.
     n_train, n_test : int
-        How many records were learned from, and on how many others the metric was taken.
+        How many records were learned from, and on how many others the metric was taken, in each repeat.
+    repeats : int
+        How often halves were drawn.
     """
 
     task: Literal["regression", "classification"]
@@ -57,6 +65,7 @@ class Prediction:
     baseline: float
     n_train: int
     n_test: int
+    repeats: int
 
     @property
     def kept(self) -> float | None:
@@ -77,6 +86,7 @@ def prediction(
     *,
     random_state: int = 0,
     sample: int = SAMPLE,
+    repeats: int | None = None,
 ) -> Prediction:
     """Return how well a target is predicted after learning from the release, and from the originals; high is good.
 
@@ -97,12 +107,14 @@ def prediction(
         Of the draw, and of the models.
     sample : int
         Of more records so many are drawn.
+    repeats : int, optional
+        How often halves are drawn; by default as often as 10,000 records allow, at least once and at most 10 times.
 
     Raises
     ------
     ParameterError
-        If there are no features, the target or a feature twice is among them, or ``sample`` or ``random_state`` is not
-        a whole number, of at least :data:`LEAST_RECORDS` and 0.
+        If there are no features or more than :data:`MOST_FEATURES`, the target or a feature twice is among them, or
+        ``sample``, ``random_state`` or ``repeats`` is not a whole number, of at least :data:`LEAST_RECORDS`, 0 and 1.
     DataError
         As :func:`microagg.metrics.utility.columns.columns_of`; if the target is constant, also in one of the halves,
         has more than :data:`MOST_CLASSES` classes, or one of fewer than :data:`LEAST_PER_CLASS` records; or if there
@@ -116,38 +128,99 @@ def prediction(
     (2017), LightGBM.
     """
     check_draw(sample, random_state, LEAST_RECORDS)
+    if repeats is not None and (not is_whole(repeats) or repeats < 1):
+        raise ParameterError(f"repeats must be a whole number of at least 1, or None, not {repeats!r}.")
     _check_features(target, features)
     check_frame(before)
     check_frame(after)
     goal, *columns = columns_of(before, after, [target, *features], matched=True)
     classes = _is_classes(goal)
     _check_target(goal, classes)
-    train, test = _halves(goal.before, classes, sample, random_state)
-    X, released, categorical = _inputs(columns, train)
-    y, baseline = goal.before, _baseline(goal.before, train, test, classes)
-
-    def tested(inputs: FloatArray, outputs: FloatArray) -> float:
-        predicted = _learned(inputs[train], outputs[train], X[test], categorical, classes, random_state)
-        return _metric(y[test], predicted, classes)
-
-    checkpoint("learning from the originals", 0.0)
-    own = tested(X, y)
-    checkpoint("learning from the release", 0.5)
-    other = tested(released, goal.after)
+    n = min(len(before), sample)
+    count = max(1, min(_MOST_REPEATS, _RECORDS_REPEATED // n)) if repeats is None else repeats
+    rng, metrics = np.random.default_rng(random_state), np.empty((count, 3))
+    for at in range(count):
+        train, test = _halves(goal.before, classes, sample, rng)
+        inputs = _inputs(columns, train)
+        trial = _Trial(inputs, train, test, goal.before, classes, random_state)
+        checkpoint("learning from the originals", at / count)
+        metrics[at, 0] = trial.metric(trial.learned(inputs.before, goal.before))
+        checkpoint("learning from the release", (at + 0.5) / count)
+        metrics[at, 1] = trial.metric(trial.learned(inputs.after, goal.after))
+        metrics[at, 2] = trial.metric(trial.guessed())
+    own, other, baseline = (float(value) for value in metrics.mean(axis=0))
     return Prediction(
         task="classification" if classes else "regression",
         metric="accuracy" if classes else "R²",
         original=own,
         released=other,
         baseline=baseline,
-        n_train=len(train),
-        n_test=len(test),
+        n_train=n - n // 2,
+        n_test=n // 2,
+        repeats=count,
     )
+
+
+class _Inputs(NamedTuple):
+    """The features before and after, each of shape (n, d), and which of them are categories."""
+
+    before: FloatArray
+    after: FloatArray
+    categorical: NDArray[np.bool_]
+
+
+class _Trial(NamedTuple):
+    """One draw of the halves: the positions of the records of each, and what all models of it have in common."""
+
+    inputs: _Inputs
+    train: IntArray
+    test: IntArray
+    y: FloatArray
+    classes: bool
+    random_state: int
+
+    def learned(self, X: FloatArray, y: FloatArray) -> FloatArray:
+        """Return what a model that has learned ``y`` from ``X`` predicts for the originals that are held out."""
+        from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+        from threadpoolctl import threadpool_limits
+
+        X, y = X[self.train], y[self.train]
+        if (y == y[0]).all():
+            return np.full(len(self.test), y[0])
+        kind = HistGradientBoostingClassifier if self.classes else HistGradientBoostingRegressor
+        model = kind(
+            # A round grows a tree for each class: of many classes, fewer rounds.
+            max_iter=max(20, 100 // len(np.unique(y))) if self.classes else 50,
+            learning_rate=0.2,
+            max_leaf_nodes=16,
+            min_samples_leaf=10,
+            early_stopping=False,
+            categorical_features=self.inputs.categorical,
+            random_state=self.random_state,
+        )
+        # On two threads it is no quicker, and on cores that others use it waits for them many times over.
+        with threadpool_limits(1, user_api="openmp"):
+            return np.asarray(model.fit(X, y).predict(self.inputs.before[self.test]))
+
+    def guessed(self) -> FloatArray:
+        """Return the mean, or the most frequent class, of the originals learned from, for each that is held out."""
+        learned = self.y[self.train]
+        values, counts = np.unique(learned, return_counts=True)
+        return np.full(len(self.test), values[counts.argmax()] if self.classes else learned.mean())
+
+    def metric(self, predicted: FloatArray) -> float:
+        """Return the accuracy of predicted classes, or R² of predicted numbers."""
+        y = self.y[self.test]
+        if self.classes:
+            return float((y == predicted).mean())
+        return 1.0 - float(np.square(y - predicted).sum() / np.square(y - y.mean()).sum())
 
 
 def _check_features(target: Any, features: Sequence[Any]) -> None:
     if isinstance(features, str) or len(features) == 0:
         raise ParameterError("features must be a list of one column name or more.")
+    if len(features) > MOST_FEATURES:
+        raise ParameterError(f"features must name at most {MOST_FEATURES} columns, not {len(features):,}.")
     if target in features:
         raise ParameterError(f"features must not name the target {target!r}.")
     twice = [name for at, name in enumerate(features) if name in features[:at]]
@@ -184,9 +257,9 @@ def _check_target(goal: Column, classes: bool) -> None:
         )
 
 
-def _halves(y: FloatArray, classes: bool, sample: int, random_state: int) -> tuple[IntArray, IntArray]:
+def _halves(y: FloatArray, classes: bool, sample: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
     """Return the positions of the records to learn from and of those to test on, each class in both."""
-    rows = np.random.default_rng(random_state).permutation(len(y))[:sample]
+    rows = rng.permutation(len(y))[:sample]
     if classes:
         rows = rows[np.argsort(y[rows], kind="stable")]
     train, test = rows[::2], rows[1::2]
@@ -198,14 +271,13 @@ def _halves(y: FloatArray, classes: bool, sample: int, random_state: int) -> tup
     return train, test
 
 
-def _inputs(columns: Sequence[Column], train: IntArray) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
-    """Return the features before and after, each of shape (n, d), and which of them are categories."""
+def _inputs(columns: Sequence[Column], train: IntArray) -> _Inputs:
     tables = []
     for column in columns:
         pair = (column.before, column.after)
         tables.append(pair if column.numeric else _frequent(pair, train))
     X, released = (np.column_stack([table[side] for table in tables]) for side in (0, 1))
-    return X, released, np.array([not column.numeric for column in columns])
+    return _Inputs(X, released, np.array([not column.numeric for column in columns]))
 
 
 def _frequent(codes: tuple[FloatArray, FloatArray], train: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -217,42 +289,3 @@ def _frequent(codes: tuple[FloatArray, FloatArray], train: IntArray) -> tuple[Fl
     most = np.argsort(-counts, kind="stable")[:_MOST_CATEGORIES]
     ranks[most] = np.arange(len(most))
     return ranks[one], ranks[other]
-
-
-def _learned(
-    X: FloatArray, y: FloatArray, unseen: FloatArray, categorical: NDArray[np.bool_], classes: bool, random_state: int
-) -> FloatArray:
-    """Return what a model that has learned ``y`` from ``X`` predicts for ``unseen``."""
-    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-    from threadpoolctl import threadpool_limits
-
-    if (y == y[0]).all():
-        return np.full(len(unseen), y[0])
-    kind = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
-    model = kind(
-        # A round grows a tree for each class: of many classes, fewer rounds.
-        max_iter=max(20, 100 // len(np.unique(y))) if classes else 50,
-        learning_rate=0.2,
-        max_leaf_nodes=16,
-        min_samples_leaf=10,
-        early_stopping=False,
-        categorical_features=categorical,
-        random_state=random_state,
-    )
-    # On two threads it is no quicker, and on cores that others use it waits for them many times over.
-    with threadpool_limits(1, user_api="openmp"):
-        return np.asarray(model.fit(X, y).predict(unseen))
-
-
-def _baseline(y: FloatArray, train: IntArray, test: IntArray, classes: bool) -> float:
-    if not classes:
-        return _metric(y[test], np.full(len(test), y[train].mean()), classes)
-    values, counts = np.unique(y[train], return_counts=True)
-    return _metric(y[test], np.full(len(test), values[counts.argmax()]), classes)
-
-
-def _metric(y: FloatArray, predicted: FloatArray, classes: bool) -> float:
-    """Return the accuracy of predicted classes, or R² of predicted numbers."""
-    if classes:
-        return float((y == predicted).mean())
-    return 1.0 - float(np.square(y - predicted).sum() / np.square(y - y.mean()).sum())

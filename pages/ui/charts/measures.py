@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
+from microagg.metrics.risk import MEASURES
 from pages.ui.charts import theme
 from pages.ui.charts.layout import finish
 
@@ -102,45 +103,26 @@ CATEGORIES = {
 #: The measure that stands for a map of two others: a risk and a loss.
 MAP = "risk"
 
-#: What a risk map can have across, each a share in the results.
+# Of several confidential attributes a risk is that of the worst.
+_WORST = " Of several confidential attributes it is the worst."
+
+
+def _risk(name: str, label: str, axis: str, further: str = "") -> Measure:
+    """Return how the screen shows a risk, a share in the results, with what the package says about it."""
+    own = MEASURES[name]
+    meaning = f"**{label}** ({own.title[0].lower()}{own.title[1:]}): {own.meaning}{further}"
+    return Measure(label, axis, "{:.4g} %", meaning, factor=100, steep=True)
+
+
+#: What a risk map can have across.
 RISKS = {
-    "max_reidentification": Measure(
-        "Worst record",
-        "risk of the worst record: 1 / smallest group (%)",
-        "{:.4g} %",
-        "**Worst record**: whoever knows all quasi-identifiers of a person, and that this person is in the file, finds the "
-        "right record with a probability of at most 1 / the size of the smallest group.",
-        factor=100,
-        steep=True,
+    "max_reidentification": _risk(
+        "max_reidentification", "Worst record", "risk of the worst record: 1 / smallest group (%)"
     ),
-    "record_linkage": Measure(
-        "Found again",
-        "records found again by linkage (% of records)",
-        "{:.4g} %",
-        "**Found again**: somebody who knows the original values of all takes for each person the nearest released "
-        "record, at random among equally near ones. So many are the right ones.",
-        factor=100,
-        steep=True,
-    ),
-    "homogeneous": Measure(
-        "One value",
-        "records in groups with one confidential value (% of records)",
-        "{:.4g} %",
-        "**One value**: in so many records' groups, all have the same confidential value, so that whoever finds "
-        "the group of a person learns it without knowing which record is theirs. Of several confidential attributes it is "
-        "the worst.",
-        factor=100,
-        steep=True,
-    ),
-    "t_closeness": Measure(
-        "t-closeness",
-        "t-closeness: the farthest of a group from all records (%)",
-        "{:.4g} %",
-        "**t-closeness**: how far the confidential values of a group are from those of all records, at most: 0 % where each "
-        "group has the same ones, so that nothing is learned of a person by finding the group; 100 % at worst. Of several "
-        "confidential attributes it is the worst.",
-        factor=100,
-        steep=True,
+    "record_linkage": _risk("record_linkage", "Found again", "records found again by linkage (% of records)"),
+    "homogeneous": _risk("homogeneous", "One value", "records in groups with one confidential value (%)", _WORST),
+    "t_closeness": _risk(
+        "t_closeness", "t-closeness", "t-closeness: the farthest of a group from all records (%)", _WORST
     ),
 }
 

@@ -58,7 +58,8 @@ def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
         return
     for part in ("risk", "utility"):
         figures = found.part(part)
-        first = [figure for key in _FIRST[part] for figure in figures if figure.measure.key == key]
+        of_key = {key: [figure for figure in figures if figure.measure.key == key] for key in _FIRST[part]}
+        first = [_worst(own) for own in of_key.values() if own]
         st.markdown(f"**{_TITLES[part]}**")
         _tiles(first)
         others = [figure for figure in figures if figure not in first]
@@ -66,9 +67,17 @@ def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
             with st.expander(f"{len(others)} further figures"):
                 _table(others)
     _attributes(found.attributes)
+    if found.without_outliers:
+        _outliers(found)
     for note in found.notes:
         st.caption(escape_markdown(note))
     _questions(release)
+
+
+def _worst(figures: Sequence[Figure]) -> Figure:
+    """Return the worst of several figures of one measure, the first among equals."""
+    sign = 1.0 if figures[0].measure.better == "low" else -1.0
+    return max(figures, key=lambda figure: sign * figure.after)
 
 
 def _tiles(figures: Sequence[Figure]) -> None:
@@ -152,6 +161,31 @@ def _attributes(table: pd.DataFrame) -> None:
             height="content" if len(table) <= 14 else 500,
             column_config=columns,
         )
+
+
+def _outliers(found: Assessment) -> None:
+    with st.expander("Who carries the risk?"):
+        st.markdown(escape_markdown(found.without_outliers))
+        st.dataframe(
+            found.outliers,
+            hide_index=True,
+            width="stretch",
+            height=300,
+            column_config={
+                "record": st.column_config.NumberColumn(
+                    "Record", help="Its place in the release, from 1.", width="small"
+                ),
+                "attribute": "Farthest in",
+                "outlyingness": st.column_config.NumberColumn(
+                    "Away from the median (robust sd)",
+                    format="%.1f",
+                    help="1.4826 · median absolute deviation is one; above 3.5 a value is a possible outlier "
+                    "(Iglewicz & Hoaglin 1993).",
+                ),
+                "probability": st.column_config.NumberColumn("Found by distance", format="percent"),
+            },
+        )
+        st.caption("This list is for you: it is in no file and no report.")
 
 
 def _questions(release: Release) -> None:

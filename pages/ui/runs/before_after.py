@@ -18,7 +18,6 @@ from pages.ui.charts import release as charts
 from pages.ui.charts import theme
 from pages.ui.charts.layout import show_figure
 from pages.ui.data.workspace import Workspace
-from pages.ui.runs import figures
 from pages.ui.runs import release as releases
 from pages.ui.text import count, escape_markdown, number, percent, shortened
 
@@ -30,9 +29,10 @@ _SHOWN_BESIDE, _SHOWN_CORRELATED, _SHOWN_CHANGES = 30, 60, 200
 def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
     """Draw all that changed."""
     before, changes, (names, old, new) = _changes(identity, release, workspace)
-    report = release.report
-    loss = None if report.loss is None else report.loss.information_loss
-    figures.show(loss, None if report.generalization is None else vars(report.generalization), release.partition.sizes)
+    sizes = release.partition.sizes
+    st.caption(
+        f"{count(len(sizes), 'group')} of {sizes.min():,} to {sizes.max():,} records, {sizes.mean():.3g} on average."
+    )
     _attributes(changes, workspace.d)
     left, right = st.columns(2) if len(names) > 1 else (st.container(), None)
     with left:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -45,16 +46,16 @@ def draw(
     """Draw the map of ``what``, a risk and a loss, of rows that may still be few; ``select`` is called after a click."""
     risk, loss = what
     choices, measure = state.current(), measures.RISKS[risk]
-    rows = certificate.with_found(workspace, rows, ks)
-    known = rows.dropna(subset=[risk, loss]) if risk in rows else rows.iloc[:0]
+    # Asked for whatever there is, as its state is shown below.
+    limits = _limits(workspace, ks, risk, loss)
+    rows = _all(workspace, rows, ks, risk)
+    known = rows if rows.empty else rows.dropna(subset=[risk, loss])
     if known.empty:
         figure = risk_map.waiting(risk, loss, numeric=workspace.is_numeric)
         show_figure(figure, title=measure.label, key="waiting", alt="No method has been run yet.")
         return
     show_figure(
-        risk_map.risk_map(
-            known, risk, loss, _limits(workspace, ks, risk, loss), (methods.chosen(workspace), choices.k)
-        ),
+        risk_map.risk_map(known, risk, loss, limits, (methods.chosen(workspace), choices.k)),
         title=frontier.summary(known, risk, loss, choices.risk_limit),
         key=CHART,
         on_select=select,
@@ -62,11 +63,17 @@ def draw(
         alt=f"A loss against a risk, {measure.label}: {count(len(known), 'run')}, which the table below lists, too.",
     )
     if missing := len(rows) - len(known):
-        st.caption(f"{count(missing, 'point')} that came with the package appear as they are computed here.")
+        st.caption(f"Of {count(missing, 'run')} this risk is not known yet: they appear as they are computed here.")
     st.caption(
         f"Strong points are on the front: no other run is as low in both. Lines join the k of a method. {measure.meaning}"
         f"{_openly(workspace, risk)}"
     )
+
+
+def _all(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], risk: str) -> pd.DataFrame:
+    """Return the rows with those that a search has found, and with a column of the risk, be it known of none."""
+    rows = certificate.with_found(workspace, rows, ks)
+    return rows if risk in rows else rows.assign(**{risk: np.nan})
 
 
 def _openly(workspace: Workspace, risk: str) -> str:
@@ -109,7 +116,7 @@ def helper(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tu
     """Draw what is acceptable, and what that leaves."""
     risk, loss = what
     choices = state.current()
-    rows = certificate.with_found(workspace, rows, ks)
+    rows = _all(workspace, rows, ks, risk)
     left, right = st.columns([1, 4], vertical_alignment="center")
     with left:
         state.bound(

@@ -35,7 +35,7 @@ def figures(before, after, labels):
         "hellinger": utility.hellinger(before, after).value,
         "wasserstein": utility.wasserstein(before, after).value,
         "pmse": utility.propensity(before, after).pmse,
-        "prediction": utility.prediction(*frames, "c", ["a", "b"]).kept,
+        "prediction": utility.prediction(*frames, "c", ["a", "b"], repeats=2).kept,
     }
 
 
