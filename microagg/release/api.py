@@ -2,152 +2,28 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from microagg.classes import numbered
-from microagg.errors import ConstantColumnWarning, DataError, ParameterError
+from microagg.errors import ConstantColumnWarning, DataError
 from microagg.kernels.local_search.iterated import improve
 from microagg.partition import Partition, partition_within
 from microagg.release import recipe as recipes
-from microagg.release.assessment import Assessment
 from microagg.release.findings import Finding, find
 from microagg.release.measures import Loss, Utility
 from microagg.release.prepare import Prepared, prepare
 from microagg.release.recoding import Recoding, recode
+from microagg.release.released import Release
 from microagg.release.report import Generalization, Report, Risk
-from microagg.release.source import Source
 from microagg.release.weights import replace as replace_weights
 from microagg.schema import ROLES
-from microagg.validation import IntArray, check_frame, counted, quoted
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Release:
-    """A protected file and what is to be known about it.
-
-    Attributes
-    ----------
-    frame : DataFrame
-        The protected file.
-    partition : Partition
-        The groups of the released records, in their order.
-    report : Report
-        What the release loses and guarantees.
-    recipe : dict
-        What :func:`replay` needs, besides the original file, to reproduce the release; JSON can hold it. It has
-        digests of the original values, so it belongs with the original, not with the release.
-    """
-
-    frame: pd.DataFrame
-    partition: Partition
-    report: Report
-    recipe: dict[str, Any]
-    _source: Source | None = field(default=None, kw_only=True)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled and copied: not the original file, which must not go where the release goes."""
-        return self.__dict__ | {"_source": None}
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """What is to be known before releasing the file; see :func:`microagg.release.findings.find`."""
-        return self.report.findings
-
-    def accept(self, *codes: str, reason: str = "") -> Self:
-        """Return the same release with a report that says that it is released in spite of some findings.
-
-        Parameters
-        ----------
-        *codes : str
-            The codes of these findings; those of them that are "ok" need no acceptance and stay out of it.
-        reason : str, optional
-            Why. With what was accepted before, reasons add up.
-
-        Raises
-        ------
-        ParameterError
-            If no code is given, or there is no finding with a code, or only such as are "ok".
-        """
-        report = self.report
-        doubtful = [finding for finding in report.findings if finding.level != "ok"]
-        known = list(dict.fromkeys(finding.code for finding in doubtful))
-        unknown = [code for code in codes if code not in known]
-        if unknown or not codes:
-            what = f"there is no stop or warning {quoted(unknown)}" if unknown else "no code was given"
-            there_are = f"the codes are {quoted(known)}" if known else "there is none to be accepted"
-            raise ParameterError(f"{what}: {there_are}.")
-        accepted = tuple(finding for finding in doubtful if finding.code in codes or finding in report.accepted)
-        reasons = "; ".join(filter(None, (report.reason, reason)))
-        return replace(self, report=replace(report, accepted=accepted, reason=reasons))
-
-    def assess(self, *, target: Any = None, sampling_fraction: float | None = None) -> Assessment:
-        """Return how likely records are found, what is learned of whom, and what analysts still get right.
-
-        Risks: who is alone with which quasi-identifiers before and after; records that are found by their distance,
-        plain or by Mahalanobis, looked up for at most 20,000 records; released values near their originals; what
-        classes say of each confidential column; and what each column does that is neither. Utility: what numbers and
-        distributions lose, how well a model tells released records from originals, and how well one predicts that
-        learned from the release. Each figure says its source; see :mod:`microagg.metrics.risk` and
-        :mod:`microagg.metrics.utility`.
-
-        Parameters
-        ----------
-        target : column name, optional
-            The column that a model is to predict from the quasi-identifiers.
-        sampling_fraction : float, optional
-            If the file is a random sample, which share of the population it is: then it is estimated how many records
-            would be alone in the population.
-
-        Raises
-        ------
-        DataError
-            If the release was pickled or copied, so that the originals are not at hand; or the release has no such
-            column, or one from which nothing can be learned.
-        ParameterError
-            If the fraction is not above 0 and at most 1.
-        """
-        from microagg.release.assessing import assess  # which needs scikit-learn and SciPy
-
-        if self._source is None:
-            raise DataError(
-                "this release was copied or loaded, and the original is not kept with it: make it again by "
-                "microagg.replay(frame, release.recipe), and assess that."
-            )
-        return assess(self, self._source, target=target, sampling_fraction=sampling_fraction)
-
-    def __repr__(self) -> str:
-        report = self.report
-        lost = []
-        if report.loss is not None:
-            lost.append(f"IL={report.loss.information_loss:.4g} %")
-        if report.generalization is not None:
-            lost.append(f"Total-IL={report.generalization.information_loss:.4g} %")
-        return (
-            f"Release({counted(report.n_records, 'record')}, {counted(report.risk.n_groups, 'group')} "
-            f"{self._method}, k={report.k}, realized k={report.risk.realized_k}, {', '.join(lost)})"
-        )
-
-    def script(self, file: str | os.PathLike[str] = "", **options: Any) -> str:
-        """Return a program that makes this release from ``file``; see :func:`microagg.release.script.script`."""
-        from microagg.release.script import script  # which needs microaggregate
-
-        return script(self.recipe, file, **options)
-
-    @property
-    def _method(self) -> str:
-        method = self.recipe["method"]
-        how = f"by {method}"
-        if self.report.given:
-            how = "given" if method is None else f"given, begun {how}"
-        return f"{how}, polished" if self.report.polished else how
+from microagg.validation import IntArray, check_frame
 
 
 def microaggregate(

@@ -15,7 +15,7 @@ from microagg.release.utilities import attributes, utilities
 from microagg.validation import quoted
 
 if TYPE_CHECKING:
-    from microagg.release.api import Release
+    from microagg.release.released import Release
 
 
 def assess(

@@ -27,9 +27,7 @@ _NONE = "–"
 
 def assessment(workspace: Workspace, release: Release, identity: Hashable) -> Assessment | None:
     """Return what is to be said of a release; while it is measured, or cannot be, show that and return None."""
-    choices = state.current()
-    target = _target(release)
-    fraction = choices.population / 100.0 if 0.0 < choices.population < 100.0 else None
+    target, fraction = _asked(release)
     found: Assessment | None = jobs.once(
         "assessment",
         (identity, target, fraction),
@@ -39,6 +37,18 @@ def assessment(workspace: Workspace, release: Release, identity: Hashable) -> As
         workspace.n_complete,
     )
     return found
+
+
+def known(release: Release, identity: Hashable) -> Assessment | None:
+    """Return what is to be said of a release if it has been measured, drawing nothing."""
+    found: Assessment | None = jobs.made("assessment", (identity, *_asked(release)))
+    return found
+
+
+def _asked(release: Release) -> tuple[Hashable | None, float | None]:
+    """Return the column to be predicted and the sampling fraction that are chosen."""
+    population = state.current().population
+    return _target(release), population / 100.0 if 0.0 < population < 100.0 else None
 
 
 def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
