@@ -137,7 +137,8 @@ def _of_weighted(beside: Beside, known: tuple[Hashable, ...], weights: FloatArra
         risk.MEASURES["individual_risk"],
         found,
         "If a weight says how many persons a record stands for, whoever knows the true quasi-identifiers of all of "
-        f"them finds a record with a probability of {_share(found)} on average; in the original file, of {_share(was)}.",
+        f"them finds a record with a probability of {_share(found)} on average; in the original file, of "
+        f"{_share(was)}.",
         was,
     )
 
