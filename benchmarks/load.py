@@ -39,7 +39,11 @@ ENDLESS = "data=simu&methods=rimhm&methods=iterated-local-search&methods=mdav&ks
 CURVE = ".js-plotly-plot .scatterlayer .trace .points path"
 # The last that is drawn of each page, on the way to a release; of "Choose k" the first points.
 TABLE = "[data-testid=stDataFrame] >> nth=1"
-LAST_DRAWN = {"Choose k": CURVE, "Clusters": "h3:has-text('that lose most')", "Release": "h3:has-text('3. Before')"}
+LAST_DRAWN = {
+    "Choose k": CURVE,
+    "Clusters": "h3:has-text('that lose most')",
+    "Release": "h3:has-text('Before and after')",
+}
 FLOOR, WHOLE = "no method can get below", "The floor is whole"
 
 

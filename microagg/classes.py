@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,6 +60,11 @@ def combined(first: IntArray, *others: IntArray) -> IntArray:
         # Numbered anew after each column, so that the product stays below the square of the number of records.
         numbers = pd.factorize(numbers * (int(codes.max()) + 2) + codes + 1)[0]
     return numbers.astype(np.int64, copy=False)
+
+
+def numbered(frame: pd.DataFrame, columns: Sequence[Hashable]) -> IntArray:
+    """Return the number of each record's combination of values of ``columns``, from 0, shape (n,)."""
+    return combined(*(coded(frame[column]) for column in columns))
 
 
 def below(classes: IntArray, k: int) -> Below:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from microagg.errors import ParameterError
 
 
-def smallest_k(risk: float) -> int:
+def smallest_k(risk: Any) -> int:
     """Return the smallest k at which the risk of a record, 1 / k, is at most ``risk``.
 
     Raises
@@ -21,8 +22,8 @@ def smallest_k(risk: float) -> int:
     >>> smallest_k(0.09)
     12
     """
-    if not 0 < risk <= 1:
-        raise ParameterError(f"a risk of {risk:g} is none that a group can have: give a number above 0 and at most 1.")
+    if not isinstance(risk, (int, float)) or not 0 < risk <= 1:
+        raise ParameterError(f"a risk of {risk} is none that a group can have: give a number above 0 and at most 1.")
     k = max(math.floor(1 / risk), 1)
     return k if 1 / k <= risk else k + 1
 

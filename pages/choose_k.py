@@ -7,9 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from microagg import metrics, sweeps
-from microagg.experiment import Method
 from microagg.ks import spread
-from microagg.risks import with_worst
 from microagg.rules import RULES
 from microagg.tables import to_csv
 from microagg.variants import VARIANTS
@@ -19,7 +17,7 @@ from pages.ui.charts.layout import show_figure
 from pages.ui.charts.measures import MAP, RISKS, measures
 from pages.ui.data import comparison, methods
 from pages.ui.data.workspace import Workspace, chosen_workspace
-from pages.ui.runs import certificate, floor, jobs, risk_map, stored
+from pages.ui.runs import certificate, compared, floor, jobs, risk_map
 from pages.ui.text import count, escape_markdown, listing
 
 _CHART = "loss_chart"
@@ -50,7 +48,7 @@ def body() -> None:
     job = jobs.sweep(workspace, cells)
 
     def draw() -> None:
-        rows = _rows(workspace, variants, ks)
+        rows = compared.rows(workspace, variants, ks)
         if on_map:
             risk_map.draw(workspace, rows, ks, on_map, lambda: _select(risk_map.CHART))
         else:
@@ -63,7 +61,7 @@ def body() -> None:
         jobs.watch(job, draw)
         return
     jobs.ended_early("sweep")
-    rows = _rows(workspace, variants, ks)
+    rows = compared.rows(workspace, variants, ks)
     if not rows.empty:
         searching = certificate.is_searching()
         floor.while_rising(workspace, ks, draw)
@@ -85,23 +83,6 @@ def _options(workspace: Workspace) -> str:
         shown = widgets.pick_measure(labels, "w_measure")
         comparison.controls(workspace)
     return shown
-
-
-def _rows(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]) -> pd.DataFrame:
-    """Return the results so far, with the name and title of each variant."""
-    parts = []
-    for method, name in variants.items():
-        part = jobs.results().table(workspace, [(method, k) for k in ks])
-        missing = [k for k in ks if part.empty or k not in set(part["k"])]
-        known = stored.rows(workspace, method, missing) if missing else pd.DataFrame()
-        part = pd.concat(
-            [table.assign(stored=at) for table, at in ((part, False), (known, True)) if not table.empty] or [part]
-        )
-        if not part.empty:
-            # A label says which parameters were chosen, but not by what name a setting is known.
-            is_setting = VARIANTS[name].fixed or VARIANTS[name].penalty
-            parts.append(part.assign(variant=name, title=methods.title(name) if is_setting else method.label))
-    return with_worst(pd.concat(parts, ignore_index=True)) if parts else pd.DataFrame()
 
 
 def _say_stored(rows: pd.DataFrame) -> None:
@@ -173,7 +154,7 @@ def _select(chart: str) -> None:
     if name in VARIANTS and choices.best:
         workspace = chosen_workspace()
         [method] = methods.sweep_methods(workspace, [name])
-        rows = _rows(workspace, {method: name}, [int(k)])
+        rows = compared.rows(workspace, {method: name}, [int(k)])
         if not rows.empty:
             state.set_params(VARIANTS[name].key, rows["settings"].iloc[0])
     chosen = {"method": name} if name in VARIANTS or name == state.FOUND else {}

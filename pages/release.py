@@ -1,11 +1,11 @@
-"""Release: a checklist first, what changed, and the files."""
+"""Release: a checklist first, the files, risk and utility, and what changed."""
 
 import streamlit as st
 
 from pages.ui import shell, state
 from pages.ui.data import methods
 from pages.ui.data.workspace import Workspace, chosen_workspace
-from pages.ui.runs import before_after, checklist, files
+from pages.ui.runs import assessed, before_after, checklist, files, report
 from pages.ui.runs import release as releases
 from pages.ui.text import count, escape_markdown
 
@@ -27,10 +27,15 @@ def body() -> None:
         return
     data, counted = releases.written(identity, choices.format, release, workspace)
     st.subheader("1. Checklist")
-    ready = checklist.show(workspace, release, checklist.findings(workspace, release, counted), identity)
+    found = checklist.findings(workspace, release, counted)
+    ready = checklist.show(workspace, release, found, identity)
     st.subheader("2. Files")
-    files.show(workspace, checklist.accepted(release, identity), data, ready=ready)
-    st.subheader("3. Before and after")
+    accepted = checklist.accepted(release, identity)
+    files.show(workspace, accepted, data, ready=ready)
+    report.show(workspace, accepted, identity, found, data)
+    st.subheader("3. Risk and utility")
+    assessed.show(workspace, release, identity)
+    st.subheader("4. Before and after")
     before_after.show(workspace, release, identity)
 
 

@@ -15,7 +15,7 @@ def test_the_smallest_k_keeps_the_risk(risk, k):
     assert k == 1 or 1 / (k - 1) > risk
 
 
-@pytest.mark.parametrize("risk", [0.0, -0.1, 1.1, float("nan")])
+@pytest.mark.parametrize("risk", [0.0, -0.1, 1.1, float("nan"), "0.1", None])
 def test_what_is_no_risk_is_refused(risk):
     with pytest.raises(ParameterError, match="above 0 and at most 1"):
         smallest_k(risk)

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from microagg.method import Method
 from microagg.registry import ALGORITHMS
+from microagg.validation import check_choice
 from microagg.variants import VARIANTS
 
 #: The data sets, the yardsticks of the literature first; all are z-scored, with all their quasi-identifiers.
@@ -33,5 +34,12 @@ METHODS: Mapping[str, Method] = _methods()
 
 
 def title(name: str) -> str:
-    """Return what tables and charts call a method of :data:`METHODS`, such as ``V-MDAV (best γ)``."""
+    """Return what tables and charts call a method of :data:`METHODS`, such as ``V-MDAV (best γ)``.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such method.
+    """
+    check_choice("name", name, list(METHODS))
     return VARIANTS[name].title if name in VARIANTS else METHODS[name].label

@@ -1,6 +1,6 @@
 """What a partition costs and guarantees."""
 
-from microagg.metrics import bounds, generalization, risk
+from microagg.metrics import bounds, generalization, risk, utility
 from microagg.metrics.bounds import gap
 from microagg.metrics.losing import (
     Losing,
@@ -31,4 +31,5 @@ __all__ = [
     "risk",
     "sse",
     "sst",
+    "utility",
 ]

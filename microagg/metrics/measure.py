@@ -22,8 +22,9 @@ class Measure:
         Which direction is good.
     bounds : tuple of float
         The lowest and the highest value that it can have; infinity where there is none.
-    unit : {"share", "sd", "records", "nats", "number"}
-        A share is from 0 to 1 and is shown in percent, "sd" counts standard deviations of the original.
+    unit : {"share", "percent", "sd", "records", "nats", "number"}
+        A share is from 0 to 1 and is shown in percent, "percent" counts these already, and "sd" counts standard
+        deviations of the original.
     formula : str
         As plain text.
     source : str
@@ -35,6 +36,6 @@ class Measure:
     meaning: str
     better: Literal["low", "high"]
     bounds: tuple[float, float]
-    unit: Literal["share", "sd", "records", "nats", "number"]
+    unit: Literal["share", "percent", "sd", "records", "nats", "number"]
     formula: str
     source: str

@@ -1,10 +1,12 @@
 """Releases of a file: :func:`microaggregate` makes one, :func:`replay` makes it again from its recipe."""
 
-from microagg.release.api import Release, microaggregate, replay
+from microagg.release.api import microaggregate, replay
+from microagg.release.assessment import Assessment, Figure
 from microagg.release.changes import attribute_changes, correlation_changes, distribution
 from microagg.release.export import check_export
 from microagg.release.findings import Finding
 from microagg.release.recoding import CATEGORIES, STATISTICS
+from microagg.release.released import Release
 from microagg.release.remedies import Change, Remedy, loss_finding, try_remedies
 from microagg.release.report import Report
 from microagg.release.rounding import ROUNDINGS
@@ -15,7 +17,9 @@ __all__ = [
     "RELEASE_WEIGHTS",
     "ROUNDINGS",
     "STATISTICS",
+    "Assessment",
     "Change",
+    "Figure",
     "Finding",
     "Release",
     "Remedy",

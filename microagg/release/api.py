@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from microagg.errors import ConstantColumnWarning, DataError, ParameterError
+from microagg.classes import numbered
+from microagg.errors import ConstantColumnWarning, DataError
 from microagg.kernels.local_search.iterated import improve
 from microagg.partition import Partition, partition_within
 from microagg.release import recipe as recipes
@@ -20,91 +19,11 @@ from microagg.release.findings import Finding, find
 from microagg.release.measures import Loss, Utility
 from microagg.release.prepare import Prepared, prepare
 from microagg.release.recoding import Recoding, recode
+from microagg.release.released import Release
 from microagg.release.report import Generalization, Report, Risk
 from microagg.release.weights import replace as replace_weights
 from microagg.schema import ROLES
-from microagg.validation import IntArray, check_frame, counted, quoted
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Release:
-    """A protected file and what is to be known about it.
-
-    Attributes
-    ----------
-    frame : DataFrame
-        The protected file.
-    partition : Partition
-        The groups of the released records, in their order.
-    report : Report
-        What the release loses and guarantees.
-    recipe : dict
-        What :func:`replay` needs, besides the original file, to reproduce the release; JSON can hold it. It has
-        digests of the original values, so it belongs with the original, not with the release.
-    """
-
-    frame: pd.DataFrame
-    partition: Partition
-    report: Report
-    recipe: dict[str, Any]
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """What is to be known before releasing the file; see :func:`microagg.release.findings.find`."""
-        return self.report.findings
-
-    def accept(self, *codes: str, reason: str = "") -> Self:
-        """Return the same release with a report that says that it is released in spite of some findings.
-
-        Parameters
-        ----------
-        *codes : str
-            The codes of these findings; those of them that are "ok" need no acceptance and stay out of it.
-        reason : str, optional
-            Why. With what was accepted before, reasons add up.
-
-        Raises
-        ------
-        ParameterError
-            If no code is given, or there is no finding with a code, or only such as are "ok".
-        """
-        report = self.report
-        doubtful = [finding for finding in report.findings if finding.level != "ok"]
-        known = list(dict.fromkeys(finding.code for finding in doubtful))
-        unknown = [code for code in codes if code not in known]
-        if unknown or not codes:
-            what = f"there is no stop or warning {quoted(unknown)}" if unknown else "no code was given"
-            there_are = f"the codes are {quoted(known)}" if known else "there is none to be accepted"
-            raise ParameterError(f"{what}: {there_are}.")
-        accepted = tuple(finding for finding in doubtful if finding.code in codes or finding in report.accepted)
-        reasons = "; ".join(filter(None, (report.reason, reason)))
-        return replace(self, report=replace(report, accepted=accepted, reason=reasons))
-
-    def __repr__(self) -> str:
-        report = self.report
-        lost = []
-        if report.loss is not None:
-            lost.append(f"IL={report.loss.information_loss:.4g} %")
-        if report.generalization is not None:
-            lost.append(f"Total-IL={report.generalization.information_loss:.4g} %")
-        return (
-            f"Release({counted(report.n_records, 'record')}, {counted(report.risk.n_groups, 'group')} "
-            f"{self._method}, k={report.k}, realized k={report.risk.realized_k}, {', '.join(lost)})"
-        )
-
-    def script(self, file: str | os.PathLike[str] = "", **options: Any) -> str:
-        """Return a program that makes this release from ``file``; see :func:`microagg.release.script.script`."""
-        from microagg.release.script import script  # which needs microaggregate
-
-        return script(self.recipe, file, **options)
-
-    @property
-    def _method(self) -> str:
-        method = self.recipe["method"]
-        how = f"by {method}"
-        if self.report.given:
-            how = "given" if method is None else f"given, begun {how}"
-        return f"{how}, polished" if self.report.polished else how
+from microagg.validation import IntArray, check_frame
 
 
 def microaggregate(
@@ -333,17 +252,18 @@ def _release(prepared: Prepared) -> Release:
     for name, column in zip(prepared.schema.quasi_identifiers, recoding.columns, strict=True):
         released[name] = column
     _forget_categories(released, prepared.source.given)
-    risk = Risk.of(released, prepared.schema, partition, prepared.strata)
+    classes = numbered(released, (*prepared.schema.quasi_identifiers, *prepared.schema.strata))
+    risk = Risk.of(classes, partition, prepared.strata)
     if risk.realized_k < prepared.k:
         raise RuntimeError(
             f"microagg broke its promise: the release has a class of {risk.realized_k} records, fewer than "
             f"k={prepared.k}; it is withheld. Please report this."
         )
-    report = _report(prepared, released, partition, recoding, risk)
+    report = _report(prepared, released, partition, recoding, risk, _findings(prepared, released, classes))
     if prepared.order is not None:
         released = released.iloc[prepared.order].reset_index(drop=True)
         partition = Partition(partition.labels[prepared.order], prepared.k)
-    return Release(released, partition, report, recipes.write(prepared, recoding))
+    return Release(released, partition, report, recipes.write(prepared, recoding), _source=prepared.source)
 
 
 def _forget_categories(released: pd.DataFrame, given: pd.DataFrame) -> None:
@@ -380,7 +300,14 @@ def _part(prepared: Prepared, rows: IntArray) -> Partition:
     return prepared.estimator.fit(X, classes).partition_
 
 
-def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, recoding: Recoding, risk: Risk) -> Report:
+def _report(
+    prepared: Prepared,
+    released: pd.DataFrame,
+    partition: Partition,
+    recoding: Recoding,
+    risk: Risk,
+    findings: tuple[Finding, ...],
+) -> Report:
     schema, numbers = prepared.schema, prepared.numbers
     lost = utility = common = None
     if recoding.values is not None and numbers is not None:
@@ -408,13 +335,13 @@ def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, re
         given=prepared.labels is not None,
         polished=prepared.polish,
         shuffled=prepared.shuffle is not None,
-        findings=_findings(prepared, released),
+        findings=findings,
         filled=prepared.source.filled,
     )
 
 
-def _findings(prepared: Prepared, released: pd.DataFrame) -> tuple[Finding, ...]:
+def _findings(prepared: Prepared, released: pd.DataFrame, classes: IntArray) -> tuple[Finding, ...]:
     original = prepared.frame.iloc[np.flatnonzero(prepared.kept)] if prepared.n_dropped else prepared.frame
     shuffled = prepared.shuffle is not None
     schema, dropped = prepared.schema, prepared.n_dropped
-    return find(released, original, schema, prepared.k, n_dropped=dropped, shuffled=shuffled)
+    return find(released, original, schema, prepared.k, n_dropped=dropped, shuffled=shuffled, classes=classes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,20 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_integer_dtype, is_numeric_dtype
 
 from microagg.columns import bin_edges
-from microagg.release.measures import correlations
+from microagg.metrics.utility.correlations import correlations
 from microagg.release.report import Report
 from microagg.schema import Schema
 from microagg.validation import FloatArray, IntArray
 
 
-def attribute_changes(before: pd.DataFrame, after: pd.DataFrame, schema: Schema, report: Report) -> pd.DataFrame:
+def attribute_changes(
+    before: pd.DataFrame,
+    after: pd.DataFrame,
+    schema: Schema,
+    report: Report,
+    *,
+    columns: Sequence[Hashable] | None = None,
+) -> pd.DataFrame:
     """Return what each quasi-identifier lost, a row for each, those that lost most first.
 
     Parameters
@@ -29,6 +36,8 @@ def attribute_changes(before: pd.DataFrame, after: pd.DataFrame, schema: Schema,
     schema : Schema
     report : Report
         That of the release.
+    columns : sequence of hashable, optional
+        The quasi-identifiers that are wanted, by default all.
 
     Returns
     -------
@@ -38,17 +47,16 @@ def attribute_changes(before: pd.DataFrame, after: pd.DataFrame, schema: Schema,
         ``mean_after``, ``sd_before``, ``sd_after``, in its own units, NaN but for numbers that are released as numbers.
     """
     moments = {a.name: a for a in report.utility.attributes} if report.utility is not None else {}
-    lost = {} if report.loss is None else dict(report.loss.attributes)
-    lost |= {} if report.generalization is None else report.generalization.attributes
+    lost = report.lost
     figures = ("mean_before", "mean_after", "sd_before", "sd_after")
     rows = []
-    for name in schema.quasi_identifiers:
+    for name in sorted(schema.quasi_identifiers if columns is None else columns, key=lost.__getitem__, reverse=True):
         own = moments.get(name) if is_numeric_dtype(before[name]) else None
         rows.append(
             {"attribute": name, "lost": lost[name], "changed": _changed(before[name], after[name])}
             | {figure: getattr(own, figure, np.nan) for figure in figures}
         )
-    return pd.DataFrame(rows).sort_values("lost", ascending=False, kind="stable", ignore_index=True)
+    return pd.DataFrame(rows)
 
 
 def correlation_changes(

@@ -69,7 +69,7 @@ def check_export(
         text = f"The file {name!r} has {quoted(identifiers)}, which name the records: write it again without them."
         return Finding("stop", "bytes", identifiers, text)
     found = [_find(column, table, name) for column in (*schema.quasi_identifiers, *schema.strata)]
-    count = classes.below(classes.combined(*(classes.coded(table[column]) for column in found)), k)
+    count = classes.below(classes.numbered(table, found), k)
     what = f"combination of quasi-identifiers{' and strata' if schema.strata else ''}"
     if count.records:
         text = (

@@ -12,7 +12,7 @@ import pandas as pd
 from pandas.api.types import is_datetime64_any_dtype
 
 from microagg import classes
-from microagg.classes import Below
+from microagg.classes import Below, numbered
 from microagg.release import counting
 from microagg.release.counting import Rarity, Uniform
 from microagg.schema import ROLES, Schema
@@ -70,6 +70,7 @@ def find(
     *,
     n_dropped: int = 0,
     shuffled: bool = False,
+    classes: IntArray | None = None,
 ) -> tuple[Finding, ...]:
     """Return what is to be known of a release, in a fixed order of codes.
 
@@ -120,8 +121,12 @@ def find(
         How many records of the file were left out for lack of a quasi-identifier.
     shuffled : bool, default False
         Whether the order of the records is a random one.
+    classes : array of int, shape (n,), optional
+        The number of each record's class, from 0, where they are known already.
     """
-    file = _File(released, original, schema, k)
+    if classes is None:
+        classes = numbered(released, (*schema.quasi_identifiers, *schema.strata))
+    file = _File(released, original, schema, k, classes)
     return (
         *_identifiers(file),
         *_undecided(file),
@@ -144,6 +149,7 @@ class _File:
     original: pd.DataFrame
     schema: Schema
     k: int
+    classes: IntArray
     _coded: dict[Hashable, IntArray] = field(default_factory=dict)
 
     @property
@@ -154,10 +160,6 @@ class _File:
         if name not in self._coded:
             self._coded[name] = classes.coded(self.released[name])
         return self._coded[name]
-
-    @cached_property
-    def classes(self) -> IntArray:
-        return classes.combined(*map(self.codes, (*self.schema.quasi_identifiers, *self.schema.strata)))
 
     @cached_property
     def undeclared(self) -> tuple[Hashable, ...]:

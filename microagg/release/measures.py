@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
 from microagg.metrics import bounds, loss
+from microagg.metrics.utility.correlations import correlation_changes
+from microagg.metrics.utility.pairs import means_and_deviations
 from microagg.partition import Partition
 from microagg.release.source import Numbers
 from microagg.release.strata import Part
 from microagg.scaling import centered
 from microagg.validation import FloatArray
-
-# A standard deviation below this fraction of what it was consists of rounding errors, and so do its correlations.
-_VANISHED = 1e-9
-# Rows of a matrix of correlations that are computed together: of 10,000 columns, the whole matrix has 0.8 GB.
-_AT_ONCE = 1_024
 
 
 @dataclass(frozen=True)
@@ -138,11 +135,9 @@ class Utility:
         """Return what replacing ``numbers.X`` by ``replaced``, shape (n, d), changes."""
         names = numbers.names
         weights = numbers.weights
-        mean, sd, _ = _moments(numbers.X, weights)
-        mean_after, sd_after, _ = _moments(replaced, weights)
-        largest, i, j = _largest_changes(numbers.X, replaced, weights)
-        change = float(largest[i])
-        compared = change >= 0.0
+        mean, sd, _ = means_and_deviations(numbers.X, weights)
+        mean_after, sd_after, _ = means_and_deviations(replaced, weights)
+        changes = correlation_changes(numbers.X, replaced, weights)
         return cls(
             attributes=tuple(
                 AttributeUtility(
@@ -151,56 +146,13 @@ class Utility:
                     mean_after=float(mean_after[j]),
                     sd_before=float(sd[j]),
                     sd_after=float(sd_after[j]),
-                    correlation_change=float(largest[j]) if largest[j] >= 0.0 else None,
+                    correlation_change=None if np.isnan(changes.attributes[j]) else float(changes.attributes[j]),
                 )
                 for j, name in enumerate(names)
             ),
-            correlation_change=change if compared else None,
-            correlation_pair=(names[i], names[j]) if compared else None,
+            correlation_change=changes.largest,
+            correlation_pair=None if changes.pair is None else (names[changes.pair[0]], names[changes.pair[1]]),
         )
-
-
-def correlations(
-    X: FloatArray, replaced: FloatArray, weights: FloatArray | None = None
-) -> tuple[FloatArray, FloatArray]:
-    """Return the correlations of the columns of ``X``, shape (n, d), and those of what replaces them; each (d, d).
-
-    With ``weights``, shape (n,), they are weighted. NaN where a column is constant, before or after.
-    """
-    [(_, before, after)] = _correlations_by_rows(X, replaced, weights, X.shape[1])
-    return before, after
-
-
-def _correlations_by_rows(
-    X: FloatArray, replaced: FloatArray, weights: FloatArray | None, most: int
-) -> Iterator[tuple[int, FloatArray, FloatArray]]:
-    """Yield ``most`` rows of both matrices of :func:`correlations` at a time, with the number of the first."""
-    _, sd, before = _moments(X, weights)
-    _, sd_after, after = _moments(replaced, weights)
-    defined = (sd > 0.0) & (sd_after > _VANISHED * sd)
-    scaled = [own / np.where(defined, spread, 1.0) for own, spread in ((before, sd), (after, sd_after))]
-    for start in range(0, X.shape[1], most):
-        rows = slice(start, start + most)
-        one, other = (_correlations(own, rows, weights) for own in scaled)
-        for matrix in (one, other):
-            matrix[~defined[rows]] = np.nan
-            matrix[:, ~defined] = np.nan
-        yield start, one, other
-
-
-def _largest_changes(X: FloatArray, replaced: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, int, int]:
-    """Return the largest change of a correlation of each column, shape (d,), and the two columns of the largest of all.
-
-    It is -1 where none can be compared: a column's correlation with itself is always 1, and some are undefined.
-    """
-    largest, partners = np.empty(X.shape[1]), np.empty(X.shape[1], dtype=np.int64)
-    for start, before, after in _correlations_by_rows(X, replaced, weights, _AT_ONCE):
-        change = np.nan_to_num(np.abs(after - before), nan=-1.0)
-        np.fill_diagonal(change[:, start:], -1.0)
-        rows = slice(start, start + len(change))
-        largest[rows], partners[rows] = change.max(axis=1), change.argmax(axis=1)
-    i = int(largest.argmax())
-    return largest, i, int(partners[i])
 
 
 def _percent(part: float, whole: float) -> float:
@@ -210,20 +162,3 @@ def _percent(part: float, whole: float) -> float:
 def _summed(squares: FloatArray, weights: FloatArray | None) -> FloatArray:
     """Return the sum of each column."""
     return squares.sum(axis=0) if weights is None else (squares * weights[:, np.newaxis]).sum(axis=0)
-
-
-def _moments(X: FloatArray, weights: FloatArray | None) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return mean, standard deviation and deviations from the mean of each column; 0 exactly where it is constant."""
-    low, center, deviations = centered(X, weights)
-    constant = X.max(axis=0) == low
-    deviations[:, constant] = 0.0
-    squares = np.square(deviations)
-    variance = squares.mean(axis=0) if weights is None else np.average(squares, axis=0, weights=weights)
-    return np.where(constant, low, low + center), np.sqrt(variance), deviations
-
-
-def _correlations(scaled: FloatArray, rows: slice, weights: FloatArray | None) -> FloatArray:
-    own = scaled[:, rows]
-    if weights is None:
-        return np.clip(own.T @ scaled / len(scaled), -1.0, 1.0)
-    return np.clip((own * weights[:, np.newaxis]).T @ scaled / weights.sum(), -1.0, 1.0)

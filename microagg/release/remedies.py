@@ -13,8 +13,9 @@ import pandas as pd
 
 from microagg.errors import ConstantColumnWarning, ParameterError
 from microagg.progress import checkpoint
-from microagg.release.api import Release, microaggregate
+from microagg.release.api import microaggregate
 from microagg.release.findings import Finding
+from microagg.release.released import Release
 from microagg.release.report import Report
 from microagg.release.strata import keys
 from microagg.schema import Schema

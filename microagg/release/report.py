@@ -16,8 +16,7 @@ from microagg.partition import Partition
 from microagg.records import Records
 from microagg.release.findings import Finding
 from microagg.release.measures import Loss, Utility
-from microagg.release.strata import Part, keys
-from microagg.schema import Schema
+from microagg.release.strata import Part
 from microagg.validation import FloatArray, IntArray, counted, plain, quoted
 
 # Means that differ by less than this fraction differ by rounding errors.
@@ -79,10 +78,11 @@ class Risk:
     strata: tuple[Stratum, ...]
 
     @classmethod
-    def of(cls, released: pd.DataFrame, schema: Schema, partition: Partition, parts: Sequence[Part]) -> Self:
-        """Return what ``released`` guarantees, with its groups (``partition``) and its strata (``parts``)."""
-        table = keys(released, (*schema.quasi_identifiers, *schema.strata))
-        classes = table.groupby(list(table.columns), sort=False, dropna=False, observed=True).ngroup().to_numpy()
+    def of(cls, classes: IntArray, partition: Partition, parts: Sequence[Part]) -> Self:
+        """Return what a release guarantees whose records are of ``classes``, shape (n,), numbered from 0.
+
+        ``partition`` has its groups, ``parts`` its strata: one of all records, and without values, if there are none.
+        """
         sizes = np.bincount(classes)
         realized = int(sizes.min())
         own = sizes[classes]
@@ -96,7 +96,7 @@ class Risk:
             strata=tuple(
                 Stratum(values, len(rows), len(np.unique(partition.labels[rows])), int(own[rows].min()))
                 for rows, values in parts
-                if schema.strata
+                if values
             ),
         )
 
@@ -207,6 +207,12 @@ class Report:
     accepted: tuple[Finding, ...] = ()
     reason: str = ""
     filled: tuple[Filled, ...] = ()
+
+    @property
+    def lost(self) -> dict[Hashable, float]:
+        """What is lost of each quasi-identifier, in percent of Total-IL where that is measured, otherwise of the IL."""
+        of_numbers = {} if self.loss is None else self.loss.attributes
+        return dict(of_numbers) | ({} if self.generalization is None else self.generalization.attributes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as nested dicts and lists that JSON can hold."""

@@ -28,6 +28,7 @@ def script(
     reading: Mapping[str, Any] | None = None,
     out: str | os.PathLike[str] | None = None,
     recipe_file: str | os.PathLike[str] | None = None,
+    by_recipe: bool = False,
 ) -> str:
     """Return a program, ready to run, that makes the release of ``recipe`` from its file and writes it.
 
@@ -49,6 +50,8 @@ def script(
         ``people_protected.csv`` for ``people.xlsx``, in the folder of the program.
     recipe_file : path, optional
         The recipe as JSON, for groups found elsewhere; by default ``people_recipe.json``.
+    by_recipe : bool
+        Whether the program reads the recipe from that file in any case, so that no choice stands in it.
 
     Raises
     ------
@@ -61,7 +64,7 @@ def script(
         raise ParameterError("a release is made from a file or from a data set: name one of them.")
     source, stem = os.fspath(file), dataset or PurePath(file).stem
     target = os.fspath(out) if out is not None else f"{stem}_protected.csv"
-    replayed = recipe.get("labels") is not None
+    replayed = by_recipe or recipe.get("labels") is not None
     lines = [
         *(["import json"] if replayed else []),
         "from pathlib import Path",

@@ -161,7 +161,8 @@ def check_text(series: pd.Series[Any], name: str, ending: str, most: int | None 
 
 def _distinct(series: pd.Series[Any]) -> Any:
     """Return the texts of a column without those that are missing, each once."""
-    return (series if isinstance(series.dtype, pd.StringDtype) else as_text(series)).dropna().unique()
+    texts = series if isinstance(series.dtype, pd.StringDtype) else as_text(series)
+    return [text for text in texts.unique() if isinstance(text, str)]
 
 
 def _is_number(series: pd.Series[Any]) -> bool:

@@ -22,6 +22,10 @@ from microagg.validation import check_frame, check_unique_columns
 #: The endings of the files that :func:`write_table` writes.
 WRITTEN_ENDINGS = (".csv", ".parquet", ".xlsx", ".dta", ".sav")
 
+# How many cells pandas writes at a time: each time it converts every column anew, which takes most of the time where
+# there are thousands of columns and few records at a time.
+_CELLS = 2_000_000
+
 # A spreadsheet takes text that starts with one of these for a formula.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -73,10 +77,11 @@ def write_table(frame: pd.DataFrame, name: str) -> bytes:
     """
     ending = _ending_of(name)
     names = _names(frame)
-    columns = {given: frame.iloc[:, j].reset_index(drop=True) for j, given in enumerate(names)}
+    plain = frame.reset_index(drop=True)
+    columns = {given: plain.iloc[:, j] for j, given in enumerate(names)}
     _check_texts(columns, ending)
     if ending == ".csv":
-        return to_csv(frame.reset_index(drop=True)).encode()
+        return to_csv(plain).encode()
     if ending == ".parquet":
         return write_parquet(columns, name)
     if ending == ".xlsx":
@@ -139,13 +144,16 @@ def to_csv(frame: pd.DataFrame) -> str:
     columns: dict[int, Any] = {}
     for j, (_, series) in enumerate(table.items()):
         columns[j] = series
-        if _may_hold_text(series):
+        if isinstance(series.dtype, pd.StringDtype) and not series.str.startswith(_FORMULA_STARTS, na=False).any():
+            returns = returns or bool(series.str.contains("\r", regex=False, na=False).any())
+        elif _may_hold_text(series):
             cells = [_harmless(cell) for cell in series.astype(object)]
             columns[j] = pd.Series(cells, index=table.index, dtype=object)
             returns = returns or any(isinstance(cell, str) and "\r" in cell for cell in cells)
     written = pd.DataFrame(columns, index=table.index).set_axis(names, axis=1)
     # Only with this line ending does the writer put quotes around a bare carriage return within a cell.
-    return written.to_csv(index=False, lineterminator="\r\n" if returns else "\n")
+    rows = max(1, _CELLS // max(1, written.shape[1]))
+    return written.to_csv(index=False, lineterminator="\r\n" if returns else "\n", chunksize=rows)
 
 
 def _harmless(cell: Any) -> Any:

@@ -122,6 +122,8 @@ class Choices:
     exact: bool = False  # means are released with all their digits, not rounded as the file is
     weights: str = _one_of(("mean", "keep", "drop"), "mean")  # how a column of weights is released
     shuffle: int = -1  # the seed by which the released records are shuffled; below 0: they are not
+    predicts: str = ""  # the column that a model is to predict from the release; empty: none
+    population: float = 100.0  # how many percent of the population the file is a sample of; 100: no sample
     format: str = _one_of((".csv", ".parquet", ".xlsx", ".dta", ".sav"), ".csv")  # of the protected file
     attribute: str = ""  # whose order or taxonomy is looked at; empty: the first
     paper: str = _one_of(literature.PAPERS, "thaeter-reischuk")
@@ -273,7 +275,7 @@ def bound(widget: Callable[..., Any], label: str, field: str, *, key: str = "", 
 def choose_data(name: str) -> None:
     """Work on another data set; what was decided about the columns of the one before is forgotten."""
     default = Choices()
-    own = ("columns", "agreed", "entered", "classes", "x", "y", "attribute", "sample")
+    own = ("columns", "agreed", "entered", "classes", "x", "y", "attribute", "predicts", "population", "sample")
     update(data=name, **{field: getattr(default, field) for field in own})
 
 

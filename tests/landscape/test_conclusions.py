@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
-from microagg import landscape
+from microagg import ParameterError, landscape
 from microagg.landscape import conclusions
 from tests.landscape.small import small
 
@@ -64,3 +65,9 @@ def test_the_front_says_how_many_are_worth_trying(small):
         "to within 1 % and 20 %"
     )
     assert "Each of these 2 methods is worth trying: " in conclusions.of_pareto(table[table["front"]])
+
+
+def test_a_method_that_was_not_measured_has_no_title():
+    assert landscape.title("v-mdav-best") == "V-MDAV (best γ)"
+    with pytest.raises(ParameterError, match="not 'nope'"):
+        landscape.title("nope")

@@ -48,6 +48,14 @@ def test_ranges_and_categories_change_where_the_group_differs():
     assert table.set_index("attribute")["changed"].to_dict() == {"age": 50, "town": 50, "born": 50}
     assert table["lost"].is_monotonic_decreasing
     assert table["attribute"][0] == "town"
+    assert release.report.lost == dict(zip(table["attribute"], table["lost"], strict=True))
+
+
+def test_only_the_attributes_asked_for_are_looked_at_and_those_that_lose_most_stand_first():
+    _, release, table = changed(["age", "town", "born"], statistic="generalize", method="k-member")
+    schema = Schema.infer(PEOPLE, ["age", "town", "born"])
+    two = attribute_changes(PEOPLE, release.frame, schema, release.report, columns=["born", "town"])
+    pd.testing.assert_frame_equal(two, table[table["attribute"] != "age"].reset_index(drop=True))
     assert table[["mean_before", "sd_after"]].isna().all(axis=None)
 
 

@@ -150,18 +150,19 @@ def _space(original: FloatArray, masked: FloatArray, *, whiten: bool) -> _Space:
     points, distinct = original - center, masked[first] - center
     noise = _UNITS * np.finfo(np.float64).eps * np.maximum(np.abs(original).max(axis=0), np.abs(masked).max(axis=0))
     if whiten:
-        weights = _whitening(points)
+        weights = _whitening(points, noise)
         points, distinct, noise = points @ weights, distinct @ weights, noise @ np.abs(weights)
     return _Space(points, distinct, own, sizes, float(np.linalg.norm(noise)))
 
 
-def _whitening(centered: FloatArray) -> FloatArray:
+def _whitening(centered: FloatArray, noise: FloatArray) -> FloatArray:
     """Return W, shape (d, d), with W Wᵀ the pseudo-inverse of the covariance of attributes in units of their own.
 
-    It turns them as little as it can: the tree divides along attributes, and groups often do.
+    It turns them as little as it can: the tree divides along attributes, and groups often do. Attributes that vary by
+    no more than their ``noise``, shape (d,), are constant.
     """
     deviations = np.sqrt(np.mean(np.square(centered), axis=0))
-    units = np.divide(1.0, deviations, out=np.zeros(len(deviations)), where=deviations > 0.0)
+    units = np.divide(1.0, deviations, out=np.zeros(len(deviations)), where=deviations > noise)
     standardized = centered * units
     variances, directions = np.linalg.eigh(standardized.T @ standardized / len(centered))
     kept = variances > _NO_VARIANCE * max(float(variances[-1]), 0.0)

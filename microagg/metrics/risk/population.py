@@ -82,7 +82,8 @@ def population_uniques(sizes: ArrayLike, sampling_fraction: float, estimator: st
     - "pitman" fits Pitman's sampling formula to the sizes by maximum likelihood, 0 < α < 1, and returns the expected
       number of classes of one among the records of the population (Hoshino 2001).
     - "auto" is Pitman's up to a sampling fraction of 0.1 and Zayatz's above, which is the rule of Dankar, El Emam,
-      Neisa & Roffey 2012 without their third estimator, the slide negative binomial.
+      Neisa & Roffey 2012 without their third estimator, the slide negative binomial: above 0.1 they, and ARX, take the
+      lower of that and Zayatz's.
 
     ARX offers both. Both are zero if no record is unique in the sample, and off by a factor where the population is
     unlike their model: they tell orders of magnitude.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from microagg.classes import coded, combined
+from microagg.classes import coded, combined, numbered
 from microagg.errors import DataError, ParameterError
 from microagg.validation import IntArray, check_columns, check_frame, check_k
 
@@ -52,7 +52,9 @@ class Uniqueness:
 
 
 def uniqueness(frame: pd.DataFrame, columns: Sequence[Hashable]) -> Uniqueness:
-    """Return how many records are alone in having their values of ``columns``, and the sizes of all such classes.
+    """Return how many records are alone in having their values of ``columns`` (the fewer the better), and all classes.
+
+    A class is the set of records that are equal in these columns.
 
     Whoever knows these values of a person in the file finds a unique record for certain, one of a class of s with
     probability 1/s (Samarati 2001; Sweeney 2002). A missing value counts as a value of its own.
@@ -93,7 +95,7 @@ def record_classes(frame: pd.DataFrame, columns: Sequence[Hashable]) -> IntArray
     check_columns(frame, names)
     if len(frame) == 0:
         raise DataError("the data have no records: give at least one.")
-    return combined(*(coded(frame[name]) for name in names))
+    return numbered(frame, names)
 
 
 def _sized(classes: IntArray) -> Uniqueness:

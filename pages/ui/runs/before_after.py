@@ -18,7 +18,6 @@ from pages.ui.charts import release as charts
 from pages.ui.charts import theme
 from pages.ui.charts.layout import show_figure
 from pages.ui.data.workspace import Workspace
-from pages.ui.runs import figures
 from pages.ui.runs import release as releases
 from pages.ui.text import count, escape_markdown, number, percent, shortened
 
@@ -30,10 +29,11 @@ _SHOWN_BESIDE, _SHOWN_CORRELATED, _SHOWN_CHANGES = 30, 60, 200
 def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
     """Draw all that changed."""
     before, changes, (names, old, new) = _changes(identity, release, workspace)
-    report = release.report
-    loss = None if report.loss is None else report.loss.information_loss
-    figures.show(loss, None if report.generalization is None else vars(report.generalization), release.partition.sizes)
-    _attributes(changes)
+    sizes = release.partition.sizes
+    st.caption(
+        f"{count(len(sizes), 'group')} of {sizes.min():,} to {sizes.max():,} records, {sizes.mean():.3g} on average."
+    )
+    _attributes(changes, workspace.d)
     left, right = st.columns(2) if len(names) > 1 else (st.container(), None)
     with left:
         _distribution(workspace, before, release, changes, identity)
@@ -55,7 +55,9 @@ def _say_first(shown: int, d: int, which: str = "first") -> None:
 def _changes(identity: Hashable, _release: Release, _workspace: Workspace) -> tuple[pd.DataFrame, pd.DataFrame, Any]:
     """Return the records as they were, in the order of the release, what became of each attribute, and correlations."""
     before, after, schema = _workspace.source.originals(releases.shuffle()), _release.frame, _workspace.schema
-    changes = attribute_changes(before, after, schema, _release.report)
+    lost = _release.report.lost
+    shown = sorted(lost, key=lost.__getitem__, reverse=True)[:_SHOWN_CHANGES]
+    changes = attribute_changes(before, after, schema, _release.report, columns=shown)
     return before, changes, correlation_changes(before, after, schema, _SHOWN_CORRELATED)
 
 
@@ -64,11 +66,10 @@ def _counts(identity: Hashable, name: str, _before: pd.Series, _release: Release
     return distribution(_before, _release.frame[name], _release.partition.labels)
 
 
-def _attributes(changes: pd.DataFrame) -> None:
+def _attributes(changes: pd.DataFrame, d: int) -> None:
     """Draw a row of figures for each attribute, those that lose most first."""
-    most, d = changes.iloc[0], len(changes)
+    most = changes.iloc[0]
     st.markdown(f"**{escape_markdown(f'{shortened(most.attribute)} loses most: {percent(most.lost)}')}**")
-    changes = changes.head(_SHOWN_CHANGES)
     table = changes[["attribute", "lost", "changed"]].copy()
     if changes["mean_before"].notna().any():
         for figure in ("mean", "sd"):
@@ -102,6 +103,8 @@ def _distribution(
         name = str(changes["attribute"][0])
         state.update(attribute=name)
     state.bound(st.selectbox, "Attribute", "attribute", key="w_release_attribute", options=workspace.columns)
+    if name not in set(changes["attribute"]):
+        changes = attribute_changes(before, release.frame, workspace.schema, release.report, columns=[name])
     own = changes[changes["attribute"] == name].iloc[0]
     old, new = before[name], release.frame[name]
     released = "released"

@@ -1,11 +1,9 @@
-"""The files of a release: the protected data, the report, the recipe, and the Python that makes it again."""
+"""The files of a release: the protected data, the recipe, and the Python that makes it again."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -16,6 +14,11 @@ from pages.ui.data.workspace import Workspace
 from pages.ui.text import escape_markdown, file_name, listing
 
 _FORMATS = {".csv": "CSV", ".parquet": "Parquet", ".xlsx": "Excel", ".dta": "Stata", ".sav": "SPSS"}
+
+
+def file_stem(workspace: Workspace) -> str:
+    """Return what the names of all files of a release begin with."""
+    return file_name(Path(workspace.table.title).stem)
 
 
 def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) -> None:
@@ -29,7 +32,7 @@ def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) ->
         required=True,
         wrap=True,
     )
-    ending, stem = state.current().format, file_name(Path(workspace.table.title).stem)
+    ending, stem = state.current().format, file_stem(workspace)
     with st.container(horizontal=True):
         st.download_button(
             f"Protected file ({_FORMATS[ending]})",
@@ -41,27 +44,20 @@ def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) ->
             disabled=not ready,
             help=None if ready else "A red line of the checklist holds it up.",
         )
-        _json("Report", release.report.to_dict(), stem)
-        says = "What microagg.replay needs, besides the original file, to make the same release again. It belongs with "
-        _json("Recipe", release.recipe, stem, says + "the original, not with the release.")
+        st.download_button(
+            "Recipe (JSON)",
+            lambda: json.dumps(release.recipe, indent=2, ensure_ascii=False),
+            file_name=f"{stem}_recipe.json",
+            mime="application/json",
+            on_click="ignore",
+            help="What microagg.replay needs, besides the original file, to make the same release again. It belongs with the "
+            "original, not with the release.",
+        )
     if renamed := renamed_columns(release.frame, ending):
         called = [f"{column!r} is called {written!r}" for column, written in renamed.items()]
         says = f"{_FORMATS[ending]} does not take every name: {listing(called)}. The full names are in the labels."
         st.caption(escape_markdown(says))
-    with st.expander("The report in words"):
-        st.markdown("\n".join(f"- {escape_markdown(line)}" for line in release.report.summary().splitlines()))
     with st.expander("The Python that makes it again"):
         st.caption("Paste it into a notebook or a file beside the original data; the bytes come out the same.")
         files = {"out": f"{stem}_protected{ending}", "recipe_file": f"{stem}_recipe.json"}
         st.code(release.script(**workspace.table.origin, **files), language="python")
-
-
-def _json(label: str, content: Mapping[str, Any], stem: str, says: str | None = None) -> None:
-    st.download_button(
-        f"{label} (JSON)",
-        lambda: json.dumps(content, indent=2, ensure_ascii=False),
-        file_name=f"{stem}_{label.lower()}.json",
-        mime="application/json",
-        on_click="ignore",
-        help=says,
-    )

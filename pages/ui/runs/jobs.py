@@ -79,6 +79,11 @@ class Results:
             ]
         return pd.DataFrame(rows)
 
+    def ks(self, workspace: Workspace, methods: Sequence[Method]) -> list[int]:
+        """Return the values of k, ascending, at which any of ``methods`` has been run."""
+        with self.lock:
+            return sorted({k for digest, method, k in self.rows if digest == workspace.digest and method in methods})
+
     def lacks(self, workspace: Workspace, cell: Cell) -> bool:
         """Return whether the row of a cell or its risks have still to be computed."""
         with self.lock:
@@ -241,6 +246,14 @@ def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Any]:
         found = job.made
         box.forget("partition", job)
     return [found[cell] for cell in cells]
+
+
+def made(kind: str, identity: Hashable) -> Any:
+    """Return what :func:`once` has made for this identity, drawing nothing; None if that is not there."""
+    box = results()
+    with box.lock:
+        kept = box.made.get(kind)
+        return None if kept is None else kept.get(identity)
 
 
 def once(kind: str, identity: Hashable, key: str, says: str, make: Callable[[], Any], n: int = 0) -> Any:

@@ -1,0 +1,291 @@
+"""How well a model that has learned from the release predicts originals that it has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from microagg.errors import DataError, ParameterError
+from microagg.metrics.utility.columns import Column, columns_of
+from microagg.metrics.utility.propensity_score import check_draw
+from microagg.progress import checkpoint
+from microagg.validation import FloatArray, IntArray, check_frame, is_whole
+
+#: From how many records :func:`prediction` learns and is tested by default, half of them each.
+SAMPLE = 50_000
+
+#: How many records are needed at least, and how many of each class.
+LEAST_RECORDS, LEAST_PER_CLASS = 40, 4
+
+#: How many classes there may be.
+MOST_CLASSES = 50
+
+#: How many features there may be: the time grows with them whatever the number of records.
+MOST_FEATURES = 300
+
+# Of few records halves are drawn several times, as long as these are at most so many in all, and chance counts less.
+_RECORDS_REPEATED = 10_000
+_MOST_REPEATS = 10
+# Categories that the model tells apart: it takes no more than 255 values.
+_MOST_CATEGORIES = 250
+# Below this advantage over the baseline there is nothing that a release could keep.
+_LEAST_ADVANTAGE = 0.01
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What :func:`prediction` returns. Metrics are means over the repeats.
+
+    Attributes
+    ----------
+    task : {"regression", "classification"}
+    metric : {"R²", "accuracy"}
+        R² = 1 − Σ (y − ŷ)² / Σ (y − ȳ)², at most 1; or the share of records whose class is predicted, 0 to 1.
+    original : float
+        The metric of the model that has learned from originals.
+    released : float
+        The metric of the model that has learned from the release of the same records.
+    baseline : float
+        The metric of always predicting the mean, or the most frequent class, of the originals learned from.
+    n_train, n_test : int
+        How many records were learned from, and on how many others the metric was taken, in each repeat.
+    repeats : int
+        How often halves were drawn.
+    """
+
+    task: Literal["regression", "classification"]
+    metric: Literal["R²", "accuracy"]
+    original: float
+    released: float
+    baseline: float
+    n_train: int
+    n_test: int
+    repeats: int
+
+    @property
+    def kept(self) -> float | None:
+        """What the release keeps of the advantage that originals have over the baseline: 1 is all, 0 nothing.
+
+        Chance may take it a little above 1; a release from which worse is learned than the baseline has less than 0.
+        None where originals are not better than the baseline by at least 0.01.
+        """
+        advantage = self.original - self.baseline
+        return (self.released - self.baseline) / advantage if advantage >= _LEAST_ADVANTAGE else None
+
+
+def prediction(
+    before: pd.DataFrame,
+    after: pd.DataFrame,
+    target: Any,
+    features: Sequence[Any],
+    *,
+    random_state: int = 0,
+    sample: int = SAMPLE,
+    repeats: int | None = None,
+) -> Prediction:
+    """Return how well a target is predicted after learning from the release, and from the originals; high is good.
+
+    Half of the records, drawn at random (of each class half), are learned from, once as they were and once as they are
+    released; on the other half, as it was, both models are tested. A model is a gradient boosting of trees over
+    histograms, with the same settings for both. Targets that are text, categories, booleans or numbers of two values
+    (also in the release) are classes; all other numbers are predicted as such. Ranges of numbers in the release, such
+    as ``[17, 23]``, count as their middle; a category that was not learned counts as missing.
+
+    Parameters
+    ----------
+    before, after : DataFrame, n rows
+        Originals and their release, in the same order.
+    target : column name
+    features : sequence of column names
+        What the target is predicted by; not the target.
+    random_state : int
+        Of the draw, and of the models.
+    sample : int
+        Of more records so many are drawn.
+    repeats : int, optional
+        How often halves are drawn; by default as often as 10,000 records allow, at least once and at most 10 times.
+
+    Raises
+    ------
+    ParameterError
+        If there are no features or more than :data:`MOST_FEATURES`, the target or a feature twice is among them, or
+        ``sample``, ``random_state`` or ``repeats`` is not a whole number, of at least :data:`LEAST_RECORDS`, 0 and 1.
+    DataError
+        As :func:`microagg.metrics.utility.columns.columns_of`; if the target is constant, also in one of the halves,
+        has more than :data:`MOST_CLASSES` classes, or one of fewer than :data:`LEAST_PER_CLASS` records; or if there
+        are fewer than :data:`LEAST_RECORDS` records.
+
+    References
+    ----------
+    LeFevre, DeWitt & Ramakrishnan (2006), Workload-aware anonymization, learn classes and numbers from releases;
+    Esteban, Hyland & Rätsch (2017), Real-valued (medical) time series generation with recurrent conditional GANs, test
+    on originals what is learned from other records. The model is scikit-learn's HistGradientBoosting, after Ke et al.
+    (2017), LightGBM.
+    """
+    check_draw(sample, random_state, LEAST_RECORDS)
+    if repeats is not None and (not is_whole(repeats) or repeats < 1):
+        raise ParameterError(f"repeats must be a whole number of at least 1, or None, not {repeats!r}.")
+    _check_features(target, features)
+    check_frame(before)
+    check_frame(after)
+    goal, *columns = columns_of(before, after, [target, *features], matched=True)
+    classes = _is_classes(goal)
+    _check_target(goal, classes)
+    n = min(len(before), sample)
+    count = max(1, min(_MOST_REPEATS, _RECORDS_REPEATED // n)) if repeats is None else repeats
+    rng, metrics = np.random.default_rng(random_state), np.empty((count, 3))
+    for at in range(count):
+        train, test = _halves(goal.before, classes, sample, rng)
+        inputs = _inputs(columns, train)
+        trial = _Trial(inputs, train, test, goal.before, classes, random_state)
+        checkpoint("learning from the originals", at / count)
+        metrics[at, 0] = trial.metric(trial.learned(inputs.before, goal.before))
+        checkpoint("learning from the release", (at + 0.5) / count)
+        metrics[at, 1] = trial.metric(trial.learned(inputs.after, goal.after))
+        metrics[at, 2] = trial.metric(trial.guessed())
+    own, other, baseline = (float(value) for value in metrics.mean(axis=0))
+    return Prediction(
+        task="classification" if classes else "regression",
+        metric="accuracy" if classes else "R²",
+        original=own,
+        released=other,
+        baseline=baseline,
+        n_train=n - n // 2,
+        n_test=n // 2,
+        repeats=count,
+    )
+
+
+class _Inputs(NamedTuple):
+    """The features before and after, each of shape (n, d), and which of them are categories."""
+
+    before: FloatArray
+    after: FloatArray
+    categorical: NDArray[np.bool_]
+
+
+class _Trial(NamedTuple):
+    """One draw of the halves: the positions of the records of each, and what all models of it have in common."""
+
+    inputs: _Inputs
+    train: IntArray
+    test: IntArray
+    y: FloatArray
+    classes: bool
+    random_state: int
+
+    def learned(self, X: FloatArray, y: FloatArray) -> FloatArray:
+        """Return what a model that has learned ``y`` from ``X`` predicts for the originals that are held out."""
+        from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+        from threadpoolctl import threadpool_limits
+
+        X, y = X[self.train], y[self.train]
+        if (y == y[0]).all():
+            return np.full(len(self.test), y[0])
+        kind = HistGradientBoostingClassifier if self.classes else HistGradientBoostingRegressor
+        model = kind(
+            # A round grows a tree for each class: of many classes, fewer rounds.
+            max_iter=max(20, 100 // len(np.unique(y))) if self.classes else 50,
+            learning_rate=0.2,
+            max_leaf_nodes=16,
+            min_samples_leaf=10,
+            early_stopping=False,
+            categorical_features=self.inputs.categorical,
+            random_state=self.random_state,
+        )
+        # On two threads it is no quicker, and on cores that others use it waits for them many times over.
+        with threadpool_limits(1, user_api="openmp"):
+            return np.asarray(model.fit(X, y).predict(self.inputs.before[self.test]))
+
+    def guessed(self) -> FloatArray:
+        """Return the mean, or the most frequent class, of the originals learned from, for each that is held out."""
+        learned = self.y[self.train]
+        values, counts = np.unique(learned, return_counts=True)
+        return np.full(len(self.test), values[counts.argmax()] if self.classes else learned.mean())
+
+    def metric(self, predicted: FloatArray) -> float:
+        """Return the accuracy of predicted classes, or R² of predicted numbers."""
+        y = self.y[self.test]
+        if self.classes:
+            return float((y == predicted).mean())
+        return 1.0 - float(np.square(y - predicted).sum() / np.square(y - y.mean()).sum())
+
+
+def _check_features(target: Any, features: Sequence[Any]) -> None:
+    if isinstance(features, str) or len(features) == 0:
+        raise ParameterError("features must be a list of one column name or more.")
+    if len(features) > MOST_FEATURES:
+        raise ParameterError(f"features must name at most {MOST_FEATURES} columns, not {len(features):,}.")
+    if target in features:
+        raise ParameterError(f"features must not name the target {target!r}.")
+    twice = [name for at, name in enumerate(features) if name in features[:at]]
+    if twice:
+        raise ParameterError(f"features must name each column once, not {twice[0]!r} twice.")
+
+
+def _is_classes(goal: Column) -> bool:
+    values = np.unique(goal.before)
+    return not goal.numeric or (len(values) == 2 and bool(np.isin(goal.after, values).all()))
+
+
+def _check_target(goal: Column, classes: bool) -> None:
+    """Raise :class:`DataError` if there is nothing to predict, or too little to learn from."""
+    values, counts = np.unique(goal.before, return_counts=True)
+    n = len(goal.before)
+    if len(values) == 1:
+        raise DataError(f"column {goal.name!r} holds one value only in the originals: choose another target.")
+    if n < LEAST_RECORDS:
+        raise DataError(
+            f"{n} records are too few to learn from one half and test on the other: it takes {LEAST_RECORDS}."
+        )
+    if classes and len(values) > MOST_CLASSES:
+        raise DataError(
+            f"column {goal.name!r} has {len(values):,} classes, and at most {MOST_CLASSES} are predicted: merge some, "
+            "or choose another target."
+        )
+    if classes and counts.min() < LEAST_PER_CLASS:
+        at = int(counts.argmin())
+        named = goal.categories[int(values[at])] if goal.categories else f"{values[at]:g}"
+        raise DataError(
+            f"column {goal.name!r} has the class {named!r} in {counts[at]} of the records, and it takes "
+            f"{LEAST_PER_CLASS} to learn and test: merge it with another one, or choose another target."
+        )
+
+
+def _halves(y: FloatArray, classes: bool, sample: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Return the positions of the records to learn from and of those to test on, each class in both."""
+    rows = rng.permutation(len(y))[:sample]
+    if classes:
+        rows = rows[np.argsort(y[rows], kind="stable")]
+    train, test = rows[::2], rows[1::2]
+    if any((y[half] == y[half[0]]).all() for half in (train, test)):
+        raise DataError(
+            f"the target is the same in all but a few of {len(rows):,} records, too few to learn from one half and "
+            "test on the other: choose another target."
+        )
+    return train, test
+
+
+def _inputs(columns: Sequence[Column], train: IntArray) -> _Inputs:
+    tables = []
+    for column in columns:
+        pair = (column.before, column.after)
+        tables.append(pair if column.numeric else _frequent(pair, train))
+    X, released = (np.column_stack([table[side] for table in tables]) for side in (0, 1))
+    return _Inputs(X, released, np.array([not column.numeric for column in columns]))
+
+
+def _frequent(codes: tuple[FloatArray, FloatArray], train: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return the codes of categories as ranks of their frequency in what is learned from; NaN for the rare ones."""
+    one, other = (own.astype(np.int64) for own in codes)
+    many = int(max(one.max(), other.max())) + 1
+    counts = np.bincount(one[train], minlength=many) + np.bincount(other[train], minlength=many)
+    ranks = np.full(many, np.nan)
+    most = np.argsort(-counts, kind="stable")[:_MOST_CATEGORIES]
+    ranks[most] = np.arange(len(most))
+    return ranks[one], ranks[other]

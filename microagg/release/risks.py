@@ -1,0 +1,248 @@
+"""The disclosure risk of a release, in figures and sentences: who can be found in it, and what is learned of whom."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+import numpy as np
+import pandas as pd
+
+from microagg.classes import coded, numbered
+from microagg.metrics import risk
+from microagg.progress import checkpoint
+from microagg.release.assessment import Figure
+from microagg.release.beside import Beside
+from microagg.validation import FloatArray, IntArray, counted
+from microagg.words import number, percent
+
+#: Of more records so many are looked up among all released ones; which, is drawn at random.
+LOOKED_UP = 20_000
+
+#: Of so many confidential columns, and of so many that are neither, the first and the most telling ones, there are
+#: figures.
+MOST_COLUMNS = 50
+
+#: So many records are listed that are farthest from all others.
+MOST_OUTLIERS = 20
+
+#: How far the interval of interval disclosure reaches on each side, in standard deviations of the original.
+WIDTH = 0.05
+
+
+# What sentences call the estimators of uniques.
+_ESTIMATORS = {"pitman": "estimated by Pitman's formula", "zayatz": "estimated after Zayatz", "count": "counted"}
+
+
+def risks(beside: Beside, sampling_fraction: float | None = None) -> Iterator[Figure]:
+    """Yield the risks of a release, those that matter most first; see :meth:`microagg.Release.assess`."""
+    schema, n = beside.schema, beside.n
+    known = (*schema.quasi_identifiers, *schema.strata)
+    checkpoint("Counting who is alone", 0.0)
+    classes = numbered(beside.before, known)
+    released = beside.report.risk
+    yield from _classes(np.bincount(classes), released.realized_k, released.n_shared, n)
+    if sampling_fraction is not None:
+        yield _population(np.bincount(classes), sampling_fraction)
+    if beside.weights is not None and beside.weights.min() >= 1.0:
+        yield _of_weighted(beside, known, beside.weights)
+    if beside.numbers:
+        yield from _linkage(beside)
+    for name in schema.confidential[:MOST_COLUMNS]:
+        if name in beside.after.columns:
+            checkpoint(f"What classes say of {name}", 0.4)
+            yield from _homogeneity(name, beside.after[name], classes, numbered(beside.after, known))
+    declared = set(schema.others)
+    more = [
+        _with_one_more(beside, known, name, declared=name in declared)
+        for name in (*schema.others, *beside.report.undeclared_columns)
+        if name in beside.after.columns
+    ]
+    yield from sorted(more, key=lambda figure: figure.after, reverse=True)[:MOST_COLUMNS]
+
+
+def outliers(beside: Beside) -> tuple[pd.DataFrame, str]:
+    """Return :attr:`microagg.release.assessment.Assessment.outliers`, and what leaving them out would do."""
+    if not beside.numbers:
+        return pd.DataFrame(columns=["record", "attribute", "outlyingness", "probability"]), ""
+    checkpoint("Looking for outliers", 0.95)
+    X, released = beside.pair
+    most = min(MOST_OUTLIERS, beside.n - 1)
+    sample = LOOKED_UP if beside.n > LOOKED_UP else None
+    linkage = risk.record_linkage(X, released, sample=sample)
+    found = risk.records_at_risk(X, released, most=most, by="outlyingness", linkage=linkage)
+    table = pd.DataFrame(
+        {
+            "record": found.rows + 1,
+            "attribute": [beside.names[j] for j in found.attributes],
+            "outlyingness": found.outlyingness,
+            "probability": found.probability,
+        }
+    )
+    without = risk.leaving_out(X, beside.labels, found.rows)
+    return table, (
+        f"The {counted(most, 'record')} farthest from all others are found with a probability of "
+        f"{_share(float(found.probability.mean()))} on average, against {_share(linkage.share)} of all, and have "
+        f"{percent(without.sse_share)} of what the groups lose: without them the loss would be "
+        f"{percent(without.after)} in place of {percent(without.before)}."
+    )
+
+
+def _classes(before: IntArray, realized_k: int, n_shared: int, n: int) -> Iterator[Figure]:
+    measures = risk.MEASURES
+    smallest = int(before.min())
+    yield Figure(
+        "risk",
+        measures["max_reidentification"],
+        1.0 / realized_k,
+        "Who knows a person's true quasi-identifiers and nothing else picks the right record with a probability of at "
+        f"most {_share(1.0 / realized_k)} (1 in {realized_k:,}); in the original file, of up to "
+        f"{_share(1.0 / smallest)}.",
+        1.0 / smallest,
+    )
+    alone, left = int(np.count_nonzero(before == 1)), n - n_shared
+    yield Figure(
+        "risk",
+        measures["uniqueness"],
+        left / n,
+        f"{_records(left)} alone with {_its(left)} quasi-identifiers; in the original file, {_share(alone / n)} of the "
+        "records are.",
+        alone / n,
+    )
+
+
+def _records(count: int) -> str:
+    return "No record is" if not count else f"{counted(count, 'record')} {'is' if count == 1 else 'are'}"
+
+
+def _its(count: int) -> str:
+    return "its" if count <= 1 else "their"
+
+
+def _population(sizes: IntArray, sampling_fraction: float) -> Figure:
+    found = risk.population_uniques(sizes, sampling_fraction)
+    return Figure(
+        "risk",
+        risk.MEASURES["population_uniques"],
+        0.0,
+        f"Of the records of the original file about {_share(found.share)} would be alone in the whole population, of "
+        f"which the file is {_share(sampling_fraction)} ({_ESTIMATORS[found.estimator]}). In the release none is.",
+        found.share,
+    )
+
+
+def _of_weighted(beside: Beside, known: tuple[Hashable, ...], weights: FloatArray) -> Figure:
+    was, found = (risk.individual_risk(frame, known, weights).share for frame in (beside.before, beside.after))
+    return Figure(
+        "risk",
+        risk.MEASURES["individual_risk"],
+        found,
+        "If a weight says how many persons a record stands for, whoever knows the true quasi-identifiers of all of "
+        f"them finds a record with a probability of {_share(found)} on average; in the original file, of "
+        f"{_share(was)}.",
+        was,
+    )
+
+
+def _linkage(beside: Beside) -> Iterator[Figure]:
+    X, released = beside.pair
+    sample = LOOKED_UP if beside.n > LOOKED_UP else None
+    k = beside.report.risk.realized_k
+    # Were the originals released, each would be nearest to itself, and to those that equal it.
+    alike = int(numbered(beside.before, beside.names).max()) + 1
+    those = "" if len(beside.numbers) == len(beside.schema.quasi_identifiers) else " in its numbers"
+    for key, distance, how in (
+        ("record_linkage", "euclidean", ""),
+        ("record_linkage_mahalanobis", "mahalanobis", " and takes correlations into account"),
+    ):
+        checkpoint("Looking for the nearest released records", 0.1 if not how else 0.25)
+        found = risk.record_linkage(X, released, distance=distance, sample=sample)
+        looked_up = "" if sample is None else f", looked up for {found.n:,} of them"
+        yield Figure(
+            "risk",
+            risk.MEASURES[key],
+            found.share,
+            f"Who knows the true values and picks a released record nearest to them{those}{how} is right for "
+            f"{_share(found.share)} of the records{looked_up}; groups of {k:,} allow at most {_share(1.0 / k)}.",
+            before=alike / beside.n,
+            n=found.n if sample is not None else None,
+        )
+    checkpoint("Comparing released values with their originals", 0.35)
+    intervals = risk.interval_disclosure(X, released, WIDTH, by="sd")
+    worst = int(intervals.attributes.argmax())
+    yield Figure(
+        "risk",
+        risk.MEASURES["interval_disclosure_sd"],
+        intervals.share,
+        f"{_share(intervals.share)} of the released values are within {WIDTH:g} standard deviations of the original, "
+        f"most of {_named(beside.names[worst])}: {_share(float(intervals.attributes[worst]))}.",
+        1.0,
+    )
+
+
+def _homogeneity(name: Hashable, values: pd.Series, before: IntArray, after: IntArray) -> Iterator[Figure]:
+    """Yield what is learned of a confidential attribute by who finds somebody's class of the file or of the release."""
+    codes = coded(values)
+    present = codes >= 0
+    if not present.any() or int(codes.max()) == 0:
+        return  # one value only is no secret
+    found, was = (risk.homogeneity(values[present], classes[present]) for classes in (after, before))
+    n = int(np.count_nonzero(present))
+    sure = round(found.homogeneous * n)
+    called = _named(name)
+    yield Figure(
+        "risk",
+        risk.MEASURES["homogeneous"],
+        found.homogeneous,
+        (
+            f"Whoever finds the class of somebody learns the {called} of no one for certain"
+            if not sure
+            else f"Whoever finds the class of somebody learns the {called} of {counted(sure, 'record')} for certain"
+        )
+        + f"; in the original file, of {_share(was.homogeneous)} of the records.",
+        was.homogeneous,
+        name,
+    )
+    yield Figure(
+        "risk",
+        risk.MEASURES["t_closeness"],
+        found.t_closeness,
+        f"In the class that differs most, {called} is {found.t_closeness:.2g} away from all records on a scale from 0 "
+        f"to 1 (t-closeness); in the original file, {was.t_closeness:.2g}.",
+        was.t_closeness,
+        name,
+    )
+    yield Figure(
+        "risk",
+        risk.MEASURES["alpha"],
+        found.alpha,
+        f"One value of {called} has at most {_share(found.alpha)} of a class (α), and each class has at least "
+        f"{counted(found.distinct_l, 'distinct value')} (l), as diverse as {number(found.entropy_l)} that are equally "
+        "frequent (entropy l).",
+        was.alpha,
+        name,
+    )
+
+
+def _with_one_more(beside: Beside, known: tuple[Hashable, ...], name: Hashable, *, declared: bool) -> Figure:
+    found = risk.uniqueness_with_each(beside.after, known, [name])[name]
+    was = risk.uniqueness(beside.before, (*known, name))
+    n, k = beside.n, beside.report.k
+    few = found.below(k)
+    what = "which counts as neither known nor confidential" if declared else "of which nothing was said"
+    return Figure(
+        "risk",
+        risk.MEASURES["uniqueness"],
+        found.n_unique / n,
+        f"Who also knows {_named(name)}, {what}, finds {counted(found.n_unique, 'record')} alone and {few:,} in "
+        f"classes of fewer than {k:,}.",
+        was.n_unique / n,
+        name,
+    )
+
+
+def _named(name: Hashable) -> str:
+    return repr(str(name))
+
+
+def _share(share: float) -> str:
+    return percent(100.0 * share)

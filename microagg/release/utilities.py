@@ -1,0 +1,225 @@
+"""The utility of a release, in figures and sentences: what analysts of it get right, and what they find changed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from microagg.errors import DataError
+from microagg.metrics import risk, utility
+from microagg.metrics.utility import Moments
+from microagg.progress import checkpoint
+from microagg.release.assessment import Figure
+from microagg.release.beside import Beside
+from microagg.release.risks import WIDTH
+from microagg.words import percent
+
+# What a figure of prediction says of the two models.
+_SCORES = {"R²": "of the variance is explained", "accuracy": "of the records are predicted rightly"}
+
+
+def utilities(beside: Beside, target: Hashable | None, notes: list[str]) -> Iterator[Figure]:
+    """Yield what is lost by a release, what matters most first; what cannot be measured goes to ``notes``."""
+    measures, report = utility.MEASURES, beside.report
+    if (common := report.generalization) is not None:
+        name, most = max(common.attributes.items(), key=lambda own: own[1])
+        yield Figure(
+            "utility",
+            measures["total_information_loss"],
+            common.information_loss,
+            f"The groups span {percent(common.information_loss)} of what records could differ by (Total-IL), most of "
+            f"it in {_named(name)}: {percent(most)}.",
+        )
+    if report.loss is not None:
+        least = report.loss.lower_bound
+        floor = (
+            "" if least is None else f"; no release in groups of at least {report.k:,} loses less than {percent(least)}"
+        )
+        what = "quasi-identifiers" if common is None else "numeric quasi-identifiers"
+        name, most = max(report.loss.attributes.items(), key=lambda own: own[1])
+        yield Figure(
+            "utility",
+            measures["information_loss"],
+            report.loss.information_loss,
+            f"The release loses {percent(report.loss.information_loss)} of the variance of the {what} "
+            f"(IL){floor}. Most is lost on {_named(name)}: {percent(most)}.",
+        )
+    if beside.numbers:
+        yield from _numbers(beside)
+    if beside.columns:
+        yield from _distributions(beside)
+    checkpoint("Telling released records from originals", 0.8)
+    try:
+        found = utility.propensity(*_frames(beside))
+        sample = f", of {found.n:,} records" if found.n < beside.n else ""
+        yield Figure(
+            "utility",
+            measures["pmse"],
+            found.pmse,
+            f"A model that is to tell released records from originals{sample} has a propensity-score error of "
+            f"{found.pmse:.2g}, {_share(found.share)} of the largest possible: with 0 it cannot tell them at all.",
+            n=found.n if found.n < beside.n else None,
+        )
+    except DataError as error:
+        notes.append(f"No model told released records from originals: {error}")
+    if target is not None:
+        yield from _prediction(beside, target, notes)
+
+
+def attributes(beside: Beside) -> pd.DataFrame:
+    """Return :attr:`microagg.release.assessment.Assessment.attributes`."""
+    lost = beside.report.lost
+    table = pd.DataFrame(
+        {"attribute": list(lost), "lost": list(lost.values())}, index=pd.Index(list(lost), tupleize_cols=False)
+    ).astype({"attribute": object})
+    if beside.numbers:
+        names = list(beside.names)
+        before, after = _arrays(beside)
+        moments = utility.moments(before, after, beside.weights)
+        correlated = moments.correlations.attributes
+        figures = {
+            "il1s": utility.il1s(before, after).attributes,
+            "mean_change": moments.means,
+            "sd_ratio": np.sqrt(moments.variances),
+            "quantile_change": np.abs(moments.quantiles).max(axis=1),
+            "correlation_change": np.where(correlated >= 0.0, correlated, np.nan),
+            "interval_disclosure": risk.interval_disclosure(*beside.pair, WIDTH, by="sd").attributes,
+        }
+        for figure, values in figures.items():
+            table.loc[names, figure] = values
+    for figure, measure in (("hellinger", utility.hellinger), ("wasserstein", utility.wasserstein)):
+        if beside.columns:
+            found = measure(*_frames(beside))
+            table.loc[list(found.names), figure] = found.attributes
+    return table.sort_values("lost", ascending=False, kind="stable", ignore_index=True)
+
+
+def _numbers(beside: Beside) -> Iterator[Figure]:
+    measures = utility.MEASURES
+    before, after = _arrays(beside)
+    checkpoint("Comparing means, variances and correlations", 0.6)
+    deviations = utility.il1s(before, after)
+    yield Figure(
+        "utility",
+        measures["il1s"],
+        deviations.value,
+        f"A released number is on average {np.sqrt(2.0) * deviations.value:.2g} standard deviations from the original "
+        f"(IL1s {deviations.value:.3g}), most of {_worst(beside, deviations.attributes)}.",
+    )
+    found = utility.moments(before, after, beside.weights)
+    shifted = np.abs(found.means)
+    yield Figure(
+        "utility",
+        measures["mean_change"],
+        found.mean_change,
+        "All means are kept."
+        if found.mean_change < 1e-9
+        else f"The mean that changes most is that of {_worst(beside, shifted)}, by {shifted.max():.2g} standard "
+        "deviations.",
+    )
+    ratios = np.nan_to_num(found.variances, nan=1.0)
+    worst = int(np.abs(ratios - 1.0).argmax())
+    way = "shrinks" if ratios[worst] < 1.0 else "grows"
+    yield Figure(
+        "utility",
+        measures["variance_change"],
+        found.variance_change,
+        f"The variance that changes most is that of {_named(beside.names[worst])}: it {way} by "
+        f"{_share(float(abs(ratios[worst] - 1.0)))}.",
+    )
+    yield _quantiles(beside, found)
+    if found.correlations.largest is not None and found.correlations.pair is not None:
+        one, other = (_named(beside.names[j]) for j in found.correlations.pair)
+        yield Figure(
+            "utility",
+            measures["correlation_change"],
+            found.correlations.largest,
+            f"The correlation that changes most is that of {one} and {other}, by {found.correlations.largest:.2g}.",
+        )
+    if found.eigenvalue_change is not None:
+        yield Figure(
+            "utility",
+            measures["eigenvalue_change"],
+            found.eigenvalue_change,
+            "The variances of the principal components change by "
+            f"{_share(found.eigenvalue_change)} of what they were, on average.",
+        )
+
+
+def _quantiles(beside: Beside, found: Moments) -> Figure:
+    changes = np.abs(found.quantiles)
+    worst, level = np.unravel_index(int(changes.argmax()), changes.shape)
+    return Figure(
+        "utility",
+        utility.MEASURES["quantile_change"],
+        found.quantile_change,
+        f"The quantile that changes most is that below which {_share(utility.LEVELS[int(level)])} of the records have "
+        f"their {_named(beside.names[int(worst)])}: by {found.quantile_change:.2g} standard deviations.",
+    )
+
+
+def _distributions(beside: Beside) -> Iterator[Figure]:
+    checkpoint("Comparing distributions", 0.7)
+    frames = _frames(beside)
+    for key, found in (("hellinger", utility.hellinger(*frames)), ("wasserstein", utility.wasserstein(*frames))):
+        worst = int(found.attributes.argmax())
+        distance = "Hellinger distance" if key == "hellinger" else "Wasserstein distance"
+        yield Figure(
+            "utility",
+            utility.MEASURES[key],
+            found.value,
+            f"The {distance} of an attribute's distribution from the original one is {found.value:.2g} on average and "
+            f"largest for {_named(found.names[worst])}: {found.attributes[worst]:.2g}.",
+        )
+
+
+def _prediction(beside: Beside, target: Hashable, notes: list[str]) -> Iterator[Figure]:
+    checkpoint(f"Predicting {target}", 0.9)
+    features = [name for name in beside.schema.quasi_identifiers if name != target]
+    found = utility.prediction(beside.before, beside.after, target, features)
+    scored = _SCORES[found.metric]
+    if found.kept is None:
+        notes.append(
+            f"From the quasi-identifiers {_named(target)} is not predicted better than by always saying the same, not "
+            "even by a model that has learned from the originals: no prediction was there to be kept."
+        )
+        return
+    looked_at = found.n_train + found.n_test
+    yield Figure(
+        "utility",
+        utility.MEASURES["prediction"],
+        found.kept,
+        f"Of originals that neither has seen, {_share(found.released)} {scored} by a model that has learned "
+        f"{_named(target)} from the release, {_share(found.original)} by one that has learned from the originals, and "
+        f"{_share(found.baseline)} by always saying the same.",
+        attribute=target,
+        n=looked_at if looked_at < beside.n else None,
+    )
+
+
+def _arrays(beside: Beside) -> tuple[Any, Any]:
+    """Return the numbers before and after in their own units."""
+    return (
+        np.column_stack([own.before for own in beside.numbers]),
+        np.column_stack([own.after for own in beside.numbers]),
+    )
+
+
+def _frames(beside: Beside) -> tuple[pd.DataFrame, pd.DataFrame]:
+    names = [own.name for own in beside.columns]
+    return beside.before[names], beside.after[names]
+
+
+def _worst(beside: Beside, figures: Any) -> str:
+    return _named(beside.names[int(np.argmax(figures))])
+
+
+def _named(name: Hashable) -> str:
+    return repr(str(name))
+
+
+def _share(share: float) -> str:
+    return percent(100.0 * share)

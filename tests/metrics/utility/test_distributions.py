@@ -1,0 +1,164 @@
+"""Hellinger and Wasserstein distances: by hand, and against scipy and plain counting."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from microagg import DataError, ParameterError
+from microagg.metrics import utility
+from microagg.metrics.utility.distributions import bin_limits
+
+RNG = np.random.default_rng(5)
+X = RNG.lognormal(size=(300, 2))
+RELEASED = np.sort(X, axis=0).reshape(25, 12, 2).mean(axis=1).repeat(12, axis=0)
+
+
+def test_hellinger_of_a_few_numbers_by_hand():
+    # Three values, a bin each: shares ½ ¼ ¼ become ¼ ½ ¼, as 0.5 counts as 1.
+    found = utility.hellinger([0.0, 0.0, 1.0, 5.0], [0.2, 0.5, 1.0, 9.0])
+    assert found.value == pytest.approx(math.sqrt(0.5 * 2 * (math.sqrt(0.5) - 0.5) ** 2))
+    assert found.names == (0,)
+
+
+def test_bins_hold_about_equally_many_originals_and_meet_halfway():
+    assert bin_limits(np.arange(12.0), 4).tolist() == [2.5, 5.5, 8.5]
+    # The first value has more than its part, and so has the last: what is between is one bin.
+    assert bin_limits(np.array([0.0] * 6 + [1.0, 2.0] + [3.0] * 4), 3).tolist() == [0.5, 2.5]
+    assert bin_limits(np.array([0.0] * 9 + [1.0, 2.0, 3.0]), 3).tolist() == [0.5]
+    # Of few values each has its bin, however rare it is.
+    assert bin_limits(np.array([0.0] * 60 + [1.0, 2.0]), 3).tolist() == [0.5, 1.5]
+    assert bin_limits(np.array([7.0, 7.0]), 3).tolist() == []
+    above = np.nextafter(1.0, 2.0)
+    assert bin_limits(np.array([1.0, above]), 3).tolist() == [above]
+
+
+def test_hellinger_is_that_of_plain_counting():
+    found = utility.hellinger(X, RELEASED, bins=10)
+    for j in range(2):
+        ascending = np.sort(X[:, j])
+        edges = [-np.inf] + [(ascending[i - 1] + ascending[i]) / 2 for i in range(30, 300, 30)] + [np.inf]
+        p, q = (
+            [sum(a <= value < b for value in own) / 300 for a, b in itertools.pairwise(edges)]
+            for own in (X[:, j], RELEASED[:, j])
+        )
+        overlap = sum(math.sqrt(a * b) for a, b in zip(p, q, strict=True))
+        assert p == pytest.approx([0.1] * 10)
+        assert found.attributes[j] == pytest.approx(math.sqrt(1 - overlap))
+    assert found.value == pytest.approx(found.attributes.mean())
+
+
+def test_wasserstein_is_that_of_scipy_whether_or_not_there_are_equally_many_records():
+    for released in (RELEASED, RELEASED[:150]):
+        found = utility.wasserstein(X, released)
+        for j in range(2):
+            expected = stats.wasserstein_distance(X[:, j], released[:, j]) / X[:, j].std()
+            assert found.attributes[j] == pytest.approx(expected)
+        assert found.value == pytest.approx(found.attributes.mean())
+
+
+def test_wasserstein_is_at_most_what_records_have_moved():
+    moved = RNG.permutation(RELEASED)
+    assert (utility.wasserstein(X, moved).attributes <= math.sqrt(2) * utility.il1s(X, moved).attributes).all()
+
+
+def test_distances_of_categories_by_hand():
+    before = pd.DataFrame({"town": ["a", "a", "b", "c"], "same": ["x"] * 4})
+    after = pd.DataFrame({"town": ["a", "a", "a", "*"], "same": ["x"] * 4})
+    # Shares ½ ¼ ¼ 0 become ¾ 0 0 ¼.
+    found = utility.wasserstein(before, after)
+    assert found.names == ("town", "same")
+    assert found.attributes.tolist() == [0.5, 0.0]
+    assert found.value == 0.5
+    overlap = math.sqrt(0.5 * 0.75)
+    assert utility.hellinger(before, after).attributes == pytest.approx([math.sqrt(1 - overlap), 0])
+    disjoint = pd.DataFrame({"town": ["z"] * 4, "same": ["x"] * 4})
+    assert utility.hellinger(before, disjoint).value == utility.wasserstein(before, disjoint).value == 1.0
+
+
+def test_ranges_dates_booleans_and_whole_numbers_in_a_frame():
+    before = pd.DataFrame(
+        {
+            "age": [10, 20, 30, 40],
+            "born": pd.to_datetime(["2001-01-01", "2001-01-03", "2001-01-05", "2001-01-07"]),
+            "year": pd.to_datetime(["2001-05-01", "2001-06-01", "2003-05-01", "2003-06-01"]),
+            "alive": [True, True, False, False],
+            "code": pd.Series([1, 1, 2, 2], dtype="Int64"),
+        }
+    )
+    after = pd.DataFrame(
+        {
+            "age": ["[10, 30]", "[10, 30]", "30", "40"],  # 20, 20, 30, 40
+            "born": pd.to_datetime(["2001-01-02", "2001-01-02", "2001-01-06", "2001-01-06"]),
+            "year": [2002, 2002, 2003, 2003],
+            "alive": ["*", "*", "False", "False"],
+            "code": [1.5, 1.5, 1.5, 1.5],
+        }
+    )
+    found = utility.wasserstein(before, after)
+    expected = [
+        10 / 4 / np.std([10, 20, 30, 40]),
+        1 / np.std([0, 2, 4, 6]),
+        2 / 4 / 1.0,
+        0.5,
+        0.5 / 0.5,
+    ]
+    assert found.attributes == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("measure", [utility.hellinger, utility.wasserstein])
+def test_nothing_changes_where_the_distribution_stays(measure):
+    assert measure(X, X[::-1]).value == 0.0
+    assert measure([[1.0]], [[1.0]]).value == 0.0
+    assert measure([0.1, 0.1], [0.1, 0.1]).value == 0.0
+
+
+@pytest.mark.parametrize("measure", [utility.hellinger, utility.wasserstein])
+def test_neither_an_offset_nor_the_file_twice_nor_a_constant_changes_them(measure):
+    whole = RNG.integers(0, 500, size=(90, 2)).astype(float)
+    released = np.sort(whole, axis=0).reshape(30, 3, 2).sum(axis=1).repeat(3, axis=0) // 3
+    plain = measure(whole, released)
+    assert plain.value > 0
+    assert measure(whole + 1e8, released + 1e8).attributes == pytest.approx(plain.attributes)
+    assert measure(np.tile(whole, (2, 1)), np.tile(released, (2, 1))).attributes == pytest.approx(plain.attributes)
+    same = np.full((90, 1), 7.0)
+    assert measure(np.hstack([whole, same]), np.hstack([released, same])).value == pytest.approx(plain.value)
+
+
+@pytest.mark.parametrize("measure", [utility.hellinger, utility.wasserstein])
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ([1.0, 2.0], pd.DataFrame({"a": [1.0, 2.0]}), "one of the originals and the release is a DataFrame"),
+        (pd.DataFrame({"a": [1]}), pd.DataFrame({"b": [1]}), "there is no column 'a' in the release"),
+        (pd.DataFrame({"a": [1]}), pd.DataFrame({"a": []}), "in the release: there are no records"),
+        (
+            pd.DataFrame({"a": [1.0, np.nan]}),
+            pd.DataFrame({"a": [1.0, 2.0]}),
+            "'a' has no value in record 1 .* of the originals",
+        ),
+        (pd.DataFrame({"a": [1.0, 2.0]}), pd.DataFrame({"a": [1.0, np.inf]}), "in the release: column 'a' has infini"),
+        (pd.DataFrame({"a": [1, 2]}), pd.DataFrame({"a": ["1", "*"]}), r"column 'a' holds numbers .* holds '\*'\)"),
+        (pd.DataFrame({"a": [1, 1]}), pd.DataFrame({"a": [1, 2]}), "column 'a' holds one value only in the originals"),
+        (
+            pd.DataFrame({"a": pd.to_datetime(["2001-01-01"])}),
+            pd.DataFrame({"a": ["[2001-01-01, 2001-02-01]"]}),
+            "column 'a' holds dates in the originals, and neither dates nor years in the release",
+        ),
+        ([[1.0, 2.0]], [[1.0]], "pass the same attributes of both"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(measure, before, after, message):
+    with pytest.raises(DataError, match=message):
+        measure(before, after)
+
+
+@pytest.mark.parametrize("bins", [1, 2.5, True, "auto"])
+def test_bins_must_be_a_whole_number(bins):
+    with pytest.raises(ParameterError, match="bins must be a whole number of at least 2"):
+        utility.hellinger([1.0, 2.0], [1.0, 2.0], bins=bins)

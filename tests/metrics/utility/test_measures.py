@@ -1,0 +1,75 @@
+"""What is said about measures of utility holds for their figures."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from microagg import metrics
+from microagg.metrics import utility
+from microagg.metrics.utility import MEASURES
+from tests.conftest import ROOT
+
+RNG = np.random.default_rng(8)
+X = RNG.normal(size=(200, 3)) @ RNG.normal(size=(3, 3))
+LABELS = np.arange(200) // 4
+RELEASED = X.reshape(50, 4, 3).mean(axis=1)[LABELS]
+
+
+def figures(before, after, labels):
+    names = list("abc")
+    moments = utility.moments(before, after)
+    frames = [pd.DataFrame(table, columns=names) for table in (before, after)]
+    return {
+        "information_loss": metrics.information_loss(before, labels),
+        "il1s": utility.il1s(before, after).value,
+        "mean_change": moments.mean_change,
+        "variance_change": moments.variance_change,
+        "quantile_change": moments.quantile_change,
+        "correlation_change": moments.correlation_change,
+        "eigenvalue_change": moments.eigenvalue_change,
+        "hellinger": utility.hellinger(before, after).value,
+        "wasserstein": utility.wasserstein(before, after).value,
+        "pmse": utility.propensity(before, after).pmse,
+        "prediction": utility.prediction(*frames, "c", ["a", "b"], repeats=2).kept,
+    }
+
+
+SAME, GROUPED = figures(X, X, np.arange(200)), figures(X, RELEASED, LABELS)
+
+
+@pytest.mark.parametrize("key", MEASURES)
+def test_figures_lie_within_the_bounds_and_are_better_where_nothing_is_changed(key):
+    measure = MEASURES[key]
+    assert measure.key == key
+    assert measure.bounds[0] <= GROUPED[key] <= measure.bounds[1]
+    if measure.better == "low":
+        assert SAME[key] == pytest.approx(measure.bounds[0], abs=1e-9)
+        assert GROUPED[key] > SAME[key] + 1e-6 or key == "mean_change"  # means of groups keep the mean
+    else:
+        assert GROUPED[key] < SAME[key] == 1.0
+
+
+@pytest.mark.parametrize("key", MEASURES)
+def test_words_are_short_and_whole(key):
+    measure = MEASURES[key]
+    assert len(measure.title.split()) <= 5
+    assert measure.meaning[0].isupper()
+    assert measure.meaning.endswith(".")
+    assert measure.meaning.count(". ") == 0
+    assert measure.formula
+    assert measure.source
+
+
+def test_every_measure_has_its_words():
+    assert set(MEASURES) == set(GROUPED)
+
+
+def test_what_computes_them_is_loaded_once_it_is_used():
+    code = "import sys; from microagg.metrics import utility; print({'sklearn', 'scipy.stats'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "set()"

@@ -1,0 +1,260 @@
+"""Learning from the release and testing on originals: against scikit-learn itself, and by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.metrics import r2_score
+from threadpoolctl import threadpool_limits
+
+from microagg import DataError, ParameterError
+from microagg.metrics import utility
+from microagg.progress import Cancelled, watched
+
+N = 400
+FEATURES = ["a", "b", "town"]
+PERMUTED = np.random.default_rng(0).permutation(N)
+TRAIN, TEST = PERMUTED[::2], PERMUTED[1::2]
+
+
+def predict(before, after, target, features, **given):
+    """Draw halves once, unless told otherwise."""
+    return utility.prediction(before, after, target, features, **{"repeats": 1} | given)
+
+
+def people():
+    rng = np.random.default_rng(7)
+    frame = pd.DataFrame({"a": rng.normal(size=N), "b": rng.integers(0, 50, N), "town": rng.choice(list("xyz"), N)})
+    frame["income"] = 10 * frame["a"] + frame["b"] + 20 * (frame["town"] == "x") + rng.normal(size=N)
+    frame["rich"] = np.where(frame["income"] > 35, "yes", "no")
+    return frame
+
+
+def released(frame):
+    """Return means of groups of four in the order of a, and one town for all."""
+    after = frame.copy()
+    order = frame["a"].to_numpy().argsort()
+    for name in ("a", "b"):
+        values = frame[name].to_numpy(dtype=float)
+        after[name] = values[order].reshape(-1, 4).mean(axis=1).repeat(4)[order.argsort()]
+    after["town"] = "*"
+    return after
+
+
+def test_numbers_are_predicted_as_by_scikit_learn_itself():
+    before = people()
+    after = released(before)
+    found = predict(before, after, "income", ["a", "b"])
+    assert (found.task, found.metric, found.n_train, found.n_test) == ("regression", "R²", 200, 200)
+    y, X = before["income"].to_numpy(), before[["a", "b"]].to_numpy(dtype=float)
+    for value, table in ((found.original, X), (found.released, after[["a", "b"]].to_numpy())):
+        model = HistGradientBoostingRegressor(
+            max_iter=50, learning_rate=0.2, max_leaf_nodes=16, min_samples_leaf=10, early_stopping=False, random_state=0
+        )
+        with threadpool_limits(1):  # or it waits for cores that other tests use
+            predicted = model.fit(table[TRAIN], y[TRAIN]).predict(X[TEST])
+        assert value == pytest.approx(r2_score(y[TEST], predicted))
+    assert found.baseline == pytest.approx(r2_score(y[TEST], np.full(200, y[TRAIN].mean())))
+    assert found.original > found.released > found.baseline
+    kept = (found.released - found.baseline) / (found.original - found.baseline)
+    assert found.kept == pytest.approx(kept)
+
+
+def test_categories_are_told_apart_without_an_order():
+    before = people()
+    rng = np.random.default_rng(9)
+    towns = rng.integers(0, 40, N)
+    y = rng.normal(size=40)[towns] + rng.normal(size=N)
+    before["town"], before["income"] = [f"t{town}" for town in towns], y
+    # Any numbers of the categories will do for scikit-learn, if it is told that they are none.
+    X = towns[:, np.newaxis].astype(float)
+    model = HistGradientBoostingRegressor(
+        max_iter=50,
+        learning_rate=0.2,
+        max_leaf_nodes=16,
+        min_samples_leaf=10,
+        early_stopping=False,
+        random_state=0,
+        categorical_features=[True],
+    )
+    with threadpool_limits(1):
+        expected = r2_score(y[TEST], model.fit(X[TRAIN], y[TRAIN]).predict(X[TEST]))
+    assert predict(before, before, "income", ["town"]).original == pytest.approx(expected)
+
+
+def test_what_is_held_out_is_not_learned_from_and_tested_as_it_was():
+    before = people()
+    after = released(before)
+    found = predict(before, after, "income", FEATURES)
+    other = after.copy()
+    other.loc[TEST, ["a", "b", "income"]] = -1e6
+    assert predict(before, other, "income", FEATURES) == found
+    other = after.copy()
+    other.loc[TRAIN, "income"] = other.loc[TRAIN, "income"].to_numpy()[::-1]
+    learned = predict(before, other, "income", FEATURES)
+    assert learned.original == found.original
+    assert learned.released < found.released - 0.1
+    # Nothing is to be learned from chance, not even of the very records that are tested.
+    before["income"] = np.random.default_rng(1).normal(size=N)
+    assert predict(before, before, "income", FEATURES).original < 0.1
+
+
+def test_classes_are_predicted_and_half_of_each_is_held_out():
+    before = people()
+    before["rich"] = ["rare"] * 6 + before["rich"].tolist()[6:]
+    found = predict(before, before, "rich", FEATURES)
+    assert (found.task, found.metric) == ("classification", "accuracy")
+    assert found.original == found.released > 0.9
+    assert found.kept == 1.0
+    frequent = before["rich"].value_counts()
+    # The half of each class, rounded up or down, is the share of the most frequent one.
+    assert found.baseline == pytest.approx(frequent.max() / N, abs=1 / 200)
+
+
+def test_where_the_release_says_nothing_the_baseline_is_left():
+    before = people()
+    after = before.assign(income=before["income"].mean(), rich="*")
+    numbers = predict(before, after, "income", FEATURES)
+    mean = before["income"].mean()
+    y = before["income"].to_numpy()[TEST]
+    assert numbers.released == pytest.approx(1 - ((y - mean) ** 2).sum() / ((y - y.mean()) ** 2).sum())
+    assert numbers.kept == pytest.approx(0.0, abs=0.02)
+    # Nobody is of the class "*".
+    assert predict(before, after, "rich", FEATURES).released == 0.0
+    alike = before.assign(a=0.0, b=0, town="x")
+    classes = predict(before, alike, "rich", FEATURES)
+    assert classes.released == pytest.approx(classes.baseline)
+    assert classes.kept == pytest.approx(0.0)
+
+
+def test_nothing_can_be_kept_where_originals_predict_nothing():
+    before = people()
+    before["income"] = np.random.default_rng(2).normal(size=N)
+    assert predict(before, before, "income", FEATURES).kept is None
+
+
+def test_ranges_count_as_their_middle_in_features_and_targets():
+    before = people()
+    middles = before.assign(b=before["b"] // 10 * 10 + 4.5, income=before["income"] // 5 * 5 + 2.5)
+    ranges = before.assign(
+        b=[f"[{low}, {low + 9}]" for low in before["b"] // 10 * 10],
+        income=[f"[{low}, {low + 5}]" for low in before["income"] // 5 * 5],
+    )
+    found = predict(before, ranges, "income", FEATURES)
+    assert found == predict(before, middles, "income", FEATURES)
+    assert found.released > 0.8
+
+
+def test_numbers_of_two_values_are_classes_unless_means_are_released():
+    before = people().assign(rich=lambda frame: (frame["income"] > 35).astype(int))
+    assert predict(before, before, "rich", FEATURES).task == "classification"
+    assert predict(before, before.astype({"rich": bool}), "rich", FEATURES).task == "classification"
+    after = before.assign(rich=before["rich"] * 0.5)
+    assert predict(before, after, "rich", FEATURES).task == "regression"
+
+
+def test_very_many_categories_can_be_learned_from():
+    before = people()
+    before["town"] = [f"t{i % 300}" for i in range(N)]
+    found = predict(before, before, "income", ["town", "a"])
+    assert found.released == found.original
+
+
+def test_of_few_records_halves_are_drawn_several_times_and_metrics_averaged():
+    before = people()
+    after = released(before)
+    found = predict(before, after, "income", ["a", "b"], repeats=3)
+    assert (found.repeats, found.n_train, found.n_test) == (3, 200, 200)
+    rng, y = np.random.default_rng(0), before["income"].to_numpy()
+    baselines = []
+    for _ in range(3):
+        rows = rng.permutation(N)
+        mean = y[rows[::2]].mean()
+        baselines.append(r2_score(y[rows[1::2]], np.full(200, mean)))
+    assert found.baseline == pytest.approx(np.mean(baselines))
+    assert utility.prediction(before, before, "rich", ["a"]).repeats == 10
+    many = pd.concat([before] * 10, ignore_index=True)
+    assert utility.prediction(many, many, "rich", ["a"]).repeats == 2
+    assert utility.prediction(many, many, "rich", ["a"], sample=41).repeats == 10
+
+
+def test_of_more_records_a_sample_is_taken_and_said():
+    before = people()
+    found = predict(before, released(before), "income", FEATURES, sample=101, random_state=5)
+    assert (found.n_train, found.n_test) == (51, 50)
+    assert found == predict(before, released(before), "income", FEATURES, sample=101, random_state=5)
+    assert found != predict(before, released(before), "income", FEATURES, sample=101, random_state=6)
+
+
+def test_it_can_be_watched_and_cancelled():
+    seen = []
+
+    def watcher(message, share):
+        seen.append((message, share))
+        return share == 0.0
+
+    with watched(watcher), pytest.raises(Cancelled):
+        predict(people(), people(), "income", FEATURES)
+    assert seen == [("learning from the originals", 0.0), ("learning from the release", 0.5)]
+
+
+@pytest.mark.parametrize(
+    ("change", "target", "message"),
+    [
+        ({}, "wages", "there is no column 'wages' in the originals"),
+        ({"same": 1}, "same", "column 'same' holds one value only in the originals"),
+        ({"rich": ["rare"] * 3 + ["no"] * (N - 3)}, "rich", "has the class 'rare' in 3 of the records, and it takes 4"),
+        ({"rich": [1] * 3 + [0] * (N - 3)}, "rich", "has the class '1' in 3 of the records"),
+        ({"rich": [f"c{i % 60}" for i in range(N)]}, "rich", "column 'rich' has 60 classes, and at most 50"),
+        ({"a": [None] + [1.0] * (N - 1)}, "income", "column 'a' has no value in record 0"),
+    ],
+)
+def test_targets_that_cannot_be_predicted_are_refused(change, target, message):
+    before = people().assign(**change)
+    with pytest.raises(DataError, match=message):
+        predict(before, before, target, FEATURES)
+
+
+def seed_that_draws(rows):
+    return next(seed for seed in range(99) if np.isin(np.random.default_rng(seed).permutation(N)[:40], rows).all())
+
+
+def test_too_few_records_other_records_and_arrays_are_refused():
+    before = people()
+    with pytest.raises(DataError, match="39 records are too few to learn from one half and test on the other"):
+        predict(before[:39], before[:39], "income", FEATURES)
+    with pytest.raises(DataError, match="there are 400 originals and 399 released records: pass the same records"):
+        predict(before, before[1:], "income", FEATURES)
+    with pytest.raises(DataError, match="must be a pandas DataFrame"):
+        predict(before.to_numpy(), before.to_numpy(), "income", FEATURES)
+    with pytest.raises(ParameterError, match="sample must be a whole number of at least 40, not 30"):
+        predict(before, before, "income", FEATURES, sample=30)
+    before["income"] = np.where(np.arange(N) == 7, 3.0, 2.0)
+    before.loc[8, "income"] = 1.0
+    rest = np.setdiff1d(np.arange(N), [7, 8])
+    with pytest.raises(DataError, match=r"the target is the same in all but a few of 40 records, too few to learn"):
+        # None of the two records that differ is drawn.
+        predict(before, before, "income", FEATURES, sample=40, random_state=seed_that_draws(rest))
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        ([], "features must be a list of one column name or more"),
+        ("a", "features must be a list of one column name or more"),
+        (["a", "income"], "features must not name the target 'income'"),
+        ([f"x{j}" for j in range(301)], "features must name at most 300 columns, not 301"),
+        (["a", "b", "a"], "features must name each column once, not 'a' twice"),
+    ],
+)
+def test_features_must_be_others(features, message):
+    with pytest.raises(ParameterError, match=message):
+        predict(people(), people(), "income", features)
+
+
+@pytest.mark.parametrize("repeats", [0, 1.5, True])
+def test_repeats_must_be_a_whole_number(repeats):
+    with pytest.raises(ParameterError, match="repeats must be a whole number of at least 1, or None"):
+        predict(people(), people(), "income", FEATURES, repeats=repeats)

@@ -1,0 +1,213 @@
+"""Risk and utility of a release, by hand on six persons, and what can go wrong."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from microagg import DataError, ParameterError, microaggregate, replay
+from microagg.metrics import risk, utility
+from microagg.metrics.loss import information_loss
+from microagg.release import beside
+from tests.conftest import load_benchmark
+
+PEOPLE = pd.DataFrame(
+    {
+        "age": [30, 32, 34, 60, 60, 66],
+        "town": list("aabccc"),
+        "illness": ["flu", "flu", "flu", "cold", "flu", "cough"],
+        "shoe": [40, 41, 42, 43, 43, 45],
+    }
+)
+LABELS = [0, 0, 0, 1, 1, 1]
+
+
+def assessed(frame=PEOPLE, **options):
+    given = {"k": 3, "labels": LABELS, "quasi_identifiers": ["age", "town"], "confidential": "illness"} | options
+    target = given.pop("target", None)
+    fraction = given.pop("sampling_fraction", None)
+    return microaggregate(frame, **given).assess(target=target, sampling_fraction=fraction)
+
+
+def figure(found, key, attribute=None):
+    [own] = [own for own in found.of(key) if own.attribute == attribute]
+    return own
+
+
+def test_who_is_alone_and_who_is_not():
+    found = assessed()
+    # The two aged 60 of town c are not alone, the four others are.
+    alone = figure(found, "uniqueness")
+    assert (alone.before, alone.after) == (4 / 6, 0)
+    assert (
+        "No record is alone with its quasi-identifiers; in the original file, 66.7 % of the records are"
+        in alone.sentence
+    )
+    worst = figure(found, "max_reidentification")
+    assert (worst.before, worst.after) == (1, 1 / 3)
+    # The shoes, of which nothing was said, split both classes again: of the six only the two of size 43 agree.
+    shoes = figure(found, "uniqueness", "shoe")
+    assert (shoes.before, shoes.after) == (4 / 6, 4 / 6)
+    assert "finds 4 records alone and 6 in classes of fewer than 3" in shoes.sentence
+
+
+def test_the_nearest_released_age_is_their_own_for_all_so_one_in_three_is_found():
+    found = figure(assessed(), "record_linkage")
+    assert found.after == pytest.approx(1 / 3)
+    assert found.before == pytest.approx(5 / 6)  # two records have the same age
+    assert found.n is None
+    assert "in its numbers is right for 33.3 % of the records; groups of 3 allow at most 33.3 %" in found.sentence
+
+
+def test_what_classes_say_of_the_illness():
+    found = assessed()
+    uniform = figure(found, "homogeneous", "illness")
+    # All of the first class have the flu; of the original classes only the two of 60 differ.
+    assert (uniform.before, uniform.after) == (pytest.approx(4 / 6), pytest.approx(1 / 2))
+    assert "learns the 'illness' of 3 records for certain" in uniform.sentence
+    near = figure(found, "t_closeness", "illness")
+    # Shares of all: flu 4/6, cold 1/6, cough 1/6; of the first class flu 1, of the second 1/3 each.
+    assert near.after == pytest.approx(1 / 3)
+    assert figure(found, "alpha", "illness").after == 1
+
+
+def test_a_confidential_column_with_one_value_is_no_secret_and_missing_values_are_not_learned():
+    frame = PEOPLE.assign(same="x", gaps=["flu", None, None, None, "cold", "cold"])
+    found = assessed(frame, confidential=["same", "gaps"])
+    assert {own.attribute for own in found.of("homogeneous")} == {"gaps"}
+    # Of the three who have a value all are in classes where one only is known.
+    assert figure(found, "homogeneous", "gaps").after == 1
+
+
+def test_numbers_and_categories_attribute_by_attribute():
+    found = assessed()
+    table = found.attributes.set_index("attribute")
+    ages, released = PEOPLE["age"].to_numpy(float), np.array([32.0] * 3 + [62.0] * 3)
+    assert table.loc["age", "il1s"] == pytest.approx(np.abs(ages - released).mean() / (np.sqrt(2) * ages.std()))
+    assert table.loc["age", "sd_ratio"] == pytest.approx(released.std() / ages.std())
+    assert table.loc["age", "mean_change"] == pytest.approx(0)
+    assert np.isnan(table.loc["town", "il1s"])
+    # Town b became a: of six records one moves.
+    assert table.loc["town", "wasserstein"] == pytest.approx(1 / 6)
+    assert found.attributes["lost"].is_monotonic_decreasing
+    lost = figure(found, "information_loss")
+    assert lost.after == pytest.approx(information_loss(ages[:, None], LABELS))
+    assert "of the variance of the numeric quasi-identifiers (IL); no release in groups of at least 3" in lost.sentence
+
+
+def test_a_shuffled_release_and_one_of_ranges_are_compared_with_their_own_records():
+    kept, shuffled = assessed(), assessed(shuffle=5)
+    for own, other in zip(kept.figures, shuffled.figures, strict=True):
+        assert own.measure == other.measure
+        assert own.after == pytest.approx(other.after)
+    ranges = assessed(statistic="generalize")
+    # The middles 32 and 63 of the ranges are nearest to the same records as the means are.
+    assert figure(ranges, "record_linkage").after == pytest.approx(1 / 3)
+    assert not ranges.of("information_loss")
+    assert ranges.of("total_information_loss")
+
+
+def test_categories_alone_have_neither_distances_nor_moments():
+    found = assessed(quasi_identifiers=["town"], taxonomies={"town": {"anywhere": ["a", "b", "c"]}})
+    assert not found.of("record_linkage")
+    assert not found.of("il1s")
+    assert figure(found, "uniqueness").after == 0
+    assert found.of("hellinger")
+
+
+def test_a_prediction_is_measured_on_request_and_it_is_said_where_there_is_nothing_to_predict():
+    data = load_benchmark("wine")
+    frame = data.frame
+    release = microaggregate(
+        frame, k=5, quasi_identifiers=[name for name in data.quasi_identifiers if name != "flavanoids"]
+    )
+    target = "flavanoids"
+    found = release.assess(target=target)
+    kept = figure(found, "prediction", target)
+    assert kept.measure == utility.MEASURES["prediction"]
+    assert "of the variance is explained by a model that has learned" in kept.sentence
+    noise = frame.assign(noise=np.random.default_rng(0).normal(size=len(frame)))
+    again = microaggregate(noise, k=5, quasi_identifiers=list(data.quasi_identifiers)[:4]).assess(target="noise")
+    assert not again.of("prediction")
+    assert any("'noise' is not predicted better than by always saying the same" in note for note in again.notes)
+    with pytest.raises(DataError, match="no column 'nothing' in the release"):
+        release.assess(target="nothing")
+
+
+def test_of_a_sample_it_is_estimated_who_is_alone_in_the_population():
+    sizes = np.array([1, 1, 1, 1, 2])
+    found = figure(assessed(sampling_fraction=0.2), "population_uniques")
+    expected = risk.population_uniques(sizes, 0.2)
+    assert found.before == pytest.approx(expected.share)
+    assert expected.estimator == "zayatz"
+    assert "of which the file is 20.0 % (estimated after Zayatz)" in found.sentence
+    for fraction in (0, 1.5, -1):
+        with pytest.raises(ParameterError, match="sampling_fraction must be above 0 and at most 1"):
+            assessed(sampling_fraction=fraction)
+
+
+def test_the_original_is_kept_neither_in_a_pickle_nor_in_a_copy():
+    release = microaggregate(PEOPLE, k=3, labels=LABELS, quasi_identifiers="age", identifiers="illness")
+    for other in (pickle.loads(pickle.dumps(release)), copy.copy(release), copy.deepcopy(release)):
+        with pytest.raises(DataError, match=r"make it again by microagg\.replay"):
+            other.assess()
+    assert b"cough" in pickle.dumps(PEOPLE)
+    assert b"cough" not in pickle.dumps(release)
+    assert replay(PEOPLE, release.recipe).assess().figures == release.assess().figures
+    # Who accepts a finding can still assess.
+    assert release.accept("order").assess().n_records == 6
+
+
+def test_all_of_it_as_a_table_and_as_json():
+    found = assessed()
+    table = found.to_frame()
+    assert len(table) == len(found.figures) == len(found.summary().splitlines())
+    assert set(table["part"]) == {"risk", "utility"}
+    read = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert read["n_records"] == 6
+    assert [own["measure"] for own in read["figures"]] == [own.measure.key for own in found.figures]
+    assert read["attributes"][0]["attribute"] in ("age", "town")
+    assert (*found.part("risk"), *found.part("utility")) == found.figures
+
+
+def test_of_very_many_columns_those_that_lose_most_are_compared_and_it_is_said(monkeypatch):
+    monkeypatch.setattr(beside, "MOST_COMPARED", 3)
+    release = microaggregate(load_benchmark("wine").frame, k=5)
+    found = release.assess()
+    compared = found.attributes.dropna(subset=["hellinger"])
+    assert len(found.attributes) == 14
+    assert len(compared) == 3
+    assert compared["attribute"].tolist() == found.attributes["attribute"].tolist()[:3]
+    assert any("the 3 that lose most were compared one by one" in note for note in found.notes)
+
+
+def test_outliers_are_those_farthest_from_the_median_and_stand_in_nothing_that_is_passed_on():
+    found = assessed(quasi_identifiers=["age", "shoe"])
+    ages = PEOPLE["age"]
+    deviation = 1.482602218505602 * (ages - ages.median()).abs().median()
+    most = ((ages - ages.median()).abs() / deviation).max()
+    assert found.outliers.loc[0, "outlyingness"] >= most - 1e-9
+    assert found.outliers["outlyingness"].is_monotonic_decreasing
+    assert set(found.outliers["record"]) <= set(range(1, 7))
+    assert "without them the loss would be" in found.without_outliers
+    assert "outlyingness" not in json.dumps(found.to_dict())
+    of_categories = assessed(quasi_identifiers=["town"], taxonomies={"town": {"anywhere": ["a", "b", "c"]}})
+    assert of_categories.outliers.empty
+    assert of_categories.without_outliers == ""
+
+
+def test_weights_that_stand_for_persons_lower_the_risk_and_others_say_nothing_of_it():
+    frame = PEOPLE.assign(weight=[2.0, 4.0, 4.0, 10.0, 10.0, 10.0], share=[0.1, 0.2, 0.3, 0.1, 0.1, 0.2])
+    found = figure(assessed(frame, weights="weight"), "individual_risk")
+    known = ["age", "town"]
+    assert found.before == pytest.approx(risk.individual_risk(PEOPLE[known], known, frame["weight"]).share)
+    # A record alone for two persons has, of a population of two, the risk that both are counted: -p ln p / (1 - p).
+    alone = -0.5 * np.log(0.5) / 0.5
+    assert risk.individual_risk(PEOPLE[known], known, frame["weight"]).risk[0] == pytest.approx(alone)
+    assert found.after < found.before
+    assert not assessed(frame, weights="share").of("individual_risk")
