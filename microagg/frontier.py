@@ -43,6 +43,9 @@ _CLEAR = 0.3
 # Shares whose relative difference is at most this are the same, to within rounding.
 _ROUNDING = 1e-9
 
+# Risks of which one is the other times 1 and less than this more or less are as high.
+_HARDLY = 0.005
+
 # At fewer values of k, and of fewer methods at one of them, nothing is said of how risk and loss go together.
 _FEWEST_KS, _FEWEST_METHODS = 3, 3
 
@@ -204,8 +207,7 @@ def _of_the_least(found: Agreement) -> str:
     higher = f"at {found.n_higher} of {found.n_ks} values of k"
     if np.isnan(found.ratio):
         return f"The method that loses least has the higher risk {higher}."
-    share = 100 * (found.ratio - 1)
-    size = "as high as" if abs(share) < 0.5 else f"{abs(share):.0f} % {'higher' if share > 0 else 'lower'} than"
+    size = "as high as" if abs(found.ratio - 1) < _HARDLY else f"{found.ratio:.3g} times"
     return f"The risk of the method that loses least is {size} the others' mean, and above it {higher}."
 
 

@@ -98,7 +98,7 @@ def test_whether_a_lower_loss_means_a_higher_risk_is_a_sentence(loss, says):
 def test_the_sentence_has_the_measured_figures():
     says = agreement_in_words(frontier.Agreement(19, -0.554, 16, 1.012), "record_linkage")
     assert "(rank correlation of loss and risk −0.55, the mean over 19 values of k)" in says
-    assert says.endswith("is 1 % higher than the others' mean, and above it at 16 of 19 values of k.")
+    assert says.endswith("is 1.01 times the others' mean, and above it at 16 of 19 values of k.")
     same = agreement_in_words(frontier.Agreement(4, 0.1, 2, 0.999), "t_closeness")
     assert same.endswith("is as high as the others' mean, and above it at 2 of 4 values of k.")
     no_risk = agreement_in_words(frontier.Agreement(4, 0.1, 2, float("nan")), "homogeneous")

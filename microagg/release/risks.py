@@ -29,6 +29,10 @@ MOST_OUTLIERS = 20
 WIDTH = 0.05
 
 
+# What sentences call the estimators of uniques.
+_ESTIMATORS = {"pitman": "estimated by Pitman's formula", "zayatz": "estimated after Zayatz", "count": "counted"}
+
+
 def risks(beside: Beside, sampling_fraction: float | None = None) -> Iterator[Figure]:
     """Yield the risks of a release, those that matter most first; see :meth:`microagg.Release.assess`."""
     schema, n = beside.schema, beside.n
@@ -119,7 +123,7 @@ def _population(sizes: IntArray, sampling_fraction: float) -> Figure:
         risk.MEASURES["population_uniques"],
         0.0,
         f"Of the records of the original file about {_share(found.share)} would be alone in the whole population, of "
-        f"which the file is {_share(sampling_fraction)} ({found.estimator}). In the release none is.",
+        f"which the file is {_share(sampling_fraction)} ({_ESTIMATORS[found.estimator]}). In the release none is.",
         found.share,
     )
 

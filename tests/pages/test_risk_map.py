@@ -70,7 +70,7 @@ def test_records_found_again_are_those_of_the_package_and_lines_say_what_holds_a
     figure = figures(app)[0]
     assert FLOOR not in drawn(app)
     said = [note["text"] for note in figure["layout"]["annotations"]]
-    assert {"at k = 4 no method gets below", "at k = 4 at most 1/4"} <= set(said)
+    assert {"at k = 4 no method gets below", "at k = 4 at most 1/4 is found"} <= set(said)
     lines = [shape for shape in figure["layout"]["shapes"] if shape["type"] == "line"]
     floor = metrics.bounds.nearest_neighbor(X, 4).information_loss
     assert any(shape["y0"] == shape["y1"] == pytest.approx(floor) for shape in lines)

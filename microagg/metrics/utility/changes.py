@@ -37,7 +37,7 @@ class Moments:
     correlations : CorrelationChanges
         Of Pearson's correlations.
     eigenvalue_change : float or None
-        The mean of |λ − λ′| / λ over the eigenvalues of the correlation matrix, in descending order both before and
+        The mean of |λ − λ′| / λ over the eigenvalues of the correlation matrix, in the same order both before and
         after; None where it was not computed, and ``notes`` say why.
     notes : tuple of str
         What was left out of the eigenvalues, a sentence each.
@@ -129,7 +129,7 @@ def _eigenvalue_change(
     notes = []
     if left_out := int((~defined).sum()):
         notes.append(f"left out of the eigenvalues: {left_out} of {d} attributes, constant before or after.")
-    old, new = (np.linalg.eigvalsh(matrix[np.ix_(defined, defined)])[::-1] for matrix in (one, other))
+    old, new = (np.linalg.eigvalsh(matrix[np.ix_(defined, defined)]) for matrix in (one, other))
     counts = old > _LEAST_EIGENVALUE
     if not counts.all():
         notes.append(f"left out: {int((~counts).sum())} of {len(old)} eigenvalues, below {_LEAST_EIGENVALUE:f}.")

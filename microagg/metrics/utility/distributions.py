@@ -43,7 +43,8 @@ def hellinger(before: Table, after: Table, *, bins: int = BINS) -> Distances:
     H = √(½ Σ (√p − √q)²), p and q being the shares of the records in each bin, or with each category. Up to ``bins``
     distinct original numbers have a bin each, to which released numbers that are nearest to them belong. Of more, a bin
     ends with the first one at which it and the bins below it hold their part of the originals, so that about equally
-    many of these are in each, whatever the units. Bins meet halfway between two originals; the outer ones are open.
+    many of these are in each, whatever the units. Bins meet halfway between two originals, where the upper one begins;
+    the outer ones are open.
 
     Parameters
     ----------

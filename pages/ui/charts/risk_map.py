@@ -224,7 +224,7 @@ def _impossible(figure: go.Figure, limits: Limits, across: _Axis, upward: _Axis)
     if limits.cap is not None and across.low < limits.cap < across.high:
         figure.add_vline(limits.cap, line={"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"}, layer="below")
         figure.add_annotation(
-            text=f"at k = {limits.k:,} at most 1/{limits.k:,}",
+            text=f"at k = {limits.k:,} at most 1/{limits.k:,} is found",
             x=across.coordinate(limits.cap),
             yref="paper",
             y=1,

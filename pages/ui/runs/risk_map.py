@@ -80,7 +80,7 @@ def _openly(workspace: Workspace, risk: str) -> str:
     """Return in Markdown what a risk does not count; empty if it counts all."""
     exposed = workspace.exposed
     if risk == "record_linkage" and exposed.n_looked_up < workspace.n:
-        return f" Looked up are {exposed.n_looked_up:,} of the {workspace.n:,} records, drawn at random, among all released."
+        return f" Of the {workspace.n:,} records {exposed.n_looked_up:,} were looked up, drawn at random, among all released."
     left_out = [name for name in exposed.frame.columns if name not in exposed.counted]
     if risk in ("homogeneous", "t_closeness") and left_out:
         why = "gaps, or one value only" if len(exposed.counted) < MOST_CONFIDENTIAL else "gaps, or are too many"

@@ -54,8 +54,8 @@ def test_nothing_changes_where_nothing_is_changed():
 
 
 def test_a_weight_of_2_is_a_record_that_is_there_twice():
-    weights = np.repeat([1.0, 2.0], 30)
-    rows = np.concatenate([np.arange(60), np.arange(30, 60)])
+    weights = np.tile([1.0, 2.0], 30)
+    rows = np.concatenate([np.arange(60), np.arange(1, 60, 2)])
     weighted, twice = utility.moments(X, RELEASED, weights), utility.moments(X[rows], RELEASED[rows])
     assert weighted.means == pytest.approx(twice.means)
     assert weighted.variances == pytest.approx(twice.variances)

@@ -58,7 +58,8 @@ def test_neither_units_nor_an_offset_change_it():
 
 
 def test_what_holds_one_value_loses_nothing():
-    found = utility.il1s([[0.1, 1.0], [0.1, 3.0]], [[0.1 * (1 + 1e-16), 2.0], [0.1, 2.0]])
+    found = utility.il1s([[0.1, 1.0], [0.1, 3.0]], [[0.1 * (1 + 1e-15), 2.0], [0.1, 2.0]])
+    assert found.attributes[0] == 0.0
     assert found.attributes == pytest.approx([0, 1 / math.sqrt(2)])
     assert found.value == pytest.approx(1 / math.sqrt(2))
     assert utility.il1s([[5.0]], [[5.0]]).value == 0.0

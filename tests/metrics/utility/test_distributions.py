@@ -20,8 +20,8 @@ RELEASED = np.sort(X, axis=0).reshape(25, 12, 2).mean(axis=1).repeat(12, axis=0)
 
 
 def test_hellinger_of_a_few_numbers_by_hand():
-    # Three values, a bin each: shares ½ ¼ ¼ become ¼ ½ ¼, as 1.4 counts as 1.
-    found = utility.hellinger([0.0, 0.0, 1.0, 5.0], [0.2, 1.4, 1.0, 9.0])
+    # Three values, a bin each: shares ½ ¼ ¼ become ¼ ½ ¼, as 0.5 counts as 1.
+    found = utility.hellinger([0.0, 0.0, 1.0, 5.0], [0.2, 0.5, 1.0, 9.0])
     assert found.value == pytest.approx(math.sqrt(0.5 * 2 * (math.sqrt(0.5) - 0.5) ** 2))
     assert found.names == (0,)
 
@@ -31,6 +31,8 @@ def test_bins_hold_about_equally_many_originals_and_meet_halfway():
     # The first value has more than its part, and so has the last: what is between is one bin.
     assert bin_limits(np.array([0.0] * 6 + [1.0, 2.0] + [3.0] * 4), 3).tolist() == [0.5, 2.5]
     assert bin_limits(np.array([0.0] * 9 + [1.0, 2.0, 3.0]), 3).tolist() == [0.5]
+    # Of few values each has its bin, however rare it is.
+    assert bin_limits(np.array([0.0] * 60 + [1.0, 2.0]), 3).tolist() == [0.5, 1.5]
     assert bin_limits(np.array([7.0, 7.0]), 3).tolist() == []
     above = np.nextafter(1.0, 2.0)
     assert bin_limits(np.array([1.0, above]), 3).tolist() == [above]

@@ -62,6 +62,28 @@ def test_numbers_are_predicted_as_by_scikit_learn_itself():
     assert found.kept == pytest.approx(kept)
 
 
+def test_categories_are_told_apart_without_an_order():
+    before = people()
+    rng = np.random.default_rng(9)
+    before["town"] = rng.choice(list("abcdefghijklm"), N)
+    y = before["town"].map(dict(zip("abcdefghijklm", rng.normal(size=13), strict=True))).to_numpy() + rng.normal(size=N)
+    before["income"] = y
+    # Any numbers of the categories will do for scikit-learn, if it is told that they are none.
+    X = pd.factorize(before["town"])[0].astype(float)[:, np.newaxis]
+    model = HistGradientBoostingRegressor(
+        max_iter=50,
+        learning_rate=0.2,
+        max_leaf_nodes=16,
+        min_samples_leaf=10,
+        early_stopping=False,
+        random_state=0,
+        categorical_features=[True],
+    )
+    with threadpool_limits(1):
+        expected = r2_score(y[TEST], model.fit(X[TRAIN], y[TRAIN]).predict(X[TEST]))
+    assert predict(before, before, "income", ["town"]).original == pytest.approx(expected)
+
+
 def test_what_is_held_out_is_not_learned_from_and_tested_as_it_was():
     before = people()
     after = released(before)

@@ -92,8 +92,8 @@ def test_products_are_terms_of_few_attributes_only_and_squares_of_more_than_two_
     assert utility.propensity(wide, wide).terms == 22
     assert utility.propensity(wide[:, :10], wide[:, :10]).terms == 65
     assert utility.propensity(wide[:300, :10], wide[:300, :10]).terms == 20
-    halves = np.repeat([0.0, 1.0], 50)
-    assert utility.propensity(halves, halves).terms == 1
+    parts = np.repeat([0.0, 1.0], [30, 70])
+    assert utility.propensity(parts, parts).terms == 1
     towns = pd.DataFrame({"town": [f"t{i % 30}" for i in range(300)], "x": RNG.normal(size=300)})
     assert utility.propensity(towns, towns).terms == 22
 
