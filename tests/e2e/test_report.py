@@ -13,6 +13,8 @@ pytestmark = pytest.mark.e2e
 def test_the_report_is_downloaded_and_opens_offline(page, server, browser, tmp_path):
     load_benchmark("wine")
     page.goto(f"{server.url}/release?data=wine&k=5")
+    page.get_by_text("What is it still good for?").wait_for()
+    wait_until_idle(page)
     page.get_by_role("button", name="Report (HTML)", exact=True).click()
     ready = page.get_by_role("button", name="Download the report (HTML)")
     ready.wait_for()
