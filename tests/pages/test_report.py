@@ -93,3 +93,18 @@ def test_what_was_overridden_stands_in_the_report_with_the_reason(seen):
     assert found["reason"] == "Nobody knows weekly hours"
     assert {"undecided", "bytes", "determines"} <= {finding["code"] for finding in found["findings"]}
     assert "overridden for this reason: Nobody knows weekly hours." in seen.contents[-1]["promise"]["against"]
+
+
+def test_a_file_with_categories_has_a_report_of_what_was_compared_of_it(seen):
+    app = open_survey("choose_k", k="5", ks="5", methods=["mondrian", "k-member"], method="mondrian")
+    app.switch_page(PAGES["release"])
+    ask(settle(app))
+    assert "Download the report (HTML)" in offered(app)
+    contents = seen.contents[-1]
+    rows = contents["comparison"]["rows"]
+    assert {row["title"]: row["chosen"] for row in rows} == {"Mondrian": True, "Greedy k-member": False}
+    assert all(row["floor"] is None for row in rows)
+    lost = contents["report"]["generalization"]["information_loss"]
+    assert next(row["information_loss"] for row in rows if row["chosen"]) == pytest.approx(lost)
+    # Nothing was decided about its columns yet.
+    assert "do not release the file like this" in contents["promise"]["against"]

@@ -279,6 +279,24 @@ def test_a_choice_that_nothing_beats(release):
     assert best["risk_in_words"].endswith("none of the others is lower in risk without losing more.")
 
 
+@pytest.mark.parametrize("lacking", [["record_linkage"], ["floor"], ["record_linkage", "floor"]])
+def test_figures_stand_for_what_was_compared_only(release, tmp_path, lacking):
+    page = Page(html(release, tmp_path, comparison=COMPARISON.drop(columns=lacking)))
+    titles = [text for path, text in page.texts if path[-2:] == ("svg", "title")]
+    assert ("Information loss against the risk to be found" in titles) == ("record_linkage" not in lacking)
+    assert "Information loss against k" in titles
+    assert ("no method can lose less" in page.said()) == ("floor" not in lacking)
+
+
+def test_a_release_of_categories_only_has_a_report_without_figures_of_numbers(tmp_path):
+    towns = pd.DataFrame({"town": list("aabbccdd") * 3, "job": list("xyxy") * 6})
+    release = microaggregate(towns, k=4, quasi_identifiers=["town", "job"], method="k-member")
+    page = Page(html(release, tmp_path))
+    assert not page.all("svg")
+    assert "of the detail of these attributes" in page.said()
+    assert page.below("h2") == HEADINGS
+
+
 @pytest.mark.parametrize(
     ("given", "says"),
     [
