@@ -198,6 +198,16 @@ def test_how_near_a_figure_is_to_the_worst(given, expected):
     assert badness(given) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(
+    ("shares", "says"),
+    [((0.0, 0.4), "share a secret, too. It is 0.4."), ((0.0, 0.0), "those who share them have several.")],
+)
+def test_in_short_the_worst_that_is_learned_is_said(release, shares, says):
+    figures = tuple(figure(share, key="homogeneous", attribute=str(share)) for share in shares)
+    assessment = Assessment(figures, pd.DataFrame(columns=["attribute"]), pd.DataFrame(), "", 60)
+    assert release.to_dict(assessment=assessment)["promise"]["risk"].endswith(says)
+
+
 def test_findings_that_were_overridden_are_marked_with_the_reason(frame, tmp_path):
     held = microaggregate(frame, k=5, quasi_identifiers=QUASI, identifiers="id")
     stops = [finding for finding in held.findings if finding.level == "stop"]
