@@ -12,7 +12,7 @@ from microagg.metrics import risk
 from microagg.progress import checkpoint
 from microagg.release.assessment import Figure
 from microagg.release.beside import Beside
-from microagg.validation import IntArray, counted
+from microagg.validation import FloatArray, IntArray, counted
 from microagg.words import number, percent
 
 #: Of more records so many are looked up among all released ones; which, is drawn at random.
@@ -43,6 +43,8 @@ def risks(beside: Beside, sampling_fraction: float | None = None) -> Iterator[Fi
     yield from _classes(np.bincount(classes), released.realized_k, released.n_shared, n)
     if sampling_fraction is not None:
         yield _population(np.bincount(classes), sampling_fraction)
+    if beside.weights is not None and beside.weights.min() >= 1.0:
+        yield _of_weighted(beside, known, beside.weights)
     if beside.numbers:
         yield from _linkage(beside)
     for name in schema.confidential[:MOST_COLUMNS]:
@@ -125,6 +127,19 @@ def _population(sizes: IntArray, sampling_fraction: float) -> Figure:
         f"Of the records of the original file about {_share(found.share)} would be alone in the whole population, of "
         f"which the file is {_share(sampling_fraction)} ({_ESTIMATORS[found.estimator]}). In the release none is.",
         found.share,
+    )
+
+
+def _of_weighted(beside: Beside, known: tuple[Hashable, ...], weights: FloatArray) -> Figure:
+    was, found = (risk.individual_risk(frame, known, weights).share for frame in (beside.before, beside.after))
+    return Figure(
+        "risk",
+        risk.MEASURES["individual_risk"],
+        found,
+        "If a weight says how many persons a record stands for, whoever knows the true quasi-identifiers of all of "
+        f"them finds a record with a probability of {_share(found)} on average; in the original file, of "
+        f"{_share(was)}.",
+        was,
     )
 
 

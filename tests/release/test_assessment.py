@@ -199,3 +199,15 @@ def test_outliers_are_those_farthest_from_the_median_and_stand_in_nothing_that_i
     of_categories = assessed(quasi_identifiers=["town"], taxonomies={"town": {"anywhere": ["a", "b", "c"]}})
     assert of_categories.outliers.empty
     assert of_categories.without_outliers == ""
+
+
+def test_weights_that_stand_for_persons_lower_the_risk_and_others_say_nothing_of_it():
+    frame = PEOPLE.assign(weight=[2.0, 4.0, 4.0, 10.0, 10.0, 10.0], share=[0.1, 0.2, 0.3, 0.1, 0.1, 0.2])
+    found = figure(assessed(frame, weights="weight"), "individual_risk")
+    known = ["age", "town"]
+    assert found.before == pytest.approx(risk.individual_risk(PEOPLE[known], known, frame["weight"]).share)
+    # A record alone for two persons has, of a population of two, the risk that both are counted: -p ln p / (1 - p).
+    alone = -0.5 * np.log(0.5) / 0.5
+    assert risk.individual_risk(PEOPLE[known], known, frame["weight"]).risk[0] == pytest.approx(alone)
+    assert found.after < found.before
+    assert not assessed(frame, weights="share").of("individual_risk")
