@@ -33,6 +33,7 @@ def body() -> None:
     accepted = checklist.accepted(release, identity)
     files.show(workspace, accepted, data, ready=ready)
     report.show(workspace, accepted, identity, found, data)
+    files.program(workspace, accepted)
     st.subheader("3. Risk and utility")
     assessed.show(workspace, release, identity)
     st.subheader("4. Before and after")

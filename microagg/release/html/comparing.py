@@ -90,7 +90,7 @@ def _loss(table: pd.DataFrame) -> str:
         best = better.nsmallest(1, "information_loss").iloc[0]
         n_better = better["title"].nunique()
         said += (
-            f"; {counted(n_better, 'method')} of the {here['title'].nunique():,} others "
+            f"; {n_better:,} of the {counted(here['title'].nunique(), 'other method')} "
             f"{'loses' if n_better == 1 else 'lose'} less, {best['title']} least: "
             f"{percent(float(best['information_loss']))}"
         )

@@ -16,6 +16,9 @@ from microagg.words import number, percent
 # Of more attributes the table has those that lose most.
 _MOST_ATTRIBUTES = 40
 
+# A program of more characters stays folded on paper, as one has that names thousands of columns.
+_MOST_PRINTED = 5_000
+
 _LEVELS = {"stop": "Stop", "warn": "To think about", "ok": "In order"}
 _BETTER = {"low": "lower is better", "high": "higher is better"}
 
@@ -61,6 +64,7 @@ def document(contents: Mapping[str, Any]) -> str:
     template = environment.from_string(files.joinpath("report.html").read_text(encoding="utf-8"))
     return template.render(
         **contents,
+        whole=len(contents["program"]["text"]) < _MOST_PRINTED,
         style=files.joinpath("report.css").read_text(encoding="utf-8"),
         drawn=_drawn(contents),
         check=_check(contents["file"]),
@@ -73,16 +77,16 @@ def document(contents: Mapping[str, Any]) -> str:
 
 
 def _drawn(contents: Mapping[str, Any]) -> dict[str, str]:
-    """Return the figures that there is something for, by their names."""
-    found: dict[str, str] = {}
+    """Return the figures by their names, empty texts where there is nothing to be drawn."""
+    found = {"loss": "", "risk": "", "kept": ""}
     comparison, assessment = contents["comparison"], contents["assessment"]
     if comparison and comparison["rows"]:
         own = _own(contents)
         found["loss"] = figures.loss_against_k(comparison["rows"], own, "loss")
         if any(row.get("record_linkage") is not None for row in comparison["rows"]):
             found["risk"] = figures.risk_and_loss(comparison["rows"], own, "risk")
-    if assessment and (kept := figures.spreads_and_correlations(assessment["attributes"], "kept")):
-        found["kept"] = kept
+    if assessment:
+        found["kept"] = figures.spreads_and_correlations(assessment["attributes"], "kept")
     return found
 
 

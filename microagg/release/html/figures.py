@@ -153,11 +153,12 @@ def _figure(height: float) -> Iterator[Figure]:
     """Give an empty figure, with the settings of all of them while it is drawn."""
     import matplotlib
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     with _LOCK, matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
         # The reader's fonts draw the letters; that those at hand here lack one changes only how wide it counts.
         warnings.filterwarnings("ignore", "Glyph")
-        yield Figure(figsize=(_WIDTH, height), layout="constrained")
+        yield Figure(figsize=(_WIDTH, height), layout=ConstrainedLayoutEngine(wspace=0.05))
 
 
 def _lines(rows: Rows, own: Mapping[str, Any]) -> Iterator[tuple[str | None, Rows, dict[str, Any]]]:

@@ -40,7 +40,11 @@ def _risk(report: Report, assessment: Assessment | None) -> str:
     figures = [] if assessment is None else assessment.of("homogeneous")
     if figures:
         worst = max(figures, key=lambda figure: figure.after)
-        said.append(f"A second danger is that all who share these attributes share a secret, too. {worst.sentence}")
+        said.append(
+            f"A second danger is that all who share these attributes share a secret, too. {worst.sentence}"
+            if worst.after > 0.0
+            else "Nor do these attributes tell a confidential value for certain: those who share them have several."
+        )
     return " ".join(said)
 
 

@@ -57,6 +57,11 @@ def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) ->
         called = [f"{column!r} is called {written!r}" for column, written in renamed.items()]
         says = f"{_FORMATS[ending]} does not take every name: {listing(called)}. The full names are in the labels."
         st.caption(escape_markdown(says))
+
+
+def program(workspace: Workspace, release: Release) -> None:
+    """Draw the Python that makes the release again."""
+    ending, stem = state.current().format, file_stem(workspace)
     with st.expander("The Python that makes it again"):
         st.caption("Paste it into a notebook or a file beside the original data; the bytes come out the same.")
         files = {"out": f"{stem}_protected{ending}", "recipe_file": f"{stem}_recipe.json"}

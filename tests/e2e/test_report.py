@@ -1,0 +1,45 @@
+"""The report that is signed: made on the page Release, and opened without a network."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import load_benchmark
+from tests.e2e.steps import wait_until_idle
+
+pytestmark = pytest.mark.e2e
+
+
+def test_the_report_is_downloaded_and_opens_offline(page, server, browser, tmp_path):
+    load_benchmark("wine")
+    page.goto(f"{server.url}/release?data=wine&k=5")
+    page.get_by_text("What is it still good for?").wait_for()
+    wait_until_idle(page)
+    page.get_by_role("button", name="Report (HTML)", exact=True).click()
+    ready = page.get_by_role("button", name="Download the report (HTML)")
+    ready.wait_for()
+    wait_until_idle(page)
+    with page.expect_download() as waiting:
+        ready.click()
+    assert waiting.value.suggested_filename == "Wine_report.html"
+    waiting.value.save_as(tmp_path / "report.html")
+    context = browser.new_context(viewport={"width": 390, "height": 844}, offline=True, java_script_enabled=False)
+    report, said, asked = context.new_page(), [], []
+    report.on("console", lambda message: said.append(message.text))
+    report.on("pageerror", lambda error: said.append(str(error)))
+    report.on("request", lambda request: asked.append(request.url))
+    report.goto((tmp_path / "report.html").as_uri())
+    assert report.title() == "Release of Wine_protected.csv"
+    headings = report.get_by_role("heading", level=2).all_inner_texts()
+    assert [heading.split(".")[0] for heading in headings] == list("12345678")
+    for drawn in report.get_by_role("img").all():
+        assert drawn.bounding_box()["width"] > 300
+    # Nothing is wider than a phone, the table that scrolls by itself apart.
+    width = max(
+        part.bounding_box()["width"] for part in report.locator("section, h1, svg, pre").all() if part.is_visible()
+    )
+    assert width <= 390
+    assert report.pdf(format="A4").startswith(b"%PDF")
+    assert said == []
+    assert asked == [(tmp_path / "report.html").as_uri()]
+    context.close()

@@ -1,0 +1,512 @@
+"""The report that is signed: what it says, that nothing of the original stands in it, and that it stands by itself."""
+
+from __future__ import annotations
+
+import copy
+import datetime as dt
+import hashlib
+import itertools
+import json
+import math
+import sys
+import tomllib
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from microagg import DataError, microaggregate
+from microagg.metrics.measure import Measure
+from microagg.release import Assessment, Figure
+from microagg.release.html.comparing import compared
+from microagg.release.html.contents import badness
+from microagg.release.html.document import document
+from tests.conftest import ROOT
+from tests.release.common import QUASI
+
+HEADINGS = [
+    "1. What is released",
+    "2. In short",
+    "3. Why this method and this k",
+    "4. Risks",
+    "5. What the file is still good for",
+    "6. Checklist",
+    "7. How it was made",
+    "8. Appendix: how it was measured",
+]
+COMPARISON = pd.DataFrame(
+    {
+        "title": ["MDAV*", "MDAV*", "MDAV*", "MDAV", "MDAV", "Other"],
+        "k": [3, 5, 10, 3, 5, 5],
+        "information_loss": [10.0, 20.0, 30.0, 9.0, 18.0, 25.0],
+        "record_linkage": [0.3, 0.1, 0.05, 0.31, 0.1, np.nan],
+        "floor": [8.0, 12.0, 21.0, 8.0, 12.0, 12.0],
+    }
+)
+
+
+class Page(HTMLParser):
+    """What stands in a document: its elements with their attributes, in order, and the text below each name."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.open, self.texts = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in {"meta", "link", "br"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        while self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        self.texts.append((tuple(self.open), data))
+
+    def below(self, tag):
+        return [text for path, text in self.texts if path and path[-1] == tag]
+
+    def all(self, tag):
+        return [attrs for name, attrs in self.elements if name == tag]
+
+    def said(self):
+        return " ".join(" ".join(text for path, text in self.texts if "style" not in path).split())
+
+
+@pytest.fixture
+def release(frame):
+    return microaggregate(
+        frame, k=5, quasi_identifiers=QUASI, confidential="illness", identifiers="id", others=["region", "smoker"]
+    )
+
+
+def html(release, tmp_path, **about):
+    release.to_html(tmp_path / "report.html", **about)
+    return (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def figure(after, *, part="risk", better="low", bounds=(0.0, 1.0), unit="share", key="some", **more):
+    measure = Measure(key, "Some measure", "It means something.", better, bounds, unit, "a / b", "Somebody 1999")
+    return Figure(part, measure, after, f"It is {after}.", **more)
+
+
+# --- what it says -----------------------------------------------------------------------------------------------------
+
+
+def test_the_sections_stand_in_order_and_name_the_file_by_its_digest(release, tmp_path):
+    data = b"age,income\n1,2\n"
+    page = Page(html(release, tmp_path, file=data, file_name="people.csv", prepared_by="A. Steward"))
+    assert page.below("h1") == ["Release of people.csv"]
+    assert page.below("h2") == HEADINGS
+    assert hashlib.sha256(data).hexdigest() in page.below("code")
+    said = page.said()
+    assert "people.csv (15 bytes)" in said
+    assert "sha256sum -- people.csv" in said
+    assert "A. Steward" in said
+    for name in ("id", "illness", "region", *QUASI):
+        assert name in said
+    assert "is shared by at least 5 records" in said
+    assert f"lose {release.report.loss.information_loss:.1f} % of the spread" in said
+    assert "no other method and no other k was compared" in said
+    for finding in release.findings:
+        assert finding.text in said
+
+
+def test_a_file_is_read_and_named_as_its_path(release, tmp_path):
+    path = tmp_path / "released file.csv"
+    path.write_bytes(b"abc")
+    found = release.to_dict(file=path)
+    assert found["file"] == {
+        "name": "released file.csv",
+        "bytes": 3,
+        "sha256": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+    }
+    assert "sha256sum -- 'released file.csv'" in Page(document(found)).said()
+
+
+def test_the_document_can_be_read_by_all(release, tmp_path):
+    page = Page(html(release, tmp_path, comparison=COMPARISON))
+    assert page.all("html") == [{"lang": "en"}]
+    levels = [int(tag[1]) for tag, _ in page.elements if tag in {"h1", "h2", "h3"}]
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    assert len(page.all("caption")) == len(page.all("table")) == 6
+    assert all(attrs.get("scope") in {"col", "row"} for attrs in page.all("th"))
+    drawn = page.all("svg")
+    assert len(drawn) == 3
+    ids = [attrs["id"] for _, attrs in page.elements if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    for attrs in drawn:
+        assert attrs["role"] == "img"
+        assert set(attrs["aria-labelledby"].split()) <= set(ids)
+    for _, attrs in page.elements:
+        for name, value in attrs.items():
+            if "url(#" in (value or "") or name == "href":
+                assert value.split("#")[1].rstrip(")").split(")")[0] in ids
+
+
+def test_the_document_needs_nothing_else(release, tmp_path):
+    text = html(release, tmp_path, comparison=COMPARISON)
+    page = Page(text)
+    assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in page.elements}
+    addresses = [attrs[name] for _, attrs in page.elements for name in ("src", "href", "action") if name in attrs]
+    assert all(address.startswith("#") for address in addresses)
+    assert not [name for _, attrs in page.elements for name in attrs if name.startswith("on")]
+    assert "@import" not in text
+    assert "http:" not in text
+    assert "https:" not in text
+
+
+def test_risks_and_utility_stand_before_and_after_worst_first(release, tmp_path):
+    figures = (
+        figure(0.2, before=1.0, key="a"),
+        figure(0.7, key="b", attribute="illness"),
+        figure(0.1, part="utility", key="c", unit="sd", bounds=(0.0, math.inf)),
+        figure(30.0, part="utility", key="d", unit="percent", bounds=(0.0, math.inf)),
+    )
+    attributes = pd.DataFrame({"attribute": ["age", "income"], "lost": [5.0, 1.0], "sd_ratio": [0.9, np.nan]})
+    assessment = Assessment(figures, attributes, pd.DataFrame(), "", 60, ("Nothing more could be measured.",))
+    found = release.to_dict(assessment=assessment)
+    assert [row["measure"] for row in found["assessment"]["figures"]] == ["b", "d", "a", "c"]
+    said = Page(document(found)).said()
+    assert "Some measure (lower is better) It is 0.2. 100 % 20.0 %" in said
+    assert "Some measure: illness (lower is better) It is 0.7. – 70.0 %" in said
+    assert "It is 0.1. 0.1 sd" in said
+    assert "It is 30.0. 30.0 %" in said
+    assert "Nothing more could be measured." in said
+    assert "age 5.00 % 90.0 % income 1.00 % –" in said
+    assert "a / b. Range: from 0 % to 100 %; lower is better. Source: Somebody 1999." in said
+    assert "Range: 0 sd or more" in said
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (figure(0.25), 0.25),
+        (figure(0.2, bounds=(0.0, 0.25), unit="number"), 0.8),
+        (figure(40.0, bounds=(0.0, math.inf), unit="percent"), 0.4),
+        (figure(3.0, bounds=(0.0, math.inf), unit="share"), 1.0),
+        (figure(1.0, bounds=(0.0, math.inf), unit="sd"), 0.5),
+        (figure(0.9, bounds=(-math.inf, math.inf), better="high"), 0.1),
+        (figure(4.0, bounds=(1.0, math.inf), better="high", unit="number"), 0.25),
+    ],
+)
+def test_how_near_a_figure_is_to_the_worst(given, expected):
+    assert badness(given) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("shares", "says"),
+    [((0.0, 0.4), "share a secret, too. It is 0.4."), ((0.0, 0.0), "those who share them have several.")],
+)
+def test_in_short_the_worst_that_is_learned_is_said(release, shares, says):
+    figures = tuple(figure(share, key="homogeneous", attribute=str(share)) for share in shares)
+    assessment = Assessment(figures, pd.DataFrame(columns=["attribute"]), pd.DataFrame(), "", 60)
+    assert release.to_dict(assessment=assessment)["promise"]["risk"].endswith(says)
+
+
+def test_findings_that_were_overridden_are_marked_with_the_reason(frame, tmp_path):
+    held = microaggregate(frame, k=5, quasi_identifiers=QUASI, identifiers="id")
+    stops = [finding for finding in held.findings if finding.level == "stop"]
+    assert len(stops) > 1
+    said = Page(html(held, tmp_path)).said()
+    assert f"{len(stops)} findings of the checklist (section 6) say: do not release the file like this." in said
+    codes = {finding.code for finding in stops}
+    said = Page(html(held.accept(*codes, reason="The contract forbids it"), tmp_path)).said()
+    assert said.count("Stop, overridden") == len(stops)
+    assert f"{len(stops)} findings that said so were overridden for this reason: The contract forbids it." in said
+    assert "do not release the file like this" not in said.split("6. Checklist")[0]
+
+
+def test_a_release_without_its_original_says_what_was_not_measured(release, tmp_path):
+    copied = copy.copy(release)
+    said = Page(html(copied, tmp_path)).said()
+    assert "Risks were not measured" in said
+    assert "Utility was not measured" in said
+    assert "8. Appendix" not in said
+
+
+def test_choices_and_versions_are_said_in_words(frame):
+    frame = frame.assign(age=frame["age"].astype("float64").where(frame["age"] > 20))
+    found = microaggregate(
+        frame,
+        k=4,
+        quasi_identifiers=QUASI,
+        identifiers="id",
+        by="region",
+        missing={"age": "impute"},
+        method="v-mdav",
+        gamma=0.25,
+        polish=True,
+        rounding="file",
+        shuffle=5,
+    ).to_dict()
+    said = {choice["what"]: choice["how"] for choice in found["choices"]}
+    n = int(frame["age"].isna().sum())
+    assert n > 0
+    assert said["Parameters of the method"] == "Gamma = 0.25."
+    assert said["Groups stay within"] == "The values of 'region'."
+    assert said["Smallest group asked for"] == "4 records (k)."
+    assert said["Filled in 'age'"].startswith(f"{n} gap")
+    assert "seed" not in said["Order of the records"]
+    assert "improved by local search" in said["Afterwards"]
+    assert set(found["versions"]) == {"microagg", "numpy", "Python"}
+
+
+# --- what was compared ------------------------------------------------------------------------------------------------
+
+
+def test_where_the_choice_stands_among_what_was_compared(release, tmp_path):
+    said = Page(html(release, tmp_path, comparison=COMPARISON)).said()
+    assert (
+        "6 releases by 3 methods were compared. At k = 5, MDAV*, which was chosen, loses 20.0 %; 1 of the 2 other "
+        "methods loses less, MDAV least: 18.0 %. No method at all can lose less than 12.0 % at this k. The same method "
+        "loses 10.0 % at k = 3 and 30.0 % at k = 10." in said
+    )
+    assert (
+        "10.0 % of the records are found again by their nearest values; 1 other release would be at least as low in "
+        "risk and in loss, such as MDAV at k = 5 (10.0 % found again, 18.0 % lost)." in said
+    )
+
+
+def test_the_row_that_is_marked_is_the_one_that_was_chosen(release):
+    marked = COMPARISON.assign(chosen=COMPARISON["title"] == "Other", n_records=40)
+    found = compared(marked, release)
+    assert [row["title"] for row in found["rows"] if row["chosen"]] == ["Other"]
+    assert "Other, which was chosen, loses 25.0 %; 2 of the 2 other methods lose less" in found["loss_in_words"]
+    assert found["on"].startswith("Compared were 40 records of the 60")
+    assert found["risk_in_words"] == ""
+    none = compared(COMPARISON[COMPARISON["k"] == 3], release)
+    assert none["loss_in_words"].endswith("the one that was chosen is not among them.")
+
+
+def test_a_choice_that_nothing_beats(release):
+    best = compared(COMPARISON[COMPARISON["title"] != "MDAV"].drop(columns="floor"), release)
+    assert "MDAV*, which was chosen, loses 20.0 %, and no other method compared loses less." in best["loss_in_words"]
+    assert best["risk_in_words"].endswith("none of the others is lower in risk without losing more.")
+
+
+@pytest.mark.parametrize("lacking", [["record_linkage"], ["floor"], ["record_linkage", "floor"]])
+def test_figures_stand_for_what_was_compared_only(release, tmp_path, lacking):
+    page = Page(html(release, tmp_path, comparison=COMPARISON.drop(columns=lacking)))
+    titles = [text for path, text in page.texts if path[-2:] == ("svg", "title")]
+    assert ("Information loss against the risk to be found" in titles) == ("record_linkage" not in lacking)
+    assert "Information loss against k" in titles
+    assert ("no method can lose less" in page.said()) == ("floor" not in lacking)
+
+
+def test_a_release_of_categories_only_has_a_report_without_figures_of_numbers(tmp_path):
+    towns = pd.DataFrame({"town": list("aabbccdd") * 3, "job": list("xyxy") * 6})
+    release = microaggregate(towns, k=4, quasi_identifiers=["town", "job"], method="k-member")
+    page = Page(html(release, tmp_path))
+    assert not page.all("svg")
+    assert "of the detail of these attributes" in page.said()
+    assert page.below("h2") == HEADINGS
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ([1, 2], "must be a DataFrame"),
+        (COMPARISON.drop(columns="k"), "lacks 'k'"),
+        (COMPARISON.assign(floor="high"), "other than numbers in 'floor'"),
+    ],
+)
+def test_what_is_no_comparison_is_refused(release, given, says):
+    with pytest.raises(DataError, match=says):
+        release.to_dict(comparison=given)
+
+
+# --- no original value ------------------------------------------------------------------------------------------------
+
+
+def originals():
+    """Return a file in which every cell can be told from all others and from all other words and numbers."""
+    rng = np.random.default_rng(7)
+    n = 48
+    towns = [f"Town-{letter}xq" for letter in "abcdefgh"]
+    grades = [f"Grade-{letter}wz" for letter in "klmnop"]
+    frame = pd.DataFrame(
+        {
+            "name": [f"Person-{i:03d}vv" for i in range(n)],
+            "income": [f"{value:.7f}" for value in rng.uniform(20_000, 90_000, n)],
+            "born": [
+                str(dt.date(1950, 1, 1) + dt.timedelta(days=int(days))) for days in rng.choice(15_000, n, replace=False)
+            ],
+            "town": rng.choice(towns, n, p=[0.4, 0.2, 0.1, 0.1, 0.05, 0.05, 0.05, 0.05]),
+            "grade": rng.choice(grades, n),
+            "weight": rng.uniform(1, 2, n).round(9),
+            "illness": rng.choice([f"Illness-{letter}yy" for letter in "stuv"], n),
+        },
+        index=[f"Label-{i:03d}rr" for i in range(n)],
+    )
+    frame.loc[frame.index[:3], "income"] = "-98765.4321"
+    frame.loc[frame.index[5:7], "born"] = None
+    frame.loc[frame.index[9], "grade"] = "Code-99uu"
+    frame.loc[frame.index[10:12], "town"] = None
+    return frame, towns, grades
+
+
+NUMBERS = {"quasi_identifiers": ["income", "born"], "others": ["town", "grade"]}
+MIXED = {"quasi_identifiers": ["income", "born", "town", "grade"], "method": "mondrian"}
+
+
+@pytest.mark.parametrize(
+    ("given", "gaps"),
+    [
+        (NUMBERS | {"statistic": "mean"}, {"income": "impute", "born": "drop"}),
+        (NUMBERS | {"statistic": "median", "rounding": "file"}, {"income": "drop", "born": "impute"}),
+        (MIXED | {"statistic": "mean", "shuffle": 3}, dict.fromkeys(MIXED["quasi_identifiers"], "impute")),
+        (MIXED | {"statistic": "generalize"}, {"income": "drop", "born": "drop", "town": "category", "grade": "drop"}),
+    ],
+    ids=["mean", "median", "categories", "ranges"],
+)
+def test_no_cell_of_the_original_that_is_not_released_stands_in_the_report(given, gaps, tmp_path):
+    frame, towns, grades = originals()
+    mixed = "town" in given["quasi_identifiers"]
+    release = microaggregate(
+        frame,
+        k=4,
+        identifiers="name",
+        confidential="illness",
+        weights=None if given["statistic"] != "mean" or mixed else "weight",
+        dates={"born": "day"},
+        numbers={"income": "1,234.5"},
+        missing=gaps,
+        missing_codes={"income": ["-98765.4321"]} | ({"grade": ["Code-99uu"]} if mixed else {}),
+        **(
+            {"taxonomies": {"town": {"all": {"one": towns[:4], "two": towns[4:]}}}, "ordinal": {"grade": grades}}
+            if mixed
+            else {}
+        ),
+        **given,
+    )
+    about = {"comparison": COMPARISON, "origin": {"file": "people.csv", "reading": {"decimal": ".", "skip_lines": 0}}}
+    release.to_json(tmp_path / "report.json", **about)
+    texts = [html(release, tmp_path, **about), (tmp_path / "report.json").read_text(encoding="utf-8")]
+    # Of a shuffled release the labels are numbers; otherwise the index is released beside the columns.
+    released = release.frame.to_csv(index=False)
+    cells = {str(cell) for column in frame for cell in frame[column].dropna()} | set(frame.index)
+    cells |= {str(float(cell)) for cell in frame["income"]}
+    hidden = [cell for cell in cells if cell not in released]
+    assert len(hidden) > 140
+    assert {"-98765.4321", "Person-000vv", "Label-005rr"} <= set(hidden)
+    for text in texts:
+        assert [cell for cell in hidden if cell in text] == []
+        for key in ("input_sha256", "strata_sha256", "weights_sha256", "classes_sha256", "release_sha256"):
+            assert release.recipe[key] is None or release.recipe[key] not in text
+    # The seed of the order would undo it.
+    assert "shuffle=" not in texts[0]
+
+
+def test_words_for_missing_values_stay_with_the_original(release):
+    origin = {"file": "people.csv", "reading": {"missing": ["Secret-Word"]}}
+    found = json.dumps(release.to_dict(origin=origin))
+    assert "Secret-Word" not in found
+    assert "Release.script writes it" in found
+
+
+def test_the_program_makes_the_release_again(frame, release, tmp_path, monkeypatch):
+    columns = ["id", *QUASI, "illness", "region", "smoker"]
+    frame[columns].to_csv(tmp_path / "people.csv", index=False)
+    plain = pd.read_csv(tmp_path / "people.csv")
+    roles = {"confidential": "illness", "identifiers": "id", "others": ["region", "smoker"]}
+    made = microaggregate(plain, k=5, quasi_identifiers=QUASI, **roles)
+    program = made.to_dict(file_name="out.csv", origin={"file": "people.csv"})["program"]
+    monkeypatch.chdir(tmp_path)
+    exec(compile(program["text"], "program", "exec"), {"__name__": "__main__"})
+    assert (tmp_path / "out.csv").read_text() == made.frame.to_csv(index=False)
+    shuffled = microaggregate(plain, k=5, quasi_identifiers=QUASI, shuffle=8, **roles).to_dict()
+    assert "microagg.replay(frame, recipe)" in shuffled["program"]["text"]
+    assert "kept with the original" in shuffled["program"]["says"]
+
+
+# --- names that mean harm, and equal bytes ----------------------------------------------------------------------------
+
+HOSTILE = ["<script>alert(1)</script>", "{{7*7}}", '$\\frac{1}{2}$ & "x"', "a\x0bb </style><b>", "naïve – 東京"]
+
+
+def test_names_are_shown_letter_by_letter(tmp_path):
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.normal(size=(40, 5)), columns=HOSTILE)
+    release = microaggregate(frame, k=4, quasi_identifiers=HOSTILE[:4], confidential=HOSTILE[4])
+    text = html(
+        release,
+        tmp_path,
+        comparison=COMPARISON.assign(title="<script>"),
+        title="<script>x</script>",
+        file_name="'; rm </code>.csv",
+        prepared_by="{{ 8*8 }}",
+    )
+    page = Page(text)
+    assert "script" not in {tag for tag, _ in page.elements}
+    assert not page.all("b")
+    said = page.said()
+    assert "<script>alert(1)</script>" in said
+    assert "{{7*7}}" in said
+    assert "49" not in "".join(page.below("span"))
+    assert "{{ 8*8 }}" in said
+    assert page.below("h1") == ["<script>x</script>"]
+    assert "<script>alert" not in release._repr_html_()
+    json.loads(json.dumps(release.to_dict(), allow_nan=False))
+
+
+def test_equal_contents_give_equal_bytes(release, frame, tmp_path):
+    assessment = release.assess()
+    about = {"comparison": COMPARISON, "file": b"abc", "file_name": "a.csv"}
+    first = html(release, tmp_path, assessment=assessment, **about)
+    assert html(release, tmp_path, assessment=assessment, **about) == first
+    again = microaggregate(
+        frame, k=5, quasi_identifiers=QUASI, confidential="illness", identifiers="id", others=["region", "smoker"]
+    )
+    assert html(again, tmp_path, **about) == first
+    assert html(release, tmp_path, **about | {"file": b"abd"}) != first
+
+
+def test_json_holds_what_the_document_is_made_of(release, tmp_path):
+    release.to_json(tmp_path / "report.json", comparison=COMPARISON, file=b"abc")
+    held = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert held == release.to_dict(comparison=COMPARISON, file=b"abc")
+    assert document(held) == html(release, tmp_path, comparison=COMPARISON, file=b"abc")
+    assert held["report"]["risk"]["realized_k"] == release.report.risk.realized_k
+    assert "dropped" not in held["report"]
+
+
+# --- what cannot be written, and where it is found --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("package", ["jinja2", "matplotlib"])
+def test_a_package_that_is_missing_is_named(release, tmp_path, monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(DataError, match=r"install microagg\[report\]"):
+        release.to_html(tmp_path / "report.html")
+
+
+def test_files_that_cannot_be_read_or_written_are_one_sentence(release, tmp_path):
+    with pytest.raises(DataError, match="cannot be read: No such file"):
+        release.to_html(tmp_path / "report.html", file=tmp_path / "none.csv")
+    with pytest.raises(DataError, match="cannot be written: No such file"):
+        release.to_json(tmp_path / "none" / "report.json")
+
+
+def test_a_wheel_has_the_template():
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        told = tomllib.load(file)["tool"]["setuptools"]["package-data"]["microagg.release.html"]
+    others = {path.name for path in (ROOT / "microagg/release/html").iterdir() if path.suffix not in {".py", ""}}
+    assert others == set(told)
+
+
+def test_a_notebook_shows_what_matters_and_the_first_records(release):
+    page = Page(release._repr_html_())
+    said = page.said()
+    assert "Records 60" in said
+    assert "k 5 counted on the release, 5 asked for" in said
+    assert f"{release.report.loss.information_loss:.1f} %; none in such groups is below" in said
+    assert "Highest chance to be found 1 in 5" in said
+    assert "The first 5 records of the release:" in said
+    # Five facts and one for each level of findings that is not in order; a heading and five records.
+    levels = {finding.level for finding in release.findings} - {"ok"}
+    assert len(page.all("tr")) == 5 + len(levels) + 1 + 5
