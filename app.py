@@ -5,12 +5,12 @@ from pages.ui.runs import ahead
 
 page = shell.navigation()
 shell.require_login()
-state.load()
+began = state.load()
 # Another page's address begins empty: without the choices it would lead elsewhere if the server went away meanwhile.
 state.publish()
 with chosen.line(shell.heading(page)):
     ahead.begin()
-shell.close_drawer(page)
+shell.in_tab(page, began=began)
 shell.run(page)
 state.publish()
 shell.collect_garbage()

@@ -6,6 +6,7 @@ import gc
 import time
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
@@ -17,9 +18,7 @@ from pages.ui.text import sentence
 ASSETS = Path(__file__).parent / "assets"
 ICON = str(ASSETS / "icon.svg")
 
-_drawer = st.components.v2.component(
-    "drawer", js=(ASSETS / "drawer.js").read_text(encoding="utf-8"), isolate_styles=False
-)
+_tab = st.components.v2.component("tab", js=(ASSETS / "tab.js").read_text(encoding="utf-8"), isolate_styles=False)
 
 # After how many seconds garbage is collected again, and when it was last.
 _COLLECTS_EVERY = 15.0
@@ -73,9 +72,12 @@ def heading(page: StreamlitPage) -> str:
     return own.get(page.title, page.title)
 
 
-def close_drawer(page: StreamlitPage) -> None:
-    """Close the drawer of pages on a narrow screen once another page is shown."""
-    _drawer(data={"page": page.title}, key="drawer")
+def in_tab(page: StreamlitPage, *, began: bool) -> None:
+    """Have the browser's tab close the drawer of pages once another page is shown, and remember the choices.
+
+    If this session ``began`` just now in a tab that had another one, the tab asks again with the choices of that one.
+    """
+    _tab(data={"page": page.title, "began": began, "address": urlencode(state.to_query(), doseq=True)}, key="tab")
 
 
 def run(page: StreamlitPage) -> None:

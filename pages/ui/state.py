@@ -176,10 +176,10 @@ _FIELDS = {field.name: field for field in dataclasses.fields(Choices) if field.n
 _SEVERAL = {name for name, field in _FIELDS.items() if isinstance(field.default, tuple)}
 
 
-def load() -> None:
-    """Take the choices from the address when a session begins; later ones come from the widgets."""
+def load() -> bool:
+    """Take the choices from the address if a session begins, and return whether it does; later ones come from widgets."""
     if _CHOICES in st.session_state:
-        return
+        return False
     changes: dict[str, Any] = {}
     problems: list[str] = []
     params: dict[str, Any] = {}
@@ -196,6 +196,7 @@ def load() -> None:
             problems.append(f"{name}={texts[-1]}")
     st.session_state[_CHOICES] = dataclasses.replace(Choices(), **changes, params=tuple(params.items()))
     st.session_state[_PROBLEMS] = problems
+    return True
 
 
 def _read_param(name: str, text: str) -> Any:
