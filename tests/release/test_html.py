@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from microagg import DataError, microaggregate
+from microagg import ConstantColumnWarning, DataError, microaggregate
 from microagg.metrics.measure import Measure
 from microagg.release import Assessment, Figure
 from microagg.release.html.comparing import compared
@@ -400,6 +400,20 @@ def test_no_cell_of_the_original_that_is_not_released_stands_in_the_report(given
             assert release.recipe[key] is None or release.recipe[key] not in text
     # The seed of the order would undo it.
     assert "shuffle=" not in texts[0]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"taxonomies": {"town": {"all": ["often", "seldom-one"]}}}, {"ordinal": {"town": ["often", "seldom-one"]}}],
+)
+def test_a_category_that_is_not_released_stands_in_no_program(given):
+    towns = pd.DataFrame({"town": ["often"] * 11 + ["seldom-one"], "age": [30.0] * 12})
+    with pytest.warns(ConstantColumnWarning):
+        release = microaggregate(towns, k=4, quasi_identifiers=["town", "age"], method="mondrian", **given)
+    assert set(release.frame["town"]) == {"often"}
+    said = json.dumps(release.to_dict())
+    assert "seldom-one" not in said
+    assert "'town' (2 values)" in said
 
 
 def test_words_for_missing_values_stay_with_the_original(release):
