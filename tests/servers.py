@@ -40,11 +40,14 @@ class Server:
         For its log and what it writes down.
     cwd : Path, optional
         The folder in which the command is given, by default that of the repository.
+    port : int, optional
+        That of a server that has ended, by default a free one.
     """
 
-    def __init__(self, folder: Path, cwd: Path = ROOT):
+    def __init__(self, folder: Path, cwd: Path = ROOT, port: int = 0):
         with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", port))
             self.port = probe.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         self.log, self._notes = folder / "log.txt", folder / "spoken_to.txt"

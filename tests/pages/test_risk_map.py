@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 
 import microagg
-from microagg import datasets, experiment, metrics
+from microagg import datasets, experiment, metrics, risks
 from microagg.experiment import Method, Problem
 from microagg.metrics import risk
 from pages.ui.charts import risk_map
 from pages.ui.charts.risk_map import Limits
 from pages.ui.runs import certificate
-from tests.pages.helpers import decode, figures, open_page, open_survey, plain, settle
+from tests.pages.helpers import decode, figures, open_page, open_survey, plain, settle, upload
 from tests.pages.test_choose_k import losses, wine
 
 FLOOR = "floor: no method can get below"
@@ -139,6 +139,21 @@ def test_risks_stand_in_the_table_of_all_runs():
     table = open_page("choose_k", data="wine", ks="3-5", methods="mdav").dataframe[0].value
     assert table["max_reidentification"].tolist() == [1 / 3, 1 / 4, 1 / 5]
     assert table[["record_linkage", "homogeneous", "t_closeness"]].notna().all().all()
+
+
+def test_what_a_risk_does_not_count_is_said(monkeypatch):
+    app = open_page("choose_k", data="wine", ks="3-5", methods="mdav", measure="risk", risk="record_linkage")
+    assert "looked up" not in plain(app)
+    monkeypatch.setattr(risks, "MOST_LOOKED_UP", 100)
+    monkeypatch.setattr(risks, "LOOKED_UP", 60)
+    assert "Of the 178 records 60 were looked up, drawn at random, among all released." in plain(settle(app))
+    table = datasets.load("wine").frame.assign(batch=1, note=[None, *"ab" * 88, "a"])
+    names = [name for name in table if name not in ("target", "batch", "note")]
+    columns = [f"quasi-identifier.number.drop.0:{name}" for name in names]
+    columns += [f"confidential...0:{name}" for name in ("target", "batch", "note")]
+    query = {"columns": columns, "ks": "3-5", "methods": "mdav", "measure": "risk", "risk": "homogeneous"}
+    app = upload("wine.csv", table.to_csv(index=False).encode(), "choose_k", **query)
+    assert "Not counted: 'batch' and 'note' (gaps, or one value only)." in plain(app)
 
 
 def test_what_a_search_has_found_is_a_point_like_any_other(monkeypatch):

@@ -227,9 +227,10 @@ def _impossible(figure: go.Figure, limits: Limits, across: _Axis, upward: _Axis)
             text=f"at k = {limits.k:,} at most 1/{limits.k:,} is found",
             x=across.coordinate(limits.cap),
             yref="paper",
-            y=1,
-            xanchor="right",
-            yanchor="top",
+            y=0,
+            # To the left nothing has so low a loss.
+            xanchor="right" if across.share(limits.cap) > 0.5 else "left",
+            yanchor="bottom",
             showarrow=False,
             font={"size": 11},
         )

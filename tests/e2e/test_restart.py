@@ -1,0 +1,36 @@
+"""A server that ends and begins again while somebody has a file of theirs on the page."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.e2e.steps import visit
+from tests.servers import Server
+
+pytestmark = pytest.mark.e2e
+
+
+def test_after_a_restart_the_page_says_that_the_file_is_gone_and_gets_its_roles_back(page, server, tmp_path):
+    page.goto(f"{server.url}/data?data=upload&columns=confidential..:rent")
+    page.get_by_text("upload the file again").wait_for()
+    page.set_input_files("input[type=file]", "sample_data/survey.csv")
+    page.get_by_text("300 records").first.wait_for()
+    server.stop()
+    page.get_by_text("Connection error").wait_for()
+    again = Server(tmp_path, port=server.port).wait()
+    try:
+        # The page finds the new server by itself; what is chosen next is asked of that one.
+        page.get_by_text("Connection error").wait_for(state="detached")
+        visit(page, "Release")
+        page.get_by_text("This session has no file: the server was restarted").wait_for()
+        assert "Census" not in page.get_by_test_id("stMain").inner_text()
+        visit(page, "Data")
+        page.get_by_text("upload the file again").wait_for()
+        page.set_input_files("input[type=file]", "sample_data/survey.csv")
+        page.get_by_text("300 records").first.wait_for()
+        role = page.get_by_role("combobox", name=re.compile("Role of rent"))
+        assert role.input_value() == "Confidential" or "Confidential" in role.get_attribute("aria-label")
+    finally:
+        again.stop()
