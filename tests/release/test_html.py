@@ -283,6 +283,15 @@ def test_the_row_that_is_marked_is_the_one_that_was_chosen(release):
     assert none["loss_in_words"].endswith("the one that was chosen is not among them.")
 
 
+def test_rows_without_a_figure_are_left_out_and_labels_of_rows_do_not_matter(release):
+    doubled = COMPARISON.set_axis([0] * 6)
+    assert compared(doubled, release) == compared(COMPARISON, release)
+    lacking = pd.concat([COMPARISON, COMPARISON.assign(title="Never", information_loss=[np.nan, np.inf] * 3)])
+    assert compared(lacking, release) == compared(COMPARISON, release)
+    assert compared(COMPARISON.iloc[:0], release) is None
+    assert "no other k was compared" in document(release.to_dict(comparison=COMPARISON.iloc[:0]))
+
+
 def test_a_choice_that_nothing_beats(release):
     best = compared(COMPARISON[COMPARISON["title"] != "MDAV"].drop(columns="floor"), release)
     assert "MDAV*, which was chosen, loses 20.0 %, and no other method compared loses less." in best["loss_in_words"]
