@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from microagg import DataError, microaggregate
+from microagg import ConstantColumnWarning, DataError, microaggregate
 from microagg.metrics.measure import Measure
 from microagg.release import Assessment, Figure
 from microagg.release.html.comparing import compared
@@ -283,6 +283,15 @@ def test_the_row_that_is_marked_is_the_one_that_was_chosen(release):
     assert none["loss_in_words"].endswith("the one that was chosen is not among them.")
 
 
+def test_rows_without_a_figure_are_left_out_and_labels_of_rows_do_not_matter(release):
+    doubled = COMPARISON.set_axis([0] * 6)
+    assert compared(doubled, release) == compared(COMPARISON, release)
+    lacking = pd.concat([COMPARISON, COMPARISON.assign(title="Never", information_loss=[np.nan, np.inf] * 3)])
+    assert compared(lacking, release) == compared(COMPARISON, release)
+    assert compared(COMPARISON.iloc[:0], release) is None
+    assert "no other k was compared" in document(release.to_dict(comparison=COMPARISON.iloc[:0]))
+
+
 def test_a_choice_that_nothing_beats(release):
     best = compared(COMPARISON[COMPARISON["title"] != "MDAV"].drop(columns="floor"), release)
     assert "MDAV*, which was chosen, loses 20.0 %, and no other method compared loses less." in best["loss_in_words"]
@@ -400,6 +409,20 @@ def test_no_cell_of_the_original_that_is_not_released_stands_in_the_report(given
             assert release.recipe[key] is None or release.recipe[key] not in text
     # The seed of the order would undo it.
     assert "shuffle=" not in texts[0]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"taxonomies": {"town": {"all": ["often", "seldom-one"]}}}, {"ordinal": {"town": ["often", "seldom-one"]}}],
+)
+def test_a_category_that_is_not_released_stands_in_no_program(given):
+    towns = pd.DataFrame({"town": ["often"] * 11 + ["seldom-one"], "age": [30.0] * 12})
+    with pytest.warns(ConstantColumnWarning):
+        release = microaggregate(towns, k=4, quasi_identifiers=["town", "age"], method="mondrian", **given)
+    assert set(release.frame["town"]) == {"often"}
+    said = json.dumps(release.to_dict())
+    assert "seldom-one" not in said
+    assert "'town' (2 values)" in said
 
 
 def test_words_for_missing_values_stay_with_the_original(release):

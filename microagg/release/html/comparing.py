@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -22,8 +23,8 @@ _NUMBERS = ("k", "information_loss", "record_linkage", "floor", "n_records")
 _ROUNDING = 1e-9
 
 
-def compared(comparison: pd.DataFrame, release: Release) -> dict[str, Any]:
-    """Return the rows of a comparison with the one that was chosen marked, and what they say.
+def compared(comparison: pd.DataFrame, release: Release) -> dict[str, Any] | None:
+    """Return the rows of a comparison with the one that was chosen marked, and what they say; None if it has none.
 
     Raises
     ------
@@ -32,7 +33,10 @@ def compared(comparison: pd.DataFrame, release: Release) -> dict[str, Any]:
     """
     _check(comparison)
     shown = [name for name in (*_NEEDED, "record_linkage", "floor") if name in comparison]
+    comparison = comparison.reset_index(drop=True).replace([math.inf, -math.inf], math.nan)
     table = comparison[shown].dropna(subset=list(_NEEDED)).copy()
+    if table.empty:
+        return None
     table["title"] = table["title"].astype(str)
     table["k"] = table["k"].astype("int64")
     table["chosen"] = _chosen(comparison.loc[table.index], release)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Rows = Sequence[Mapping[str, Any]]
 
 # The chosen release and ink are dark, others gray and told apart by dash and marker: so a print in black says as much.
-_INK, _CHOSEN, _OTHER, _FAINT = "#1d2329", "#0b4f82", "#5f6b76", "#c9d0d6"
+_INK, _CHOSEN, _OTHER, _FAINT = "#1d2329", "#0b4f82", "#5f6b76", "#87919a"
 _DASHES = ("--", ":", "-.", (0, (6, 2)), (0, (1, 1)), (0, (4, 1, 1, 1, 1, 1)))
 _MARKERS = ("s", "^", "D", "v", "P", "X")
 
