@@ -7,6 +7,7 @@ import threading
 
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 import microagg
 from microagg import datasets
@@ -172,3 +173,27 @@ def test_clusters_are_drawn_where_one_of_both_is_the_oldest_kept():
     settle(app)
     assert not app.error
     assert len(app.metric) == 6
+
+
+def two_jobs():
+    from microagg.progress import checkpoint
+    from pages.ui.runs import jobs
+
+    def endless():
+        while True:
+            checkpoint("going on")
+
+    for kind in ("one", "other"):
+        jobs.once(kind, kind, "mdav", f"Doing the {kind}", endless)
+
+
+def test_two_jobs_can_be_watched_and_cancelled_on_one_page():
+    app = AppTest.from_function(two_jobs, default_timeout=60).run()
+    assert not app.exception
+    assert [button.label for button in app.button] == ["Cancel", "Cancel"]
+    for _ in range(2):
+        button = next(button for button in app.button if button.label == "Cancel")
+        button.click().run()
+    settle(app)
+    assert not app.exception
+    assert [button.label for button in app.button] == ["Go on", "Go on"]

@@ -295,7 +295,8 @@ def watch(job: Job, draw: Callable[[], None] | None = None) -> None:
         st.rerun()
     bar, button = st.columns([5, 1], vertical_alignment="center")
     bar.progress(min(job.done / max(job.total, 1), 1.0), text=escape_markdown(job.message))
-    button.button("Cancel", on_click=job.stop.set, width="stretch")
+    # Several jobs may be watched on a page.
+    button.button("Cancel", key=f"cancel_{id(job)}", on_click=job.stop.set, width="stretch")
     if draw:
         draw()
 
@@ -310,4 +311,4 @@ def ended_early(kind: str, says: str = "") -> None:
         note.error(sentence(job.problem))
     else:
         note.info(says or f"Cancelled after {job.done} of {count(job.total, 'run')}; what is done is shown.")
-    button.button("Go on", on_click=results().forget, args=(kind, job), width="stretch")
+    button.button("Go on", key=f"go_on_{kind}", on_click=results().forget, args=(kind, job), width="stretch")
