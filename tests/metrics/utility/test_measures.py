@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 from microagg import metrics
-from microagg.metrics import utility
+from microagg.metrics import generalization, utility
 from microagg.metrics.utility import MEASURES
+from microagg.records import Attribute, Records
 from tests.conftest import ROOT
 
 RNG = np.random.default_rng(8)
@@ -24,7 +25,9 @@ def figures(before, after, labels):
     names = list("abc")
     moments = utility.moments(before, after)
     frames = [pd.DataFrame(table, columns=names) for table in (before, after)]
+    records = Records([Attribute(name) for name in names], before)
     return {
+        "total_information_loss": generalization.summary(records, labels, 1).information_loss,
         "information_loss": metrics.information_loss(before, labels),
         "il1s": utility.il1s(before, after).value,
         "mean_change": moments.mean_change,
