@@ -236,7 +236,7 @@ def sessions(path: str) -> None:
         busy = [Session(browser, url) for _ in range(2)]
         for session in busy:
             session.open(f"choose_k?{ENDLESS}")
-            session.page.get_by_role("button", name="Cancel").wait_for()
+            session.page.get_by_role("button", name="Cancel").first.wait_for()
         time.sleep(10)
         print(f"busy beside the third session: {process.busy(2):.2f} processors")
         health, third = Health(url), Session(browser, url)

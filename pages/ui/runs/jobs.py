@@ -295,8 +295,9 @@ def watch(job: Job, draw: Callable[[], None] | None = None) -> None:
         st.rerun()
     bar, button = st.columns([5, 1], vertical_alignment="center")
     bar.progress(min(job.done / max(job.total, 1), 1.0), text=escape_markdown(job.message))
-    # Several jobs may be watched on a page.
-    button.button("Cancel", key=f"cancel_{id(job)}", on_click=job.stop.set, width="stretch")
+    # Jobs of several kinds may be watched on a page.
+    kind = next((kind for kind, own in list(results().jobs.items()) if own is job), "")
+    button.button("Cancel", key=f"cancel_{kind}", on_click=job.stop.set, width="stretch")
     if draw:
         draw()
 
