@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 
 from microagg.errors import DataError
+from microagg.metrics.risk import Intervals, Linkage, interval_disclosure, record_linkage
+from microagg.metrics.utility import Distances, IL1s, Moments, hellinger, il1s, moments, wasserstein
 from microagg.metrics.utility.columns import Column, column_of
 from microagg.release.report import Report
 from microagg.release.source import Source
@@ -21,10 +23,18 @@ from microagg.validation import FloatArray, IntArray
 #: Of more quasi-identifiers only those that lose most are compared.
 MOST_COMPARED = 300
 
+#: Of more records so many are looked up among all released ones; which, is drawn at random.
+LOOKED_UP = 20_000
+
+#: How far the interval of interval disclosure reaches on each side, in standard deviations of the original.
+WIDTH = 0.05
+
 
 @dataclass(frozen=True, eq=False)
 class Beside:
     """A release and its originals; made by :meth:`of`.
+
+    What several figures need is computed when it is first asked for, and kept.
 
     Attributes
     ----------
@@ -85,9 +95,53 @@ class Beside:
     @cached_property
     def pair(self) -> tuple[FloatArray, FloatArray]:
         """The numbers before and after, each of shape (n, d), on the scale of the release."""
-        X = np.column_stack([own.before for own in self.numbers])
-        scaling = Scaling.fit(X, self.report.scale, [own.name for own in self.numbers])
-        return scaling.transform(X), scaling.transform(np.column_stack([own.after for own in self.numbers]))
+        X, released = self.in_own_units
+        scaling = Scaling.fit(X, self.report.scale, list(self.names))
+        return scaling.transform(X), scaling.transform(released)
+
+    @cached_property
+    def linkage(self) -> Linkage:
+        """The records linked by distance, of at most :data:`LOOKED_UP` of them."""
+        return record_linkage(*self.pair, sample=self.looked_up)
+
+    @property
+    def looked_up(self) -> int | None:
+        """How many records are looked up in the release; None for all."""
+        return LOOKED_UP if self.n > LOOKED_UP else None
+
+    @cached_property
+    def intervals(self) -> Intervals:
+        """How many numbers are released within :data:`WIDTH` standard deviations of the original."""
+        return interval_disclosure(*self.pair, WIDTH, by="sd")
+
+    @cached_property
+    def in_own_units(self) -> tuple[FloatArray, FloatArray]:
+        """The numbers before and after, each of shape (n, d), in their own units."""
+        before, after = ([getattr(own, side) for own in self.numbers] for side in ("before", "after"))
+        return np.column_stack(before), np.column_stack(after)
+
+    @cached_property
+    def deviations(self) -> IL1s:
+        """How far numbers are released from the original."""
+        return il1s(*self.in_own_units)
+
+    @cached_property
+    def moments(self) -> Moments:
+        """What of means, variances, quantiles and correlations has changed."""
+        return moments(*self.in_own_units, self.weights)
+
+    @property
+    def frames(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The columns compared, before and after."""
+        names = [own.name for own in self.columns]
+        return self.before[names], self.after[names]
+
+    @cached_property
+    def distances(self) -> dict[str, Distances]:
+        """How far distributions are from the original ones, by the measure's key; empty if no column is compared."""
+        if not self.columns:
+            return {}
+        return {"hellinger": hellinger(*self.frames), "wasserstein": wasserstein(*self.frames)}
 
     @property
     def names(self) -> tuple[Hashable, ...]:

@@ -11,12 +11,9 @@ from microagg.classes import coded, numbered
 from microagg.metrics import risk
 from microagg.progress import checkpoint
 from microagg.release.assessment import Figure
-from microagg.release.beside import Beside
+from microagg.release.beside import WIDTH, Beside
 from microagg.validation import FloatArray, IntArray, counted
 from microagg.words import number, percent
-
-#: Of more records so many are looked up among all released ones; which, is drawn at random.
-LOOKED_UP = 20_000
 
 #: Of so many confidential columns, and of so many that are neither, the first and the most telling ones, there are
 #: figures.
@@ -24,9 +21,6 @@ MOST_COLUMNS = 50
 
 #: So many records are listed that are farthest from all others.
 MOST_OUTLIERS = 20
-
-#: How far the interval of interval disclosure reaches on each side, in standard deviations of the original.
-WIDTH = 0.05
 
 
 # What sentences call the estimators of uniques.
@@ -47,17 +41,12 @@ def risks(beside: Beside, sampling_fraction: float | None = None) -> Iterator[Fi
         yield _of_weighted(beside, known, beside.weights)
     if beside.numbers:
         yield from _linkage(beside)
-    for name in schema.confidential[:MOST_COLUMNS]:
-        if name in beside.after.columns:
-            checkpoint(f"What classes say of {name}", 0.4)
-            yield from _homogeneity(name, beside.after[name], classes, numbered(beside.after, known))
-    declared = set(schema.others)
-    more = [
-        _with_one_more(beside, known, name, declared=name in declared)
-        for name in (*schema.others, *beside.report.undeclared_columns)
-        if name in beside.after.columns
-    ]
-    yield from sorted(more, key=lambda figure: figure.after, reverse=True)[:MOST_COLUMNS]
+    confidential = [name for name in schema.confidential[:MOST_COLUMNS] if name in beside.after.columns]
+    after = numbered(beside.after, known) if confidential else classes
+    for name in confidential:
+        checkpoint(f"What classes say of {name}", 0.4)
+        yield from _homogeneity(name, beside.after[name], classes, after)
+    yield from sorted(_with_one_more(beside, known), key=lambda figure: figure.after, reverse=True)[:MOST_COLUMNS]
 
 
 def outliers(beside: Beside) -> tuple[pd.DataFrame, str]:
@@ -67,8 +56,7 @@ def outliers(beside: Beside) -> tuple[pd.DataFrame, str]:
     checkpoint("Looking for outliers", 0.95)
     X, released = beside.pair
     most = min(MOST_OUTLIERS, beside.n - 1)
-    sample = LOOKED_UP if beside.n > LOOKED_UP else None
-    linkage = risk.record_linkage(X, released, sample=sample)
+    linkage = beside.linkage
     found = risk.records_at_risk(X, released, most=most, by="outlyingness", linkage=linkage)
     table = pd.DataFrame(
         {
@@ -144,9 +132,7 @@ def _of_weighted(beside: Beside, known: tuple[Hashable, ...], weights: FloatArra
 
 
 def _linkage(beside: Beside) -> Iterator[Figure]:
-    X, released = beside.pair
-    sample = LOOKED_UP if beside.n > LOOKED_UP else None
-    k = beside.report.risk.realized_k
+    sample, k = beside.looked_up, beside.report.risk.realized_k
     # Were the originals released, each would be nearest to itself, and to those that equal it.
     alike = int(numbered(beside.before, beside.names).max()) + 1
     those = "" if len(beside.numbers) == len(beside.schema.quasi_identifiers) else " in its numbers"
@@ -155,7 +141,7 @@ def _linkage(beside: Beside) -> Iterator[Figure]:
         ("record_linkage_mahalanobis", "mahalanobis", " and takes correlations into account"),
     ):
         checkpoint("Looking for the nearest released records", 0.1 if not how else 0.25)
-        found = risk.record_linkage(X, released, distance=distance, sample=sample)
+        found = beside.linkage if not how else risk.record_linkage(*beside.pair, distance=distance, sample=sample)
         looked_up = "" if sample is None else f", looked up for {found.n:,} of them"
         yield Figure(
             "risk",
@@ -167,7 +153,7 @@ def _linkage(beside: Beside) -> Iterator[Figure]:
             n=found.n if sample is not None else None,
         )
     checkpoint("Comparing released values with their originals", 0.35)
-    intervals = risk.interval_disclosure(X, released, WIDTH, by="sd")
+    intervals = beside.intervals
     worst = int(intervals.attributes.argmax())
     yield Figure(
         "risk",
@@ -223,21 +209,26 @@ def _homogeneity(name: Hashable, values: pd.Series, before: IntArray, after: Int
     )
 
 
-def _with_one_more(beside: Beside, known: tuple[Hashable, ...], name: Hashable, *, declared: bool) -> Figure:
-    found = risk.uniqueness_with_each(beside.after, known, [name])[name]
-    was = risk.uniqueness(beside.before, (*known, name))
-    n, k = beside.n, beside.report.k
-    few = found.below(k)
-    what = "which counts as neither known nor confidential" if declared else "of which nothing was said"
-    return Figure(
-        "risk",
-        risk.MEASURES["uniqueness"],
-        found.n_unique / n,
-        f"Who also knows {_named(name)}, {what}, finds {counted(found.n_unique, 'record')} alone and {few:,} in "
-        f"classes of fewer than {k:,}.",
-        was.n_unique / n,
-        name,
-    )
+def _with_one_more(beside: Beside, known: tuple[Hashable, ...]) -> Iterator[Figure]:
+    """Yield who is alone for somebody who knows one more column, for each that is neither known nor confidential."""
+    columns = (*beside.schema.others, *beside.report.undeclared_columns)
+    names = [name for name in columns if name in beside.after.columns]
+    if not names:
+        return
+    was, found = (risk.uniqueness_with_each(frame, known, names) for frame in (beside.before, beside.after))
+    n, k, declared = beside.n, beside.report.k, set(beside.schema.others)
+    for name in names:
+        alone, few = found[name].n_unique, found[name].below(k)
+        what = "which counts as neither known nor confidential" if name in declared else "of which nothing was said"
+        yield Figure(
+            "risk",
+            risk.MEASURES["uniqueness"],
+            alone / n,
+            f"Who also knows {_named(name)}, {what}, finds {counted(alone, 'record')} alone and {few:,} in "
+            f"classes of fewer than {k:,}.",
+            was[name].n_unique / n,
+            name,
+        )
 
 
 def _named(name: Hashable) -> str:

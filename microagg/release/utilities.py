@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 
 from microagg.errors import DataError
-from microagg.metrics import risk, utility
+from microagg.metrics import utility
 from microagg.metrics.utility import Moments
 from microagg.progress import checkpoint
 from microagg.release.assessment import Figure
 from microagg.release.beside import Beside
-from microagg.release.risks import WIDTH
 from microagg.words import percent
 
 # What a figure of prediction says of the two models.
@@ -49,11 +48,10 @@ def utilities(beside: Beside, target: Hashable | None, notes: list[str]) -> Iter
         )
     if beside.numbers:
         yield from _numbers(beside)
-    if beside.columns:
-        yield from _distributions(beside)
+    yield from _distributions(beside)
     checkpoint("Telling released records from originals", 0.8)
     try:
-        found = utility.propensity(*_frames(beside))
+        found = utility.propensity(*beside.frames)
         sample = f", of {found.n:,} records" if found.n < beside.n else ""
         yield Figure(
             "utility",
@@ -77,31 +75,27 @@ def attributes(beside: Beside) -> pd.DataFrame:
     ).astype({"attribute": object})
     if beside.numbers:
         names = list(beside.names)
-        before, after = _arrays(beside)
-        moments = utility.moments(before, after, beside.weights)
+        moments = beside.moments
         correlated = moments.correlations.attributes
         figures = {
-            "il1s": utility.il1s(before, after).attributes,
+            "il1s": beside.deviations.attributes,
             "mean_change": moments.means,
             "sd_ratio": np.sqrt(moments.variances),
             "quantile_change": np.abs(moments.quantiles).max(axis=1),
             "correlation_change": np.where(correlated >= 0.0, correlated, np.nan),
-            "interval_disclosure": risk.interval_disclosure(*beside.pair, WIDTH, by="sd").attributes,
+            "interval_disclosure": beside.intervals.attributes,
         }
         for figure, values in figures.items():
             table.loc[names, figure] = values
-    for figure, measure in (("hellinger", utility.hellinger), ("wasserstein", utility.wasserstein)):
-        if beside.columns:
-            found = measure(*_frames(beside))
-            table.loc[list(found.names), figure] = found.attributes
+    for figure, found in beside.distances.items():
+        table.loc[list(found.names), figure] = found.attributes
     return table.sort_values("lost", ascending=False, kind="stable", ignore_index=True)
 
 
 def _numbers(beside: Beside) -> Iterator[Figure]:
     measures = utility.MEASURES
-    before, after = _arrays(beside)
     checkpoint("Comparing means, variances and correlations", 0.6)
-    deviations = utility.il1s(before, after)
+    deviations = beside.deviations
     yield Figure(
         "utility",
         measures["il1s"],
@@ -109,7 +103,7 @@ def _numbers(beside: Beside) -> Iterator[Figure]:
         f"A released number is on average {np.sqrt(2.0) * deviations.value:.2g} standard deviations from the original "
         f"(IL1s {deviations.value:.3g}), most of {_worst(beside, deviations.attributes)}.",
     )
-    found = utility.moments(before, after, beside.weights)
+    found = beside.moments
     shifted = np.abs(found.means)
     yield Figure(
         "utility",
@@ -163,8 +157,7 @@ def _quantiles(beside: Beside, found: Moments) -> Figure:
 
 def _distributions(beside: Beside) -> Iterator[Figure]:
     checkpoint("Comparing distributions", 0.7)
-    frames = _frames(beside)
-    for key, found in (("hellinger", utility.hellinger(*frames)), ("wasserstein", utility.wasserstein(*frames))):
+    for key, found in beside.distances.items():
         worst = int(found.attributes.argmax())
         distance = "Hellinger distance" if key == "hellinger" else "Wasserstein distance"
         yield Figure(
@@ -198,19 +191,6 @@ def _prediction(beside: Beside, target: Hashable, notes: list[str]) -> Iterator[
         attribute=target,
         n=looked_at if looked_at < beside.n else None,
     )
-
-
-def _arrays(beside: Beside) -> tuple[Any, Any]:
-    """Return the numbers before and after in their own units."""
-    return (
-        np.column_stack([own.before for own in beside.numbers]),
-        np.column_stack([own.after for own in beside.numbers]),
-    )
-
-
-def _frames(beside: Beside) -> tuple[pd.DataFrame, pd.DataFrame]:
-    names = [own.name for own in beside.columns]
-    return beside.before[names], beside.after[names]
 
 
 def _worst(beside: Beside, figures: Any) -> str:
