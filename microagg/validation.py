@@ -25,6 +25,11 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
+def is_real(value: Any) -> bool:
+    """Whether ``value`` is a number of Python or numpy, whole or not; booleans are none."""
+    return is_whole(value) or isinstance(value, (float, np.floating))
+
+
 def check_k(k: Any) -> int:
     """Return the minimum group size as an int, or raise :class:`ParameterError`."""
     if not is_whole(k):

@@ -12,7 +12,7 @@ from microagg.release.beside import Beside
 from microagg.release.risks import MOST_COLUMNS, outliers, risks
 from microagg.release.source import Source
 from microagg.release.utilities import attributes, utilities
-from microagg.validation import quoted
+from microagg.validation import is_real, quoted
 
 if TYPE_CHECKING:
     from microagg.release.released import Release
@@ -26,9 +26,9 @@ def assess(
     sampling_fraction: float | None = None,
 ) -> Assessment:
     """Return the risk and the utility of ``release``, made of ``source``; see :meth:`microagg.Release.assess`."""
-    if sampling_fraction is not None and not 0.0 < sampling_fraction <= 1.0:
+    if sampling_fraction is not None and not (is_real(sampling_fraction) and 0.0 < sampling_fraction <= 1.0):
         raise ParameterError(f"sampling_fraction must be above 0 and at most 1, not {sampling_fraction!r}.")
-    if target is not None and target not in release.frame.columns:
+    if target is not None and target not in list(release.frame.columns):
         raise DataError(
             f"there is no column {target!r} in the release to be predicted: its columns are "
             f"{quoted(list(release.frame.columns))}."

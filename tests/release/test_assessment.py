@@ -137,6 +137,10 @@ def test_a_prediction_is_measured_on_request_and_it_is_said_where_there_is_nothi
     assert any("'noise' is not predicted better than by always saying the same" in note for note in again.notes)
     with pytest.raises(DataError, match="no column 'nothing' in the release"):
         release.assess(target="nothing")
+    with pytest.raises(DataError, match="no column"):
+        release.assess(target=["flavanoids"])
+    with pytest.raises(ParameterError, match=r"assessment must be what Release\.assess returns, not str"):
+        release.to_dict(assessment="good")
 
 
 def test_of_a_sample_it_is_estimated_who_is_alone_in_the_population():
@@ -146,7 +150,7 @@ def test_of_a_sample_it_is_estimated_who_is_alone_in_the_population():
     assert found.before == pytest.approx(expected.share)
     assert expected.estimator == "zayatz"
     assert "of which the file is 20.0 % (estimated after Zayatz)" in found.sentence
-    for fraction in (0, 1.5, -1):
+    for fraction in (0, 1.5, -1, "0.2", True):
         with pytest.raises(ParameterError, match="sampling_fraction must be above 0 and at most 1"):
             assessed(sampling_fraction=fraction)
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg.errors import ParameterError
 from microagg.metrics.risk.checks import paired
-from microagg.validation import FloatArray, check_choice
+from microagg.validation import FloatArray, check_choice, is_real
 
 #: What the width of an interval is measured in; see :func:`interval_disclosure`.
 WIDTHS = ("rank", "sd")
@@ -79,8 +79,7 @@ def interval_disclosure(X: ArrayLike, released: ArrayLike, width: float, by: str
 
 
 def _check_width(width: float, by: str) -> None:
-    number = isinstance(width, (int, float, np.integer, np.floating)) and not isinstance(width, bool)
-    if not number or not isfinite(width) or width <= 0.0:
+    if not is_real(width) or not isfinite(width) or width <= 0.0:
         raise ParameterError(f"width must be a number above 0, not {width!r}.")
     if by == "rank" and width > 1.0:
         raise ParameterError(f"width must be at most 1, the share of the ranks on each side, not {width!r}.")

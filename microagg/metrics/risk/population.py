@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk.uniques import record_classes
-from microagg.validation import FloatArray, IntArray, check_choice
+from microagg.validation import FloatArray, IntArray, check_choice, is_real
 
 #: The estimators of :func:`population_uniques`.
 ESTIMATORS = ("auto", "pitman", "zayatz")
@@ -161,8 +161,7 @@ def _sizes(sizes: ArrayLike) -> IntArray:
 
 
 def _fraction(value: Any) -> float:
-    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not number or not isfinite(value) or not 0.0 < value <= 1.0:
+    if not is_real(value) or not isfinite(value) or not 0.0 < value <= 1.0:
         raise ParameterError(f"sampling_fraction must be a number above 0 and at most 1, not {value!r}.")
     return float(value)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from microagg.errors import DataError
+from microagg.errors import DataError, ParameterError
 from microagg.release import recipe as recipes
 from microagg.release.assessment import Assessment, Figure
 from microagg.release.html.choices import choices
@@ -66,9 +66,13 @@ def contents(
     ------
     DataError
         If ``file`` cannot be read, or ``comparison`` lacks a column or has other than numbers there.
+    ParameterError
+        If ``assessment`` is none.
     """
     if assessment is None and release.has_originals:
         assessment = release.assess()
+    if assessment is not None and not isinstance(assessment, Assessment):
+        raise ParameterError(f"assessment must be what Release.assess returns, not {type(assessment).__name__}.")
     known = _file(file, file_name)
     found = {
         "title": title or (f"Release of {known['name']}" if known and known["name"] else "Release of a protected file"),
