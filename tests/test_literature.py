@@ -195,6 +195,23 @@ def test_code_digest_sees_code_and_not_words(monkeypatch):
     assert literature.code_digest(["mdav"]) != before
 
 
+def test_a_source_is_parsed_again_where_another_thread_was_in_the_way(monkeypatch):
+    calls = []
+
+    def parse(source):
+        calls.append(source)
+        if len(calls) < 3:
+            raise SystemError("AST constructor recursion depth mismatch (before=72, after=37)")
+        return plain(source)
+
+    plain = literature.ast.parse
+    monkeypatch.setattr(literature.ast, "parse", parse)
+    assert literature.ast.unparse(literature._parsed("a = 1")) == "a = 1"
+    assert len(calls) == 3
+    with pytest.raises(SyntaxError):
+        literature._parsed("a =")
+
+
 @pytest.mark.parametrize("key", ["mdav", "mdav-plus", "v-mdav"])
 def test_toy_example_of_thaeter_and_reischuk_in_the_wrong_groups(key):
     X = datasets.load("toy").X
