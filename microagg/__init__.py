@@ -13,7 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from microagg import datasets, experiment, metrics
+    from microagg import datasets, experiment, explain, metrics
     from microagg.base import Info, Microaggregator, Param
     from microagg.errors import (
         ConstantColumnWarning,
@@ -48,6 +48,7 @@ __all__ = [
     "Search",
     "datasets",
     "experiment",
+    "explain",
     "make",
     "metrics",
     "microaggregate",
@@ -57,7 +58,7 @@ __all__ = [
 
 # Where each public name lives; None for a module of its own.
 _HOMES: dict[str, str | None] = {
-    **dict.fromkeys(("datasets", "experiment", "metrics")),
+    **dict.fromkeys(("datasets", "experiment", "explain", "metrics")),
     **dict.fromkeys(("Info", "Microaggregator", "Param"), "base"),
     **dict.fromkeys(
         ("ConstantColumnWarning", "DataError", "DatasetUnavailableError", "MicroaggError", "ParameterError"), "errors"

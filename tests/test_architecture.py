@@ -25,7 +25,7 @@ LAYERS = [
     {"base", "words"},
     {"algorithms"},
     {"coordinates", "datasets", "registry"},
-    {"method"},
+    {"explain", "method"},
     {"problem", "risks", "variants"},
     {"experiment", "frontier", "landscape", "release", "search", "sweeps"},
     {"certificate", "literature"},

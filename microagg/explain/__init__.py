@@ -1,0 +1,128 @@
+"""How the algorithms decide, step by step: what each looked at, which quantities decided, what it did.
+
+:func:`steps` runs an algorithm on a few hundred records at most and yields a :class:`Step` for each thing that it does.
+Its last step's labels are those that ``microagg.make(key, k=k).fit(X)`` gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from microagg.base import check_params
+from microagg.errors import DataError, ParameterError
+from microagg.explain import mdav_star
+from microagg.explain.lockstep import first_difference, lockstep
+from microagg.explain.run import Run, value
+from microagg.explain.step import Arc, Focus, Kind, Quantity, Step, table
+from microagg.registry import algorithm
+from microagg.validation import check_enough_records, check_finite, check_k
+
+__all__ = [
+    "EXPLAINED",
+    "MOST_RECORDS",
+    "Arc",
+    "Focus",
+    "Kind",
+    "Quantity",
+    "Step",
+    "first_difference",
+    "lockstep",
+    "pseudo_code",
+    "steps",
+    "table",
+    "value",
+]
+
+#: More records than this are too many to be watched.
+MOST_RECORDS = 300
+
+
+class Explained(NamedTuple):
+    """How an algorithm is explained: the lines of its pseudo-code, and what yields its steps."""
+
+    code: Sequence[str]
+    explain: Callable[..., Iterator[Step]]
+
+
+_FILES = {"mdav-star": mdav_star}
+
+#: Every algorithm that can be watched, by its key.
+EXPLAINED = MappingProxyType({key: Explained(file.CODE, file.explain) for key, file in _FILES.items()})
+
+
+def pseudo_code(key: str) -> tuple[str, ...]:
+    """Return the lines of an algorithm's pseudo-code, to which ``Step.line`` refers.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such algorithm, or it cannot be explained.
+    """
+    return tuple(_explained(key).code)
+
+
+def steps(key: str, X: ArrayLike, *, k: int = 3, names: Sequence[str] | None = None, **params: Any) -> Iterator[Step]:
+    """Yield each step of an algorithm on a few records.
+
+    Parameters
+    ----------
+    key : str
+        One of :data:`EXPLAINED`.
+    X : array-like, shape (n, d)
+        At most :data:`MOST_RECORDS` records, used as they are; standardize them before where attributes differ in unit.
+    k : int
+        The minimum group size.
+    names : sequence of str, length n, optional
+        What the texts call the records; by default their value where there is one attribute, and their index otherwise.
+    **params
+        The algorithm's parameters.
+
+    Raises
+    ------
+    DataError
+        If X is not a finite matrix of numbers, has fewer than k records or too many to be watched.
+    ParameterError
+        If there is no such algorithm or parameter, a value is out of bounds, or the algorithm cannot be explained.
+
+    Examples
+    --------
+    >>> X = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
+    >>> next(step.text for step in steps("mdav-star", X, k=3) if step.kind == "join")
+    '5 joins {1, 2, 3}: 32.19 is less than 40.67.'
+    """
+    explained = _explained(key)
+    checked = check_params(algorithm(key), params)
+    matrix = _matrix(X)
+    check_enough_records(len(matrix), check_k(k), "X")
+    if names is None:
+        names = [f"{row[0]:g}" if len(row) == 1 else str(place) for place, row in enumerate(matrix.tolist())]
+    elif len(names) != len(matrix):
+        raise ParameterError(f"{len(names)} names for {len(matrix)} records: give one for each.")
+    return explained.explain(Run(matrix, k, names), **checked)
+
+
+def _explained(key: str) -> Explained:
+    title = algorithm(key).info.title
+    if key not in EXPLAINED:
+        raise ParameterError(f"{title} is not explained step by step; these are: {', '.join(EXPLAINED)}.")
+    return EXPLAINED[key]
+
+
+def _matrix(X: ArrayLike) -> np.ndarray:
+    try:
+        matrix = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            "X is not a matrix of numbers: give a row for each record, a number for each attribute."
+        ) from None
+    if matrix.ndim != 2 or matrix.shape[1] == 0:
+        raise DataError(f"X has shape {matrix.shape}: give a row for each record, a number for each attribute.")
+    check_finite(matrix)
+    if len(matrix) > MOST_RECORDS:
+        raise DataError(f"{len(matrix)} records are too many to be watched: give at most {MOST_RECORDS}.")
+    return matrix

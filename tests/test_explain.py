@@ -1,0 +1,74 @@
+"""The explained algorithms: their labels are the kernels', and what they say is what decided."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import microagg
+from microagg import explain
+
+TOY = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
+
+#: Every explained algorithm with every value of its parameters that changes what it does.
+VARIANTS = [("mdav-star", {})]
+
+
+def small_sets(number, seed=0):
+    """Yield (X, k) of a few records with many ties, some of one attribute, some of up to three."""
+    draw = np.random.default_rng(seed)
+    for _ in range(number):
+        n, d = int(draw.integers(1, 32)), int(draw.integers(1, 4))
+        k = int(draw.integers(1, min(n, 6) + 1))
+        yield draw.integers(0, int(draw.integers(2, 12)), size=(n, d)).astype(float), k
+
+
+@pytest.mark.parametrize(("key", "params"), VARIANTS, ids=str)
+def test_labels_are_those_of_the_kernel(key, params):
+    for X, k in small_sets(500):
+        *_, last = explain.steps(key, X, k=k, **params)
+        expected = microagg.make(key, k=k, **params).fit(X).labels_
+        assert last.labels.tolist() == expected.tolist(), (X.tolist(), k)
+
+
+@pytest.mark.parametrize(("key", "params"), VARIANTS, ids=str)
+def test_each_step_is_whole(key, params):
+    code = explain.pseudo_code(key)
+    for X, k in small_sets(40, seed=1):
+        for step in explain.steps(key, X, k=k, **params):
+            taken = [record for members in step.groups for record in members]
+            assert sorted([*taken, *step.unassigned]) == list(range(len(X)))
+            assert all(step.groups)
+            assert 0 <= step.line < len(code)
+            assert step.title
+            assert step.text.endswith((".", "?"))
+            if step.kind == "weigh":
+                assert any(quantity.chosen for quantity in step.quantities)
+
+
+def test_mdav_star_weighs_the_quantities_of_the_paper():
+    weighed = [step for step in explain.steps("mdav-star", TOY, k=3) if step.kind == "weigh"]
+    costs = [[(cost.name, explain.value(cost.value), cost.chosen) for cost in step.quantities] for step in weighed]
+    assert costs[1:] == [
+        [("open a new group", "40.67", False), ("join {1, 2, 3}", "32.19", True)],
+        [("open a new group", "40.67", False), ("join {1, 2, 3, 5}", "2.6125", True)],
+    ]
+    assert "{5, 6, 19}" in weighed[1].text
+    joins = [step.text for step in explain.steps("mdav-star", TOY, k=3) if step.kind == "join"]
+    assert joins[0] == "5 joins {1, 2, 3}: 32.19 is less than 40.67."
+
+
+def test_two_runs_act_in_the_same_round():
+    first = list(explain.steps("mdav-star", TOY, k=3))
+    second = list(explain.steps("mdav-star", TOY, k=4))
+    pairs = explain.lockstep(first, second)
+    assert pairs[0] == (0, 0)
+    assert pairs[-1] == (len(first) - 1, len(second) - 1)
+    assert {one for one, _ in pairs} == set(range(len(first)))
+    assert {two for _, two in pairs} == set(range(len(second)))
+    assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in zip(pairs, pairs[1:], strict=False))
+    assert explain.first_difference(first, first, explain.lockstep(first, first)) is None
+    place = explain.first_difference(first, second, pairs)
+    one, two = pairs[place]
+    assert (first[one].kind, second[two].kind) == ("form", "form")
+    assert len(first[one].groups) == len(second[two].groups) == 1
