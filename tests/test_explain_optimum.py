@@ -40,6 +40,7 @@ def test_more_records_in_the_plane_are_proven_where_groups_lie_apart():
 
 def test_what_is_not_proven_is_not_claimed():
     assert optimum(np.random.default_rng(0).normal(size=(40, 2)), 4, seconds=0.0) is None
+    assert optimum(np.random.default_rng(0).normal(size=(101, 2)), 3) is None
 
 
 def test_what_linear_programs_prove_is_the_optimum(monkeypatch):

@@ -13,6 +13,9 @@ from microagg.registry import make
 #: How long a proof may take.
 SECONDS = 1.0
 
+#: Of more records than this, with several attributes, a proof hardly ever comes so soon.
+MOST_TO_PROVE = 100
+
 # Iterations of the search for each group: enough for a few hundred records, and a small part of SECONDS.
 _EFFORT = 60
 
@@ -24,9 +27,9 @@ def optimum(X: ArrayLike, k: int, seconds: float = SECONDS) -> Partition | None:
     """Return a partition of least SSE into groups of at least k; None where it cannot be proven soon.
 
     Always known are the optima of one attribute, by dynamic programming along the line, and of up to 15 records, by
-    dynamic programming over all subsets (see :func:`microagg.metrics.bounds.exact`). For other records a good partition
-    is searched, and is the optimum if its SSE meets a bound that linear programs prove within ``seconds``. Of some
-    dozens of records in the plane about every second optimum is found so; a slower computer may find fewer.
+    dynamic programming over all subsets (see :func:`microagg.metrics.bounds.exact`). Of up to 100 other records a good
+    partition is searched, and is the optimum if its SSE meets a bound that linear programs prove within ``seconds``. Of
+    some dozens of records in the plane about every second optimum is proven so; a slower computer may prove fewer.
 
     Parameters
     ----------
@@ -54,6 +57,8 @@ def optimum(X: ArrayLike, k: int, seconds: float = SECONDS) -> Partition | None:
     n, d = matrix.shape
     if d == 1 or n <= bounds.MOST_RECORDS or n < 2 * k or k == 1:
         return Partition(bounds.exact(matrix, k)[1], k)
+    if n > MOST_TO_PROVE:
+        return None
     found = make("iterated-local-search", k, effort=_EFFORT).fit(matrix).partition_
     lowest = sse(matrix, found.labels)
     program = bounds.LinearProgram(matrix, k)
