@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from microagg.base import check_params
 from microagg.errors import DataError, ParameterError
-from microagg.explain import mdav_star
+from microagg.explain import cbfs, mdav, mdav_plus, mdav_star, v_mdav
 from microagg.explain.lockstep import first_difference, lockstep
 from microagg.explain.run import Run, value
 from microagg.explain.step import Arc, Focus, Kind, Quantity, Step, table
@@ -49,7 +49,13 @@ class Explained(NamedTuple):
     explain: Callable[..., Iterator[Step]]
 
 
-_FILES = {"mdav-star": mdav_star}
+_FILES = {
+    "mdav": mdav,
+    "mdav-plus": mdav_plus,
+    "v-mdav": v_mdav,
+    "mdav-star": mdav_star,
+    "cbfs": cbfs,
+}
 
 #: Every algorithm that can be watched, by its key.
 EXPLAINED = MappingProxyType({key: Explained(file.CODE, file.explain) for key, file in _FILES.items()})
@@ -66,7 +72,15 @@ def pseudo_code(key: str) -> tuple[str, ...]:
     return tuple(_explained(key).code)
 
 
-def steps(key: str, X: ArrayLike, *, k: int = 3, names: Sequence[str] | None = None, **params: Any) -> Iterator[Step]:
+def steps(
+    key: str,
+    X: ArrayLike,
+    *,
+    k: int = 3,
+    names: Sequence[str] | None = None,
+    attributes: Sequence[str] | None = None,
+    **params: Any,
+) -> Iterator[Step]:
     """Yield each step of an algorithm on a few records.
 
     Parameters
@@ -79,6 +93,9 @@ def steps(key: str, X: ArrayLike, *, k: int = 3, names: Sequence[str] | None = N
         The minimum group size.
     names : sequence of str, length n, optional
         What the texts call the records; by default their value where there is one attribute, and their index otherwise.
+    attributes : sequence of str, length d, optional
+        What the texts call the attributes; by default "the value" where there is one, x and y where there are two, and
+        "attribute 1", "attribute 2", … otherwise.
     **params
         The algorithm's parameters.
 
@@ -103,7 +120,17 @@ def steps(key: str, X: ArrayLike, *, k: int = 3, names: Sequence[str] | None = N
         names = [f"{row[0]:g}" if len(row) == 1 else str(place) for place, row in enumerate(matrix.tolist())]
     elif len(names) != len(matrix):
         raise ParameterError(f"{len(names)} names for {len(matrix)} records: give one for each.")
-    return explained.explain(Run(matrix, k, names), **checked)
+    if attributes is None:
+        attributes = _usual_names(matrix.shape[1])
+    elif len(attributes) != matrix.shape[1]:
+        raise ParameterError(f"{len(attributes)} names for {matrix.shape[1]} attributes: give one for each.")
+    return explained.explain(Run(matrix, k, names, attributes), **checked)
+
+
+def _usual_names(number: int) -> Sequence[str]:
+    if number <= 2:
+        return ("the value",) if number == 1 else ("x", "y")
+    return [f"attribute {place}" for place in range(1, number + 1)]
 
 
 def _explained(key: str) -> Explained:
