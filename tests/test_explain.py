@@ -13,7 +13,13 @@ from microagg import explain
 TOY = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
 
 #: Every explained algorithm with every value of its parameters that changes what it does.
-VARIANTS = [("mdav-star", {})]
+VARIANTS = [
+    ("mdav", {}),
+    ("mdav-plus", {}),
+    *(("v-mdav", {"gamma": gamma}) for gamma in (0.0, 0.2, 1.1, 3.0)),
+    ("mdav-star", {}),
+    ("cbfs", {}),
+]
 
 
 def small_sets(number, seed=0):
