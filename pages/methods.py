@@ -66,7 +66,7 @@ def _pictures(key: str) -> None:
         return run_one(Problem.of(plane), method, _K), run_one(Problem.of(line), method, _K)
 
     title = widgets.title_of(key)
-    found = jobs.once("explained", key, key, f"Running {title}", make)
+    found = jobs.once("explained", key, [key], f"Running {title}", make)
     if found is None:
         return
     on_plane, on_line = found

@@ -1,6 +1,5 @@
 """Start: what microaggregation does to six persons, and where to go."""
 
-
 import pandas as pd
 import streamlit as st
 
@@ -68,7 +67,7 @@ def _six_persons() -> None:
     release = jobs.once(
         "six persons",
         _K,
-        "mdav-star",
+        ["mdav-star"],
         "Grouping six persons",
         lambda: microaggregate(_PERSONS, k=_K, method="mdav-star", quasi_identifiers=["age", "income"]),
     )

@@ -95,7 +95,7 @@ def _steps(key: str, _seen: Watched, identity: str, k: int, params: tuple[tuple[
 def _watch(seen: Watched) -> None:
     """Draw the player, and what can be taken away."""
     choices, keys = state.current(), _keys()
-    identity = f"{seen.X.tobytes().hex()}/{seen.names}/{choices.watch_k}"
+    identity = f"{seen.identity}/{choices.watch_k}"
     params = {key: tuple(choices.params_of(key).items()) for key in keys}
     player.begin_again((identity, tuple(params.items())))
     runs = {key: _steps(key, seen, identity, choices.watch_k, params[key]) for key in keys}

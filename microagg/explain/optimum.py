@@ -10,6 +10,9 @@ from microagg.metrics.loss import sse
 from microagg.partition import Partition
 from microagg.registry import make
 
+#: The algorithms that it runs, for whoever compiles ahead.
+METHODS = ("iterated-local-search",)
+
 #: How long a proof may take.
 SECONDS = 1.0
 
@@ -59,7 +62,7 @@ def optimum(X: ArrayLike, k: int, seconds: float = SECONDS) -> Partition | None:
         return Partition(bounds.exact(matrix, k)[1], k)
     if n > MOST_TO_PROVE:
         return None
-    found = make("iterated-local-search", k, effort=_EFFORT).fit(matrix).partition_
+    found = make(METHODS[0], k, effort=_EFFORT).fit(matrix).partition_
     lowest = sse(matrix, found.labels)
     program = bounds.LinearProgram(matrix, k)
     program.improve(seconds, lambda bound: bounds.gap(lowest, bound.sse) > _CLOSED)

@@ -6,12 +6,14 @@ import re
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from microagg import DataError
 from microagg.explain import MOST_RECORDS
 from microagg.numerals import COMMA, POINT, parse
+from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray
 from pages.ui import state
 from pages.ui.data.workspace import chosen_workspace
@@ -38,6 +40,11 @@ class Watched:
     names: tuple[str, ...]
     attributes: tuple[str, ...]
     remark: str = ""
+
+    @cached_property
+    def identity(self) -> str:
+        """What tells these records from others."""
+        return digest_bytes(f"{digest_array(self.X)}/{self.names}/{self.attributes}".encode())
 
 
 def watched() -> Watched:
