@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
-from microagg.explain.player import page, scene
 
 from microagg import ALGORITHMS, explain
 from microagg.explain import Step
+from microagg.explain.player import page, scene
 from microagg.tables import to_csv
 from microagg.validation import check_enough_records
 from pages.ui import shell, state, widgets
 from pages.ui.data import tables
-from pages.ui.steps import player, points
+from pages.ui.steps import gamma, player, points
 from pages.ui.steps.records import Watched, watched
 from pages.ui.text import escape_markdown, file_name
 
@@ -89,7 +90,7 @@ def _change(seen: Watched) -> None:
 
 @st.cache_resource(scope="session", max_entries=24, show_spinner="Running the algorithm step by step …")
 def _steps(key: str, _seen: Watched, identity: str, k: int, params: tuple[tuple[str, Any], ...]) -> list[Step]:
-    return list(explain.steps(key, _seen.X, k=k, names=_seen.names, **dict(params)))
+    return list(explain.steps(key, _seen.X, k=k, names=_seen.names, attributes=_seen.attributes, **dict(params)))
 
 
 def _watch(seen: Watched) -> None:
@@ -105,10 +106,12 @@ def _watch(seen: Watched) -> None:
         [(widgets.title_of(key), _settings(key), explain.pseudo_code(key), steps) for key, steps in runs.items()],
         names=seen.names,
         attributes=seen.attributes,
-        at=player.opened_at(),
+        at=state.current().tick,
     )
     player.show(drawn)
     _take_away(seen, runs, drawn)
+    if "v-mdav" in keys:
+        gamma.show(seen)
 
 
 def _settings(key: str) -> str:
@@ -135,12 +138,16 @@ def _take_away(seen: Watched, runs: dict[str, list[Step]], drawn: dict[str, Any]
             name = widgets.title_of(key)
             st.download_button(
                 f"Steps of {escape_markdown(name)} (CSV)",
-                lambda steps=steps: to_csv(explain.table(steps, seen.names)),
+                partial(_table, steps, seen),
                 file_name=f"{file_name(name)}_steps.csv",
                 mime="text/csv",
                 on_click="ignore",
             )
         st.caption("The address of this page reopens this very step.")
+
+
+def _table(steps: list[Step], seen: Watched) -> str:
+    return to_csv(explain.table(steps, seen.names))
 
 
 shell.show(body)

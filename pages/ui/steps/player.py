@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -11,30 +11,22 @@ from microagg.explain import player
 from pages.ui import state
 
 _KEY = "steps_player"
-# The scene that is shown, and the tick at which it was opened: a step forward must not send all steps again.
-_SHOWN = "steps_shown"
+_WATCHED = "steps_watched"
 
 _component = st.components.v2.component(
-    "microagg_steps", html=player.HTML, css=player.css(), js=player.js(), isolate_styles=False
+    "microagg_steps", html="<div></div>", css=player.style(), js=player.script(), isolate_styles=False
 )
 
 
-def begin_again(identity: object) -> None:
+def begin_again(identity: Hashable) -> None:
     """Go back to the first step where other records or algorithms are watched than before in this session."""
-    before, _ = st.session_state.get(_SHOWN, (identity, 0))
-    if before != identity:
+    if st.session_state.get(_WATCHED, identity) != identity:
         state.update(tick=0)
-    if st.session_state.get(_SHOWN, (None, 0))[0] != identity:
-        st.session_state[_SHOWN] = (identity, state.current().tick)
-
-
-def opened_at() -> int:
-    """Return the tick at which what is shown was opened."""
-    return int(st.session_state[_SHOWN][1])
+    st.session_state[_WATCHED] = identity
 
 
 def show(scene: Mapping[str, Any]) -> None:
-    """Draw the player."""
+    """Draw the player; the step at which it rests becomes the one of the choices."""
 
     def keep() -> None:
         tick = st.session_state[_KEY].tick
