@@ -14,7 +14,7 @@ from microagg.tables import to_csv
 from microagg.validation import check_enough_records
 from pages.ui import shell, state, widgets
 from pages.ui.data import tables
-from pages.ui.steps import gamma, player, points
+from pages.ui.steps import best, gamma, player, points
 from pages.ui.steps.records import Watched, watched
 from pages.ui.text import escape_markdown, file_name
 
@@ -44,11 +44,19 @@ def _controls() -> None:
             required=True,
             width="content",
         )
-        state.bound(st.number_input, "k, at least so many in a group", "watch_k", min_value=1, step=1, width=200)
+        state.bound(
+            st.number_input,
+            "k",
+            "watch_k",
+            min_value=1,
+            step=1,
+            width=110,
+            help="The minimum group size: each group gets at least k records.",
+        )
         keys = list(explain.EXPLAINED)
-        state.bound(st.selectbox, "Watch", "watched", options=keys, format_func=widgets.title_of, width=180)
+        state.bound(st.selectbox, "Watch", "watched", options=keys, format_func=widgets.title_of, width=160)
         beside = [state.NOTHING, *keys]
-        state.bound(st.selectbox, "Beside it", "beside", options=beside, format_func=_title, width=180)
+        state.bound(st.selectbox, "Beside it", "beside", options=beside, format_func=_title, width=160)
         with_params = [key for key in _keys() if ALGORITHMS[key].params]
         if with_params:
             with st.popover("Settings", width="content"):
@@ -106,10 +114,12 @@ def _watch(seen: Watched) -> None:
         [(widgets.title_of(key), _settings(key), explain.pseudo_code(key), steps) for key, steps in runs.items()],
         names=seen.names,
         attributes=seen.attributes,
+        optimum=best.known(seen),
         at=state.current().tick,
     )
     player.show(drawn)
     _take_away(seen, runs, drawn)
+    best.find(seen)
     if "v-mdav" in keys:
         gamma.show(seen)
 

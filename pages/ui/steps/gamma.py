@@ -22,7 +22,7 @@ def show(seen: Watched) -> None:
     st.subheader("How much hangs on γ?")
     identity = (seen.identity, choices.watch_k, gamma)
     gammas = sorted({*by_gamma.GAMMAS, gamma})
-    keys = ["v-mdav", "mdav-star", *optimum.METHODS]
+    keys = ["v-mdav", "mdav-star", *optimum.needs(seen.X, choices.watch_k)]
     rows = jobs.once("gamma", identity, keys, "Trying many γ", lambda: by_gamma.losses(seen.X, choices.watch_k, gammas))
     if rows is None:
         return
