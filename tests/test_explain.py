@@ -17,6 +17,9 @@ VARIANTS = [
     *(("v-mdav", {"gamma": gamma}) for gamma in (0.0, 0.2, 1.1, 3.0)),
     ("mdav-star", {}),
     ("cbfs", {}),
+    ("p-s", {}),
+    ("mhm", {"order": "sum"}),
+    ("mhm", {"order": "given"}),
 ]
 
 
