@@ -20,6 +20,13 @@ VARIANTS = [
     ("p-s", {}),
     ("mhm", {"order": "sum"}),
     ("mhm", {"order": "given"}),
+    *(
+        ("k-member", {"furthest_from": furthest_from, "random_state": random_state})
+        for furthest_from in ("last", "seed")
+        for random_state in (0, 1)
+    ),
+    ("mondrian", {"cut": "strict"}),
+    ("mondrian", {"cut": "relaxed"}),
 ]
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from microagg.base import check_params
 from microagg.errors import DataError, ParameterError
-from microagg.explain import cbfs, mdav, mdav_plus, mdav_star, mhm, p_s, v_mdav
+from microagg.explain import cbfs, k_member, mdav, mdav_plus, mdav_star, mhm, mondrian, p_s, v_mdav
 from microagg.explain.lockstep import first_difference, lockstep
 from microagg.explain.run import Run, value
 from microagg.explain.step import Arc, Focus, Kind, Quantity, Step, table
@@ -57,6 +57,8 @@ _FILES = {
     "cbfs": cbfs,
     "p-s": p_s,
     "mhm": mhm,
+    "k-member": k_member,
+    "mondrian": mondrian,
 }
 
 #: Every algorithm that can be watched, by its key.

@@ -51,7 +51,7 @@ def squares(a: Sequence[float], b: Sequence[float]) -> str:
     squared = total((p - q) * (p - q) for p, q in zip(a, b, strict=True))
     if len(a) > _MOST_TERMS:
         return f"the squares of {len(a)} differences: {value(squared)}"
-    terms = (f"({value(p)} − {_operand(q)})²" for p, q in zip(a, b, strict=True))
+    terms = (f"({value(p)} − {operand(q)})²" for p, q in zip(a, b, strict=True))
     return f"{' + '.join(terms)} = {value(squared)}"
 
 
@@ -59,11 +59,12 @@ def sum_of(values: Sequence[float]) -> str:
     """Return the formula of a sum with the numbers put in: "2 + 3 = 5"."""
     if len(values) > _MOST_TERMS:
         return f"the sum of {len(values)} values: {value(total(values))}"
-    terms = " + ".join([value(values[0]), *map(_operand, values[1:])])
+    terms = " + ".join([value(values[0]), *map(operand, values[1:])])
     return terms if len(values) == 1 else f"{terms} = {value(total(values))}"
 
 
-def _operand(number: float) -> str:
+def operand(number: float) -> str:
+    """Return a number as it stands after a sign, in parentheses if it is negative."""
     return f"({value(number)})" if number < 0 else value(number)
 
 
