@@ -19,6 +19,16 @@ VARIANTS = [
     *(("v-mdav", {"gamma": gamma}) for gamma in (0.0, 0.2, 1.1, 3.0)),
     ("mdav-star", {}),
     ("cbfs", {}),
+    ("p-s", {}),
+    ("mhm", {"order": "sum"}),
+    ("mhm", {"order": "given"}),
+    *(
+        ("k-member", {"furthest_from": furthest_from, "random_state": random_state})
+        for furthest_from in ("last", "seed")
+        for random_state in (0, 1)
+    ),
+    ("mondrian", {"cut": "strict"}),
+    ("mondrian", {"cut": "relaxed"}),
 ]
 
 

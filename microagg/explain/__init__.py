@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from microagg.base import check_params
 from microagg.errors import ParameterError
-from microagg.explain import cbfs, mdav, mdav_plus, mdav_star, v_mdav
+from microagg.explain import cbfs, k_member, mdav, mdav_plus, mdav_star, mhm, mondrian, p_s, v_mdav
 from microagg.explain.lockstep import first_difference, lockstep
 from microagg.explain.run import MOST_RECORDS, make_run, value
 from microagg.explain.step import Arc, Focus, Kind, Quantity, Step, table
@@ -50,6 +50,10 @@ _FILES = {
     "v-mdav": v_mdav,
     "mdav-star": mdav_star,
     "cbfs": cbfs,
+    "p-s": p_s,
+    "mhm": mhm,
+    "k-member": k_member,
+    "mondrian": mondrian,
 }
 
 #: Every algorithm that can be watched, by its key.
