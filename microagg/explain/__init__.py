@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from microagg.base import check_params
 from microagg.errors import ParameterError
-from microagg.explain import mdav_star
+from microagg.explain import local_search, mdav_star
 from microagg.explain.lockstep import first_difference, lockstep
 from microagg.explain.run import MOST_RECORDS, make_run, value
 from microagg.explain.step import Arc, Focus, Kind, Quantity, Step, table
@@ -44,7 +44,7 @@ class Explained(NamedTuple):
     explain: Callable[..., Iterator[Step]]
 
 
-_FILES = {"mdav-star": mdav_star}
+_FILES = {"mdav-star": mdav_star, "local-search": local_search}
 
 #: Every algorithm that can be watched, by its key.
 EXPLAINED = MappingProxyType({key: Explained(file.CODE, file.explain) for key, file in _FILES.items()})
