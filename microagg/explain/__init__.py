@@ -14,7 +14,18 @@ from numpy.typing import ArrayLike
 
 from microagg.base import check_params
 from microagg.errors import ParameterError
-from microagg.explain import cbfs, k_member, mdav, mdav_plus, mdav_star, mhm, mondrian, p_s, v_mdav
+from microagg.explain import (
+    cbfs,
+    k_member,
+    local_search,
+    mdav,
+    mdav_plus,
+    mdav_star,
+    mhm,
+    mondrian,
+    p_s,
+    v_mdav,
+)
 from microagg.explain.lockstep import first_difference, lockstep
 from microagg.explain.run import MOST_RECORDS, make_run, value
 from microagg.explain.step import Arc, Focus, Kind, Quantity, Step, table
@@ -54,6 +65,7 @@ _FILES = {
     "mhm": mhm,
     "k-member": k_member,
     "mondrian": mondrian,
+    "local-search": local_search,
 }
 
 #: Every algorithm that can be watched, by its key.
