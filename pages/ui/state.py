@@ -131,6 +131,16 @@ class Choices:
     toy: str = "1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100"
     toy_k: int = _at_least_one(3)
     toy_gamma: float = 0.2
+    records: str = _one_of(("line", "plane", "data"), "line")  # that are watched step by step
+    line: str = "1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100"  # those on a line, as typed
+    points: str = ""  # those on a plane: "x y; x y; …"
+    watch_k: int = _at_least_one(3)
+    watched: str = _one_of(ALGORITHMS, "v-mdav")
+    beside: str = _one_of((*ALGORITHMS, "-"), "mdav-star")  # "-": none
+    tick: int = 0
+    activity: str = _one_of(("watch", "exercise"), "watch")
+    stop: int = 0  # of the tour; 0: none
+    few: int = _at_least_one(60)  # records of a data set that are watched
     explained: str = _one_of(ALGORITHMS, "mdav-star")  # the algorithm that the page Methods explains
     against: str = _one_of(AGAINST, "k")  # what the stored results on Adult are drawn against
     stored: str = _one_of(
