@@ -21,7 +21,7 @@ LAYERS = [
     {"charts"},
     {"data"},
     {"chosen", "runs"},
-    {"published"},
+    {"published", "steps"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 
