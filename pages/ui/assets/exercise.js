@@ -3,7 +3,8 @@
 const SVG = "http://www.w3.org/2000/svg";
 const REST = 250; // milliseconds without a change after which Python is told
 const MOVED = 6; // pixels from which on a press is a drag
-const HIGH = 16, SIDE = 30; // half the height of a record, and the margin of the picture, in pixels
+// In pixels: half the height of a record, the margin of the picture, and what the title of the upper axis takes.
+const HIGH = 16, SIDE = 30, TOP = 22;
 const exercises = new WeakMap();
 
 function svg(name, attributes = {}, text = null) {
@@ -46,8 +47,8 @@ function ink(color) {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.22 ? "#10161D" : "#FFFFFF";
 }
 
-/** Move boxes apart that overlap, each as little as possible, within a width and a height. */
-function spread(boxes, width, height) {
+/** Move boxes apart that overlap, each as little as possible, within a frame. */
+function spread(boxes, [left, top, right, bottom]) {
   for (let round = 0; round < 200; round++) {
     let moved = false;
     boxes.forEach((a, i) => {
@@ -63,8 +64,8 @@ function spread(boxes, width, height) {
       }
     });
     for (const box of boxes) {
-      box.x = Math.min(Math.max(box.x, box.wide + 2), width - box.wide - 2);
-      box.y = Math.min(Math.max(box.y, HIGH + 2), height - HIGH - 2);
+      box.x = Math.min(Math.max(box.x, left + box.wide + 2), right - box.wide - 2);
+      box.y = Math.min(Math.max(box.y, top + HIGH), bottom - HIGH - 2);
     }
     if (!moved) return;
   }
@@ -82,8 +83,10 @@ class Picture {
     const frame = { viewBox: `0 0 ${width} ${this.height}`, width, height: this.height, "aria-label": label };
     for (const [key, value] of Object.entries(frame)) this.node.setAttribute(key, value);
     this.links = svg("g");
+    // Below all records, as the stem of one may pass another.
+    this.stems = svg("g", { class: "stems" });
     this.records = boxes.map((box) => this.record(box));
-    this.node.replaceChildren(this.axes, this.links, ...this.records);
+    this.node.replaceChildren(this.axes, this.links, this.stems, ...this.records);
   }
 
   onLine(boxes, width) {
@@ -95,27 +98,27 @@ class Picture {
       rows[row] = box.x + box.wide;
       box.row = row;
     }
-    const base = rows.length * (2 * HIGH + 4) + 14;
+    const base = rows.length * (2 * HIGH + 4) + 20;
     for (const box of boxes) [box.y, box.trueY] = [base - 12 - HIGH - box.row * (2 * HIGH + 4), base];
     this.base = base;
     this.axes = svg("g", { class: "axis" });
     this.axes.append(svg("line", { x1: 6, x2: width - 6, y1: base, y2: base }));
-    this.ticksBelow(place, width, base);
-    return base + 96;
+    this.ticksBelow(place, width, base, base + 88);
+    return base + (this.data.titles[0] ? 94 : 72);
   }
 
   onPlane(boxes, width) {
     const height = Math.round(Math.min(Math.max(width * 0.5, 300), 460)), left = 46, bottom = height - 50;
-    const across = scale(this.data.x, left + SIDE, width - SIDE), up = scale(this.data.y, bottom - SIDE, SIDE);
+    const across = scale(this.data.x, left + SIDE, width - SIDE), up = scale(this.data.y, bottom - SIDE, TOP + SIDE);
     for (const box of boxes) {
       [box.x, box.y] = [across(this.data.x[box.i]), up(this.data.y[box.i])];
       [box.trueX, box.trueY] = [box.x, box.y];
     }
-    spread(boxes, width, bottom);
+    spread(boxes, [left, TOP, width, bottom]);
     this.axes = svg("g", { class: "axis" });
     this.axes.append(svg("line", { x1: left, x2: width - 6, y1: bottom, y2: bottom }));
-    this.axes.append(svg("line", { x1: left, x2: left, y1: 6, y2: bottom }));
-    this.ticksBelow(across, width, bottom);
+    this.axes.append(svg("line", { x1: left, x2: left, y1: TOP, y2: bottom }));
+    this.ticksBelow(across, width, bottom, bottom + 42);
     for (const value of ticks(up.low, up.high, 4)) {
       this.axes.append(svg("line", { x1: left - 5, x2: left, y1: up(value), y2: up(value) }));
       this.axes.append(svg("text", { x: left - 8, y: up(value) + 5, "text-anchor": "end" }, String(value)));
@@ -124,20 +127,19 @@ class Picture {
     return height;
   }
 
-  ticksBelow(place, width, base) {
+  ticksBelow(place, width, base, titled) {
     for (const value of ticks(place.low, place.high, Math.max(2, Math.floor(width / 110)))) {
       this.axes.append(svg("line", { x1: place(value), x2: place(value), y1: base, y2: base + 6 }));
       this.axes.append(svg("text", { x: place(value), y: base + 22, "text-anchor": "middle" }, String(value)));
     }
     if (!this.data.titles[0]) return;
-    this.axes.append(svg("text", { x: width - 6, y: base + 42, "text-anchor": "end" }, this.data.titles[0]));
+    this.axes.append(svg("text", { x: width - 6, y: titled, "text-anchor": "end" }, this.data.titles[0]));
   }
 
   record(box) {
     const node = svg("g", { class: "record", "data-record": box.i, transform: `translate(${box.x} ${box.y})` });
     node.append(svg("title", {}, this.data.says[box.i] || this.data.names[box.i]));
-    const stem = { class: "stem", x1: 0, y1: 0, x2: box.trueX - box.x, y2: box.trueY - box.y };
-    node.append(svg("line", stem));
+    this.stems.append(svg("line", { x1: box.x, y1: box.y, x2: box.trueX, y2: box.trueY }));
     node.append(svg("rect", { x: -box.wide, y: -HIGH, width: 2 * box.wide, height: 2 * HIGH, rx: HIGH }));
     node.append(svg("text", { y: 5.5, "text-anchor": "middle" }, short(this.data.names[box.i])));
     const badge = svg("g", { class: "badge", transform: `translate(${box.wide - 3} ${-HIGH + 3})` });
@@ -174,7 +176,7 @@ class Picture {
       let row = rows.findIndex((end) => end + 6 <= from);
       if (row < 0) row = rows.length;
       rows[row] = to;
-      const y = this.base + 36 + Math.min(row, 4) * 12, color = this.color(group);
+      const y = this.base + 36 + Math.min(row, 2) * 14, color = this.color(group);
       const mean = boxes.reduce((sum, box) => sum + box.trueX, 0) / boxes.length;
       drawn.push(svg("line", { class: "link", x1: from, x2: to, y1: y, y2: y, stroke: color }));
       drawn.push(svg("path", { d: `M ${mean} ${y - 7} l 7 12 h -14 z`, fill: color, class: "centroid" }));
@@ -275,7 +277,8 @@ class Exercise {
     const chips = sizes.map((size, group) => this.chip(group, size));
     const more = html("button", "chip more", "+ new group");
     more.type = "button";
-    more.onclick = () => { this.chosen = this.groups++; this.paint(); };
+    more.disabled = sizes.at(-1) === 0;
+    more.onclick = () => { this.chosen = this.groups++; this.paint(); this.chips.children[this.chosen].focus(); };
     this.chips.replaceChildren(...chips, more);
     this.state.textContent = this.standing(sizes);
     this.undo.disabled = !this.past.length;
@@ -345,7 +348,7 @@ class Exercise {
     else if (event.key === "Enter" || event.key === " ") this.toggle(this.at);
     else if (event.key === "Delete" || event.key === "Backspace") this.put([this.at], -1);
     else if (event.key === "u") this.takeBack();
-    else if (event.key === "+") this.put([this.at], (this.chosen = this.groups));
+    else if (event.key === "+") this.digit(this.sizes().at(-1) ? this.groups : this.groups - 1);
     else if (/^[1-9]$/.test(event.key)) this.digit(Number(event.key) - 1);
     else return;
     event.preventDefault();

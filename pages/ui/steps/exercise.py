@@ -131,7 +131,11 @@ def _best(task: _Task) -> dict[str, Any] | None:
     if best is None:
         return None
     sse, loss = metrics.sse(task.X, best.labels), metrics.information_loss(task.X, best.labels)
-    return {"text": f"SSE {number(sse)}, information loss {percent(loss)}", "labels": best.labels.tolist()}
+    first = [int(np.argmin(best.labels != group)) for group in range(best.n_groups)]
+    leftmost = [min(np.asarray(task.picture["x"])[best.labels == group]) for group in range(best.n_groups)]
+    # Groups are counted from left to right.
+    rank = np.argsort(np.lexsort((first, leftmost)))
+    return {"text": f"SSE {number(sse)}, information loss {percent(loss)}", "labels": rank[best.labels].tolist()}
 
 
 def _score(task: _Task, labels: Sequence[int], revealed: bool) -> None:
