@@ -103,8 +103,8 @@ class Picture {
     this.base = base;
     this.axes = svg("g", { class: "axis" });
     this.axes.append(svg("line", { x1: 6, x2: width - 6, y1: base, y2: base }));
-    this.ticksBelow(place, width, base, base + 88);
-    return base + (this.data.titles[0] ? 94 : 72);
+    this.ticksBelow(place, width, base, base + 76);
+    return base + (this.data.titles[0] ? 82 : 60);
   }
 
   onPlane(boxes, width) {
@@ -176,7 +176,7 @@ class Picture {
       let row = rows.findIndex((end) => end + 6 <= from);
       if (row < 0) row = rows.length;
       rows[row] = to;
-      const y = this.base + 36 + Math.min(row, 2) * 14, color = this.color(group);
+      const y = this.base + 36 + Math.min(row, 1) * 14, color = this.color(group);
       const mean = boxes.reduce((sum, box) => sum + box.trueX, 0) / boxes.length;
       drawn.push(svg("line", { class: "link", x1: from, x2: to, y1: y, y2: y, stroke: color }));
       drawn.push(svg("path", { d: `M ${mean} ${y - 7} l 7 12 h -14 z`, fill: color, class: "centroid" }));

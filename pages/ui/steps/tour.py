@@ -104,8 +104,10 @@ def written(number: int) -> dict[str, str]:
 
 def draw(page: str) -> None:
     """Draw the stop of the tour whose view is on the page named ``page``; on Step by step, else, the way into the tour."""
-    if (wanted := st.session_state.pop(_NEXT, page)) != page:
+    # It is kept until the page is there: where a job is being watched, a run may end before it has changed the page.
+    if (wanted := st.session_state.get(_NEXT, page)) != page:
         shell.go(wanted)
+    st.session_state.pop(_NEXT, None)
     number = min(state.current().stop, len(STOPS))
     if number and STOPS[number - 1].page == page:
         _box(number)
@@ -113,7 +115,7 @@ def draw(page: str) -> None:
         label = (
             f"Go on with the tour at stop {number}" if number else f"A guided tour in {len(STOPS)} stops: 20 minutes"
         )
-        st.button(f"{label} →", on_click=go_to, args=(max(number, 1),), type="tertiary")
+        st.button(f"{label} →", on_click=go_to, args=(max(number, 1),))
 
 
 def _box(number: int) -> None:
@@ -121,14 +123,15 @@ def _box(number: int) -> None:
     with st.container(border=True, key="tour", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{number} of {len(STOPS)} · {escape_markdown(stop.title)}**", width="stretch")
-            st.button("← Back", on_click=go_to, args=(number - 1,), disabled=number == 1)
-            st.button("Next →", on_click=go_to, args=(number + 1,), disabled=number == len(STOPS), type="primary")
-            st.button("End the tour", on_click=end)
+            with st.container(horizontal=True, width="content", wrap=False):
+                st.button("← Back", on_click=go_to, args=(number - 1,), disabled=number == 1)
+                st.button("Next →", on_click=go_to, args=(number + 1,), disabled=number == len(STOPS), type="primary")
+                st.button("End the tour", on_click=end)
         st.markdown(says["says"])
         _views(number)
         with st.expander(f"**{says['question']}**", key=f"tour_question_{number}"):
             st.markdown(says["answer"])
-            st.caption(f"Source: {says['source']}")
+            st.markdown(f"*{says['source']}*")
 
 
 def _views(number: int) -> None:
