@@ -10,17 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.base import check_params
-from microagg.errors import DataError, ParameterError
-from microagg.explain import mdav_star
+from microagg.errors import ParameterError
+from microagg.explain import local_search, mdav_star
 from microagg.explain.lockstep import first_difference, lockstep
-from microagg.explain.run import Run, value
+from microagg.explain.run import MOST_RECORDS, make_run, value
 from microagg.explain.step import Arc, Focus, Kind, Quantity, Step, table
 from microagg.registry import algorithm
-from microagg.validation import check_enough_records, check_finite, check_k
 
 __all__ = [
     "EXPLAINED",
@@ -38,9 +36,6 @@ __all__ = [
     "value",
 ]
 
-#: More records than this are too many to be watched.
-MOST_RECORDS = 300
-
 
 class Explained(NamedTuple):
     """How an algorithm is explained: the lines of its pseudo-code, and what yields its steps."""
@@ -49,7 +44,7 @@ class Explained(NamedTuple):
     explain: Callable[..., Iterator[Step]]
 
 
-_FILES = {"mdav-star": mdav_star}
+_FILES = {"mdav-star": mdav_star, "local-search": local_search}
 
 #: Every algorithm that can be watched, by its key.
 EXPLAINED = MappingProxyType({key: Explained(file.CODE, file.explain) for key, file in _FILES.items()})
@@ -97,13 +92,7 @@ def steps(key: str, X: ArrayLike, *, k: int = 3, names: Sequence[str] | None = N
     """
     explained = _explained(key)
     checked = check_params(algorithm(key), params)
-    matrix = _matrix(X)
-    check_enough_records(len(matrix), check_k(k), "X")
-    if names is None:
-        names = [f"{row[0]:g}" if len(row) == 1 else str(place) for place, row in enumerate(matrix.tolist())]
-    elif len(names) != len(matrix):
-        raise ParameterError(f"{len(names)} names for {len(matrix)} records: give one for each.")
-    return explained.explain(Run(matrix, k, names), **checked)
+    return explained.explain(make_run(X, k, names), **checked)
 
 
 def _explained(key: str) -> Explained:
@@ -111,18 +100,3 @@ def _explained(key: str) -> Explained:
     if key not in EXPLAINED:
         raise ParameterError(f"{title} is not explained step by step; these are: {', '.join(EXPLAINED)}.")
     return EXPLAINED[key]
-
-
-def _matrix(X: ArrayLike) -> np.ndarray:
-    try:
-        matrix = np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError(
-            "X is not a matrix of numbers: give a row for each record, a number for each attribute."
-        ) from None
-    if matrix.ndim != 2 or matrix.shape[1] == 0:
-        raise DataError(f"X has shape {matrix.shape}: give a row for each record, a number for each attribute.")
-    check_finite(matrix)
-    if len(matrix) > MOST_RECORDS:
-        raise DataError(f"{len(matrix)} records are too many to be watched: give at most {MOST_RECORDS}.")
-    return matrix

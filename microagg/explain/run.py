@@ -11,9 +11,14 @@ import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from microagg.errors import DataError, ParameterError
 from microagg.explain.step import Focus, Kind, Quantity, Step
-from microagg.validation import FloatArray
+from microagg.validation import FloatArray, check_enough_records, check_finite, check_k
+
+#: More records than this are too many to be watched.
+MOST_RECORDS = 300
 
 
 def value(number: float) -> str:
@@ -152,3 +157,46 @@ class Run:
         """Let an unassigned record join a group."""
         self.groups[group].append(record)
         self.unassigned.remove(record)
+
+
+def make_run(X: ArrayLike, k: int, names: Sequence[str] | None = None) -> Run:
+    """Return a run of which nothing has been done yet.
+
+    Parameters
+    ----------
+    X : array-like, shape (n, d)
+        At most :data:`MOST_RECORDS` records.
+    k : int
+        The minimum group size.
+    names : sequence of str, length n, optional
+        What the texts call the records; by default their value where there is one attribute, and their index otherwise.
+
+    Raises
+    ------
+    DataError
+        If X is not a finite matrix of numbers, has fewer than k records or too many to be watched.
+    ParameterError
+        If k is not a whole number of at least 1, or the names are not one for each record.
+    """
+    matrix = _matrix(X)
+    check_enough_records(len(matrix), check_k(k), "X")
+    if names is None:
+        names = [f"{row[0]:g}" if len(row) == 1 else str(place) for place, row in enumerate(matrix.tolist())]
+    elif len(names) != len(matrix):
+        raise ParameterError(f"{len(names)} names for {len(matrix)} records: give one for each.")
+    return Run(matrix, k, names)
+
+
+def _matrix(X: ArrayLike) -> FloatArray:
+    try:
+        matrix = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            "X is not a matrix of numbers: give a row for each record, a number for each attribute."
+        ) from None
+    if matrix.ndim != 2 or matrix.shape[1] == 0:
+        raise DataError(f"X has shape {matrix.shape}: give a row for each record, a number for each attribute.")
+    check_finite(matrix)
+    if len(matrix) > MOST_RECORDS:
+        raise DataError(f"{len(matrix)} records are too many to be watched: give at most {MOST_RECORDS}.")
+    return matrix

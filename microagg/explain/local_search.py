@@ -1,0 +1,320 @@
+"""Local search step by step: each change that lowers the SSE, until there is none.
+
+What is looked at in vain on the way is no step. The changes, and the order in which they are looked for, are those of
+:mod:`microagg.kernels.local_search.descent`; see :mod:`.moves` for the moves of a record.
+
+Source: chosen here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+from microagg.base import start_labels
+from microagg.explain.changing import Groups
+from microagg.explain.cutting import along_line, cut
+from microagg.explain.moves import WIDTH, Move, best_move, candidates
+from microagg.explain.run import Run, value
+from microagg.explain.step import Focus, Kind, Quantity, Step
+from microagg.registry import algorithm
+from microagg.validation import counted
+from microagg.words import listing
+
+CODE = (
+    "make the groups of the start",
+    "cut each group of 2k records or more along a line through it",
+    "repeat",
+    "    for each record x, of group A, until there is nothing to gain:",
+    "        x goes to another group B, if A keeps k records; or",
+    "        x and a record y of B change places; or",
+    "        x goes to B and y of B to a third group, if A keeps k records",
+    "        a group that has 2k records now is cut",
+    "    for each group:",
+    "        it and a group near to it are cut anew along a line; or",
+    "        it is dissolved: each record joins the group whose SSE grows least",
+    "        records move on (lines 4 to 8); unless the SSE has fallen by then, all of this is undone",
+    "until nothing lowers the SSE",
+)
+_START, _CUT_LARGE, _GO, _SWAP, _CHAIN, _CUT, _CUT_ANEW, _DISSOLVE, _END = 0, 1, 4, 5, 6, 7, 9, 10, 12
+
+# A group is cut anew together with each of this many groups near to it.
+_CUT_WIDTH = 3
+
+# How many records are examined at most after one change of whole groups, and after all of them, for each record.
+_MOST_EXAMINED = 2_000
+_BUDGET_OF_RECORD = 2_000
+
+
+def explain(run: Run, *, start: str) -> Iterator[Step]:
+    """Yield the steps of local search from the groups of the algorithm ``start``."""
+    search = _Search(run, Groups(run.X, start_labels(start, run.X, run.k).tolist(), run.k))
+    yield search.begin(algorithm(start).info.title)
+    yield from search.descend()
+    yield search.end()
+
+
+class _Search:
+    """Local search over the groups of a run."""
+
+    def __init__(self, run: Run, groups: Groups) -> None:
+        self._run, self._groups, self._k = run, groups, run.k
+        self._moves = 0
+        self._examined = 0
+        self._budget = _BUDGET_OF_RECORD * len(run.X) // (run.k + 10)
+        self._in_vain = dict.fromkeys(("cut of two groups", "dissolution"), 0)
+        run.unassigned = []
+
+    # ---- The search ------------------------------------------------------------------------------------------------
+
+    def descend(self) -> Iterator[Step]:
+        """Yield the changes that lower the SSE, until there are none."""
+        groups = self._groups
+        for group in range(len(groups.members)):
+            groups.begin()
+            yield from self._cut_if_large(group, _CUT_LARGE)
+        gained = True
+        while gained:
+            yield from self._settle_all()
+            gained = False
+            self._in_vain = dict.fromkeys(self._in_vain, 0)
+            for group in range(len(groups.members)):
+                most = min(_MOST_EXAMINED, max(0, self._budget - self._examined))
+                for change in (self._cut_anew, self._dissolve):
+                    if groups.members[group] and (steps := change(group, most)):
+                        gained = True
+                        yield from steps
+
+    def _settle_all(self) -> Iterator[Step]:
+        """Examine all records until none finds a move."""
+        before = -1
+        while before != self._moves:
+            before = self._moves
+            self._groups.begin()
+            self._groups.push(range(len(self._run.X)))
+            yield from self._settle()
+
+    def _settle(self, most: float = math.inf) -> Iterator[Step]:
+        """Examine the records that are waiting, ``most`` of them at most, and make the best move of each."""
+        while self._groups.is_waiting and most > 0:
+            move = best_move(self._groups, self._groups.pop())
+            if move is not None:
+                self._moves += 1
+                yield self._make(move)
+                for group in move.groups:
+                    yield from self._renew(group)
+            most -= 1
+
+    def _renew(self, group: int) -> Iterator[Step]:
+        """Let the records of a group that has changed be examined again, and cut it if it is too large."""
+        self._groups.push(self._groups.members[group])
+        yield from self._cut_if_large(group, _CUT)
+
+    def _repair(self, most: int) -> Iterator[Step]:
+        """Examine the records of all groups that a change has touched, and on until none finds a move."""
+        self._groups.push_touched()
+        while self._groups.is_waiting and most > 0:
+            yield from self._settle(1)
+            self._examined += 1
+            most -= 1
+
+    def _keeps(self, steps: list[Step], most: int) -> bool:
+        """Keep a change if the SSE falls, now or once it is repaired; undo it otherwise, and tell which.
+
+        What follows it is added to its ``steps``.
+        """
+        gain, least = self._groups.gain()
+        if gain <= least and most > 0:
+            steps += self._repair(most)
+            gain, least = self._groups.gain()
+        if gain > least:
+            self._groups.push_touched()
+            steps += self._settle(_MOST_EXAMINED)
+            return True
+        self._groups.clear_queue()
+        self._groups.undo()
+        return False
+
+    def _cut_anew(self, group: int, most: int) -> list[Step]:
+        """Return the steps that cut a group together with one near to it anew; none if that gains nothing."""
+        groups = self._groups
+        for _, other in candidates(groups, groups.members[group][0], _CUT_WIDTH):
+            groups.begin()
+            steps = [self._cut([group, other], _CUT_ANEW)]
+            if self._keeps(steps, most):
+                return steps
+            self._in_vain["cut of two groups"] += 1
+        return []
+
+    def _dissolve(self, group: int, most: int) -> list[Step]:
+        """Return the steps that dissolve a group; none if that gains nothing."""
+        groups = self._groups
+        before, members = groups.sse, sorted(groups.members[group])
+        groups.begin()
+        for record in members:
+            near = candidates(groups, record, WIDTH)
+            if not near:
+                groups.undo()
+                return []
+            growths = [groups.size(other) / (groups.size(other) + 1) * distance for distance, other in near]
+            _, best = near[growths.index(min(growths))]
+            groups.move(record, best)
+            groups.refresh(best)
+        groups.refresh(group)
+        steps = [self._dissolved(members, before)]
+        for other in groups.touched[1:]:  # the first is the one that was dissolved
+            steps += self._renew(other)
+        if self._keeps(steps, most):
+            return steps
+        self._in_vain["dissolution"] += 1
+        return []
+
+    # ---- What the steps say ----------------------------------------------------------------------------------------
+
+    def begin(self, title: str) -> Step:
+        """Return the step that shows the groups of the start."""
+        return self._step(
+            "start",
+            f"The groups of {title}",
+            f"Local search begins with the groups of {title}; their SSE is {value(self._groups.sse)}.",
+            _START,
+            quantities=[Quantity("SSE", self._groups.sse)],
+        )
+
+    def end(self) -> Step:
+        """Return the step that says what was looked at in vain at last."""
+        sse = self._groups.sse
+        tried = {"record": len(self._run.X), **self._in_vain}
+        listed = listing([_counted(number, noun) for noun, number in tried.items() if number])
+        return self._step(
+            "end",
+            "Nothing lowers the SSE any more",
+            f"{listed} were tried in vain: the SSE stays at {value(sse)}.",
+            _END,
+            quantities=[Quantity("SSE", sse, chosen=True)],
+        )
+
+    def _make(self, move: Move) -> Step:
+        """Make a move, and return its step."""
+        groups, run, x = self._groups, self._run, move.record
+        before, formula = groups.sse, _formula(groups, move)
+        own, other = (run.braced(groups.members[group]) for group in (move.own, move.group))
+        if move.partner is None or move.target is None:
+            title, line = "A record goes to another group", _GO
+            says = f"{run.name(x)} goes from {own} to {other}"
+        elif move.target == move.own:
+            title, line = "Two records change places", _SWAP
+            says = f"{run.name(x)} of {own} and {run.name(move.partner)} of {other} change places"
+        else:
+            title, line = "A chain along three groups", _CHAIN
+            third = run.braced(groups.members[move.target])
+            says = f"{run.name(x)} goes from {own} to {other}, and {run.name(move.partner)} from there to {third}"
+        groups.move(x, move.group)
+        if move.partner is not None and move.target is not None:
+            groups.move(move.partner, move.target)
+        for group in move.groups:
+            groups.refresh(group)
+        partners = () if move.partner is None else (move.partner,)
+        focus = Focus(
+            seed=x,
+            candidates=partners,
+            point=run.centroid(groups.members[move.group]),
+            group=self._place(move.group),
+            lines=tuple((x, partner) for partner in partners),
+        )
+        return self._changed("move", title, says, line, focus, before, formula, move.gain)
+
+    def _cut(self, cut_groups: Sequence[int], line: int) -> Step:
+        """Put the records of some groups in the order of a line through them, cut it, and return the step."""
+        groups, run, before = self._groups, self._run, self._groups.sse
+        old = listing([run.braced(groups.members[group]) for group in cut_groups])
+        records = sorted(record for group in cut_groups for record in groups.members[group])
+        rows = [groups.rows[record] for record in records]
+        order = along_line(rows)
+        ends = cut([rows[place] for place in order], self._k)
+        pieces = [[records[place] for place in order[start:stop]] for start, stop in ends]
+        groups.regroup(pieces, records)
+        new = listing([run.braced(piece) for piece in reversed(pieces)])
+        if line == _CUT_ANEW:
+            title, says = "Two groups are cut anew", f"{old} are cut anew along a line through them, into {new}"
+        else:
+            many = f"{len(records)} records, enough for {len(records) // self._k} groups"
+            title, says = "A large group is cut", f"{old} has {many}: along a line through it, it is cut into {new}"
+        focus = Focus(candidates=tuple(records), order=tuple(records[place] for place in order))
+        return self._changed("cut", title, says, line, focus, before)
+
+    def _dissolved(self, members: Sequence[int], before: float) -> Step:
+        """Return the step that has dissolved a group, ``before`` which the SSE was known."""
+        says = f"{self._run.braced(members)} is dissolved: each of its records joins the group whose SSE grows least"
+        return self._changed("move", "A group is dissolved", says, _DISSOLVE, Focus(candidates=tuple(members)), before)
+
+    def _changed(
+        self,
+        kind: Kind,
+        title: str,
+        says: str,
+        line: int,
+        focus: Focus,
+        before: float,
+        formula: str = "",
+        gain: float | None = None,
+    ) -> Step:
+        """Return a step of a change that has been made, with the SSE before and after it."""
+        after = self._groups.sse
+        gained = before - after if gain is None else gain
+        stays = math.isclose(before, after, rel_tol=1e-9)
+        if after < before and not stays:
+            text = f"{says}; the SSE falls from {value(before)} to {value(after)}."
+        else:
+            text = f"{says}; the SSE {'stays at' if stays else f'rises from {value(before)} to'} {value(after)}"
+            text += "." if line in (_CUT_LARGE, _CUT) else ", but what follows lowers it."
+        quantities = (
+            Quantity("SSE before", before),
+            Quantity("SSE after", after),
+            Quantity("gain", gained, formula or f"{value(before)} - {value(after)} = {value(gained)}", chosen=True),
+        )
+        return self._step(kind, title, text, line, focus, quantities)
+
+    def _step(
+        self,
+        kind: Kind,
+        title: str,
+        text: str,
+        line: int,
+        focus: Focus | None = None,
+        quantities: Iterable[Quantity] = (),
+    ) -> Step:
+        """Return a step that shows the groups as they are now, the records of each by index."""
+        self._run.groups = [sorted(members) for members in self._groups.members if members]
+        return self._run.step(kind, title, text, line, focus, quantities)
+
+    def _place(self, group: int) -> int:
+        """Return the place of a group among those that have records."""
+        return sum(bool(members) for members in self._groups.members[:group])
+
+    def _cut_if_large(self, group: int, line: int) -> Iterator[Step]:
+        if self._groups.size(group) >= 2 * self._k:
+            yield self._cut([group], line)
+
+
+def _counted(number: int, noun: str) -> str:
+    return counted(number, noun) if noun != "cut of two groups" or number == 1 else f"{number} cuts of two groups"
+
+
+def _formula(groups: Groups, move: Move) -> str:
+    """Return what a move gains, with the numbers put in; the three formulas stand in the kernel's ``moves``."""
+    x, y = move.record, move.partner
+    a, b = groups.size(move.own), groups.size(move.group)
+    freed, to_other = groups.to_center[x], groups.distance(x, move.group)
+    leaving = f"{a}/{a - 1} · {value(freed)}"
+    if y is None or move.target is None:
+        says = f"{leaving} - {b}/{b + 1} · {value(to_other)}"
+    elif move.target == move.own:
+        between, to_own = groups.between(x, y), groups.distance(y, move.own)
+        says = f"{value(freed)} + {value(groups.to_center[y])} - {value(to_other)} - {value(to_own)}"
+        says += f" + (1/{a} + 1/{b}) · {value(between)}"
+    else:
+        between, to_third, c = groups.between(x, y), groups.distance(y, move.target), groups.size(move.target)
+        says = f"{leaving} - {value(to_other)} + {value(groups.to_center[y])}"
+        says += f" + 1/{b} · {value(between)} - {c}/{c + 1} · {value(to_third)}"
+    return f"{says} = {value(move.gain)}"
