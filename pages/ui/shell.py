@@ -31,7 +31,6 @@ PAGES = {
     "clusters": ("pages/clusters.py", "Clusters"),
     "release": ("pages/release.py", "Release"),
     "toy": ("pages/toy.py", "Toy example"),
-    "steps": ("pages/steps.py", "Step by step"),
     "methods": ("pages/methods.py", "Methods"),
     "landscape": ("pages/landscape.py", "Landscape"),
     "published": ("pages/published.py", "Published results"),
@@ -40,7 +39,7 @@ PAGES = {
 #: The path from a file to its release stands open, at the top of every page; the others below what they are for.
 SECTIONS = {
     "": ("start", "data", "choose_k", "clusters", "release"),
-    "Learn": ("toy", "steps", "methods"),
+    "Learn": ("toy", "methods"),
     "Evidence": ("landscape", "published"),
 }
 
