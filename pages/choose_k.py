@@ -18,6 +18,7 @@ from pages.ui.charts.measures import MAP, RISKS, measures
 from pages.ui.data import comparison, methods
 from pages.ui.data.workspace import Workspace, chosen_workspace
 from pages.ui.runs import certificate, compared, floor, jobs, risk_map
+from pages.ui.steps import tour
 from pages.ui.text import count, escape_markdown, listing
 
 _CHART = "loss_chart"
@@ -25,6 +26,7 @@ _CHART = "loss_chart"
 
 def body() -> None:
     """Draw the page."""
+    tour.draw("choose_k")
     workspace = chosen_workspace()
     is_map = state.current().measure == MAP
     st.markdown(

@@ -15,6 +15,7 @@ from pages.ui.charts import published
 from pages.ui.charts.layout import show_figure
 from pages.ui.published import adult, beyond, store
 from pages.ui.runs import jobs
+from pages.ui.steps import tour
 from pages.ui.text import count, escape_markdown, listing, percent
 
 _LIVE = "live_figures"
@@ -22,6 +23,7 @@ _LIVE = "live_figures"
 
 def body() -> None:
     """Draw the page."""
+    tour.draw("published")
     for (_, draw), tab in zip(_PARTS.values(), _tabs(), strict=True):
         with tab:
             if tab.open:
