@@ -7,6 +7,8 @@ const COLORS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
 const DARK = new Set(["#0072B2", "#A0643C"]);
 // Up to so many records are called by their names in the picture.
 const NAMED = 40;
+// Of more, outlines and centroids step back.
+const MANY = 120;
 
 function append(made, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) if (value !== null && value !== false) made.setAttribute(name, value);
@@ -105,10 +107,18 @@ class Picture {
   /** Find where all records are drawn in `width` pixels, and draw what stays. */
   lay(width, small) {
     this.width = width;
+    this.svg.setAttribute("class", this.n > MANY ? "mg-many" : "");
     this.inside = this.n <= NAMED && this.longest <= 3;
-    this.r = this.inside ? (small ? 12 : 16) : this.n <= NAMED ? 9 : this.n <= 120 ? 6.5 : 5;
-    const xs = this.records.x, low = Math.min(...xs), high = Math.max(...xs);
-    if (this.line) this.layLine(width, low, high); else this.layPlane(width, low, high);
+    const usual = this.n <= NAMED ? 9 : this.n <= MANY ? 6.5 : 5, xs = this.records.x, low = Math.min(...xs), high = Math.max(...xs);
+    this.r = this.inside ? (small ? 12 : this.line ? 16 : 14) : usual;
+    if (this.line) this.layLine(width, low, high);
+    else {
+      this.layPlane(width, low, high);
+      if (this.inside && this.crowded()) {
+        [this.inside, this.r] = [false, usual];
+        this.layPlane(width, low, high);
+      }
+    }
     this.svg.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
     this.svg.setAttribute("width", width);
     this.svg.setAttribute("height", this.height);
@@ -165,8 +175,8 @@ class Picture {
 
   layPlane(width, low, high) {
     const ys = this.records.y, bottom = Math.min(...ys), top = Math.max(...ys), r = this.r;
-    const margin = { left: 52 + r, right: 14 + r, top: 14 + r, bottom: 46 + r };
-    this.height = Math.round(Math.max(270, Math.min(0.78 * width, 430)));
+    const margin = { left: 52 + r, right: 14 + r, top: 14 + r, bottom: 54 + r };
+    this.height = Math.round(Math.max(250, Math.min(0.7 * width, 380)));
     const room = [width - margin.left - margin.right, this.height - margin.top - margin.bottom];
     const spread = [high - low, top - bottom], fits = spread.map((each, i) => (each > 0 ? room[i] / each : Infinity));
     // With equal scales distances look as they are; where one attribute is far wider nothing could be told apart.
@@ -176,7 +186,7 @@ class Picture {
     const start = [margin.left + (room[0] - spread[0] * scales[0]) / 2, margin.top + (room[1] - spread[1] * scales[1]) / 2];
     this.toX = (x) => start[0] + (x - low) * scales[0];
     this.toY = (y) => this.height - (this.height - start[1] - spread[1] * scales[1]) - (y - bottom) * scales[1];
-    this.frame = [margin.left - r - 4, 8, width - 8, this.height - 42];
+    this.frame = [margin.left - r - 4, 8, width - 8, this.height - 50];
     const back = ([x0, y0, x1, y1]) => [low + (x0 - start[0]) / scales[0], low + (x1 - start[0]) / scales[0], bottom + (this.toY(bottom) - y1) / scales[1], bottom + (this.toY(bottom) - y0) / scales[1]];
     this.domain = back(this.frame);
     const seen = new Map();
@@ -189,6 +199,11 @@ class Picture {
       this.px.push(at[0] + away * Math.cos(turn));
       this.py.push(at[1] + away * Math.sin(turn));
     });
+  }
+
+  /** Tell whether records cover each other's names. */
+  crowded() {
+    return this.px.some((x, i) => this.px.some((other, j) => j < i && Math.hypot(x - other, this.py[i] - this.py[j]) < 1.7 * this.r));
   }
 
   axes() {
@@ -249,6 +264,7 @@ class Picture {
     });
     const groups = membersOf(labels);
     if (this.line) this.showBrackets(labels); else this.showHulls(groups);
+    for (const [group, { path }] of this.hulls) path.classList.toggle("mg-meant", group === step.group);
     this.showFocus(step);
     this.svg.setAttribute("aria-label", groups.size ? `${this.n} records, ${groups.size} groups so far` : `${this.n} records, no group yet`);
   }
@@ -285,7 +301,7 @@ class Picture {
     if (!mark) {
       mark = this.line
         ? svg("path", { class: "mg-centroid", d: "M0 -5L8 8H-8Z", fill: color(group) })
-        : svg("path", { class: "mg-centroid mg-plus", d: "M-7 0H7M0 -7V7" });
+        : svg("path", { class: "mg-centroid mg-plus", d: this.n > MANY ? "M-4 0H4M0 -4V4" : "M-7 0H7M0 -7V7" });
       this.centroids.append(mark);
       this.middles.set(group, mark);
     }
@@ -313,13 +329,13 @@ class Picture {
   showFocus(step) {
     const over = [], under = [], seed = step.seed, [x, y] = seed === null ? [] : this.at(seed);
     if (step.order?.length && !this.line) under.push(svg("path", { class: "mg-order", d: `M${step.order.map((i) => this.at(i).join(" ")).join("L")}` }));
-    for (const i of step.candidates) over.push(svg("circle", { class: "mg-candidate", cx: this.px[i], cy: this.py[i], r: this.r + 5 }));
+    for (const i of step.candidates) over.push(svg("circle", { class: "mg-candidate", cx: this.px[i], cy: this.py[i], r: this.r + 4 }));
     this.showPoint(step, under);
     if (step.radius !== null && seed !== null) this.showRadius(step.radius, seed, over, under);
     for (const [a, b, text] of step.lines) this.showLine(a, b, text, over);
     if (step.cut) this.showCut(step.cut, over);
     if (seed !== null) {
-      over.push(svg("circle", { class: "mg-seed", cx: x, cy: y, r: this.r + 6 }));
+      over.push(svg("circle", { class: "mg-seed", cx: x, cy: y, r: this.r + 5 }));
       if (!this.inside) over.push(this.label(x, y - this.r - 13, short(this.records.names[seed], 24)));
     }
     this.over.replaceChildren(...over);
