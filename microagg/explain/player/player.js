@@ -127,7 +127,7 @@ class Player {
     const { differ } = this.scene;
     const apart = differ === null ? null : button("First difference", "To the first step at which the groups differ", () => this.jump(differ), { class: "mg-differ" });
     return html("div", { class: "mg-controls" },
-      html("div", { class: "mg-buttons" }, this.first, this.back, this.play, this.next, this.end, apart, html("label", { class: "mg-speed" }, "Speed", speed), this.count),
+      html("div", { class: "mg-buttons" }, this.first, this.back, this.play, this.next, this.end, apart, html("label", { class: "mg-speed" }, html("span", {}, "Speed"), speed), this.count),
       html("div", { class: "mg-slider" }, this.rounds(), this.slider));
   }
 
