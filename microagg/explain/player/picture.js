@@ -400,6 +400,12 @@ class Picture {
       over.push(svg("path", { class: "mg-line", d: `M${x0} ${y0}L${x1} ${y1}` }), this.label(middle, (y0 + y1) / 2 - 6, text));
       return;
     }
+    if (Math.abs(x1 - x0) < 9 * text.length + 2 * this.r) {
+      // Side by side or on each other: their outlines are joined, and their distance is left to the words.
+      const long = Math.hypot(x1 - x0, y1 - y0) || 1, [dx, dy] = [((x1 - x0) / long) * this.r, ((y1 - y0) / long) * this.r];
+      over.push(svg("path", { class: "mg-line mg-near", d: `M${x0 + 0.75 * dx} ${y0 + 0.75 * dy}L${x1 - 0.75 * dx} ${y1 - 0.75 * dy}` }));
+      return;
+    }
     // Over the records between the two; its middle is halfway to the point that bends it.
     const tops = this.px.map((x, i) => ((x - x0) * (x - x1) <= 0 ? this.py[i] : y0)), ends = (y0 + y1) / 2 - this.r, up = Math.min(...tops) - this.r - 10;
     over.push(svg("path", { class: "mg-line", d: `M${x0} ${y0 - this.r}Q${middle} ${2 * up - ends} ${x1} ${y1 - this.r}` }), this.label(middle, up - 5, text));

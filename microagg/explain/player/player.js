@@ -95,8 +95,8 @@ class Player {
     this.sides = scene.sides.map((side) => new Side(scene, side, folded));
     this.best = scene.optimum && new Best(scene);
     const sides = html("div", { class: "mg-sides" }, ...this.sides.map((side) => side.root), this.best ? this.best.root : null);
-    sides.dataset.columns = scene.records.y ? this.sides.length : 0;
-    sides.dataset.best = this.best ? "yes" : "no";
+    const { length } = this.sides;
+    Object.assign(sides.dataset, { number: length, columns: scene.records.y ? length : 0, rows: scene.records.y ? 0 : length, best: this.best ? "yes" : "no" });
     const keys = KEYS.filter((each) => scene.differ !== null || !each.startsWith("D "));
     this.root.append(this.controls(), sides, legend(scene), html("p", { class: "mg-small mg-keys" }, `Keys: ${keys.join(", ")}.`));
     this.root.addEventListener("keydown", (event) => this.key(event));
