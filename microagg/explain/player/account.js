@@ -65,7 +65,7 @@ class Account {
     this.says = html("p", { class: "mg-says", "aria-live": "polite" });
     this.bars = html("div", { class: "mg-bars" });
     this.root = html("section", { class: "mg-now" }, this.title, this.says, this.bars);
-    this.lines = side.code.map((line) => html("li", { style: `padding-left: ${0.6 + 0.55 * (line.length - line.trimStart().length)}rem` }, line.trim()));
+    this.lines = side.code.map((line) => html("li", { style: `padding-left: ${1.4 + 0.4 * (line.length - line.trimStart().length)}rem` }, line.trim()));
     this.list = html("ol", { tabindex: "-1" }, ...this.lines);
     this.code = html("details", { class: "mg-code", open: folded ? false : "" }, html("summary", {}, "Pseudo-code"), this.list);
     this.code.addEventListener("toggle", () => this.follow());

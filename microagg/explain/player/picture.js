@@ -7,6 +7,8 @@ const COLORS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00"
 const DARK = new Set(["#0072B2", "#A0643C"]);
 // Up to so many records are called by their names in the picture.
 const NAMED = 40;
+// Of more, outlines and centroids step back.
+const MANY = 120;
 
 function append(made, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) if (value !== null && value !== false) made.setAttribute(name, value);
@@ -16,6 +18,7 @@ function append(made, attributes, children) {
 const html = (tag, attributes = {}, ...children) => append(document.createElement(tag), attributes, children);
 const svg = (tag, attributes = {}, ...children) => append(document.createElementNS(SVG, tag), attributes, children);
 
+const CORNERS = Array.from({ length: 12 }, (_, i) => [Math.cos((i * Math.PI) / 6), Math.sin((i * Math.PI) / 6)]);
 const color = (group) => COLORS[group % COLORS.length];
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 const mean = (numbers) => sum(numbers) / numbers.length;
@@ -51,8 +54,11 @@ function ticks(low, high, most) {
   const rough = (high - low) / most, power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((part) => part * power).find((each) => each >= rough * 0.999);
   const digits = Math.min(15, Math.max(1, Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high)) / step)) + 1));
-  const found = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) found.push([i * step, String(Number((i * step).toPrecision(digits)))]);
+  const far = Math.max(Math.abs(low), Math.abs(high)) >= 1e6, found = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) {
+    const number = Number((i * step).toPrecision(digits));
+    found.push([i * step, far && number ? number.toExponential().replace("e+", "e") : String(number)]);
+  }
   return found;
 }
 
@@ -105,10 +111,18 @@ class Picture {
   /** Find where all records are drawn in `width` pixels, and draw what stays. */
   lay(width, small) {
     this.width = width;
+    this.svg.setAttribute("class", this.n > MANY ? "mg-many" : "");
     this.inside = this.n <= NAMED && this.longest <= 3;
-    this.r = this.inside ? (small ? 12 : 16) : this.n <= NAMED ? 9 : this.n <= 120 ? 6.5 : 5;
-    const xs = this.records.x, low = Math.min(...xs), high = Math.max(...xs);
-    if (this.line) this.layLine(width, low, high); else this.layPlane(width, low, high);
+    const usual = this.n <= NAMED ? 9 : this.n <= MANY ? 6.5 : 5, xs = this.records.x, low = Math.min(...xs), high = Math.max(...xs);
+    this.r = this.inside ? (small ? 12 : 14) + (this.longest > 2 ? 2.5 : 0) : usual;
+    if (this.line) this.layLine(width, low, high);
+    else {
+      this.layPlane(width, low, high);
+      if (this.inside && this.crowded()) {
+        [this.inside, this.r] = [false, usual];
+        this.layPlane(width, low, high);
+      }
+    }
     this.svg.setAttribute("viewBox", `0 0 ${width} ${this.height}`);
     this.svg.setAttribute("width", width);
     this.svg.setAttribute("height", this.height);
@@ -118,10 +132,12 @@ class Picture {
     this.svg.replaceChildren(this.axes(), ...this.layers, this.pointer);
     this.marks = this.records.names.map((name, i) => {
       const mark = svg("path", { d: outline(-1, this.r) });
-      const text = this.inside ? svg("text", { dy: "0.36em", "font-size": this.r > 12 ? 15 : 12.5 }, name) : null;
+      const text = this.inside ? svg("text", { dy: "0.36em", style: `font-size: ${small && this.longest > 2 ? 13 : 15}px` }, name) : null;
       this.all.append(svg("g", { class: "mg-record", "data-record": i, transform: `translate(${this.px[i]} ${this.py[i]})` }, mark, text));
       return mark;
     });
+    this.boxes = this.px.map((x, i) => [x - this.r, this.py[i] - this.r, x + this.r, this.py[i] + this.r]);
+    this.named = new Set(this.inside ? this.marks.keys() : []);
     if (!this.inside && this.n <= NAMED) this.nameOutside();
     this.drawn = new Int32Array(this.n).fill(-1);
     this.hulls = new Map();
@@ -133,7 +149,7 @@ class Picture {
     this.toX = (x) => (scale ? pad + (x - low) * scale : width / 2);
     this.domain = [low, high];
     let ups = this.swarm();
-    while (Math.max(...ups) > 240 && this.r > 2.5) {
+    while (Math.max(...ups) > 200 && this.r > 2.5) {
       this.r *= 0.8;
       this.inside &&= this.r >= 11;
       ups = this.swarm();
@@ -142,7 +158,7 @@ class Picture {
     this.pointAt = has((step) => step.point) ? 16 : null;
     this.radiusAt = has((step) => step.radius !== null || step.lines.length) ? (this.pointAt === null ? 16 : 50) : null;
     const above = (this.radiusAt ?? this.pointAt ?? 0) + 14;
-    const tops = !this.inside && this.n <= NAMED ? 22 : 0;
+    const tops = this.inside ? 0 : 22;
     this.base = above + tops + Math.max(...ups) + 2 * this.r + 4;
     this.px = this.records.x.map(this.toX);
     this.py = ups.map((up) => this.base - this.r - up);
@@ -165,8 +181,8 @@ class Picture {
 
   layPlane(width, low, high) {
     const ys = this.records.y, bottom = Math.min(...ys), top = Math.max(...ys), r = this.r;
-    const margin = { left: 52 + r, right: 14 + r, top: 14 + r, bottom: 46 + r };
-    this.height = Math.round(Math.max(270, Math.min(0.78 * width, 430)));
+    const margin = { left: 52 + r, right: 14 + r, top: 14 + r, bottom: 54 + r };
+    this.height = Math.round(Math.max(250, Math.min(0.7 * width, 380)));
     const room = [width - margin.left - margin.right, this.height - margin.top - margin.bottom];
     const spread = [high - low, top - bottom], fits = spread.map((each, i) => (each > 0 ? room[i] / each : Infinity));
     // With equal scales distances look as they are; where one attribute is far wider nothing could be told apart.
@@ -176,7 +192,7 @@ class Picture {
     const start = [margin.left + (room[0] - spread[0] * scales[0]) / 2, margin.top + (room[1] - spread[1] * scales[1]) / 2];
     this.toX = (x) => start[0] + (x - low) * scales[0];
     this.toY = (y) => this.height - (this.height - start[1] - spread[1] * scales[1]) - (y - bottom) * scales[1];
-    this.frame = [margin.left - r - 4, 8, width - 8, this.height - 42];
+    this.frame = [margin.left - r - 4, 8, width - 8, this.height - 50];
     const back = ([x0, y0, x1, y1]) => [low + (x0 - start[0]) / scales[0], low + (x1 - start[0]) / scales[0], bottom + (this.toY(bottom) - y1) / scales[1], bottom + (this.toY(bottom) - y0) / scales[1]];
     this.domain = back(this.frame);
     const seen = new Map();
@@ -191,12 +207,17 @@ class Picture {
     });
   }
 
+  /** Tell whether records cover each other's names. */
+  crowded() {
+    return this.px.some((x, i) => this.px.some((other, j) => j < i && Math.hypot(x - other, this.py[i] - this.py[j]) < 1.7 * this.r));
+  }
+
   axes() {
     const made = svg("g", { class: "mg-axes" }), [xTitle, yTitle] = this.records.labels;
     const at = this.line ? this.axisAt : this.frame[3], [left, right] = this.line ? [8, this.width - 8] : [this.frame[0], this.frame[2]];
     made.append(svg("path", { d: `M${left} ${at}H${right}` }));
     for (const [x, text] of ticks(this.domain[0], this.domain[1], Math.max(2, this.width / 110))) {
-      made.append(svg("path", { d: `M${this.toX(x)} ${at}v6` }), svg("text", { x: this.toX(x), y: at + 21, "text-anchor": "middle" }, text));
+      made.append(svg("path", { d: `M${this.toX(x)} ${at}v6` }), svg("text", { x: this.within(this.toX(x), text), y: at + 21, "text-anchor": "middle" }, text));
     }
     made.append(svg("text", { class: "mg-title", x: (left + right) / 2, y: at + 40, "text-anchor": "middle" }, short(xTitle, Math.floor(this.width / 9))));
     if (this.line) {
@@ -215,7 +236,7 @@ class Picture {
 
   /** Write names beside records, where they cover nothing; those left out are said under the pointer. */
   nameOutside() {
-    const taken = this.px.map((x, i) => [x - this.r, this.py[i] - this.r, x + this.r, this.py[i] + this.r]);
+    const taken = this.boxes;
     const free = (box) => box[0] >= 0 && box[2] <= this.width && box[1] >= 0 && taken.every((b) => b[2] <= box[0] || b[0] >= box[2] || b[3] <= box[1] || b[1] >= box[3]);
     this.records.names.forEach((name, i) => {
       const text = short(name), wide = 8 * text.length + 2, x = this.px[i], y = this.py[i], away = this.r + 4;
@@ -224,6 +245,7 @@ class Picture {
         const from = anchor === "start" ? at : anchor === "end" ? at - wide : at - wide / 2, box = [from, height - 9, from + wide, height + 9];
         if (!free(box)) continue;
         taken.push(box);
+        this.named.add(i);
         this.names.append(svg("text", { x: at, y: height, dy: "0.36em", "text-anchor": anchor }, text));
         return;
       }
@@ -249,6 +271,7 @@ class Picture {
     });
     const groups = membersOf(labels);
     if (this.line) this.showBrackets(labels); else this.showHulls(groups);
+    for (const [group, { path }] of this.hulls) path.classList.toggle("mg-meant", group === step.group);
     this.showFocus(step);
     this.svg.setAttribute("aria-label", groups.size ? `${this.n} records, ${groups.size} groups so far` : `${this.n} records, no group yet`);
   }
@@ -268,7 +291,7 @@ class Picture {
     for (const [group, members] of groups) {
       const known = this.hulls.get(group), sign = members.join();
       if (known?.sign === sign) continue;
-      const round = this.r + 5, points = members.flatMap((i) => Array.from({ length: 16 }, (_, a) => [this.px[i] + round * Math.cos(a * Math.PI / 8), this.py[i] + round * Math.sin(a * Math.PI / 8)]));
+      const round = this.r + 5, points = members.flatMap((i) => CORNERS.map(([x, y]) => [this.px[i] + round * x, this.py[i] + round * y]));
       const d = `M${hull(points).map(([x, y]) => `${x.toFixed(1)} ${y.toFixed(1)}`).join("L")}Z`;
       const path = known?.path || svg("path", { fill: color(group), stroke: color(group), "stroke-dasharray": ["none", "7 4", "2 4"][Math.floor(group / COLORS.length) % 3] });
       path.setAttribute("d", d);
@@ -285,7 +308,7 @@ class Picture {
     if (!mark) {
       mark = this.line
         ? svg("path", { class: "mg-centroid", d: "M0 -5L8 8H-8Z", fill: color(group) })
-        : svg("path", { class: "mg-centroid mg-plus", d: "M-7 0H7M0 -7V7" });
+        : svg("path", { class: "mg-centroid mg-plus", d: this.n > MANY ? "M-4 0H4M0 -4V4" : "M-7 0H7M0 -7V7" });
       this.centroids.append(mark);
       this.middles.set(group, mark);
     }
@@ -306,21 +329,33 @@ class Picture {
 
   /** Write a label that stays readable on whatever is behind it, and within the picture. */
   label(x, y, text, anchor = "middle") {
-    const half = text.length * 4.3, inside = anchor === "middle" ? Math.max(half, Math.min(x, this.width - half)) : x;
-    return svg("text", { class: "mg-label", x: inside, y, "text-anchor": anchor }, text);
+    return svg("text", { class: "mg-label", x: anchor === "middle" ? this.within(x, text) : x, y, "text-anchor": anchor }, text);
+  }
+
+  /** Return where the middle of a text is to be so that none of it is cut off. */
+  within(x, text) {
+    const half = text.length * 4.8 + 1;
+    return Math.max(half, Math.min(x, this.width - half));
+  }
+
+  /** Return the name of the record at hand, where it covers neither the record nor those above it. */
+  nameOf(seed) {
+    const [x, y] = this.at(seed), text = short(this.records.names[seed], 24), half = text.length * 4.8;
+    const above = this.line ? Math.min(...this.px.map((other, i) => (Math.abs(other - x) < half + this.r ? this.py[i] : y))) : y;
+    return this.label(x, above < this.r + 32 && !this.line ? y + this.r + 24 : above - this.r - 12, text);
   }
 
   showFocus(step) {
     const over = [], under = [], seed = step.seed, [x, y] = seed === null ? [] : this.at(seed);
     if (step.order?.length && !this.line) under.push(svg("path", { class: "mg-order", d: `M${step.order.map((i) => this.at(i).join(" ")).join("L")}` }));
-    for (const i of step.candidates) over.push(svg("circle", { class: "mg-candidate", cx: this.px[i], cy: this.py[i], r: this.r + 5 }));
+    for (const i of step.candidates) over.push(svg("circle", { class: "mg-candidate", cx: this.px[i], cy: this.py[i], r: this.r + 4 }));
     this.showPoint(step, under);
-    if (step.radius !== null && seed !== null) this.showRadius(step.radius, seed, over, under);
+    if (step.radius && seed !== null) this.showRadius(step.radius, seed, over, under);
     for (const [a, b, text] of step.lines) this.showLine(a, b, text, over);
     if (step.cut) this.showCut(step.cut, over);
     if (seed !== null) {
-      over.push(svg("circle", { class: "mg-seed", cx: x, cy: y, r: this.r + 6 }));
-      if (!this.inside) over.push(this.label(x, y - this.r - 13, short(this.records.names[seed], 24)));
+      over.push(svg("circle", { class: "mg-seed", cx: x, cy: y, r: this.r + 5 }));
+      if (!this.named.has(seed)) over.push(this.nameOf(seed));
     }
     this.over.replaceChildren(...over);
     this.under.replaceChildren(...under);
@@ -331,7 +366,7 @@ class Picture {
     this.pointer.setAttribute("visibility", seen ? "visible" : "hidden");
     if (!seen) return;
     const x = this.toX(step.point[0]), y = this.line ? this.pointAt : this.toY(step.point[1]);
-    const left = x > this.width * 0.62;
+    const left = !this.clear(x, y, step.measured) && (this.line || this.clear(x - 28 - step.measured.length * 8.8, y, step.measured));
     this.pointer.replaceChildren(
       ...(this.line ? [svg("path", { class: "mg-stem", d: `M0 8V${this.axisAt - y}` })] : []),
       svg("path", { class: "mg-cross", d: "M-7 -7L7 7M-7 7L7 -7" }),
@@ -341,6 +376,12 @@ class Picture {
     if (step.seed === null) return;
     const [sx, sy] = this.at(step.seed);
     under.push(svg("path", { class: "mg-distance", d: this.line ? `M${sx} ${sy}V${y + 18}H${x}` : `M${sx} ${sy}L${x} ${y}` }));
+  }
+
+  /** Tell whether a text to the right of a point lies within the picture and covers no name. */
+  clear(x, y, text) {
+    const right = x + 14 + text.length * 8.8;
+    return x > 0 && right < this.width && (this.line || this.boxes.every((box) => box[2] <= x + 14 || box[0] >= right || box[3] <= y - 8 || box[1] >= y + 8));
   }
 
   showRadius(radius, seed, over, under) {
@@ -359,8 +400,15 @@ class Picture {
       over.push(svg("path", { class: "mg-line", d: `M${x0} ${y0}L${x1} ${y1}` }), this.label(middle, (y0 + y1) / 2 - 6, text));
       return;
     }
-    const up = Math.min(y0, y1) - this.r - 6;
-    over.push(svg("path", { class: "mg-line", d: `M${x0} ${y0 - this.r}Q${middle} ${2 * up - Math.min(y0, y1) + 4} ${x1} ${y1 - this.r}` }));
+    if (Math.abs(x1 - x0) < 9 * text.length + 2 * this.r) {
+      // Side by side or on each other: their outlines are joined, and their distance is left to the words.
+      const long = Math.hypot(x1 - x0, y1 - y0) || 1, [dx, dy] = [((x1 - x0) / long) * this.r, ((y1 - y0) / long) * this.r];
+      over.push(svg("path", { class: "mg-line mg-near", d: `M${x0 + 0.75 * dx} ${y0 + 0.75 * dy}L${x1 - 0.75 * dx} ${y1 - 0.75 * dy}` }));
+      return;
+    }
+    // Over the records between the two; its middle is halfway to the point that bends it.
+    const tops = this.px.map((x, i) => ((x - x0) * (x - x1) <= 0 ? this.py[i] : y0)), ends = (y0 + y1) / 2 - this.r, up = Math.min(...tops) - this.r - 10;
+    over.push(svg("path", { class: "mg-line", d: `M${x0} ${y0 - this.r}Q${middle} ${2 * up - ends} ${x1} ${y1 - this.r}` }), this.label(middle, up - 5, text));
   }
 
   showCut({ axis, at, text }, over) {

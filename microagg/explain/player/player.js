@@ -1,7 +1,13 @@
 // The player: pictures and accounts of one or two runs, the controls, the keys; and how a page or Streamlit shows it.
 
 const SPEEDS = [0.5, 1, 2, 4], BEAT = 2000, TELL_AFTER = 400, NARROW = 700, MOST_MARKS = 120;
-const KEYS = "Keys: Space plays and pauses, ← → one step, Home and End, D first difference, + − speed.";
+const KEYS = ["Space plays and pauses", "← → one step", "Home and End", "D first difference", "+ − speed"];
+
+// Drawn, as not every font has such signs.
+const ICONS = {
+  first: "M3 2h2.5v12H3zM14 2v12L6 8z", back: "M12 2v12L4 8z", play: "M4 2l9 6-9 6z", pause: "M3 2h3.5v12H3zM9.5 2H13v12H9.5z",
+  next: "M4 2v12l8-6z", end: "M2 2v12l8-6zM10.5 2H13v12h-2.5z",
+};
 
 /** Return the labels after each step of a side, as arrays. */
 function labelsOf(steps, n) {
@@ -11,6 +17,8 @@ function labelsOf(steps, n) {
     return labels.slice();
   });
 }
+
+const icon = (name) => svg("svg", { width: 16, height: 16, viewBox: "0 0 16 16", "aria-hidden": "true", class: "mg-icon" }, svg("path", { d: ICONS[name] }));
 
 class Side {
   constructor(scene, side, folded) {
@@ -87,9 +95,10 @@ class Player {
     this.sides = scene.sides.map((side) => new Side(scene, side, folded));
     this.best = scene.optimum && new Best(scene);
     const sides = html("div", { class: "mg-sides" }, ...this.sides.map((side) => side.root), this.best ? this.best.root : null);
-    sides.dataset.columns = scene.records.y ? this.sides.length : 0;
-    sides.dataset.best = this.best ? "yes" : "no";
-    this.root.append(this.controls(), sides, legend(scene), html("p", { class: "mg-small mg-keys" }, KEYS));
+    const { length } = this.sides;
+    Object.assign(sides.dataset, { number: length, columns: scene.records.y ? length : 0, rows: scene.records.y ? 0 : length, best: this.best ? "yes" : "no" });
+    const keys = KEYS.filter((each) => scene.differ !== null || !each.startsWith("D "));
+    this.root.append(this.controls(), sides, legend(scene), html("p", { class: "mg-small mg-keys" }, `Keys: ${keys.join(", ")}.`));
     this.root.addEventListener("keydown", (event) => this.key(event));
     this.watch = new ResizeObserver(() => this.lay());
     this.watch.observe(this.root);
@@ -98,26 +107,27 @@ class Player {
   }
 
   controls() {
-    const button = (text, label, act, more = {}) => {
-      const made = html("button", { type: "button", "aria-label": label, title: label, ...more }, text);
+    const button = (content, label, act, more = {}) => {
+      const made = html("button", { type: "button", "aria-label": label, title: label, ...more }, content);
       made.addEventListener("click", act);
       return made;
     };
-    this.play = button("▶", "Play", () => this.toggle(), { class: "mg-play" });
-    this.first = button("⏮", "First step", () => this.jump(0));
-    this.back = button("◀", "One step back", () => this.jump(this.at - 1));
-    this.next = button("▶|", "One step on", () => this.jump(this.at + 1));
-    this.end = button("⏭", "Last step", () => this.jump(this.last));
+    this.play = button(icon("play"), "Play", () => this.toggle(), { class: "mg-play" });
+    this.first = button(icon("first"), "First step", () => this.jump(0));
+    this.back = button(icon("back"), "One step back", () => this.jump(this.at - 1));
+    this.next = button(icon("next"), "One step on", () => this.jump(this.at + 1));
+    this.end = button(icon("end"), "Last step", () => this.jump(this.last));
     this.slider = html("input", { type: "range", min: 0, max: this.last, value: 0, "aria-label": "Step" });
     this.slider.addEventListener("input", () => this.jump(Number(this.slider.value)));
     this.count = html("span", { class: "mg-count" });
     const speed = html("select", { "aria-label": "Speed" }, ...SPEEDS.map((each) => html("option", { value: each }, `${each}×`)));
     speed.addEventListener("change", () => this.quicken(Number(speed.value)));
+    speed.value = String(this.speed);
     this.pace = speed;
     const { differ } = this.scene;
     const apart = differ === null ? null : button("First difference", "To the first step at which the groups differ", () => this.jump(differ), { class: "mg-differ" });
     return html("div", { class: "mg-controls" },
-      html("div", { class: "mg-buttons" }, this.first, this.back, this.play, this.next, this.end, apart, html("label", { class: "mg-speed" }, "Speed", speed), this.count),
+      html("div", { class: "mg-buttons" }, this.first, this.back, this.play, this.next, this.end, apart, html("label", { class: "mg-speed" }, html("span", {}, "Speed"), speed), this.count),
       html("div", { class: "mg-slider" }, this.rounds(), this.slider));
   }
 
@@ -184,7 +194,7 @@ class Player {
   }
 
   button() {
-    this.play.textContent = this.playing ? "⏸" : "▶";
+    this.play.replaceChildren(icon(this.playing ? "pause" : "play"));
     this.play.title = this.playing ? "Pause" : "Play";
     this.play.setAttribute("aria-label", this.play.title);
     // While it plays, a reader of the screen could not keep up.
