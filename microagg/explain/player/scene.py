@@ -99,13 +99,7 @@ def scene(
     else:
         ticks, differ = [(place,) for place in range(len(steps[0]))], None
     return {
-        "records": {
-            "names": list(names),
-            "x": frame.x,
-            "y": frame.y,
-            "labels": frame.labels,
-            "says": list(says) if says is not None else _values(matrix, names, attributes),
-        },
+        "records": frame.records(names, says),
         "k": k,
         "sides": [
             {
@@ -121,6 +115,11 @@ def scene(
         "optimum": None if optimum is None else _best(frame, optimum),
         "at": min(max(at, 0), len(ticks) - 1),
     }
+
+
+def records(X: FloatArray, names: Sequence[str], attributes: Sequence[str]) -> dict[str, Any]:
+    """Return the part of :func:`scene` that says where each record is drawn, and how it is called."""
+    return _Frame(X, attributes).records(names, None)
 
 
 def _check(
@@ -148,7 +147,7 @@ class _Frame:
     """Where records and points lie in the picture, and what their groups lose."""
 
     def __init__(self, X: FloatArray, attributes: Sequence[str]) -> None:
-        self.X, self._sst = X, loss.sst(X)
+        self.X, self._sst, self._attributes = X, loss.sst(X), attributes
         self._losses: dict[tuple[int, ...], float] = {}
         self._weights: FloatArray | None = None
         plane = X
@@ -163,6 +162,16 @@ class _Frame:
             self.labels = [f"First principal component (both: {held})", "Second principal component"]
         self.x: list[float] = plane[:, 0].tolist()
         self.y: list[float] | None = None if X.shape[1] == 1 else plane[:, 1].tolist()
+
+    def records(self, names: Sequence[str], says: Sequence[str] | None) -> dict[str, Any]:
+        """Return where each record is drawn, what it is called, and what is said of it."""
+        return {
+            "names": list(names),
+            "x": self.x,
+            "y": self.y,
+            "labels": self.labels,
+            "says": list(says) if says is not None else _values(self.X, names, self._attributes),
+        }
 
     @property
     def exact(self) -> bool:
