@@ -197,6 +197,15 @@ def test_mhm_fills_the_row_of_the_dynamic_program():
     ]
 
 
+def test_mhm_shows_of_many_arcs_those_that_matter_now():
+    # 40 records, each as far from the next: groups of 10 are best, and there are 10 possible ones for each place.
+    steps = run("mhm", [[place] for place in range(40)], 10)
+    last = of_kind(steps, "weigh")[-1]
+    arcs = [(arc.start, arc.stop) for arc in last.focus.arcs]
+    assert arcs == [(0, 10), (10, 20), (20, 30), *((start, 40) for start in range(21, 31))]
+    assert [(arc.start, arc.stop) for arc in last.focus.arcs if arc.chosen] == [(0, 10), (10, 20), (20, 30), (30, 40)]
+
+
 def test_mhm_says_in_which_order_the_records_stand():
     X = [[6, 0], [0, 1], [5, 2]]
     assert run("mhm", X, 1, order="given")[0].text == "The records stand on the line as they are given."
