@@ -227,7 +227,7 @@ def test_k_member_takes_in_the_record_with_the_least_loss():
     steps = run("k-member", X, 2, random_state=2)
     assert steps[0].text == "4 is drawn at random; the first group begins far from it."
     # From (9, 4): (0, 0) is at 9 / 10 + 4 / 4, (1, 0) at 8 / 10 + 4 / 4.
-    assert numbers(steps[1]) == ["*distance to 4: 9 / 10 + 4 / 4 = 1.9"]
+    assert numbers(steps[1]) == ["distance to 4: 9 / 10 + 4 / 4 = 1.9"]
     assert steps[1].focus.lines == ((4, 0),)
     assert numbers(steps[2]) == [
         "*IL{0, 1}: 2 · (1 / 10 + 0 / 4) = 0.2",
@@ -237,7 +237,7 @@ def test_k_member_takes_in_the_record_with_the_least_loss():
     ]
     assert steps[2].text == "{0} takes in 1: IL{0, 1} = 0.2 is the least."
     # The record taken in last was 1, from which 3 is at 9 / 10 + 4 / 4.
-    assert numbers(steps[3]) == ["*distance to 1: 9 / 10 + 4 / 4 = 1.9"]
+    assert numbers(steps[3]) == ["distance to 1: 9 / 10 + 4 / 4 = 1.9"]
     assert steps[4].groups == ((0, 1), (3, 4))
     # 2 is left: with it {0, 1} has IL 3 · (1 / 10 + 2 / 4) = 1.8, and {3, 4} 3 · (10 / 10 + 2 / 4) = 4.5.
     assert numbers(steps[5]) == [
