@@ -24,8 +24,8 @@ MOST_RECORDS = 300
 _MOST_NAMED = 12
 _FIRST_NAMED = 5
 
-# A sum over more attributes than this is not written out.
-_MOST_TERMS = 3
+#: A sum over more attributes than this is not written out.
+MOST_TERMS = 3
 
 # More candidates than these are not listed.
 _MOST_LISTED = 5
@@ -54,7 +54,7 @@ def least(costs: Sequence[float]) -> list[int]:
 def squares(a: Sequence[float], b: Sequence[float]) -> str:
     """Return the formula of a squared distance with the numbers put in: "(5 − 3)² = 4"."""
     squared = total((p - q) * (p - q) for p, q in zip(a, b, strict=True))
-    if len(a) > _MOST_TERMS:
+    if len(a) > MOST_TERMS:
         return f"the squares of {len(a)} differences: {value(squared)}"
     terms = (f"({value(p)} − {operand(q)})²" for p, q in zip(a, b, strict=True))
     return f"{' + '.join(terms)} = {value(squared)}"
@@ -62,7 +62,7 @@ def squares(a: Sequence[float], b: Sequence[float]) -> str:
 
 def sum_of(values: Sequence[float]) -> str:
     """Return the formula of a sum with the numbers put in: "2 + 3 = 5"."""
-    if len(values) > _MOST_TERMS:
+    if len(values) > MOST_TERMS:
         return f"the sum of {len(values)} values: {value(total(values))}"
     terms = " + ".join([value(values[0]), *map(operand, values[1:])])
     return terms if len(values) == 1 else f"{terms} = {value(total(values))}"
