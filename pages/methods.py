@@ -4,13 +4,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from microagg import ALGORITHMS, datasets
+from microagg import ALGORITHMS, datasets, explain
 from microagg.experiment import Method, Problem, Result, run_one
 from microagg.registry import definition
 from pages.ui import shell, state, widgets
 from pages.ui.charts.layout import show_figure
-from pages.ui.charts.small import groups_on_plane
-from pages.ui.charts.toy import number_line
+from pages.ui.charts.small import groups_on_plane, number_line
 from pages.ui.runs import jobs
 from pages.ui.text import count, escape_markdown, listing, percent
 
@@ -67,7 +66,7 @@ def _pictures(key: str) -> None:
         return run_one(Problem.of(plane), method, _K), run_one(Problem.of(line), method, _K)
 
     title = widgets.title_of(key)
-    found = jobs.once("explained", key, key, f"Running {title}", make)
+    found = jobs.once("explained", key, [key], f"Running {title}", make)
     if found is None:
         return
     on_plane, on_line = found
@@ -84,7 +83,13 @@ def _pictures(key: str) -> None:
         key="explained_line",
         alt=f"Eleven records on a line, grouped by {title}.",
     )
-    shell.link("toy", "Change them, and watch: Toy example →")
+    if key in explain.EXPLAINED:
+        beside = "v-mdav" if key == "mdav-star" else "mdav-star"
+        shell.button(
+            f"Watch {title} decide, step by step →",
+            "steps",
+            lambda: state.update(watched=key, beside=beside, activity="watch", tick=0),
+        )
 
 
 def _facts(key: str) -> None:

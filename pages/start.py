@@ -1,7 +1,5 @@
 """Start: what microaggregation does to six persons, and where to go."""
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
@@ -17,9 +15,6 @@ from pages.ui.text import escape_markdown
 
 _K = 3
 
-# The page that a button leads to: pages cannot be changed from within what the button calls.
-_NEXT = "start_next"
-
 _PERSONS = pd.DataFrame(
     {
         "age": [52, 22, 61, 33, 26, 55],
@@ -34,7 +29,7 @@ _WAY = (
     ("choose_k", "Choose k", "See what is lost at each k, by which method, and how much nobody can avoid."),
     ("clusters", "Clusters", "Look at the groups of a partition, side by side with another method's."),
     ("release", "Release", "Look at what is protected and what is left open, and download the protected file."),
-    ("toy", "Learn", "Change eleven records on a line, and watch the groups change."),
+    ("steps", "Step by step", "Watch two algorithms decide, record by record, and try it yourself."),
 )
 
 
@@ -57,28 +52,22 @@ def body() -> None:
 
 
 def _ways_in() -> None:
-    if page := st.session_state.pop(_NEXT, None):
-        st.switch_page(shell.PAGES[page][0], query_params=state.to_query())
     with st.container(horizontal=True):
-        _begin("Protect my file", state.UPLOAD, "data", type="primary")
         example = state.default_data()
-        _begin(f"Try {tables.title(example)}", example, "choose_k")
+        shell.button("Protect my file", "data", lambda: _work_on(state.UPLOAD), kind="primary")
+        shell.button(f"Try {tables.title(example)}", "choose_k", lambda: _work_on(example), kind="secondary")
 
 
-def _begin(label: str, data: str, page: str, **how: Any) -> None:
-    def begin() -> None:
-        if state.current().data != data:
-            state.choose_data(data)
-        st.session_state[_NEXT] = page
-
-    st.button(label, on_click=begin, **how)
+def _work_on(data: str) -> None:
+    if state.current().data != data:
+        state.choose_data(data)
 
 
 def _six_persons() -> None:
     release = jobs.once(
         "six persons",
         _K,
-        "mdav-star",
+        ["mdav-star"],
         "Grouping six persons",
         lambda: microaggregate(_PERSONS, k=_K, method="mdav-star", quasi_identifiers=["age", "income"]),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,23 @@ from microagg import explain
 TOY = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
 
 #: Every explained algorithm with every value of its parameters that changes what it does.
-VARIANTS = [("mdav-star", {})]
+VARIANTS = [
+    ("mdav", {}),
+    ("mdav-plus", {}),
+    *(("v-mdav", {"gamma": gamma}) for gamma in (0.0, 0.2, 1.1, 3.0)),
+    ("mdav-star", {}),
+    ("cbfs", {}),
+    ("p-s", {}),
+    ("mhm", {"order": "sum"}),
+    ("mhm", {"order": "given"}),
+    *(
+        ("k-member", {"furthest_from": furthest_from, "random_state": random_state})
+        for furthest_from in ("last", "seed")
+        for random_state in (0, 1)
+    ),
+    ("mondrian", {"cut": "strict"}),
+    ("mondrian", {"cut": "relaxed"}),
+]
 
 
 def small_sets(number, seed=0):
@@ -66,7 +84,7 @@ def test_two_runs_act_in_the_same_round():
     assert pairs[-1] == (len(first) - 1, len(second) - 1)
     assert {one for one, _ in pairs} == set(range(len(first)))
     assert {two for _, two in pairs} == set(range(len(second)))
-    assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in zip(pairs, pairs[1:], strict=False))
+    assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in pairwise(pairs))
     assert explain.first_difference(first, first, explain.lockstep(first, first)) is None
     place = explain.first_difference(first, second, pairs)
     one, two = pairs[place]

@@ -14,7 +14,18 @@ from numpy.typing import ArrayLike
 
 from microagg.base import check_params
 from microagg.errors import ParameterError
-from microagg.explain import local_search, mdav_star
+from microagg.explain import (
+    cbfs,
+    k_member,
+    local_search,
+    mdav,
+    mdav_plus,
+    mdav_star,
+    mhm,
+    mondrian,
+    p_s,
+    v_mdav,
+)
 from microagg.explain.lockstep import first_difference, lockstep
 from microagg.explain.run import MOST_RECORDS, make_run, value
 from microagg.explain.step import Arc, Focus, Kind, Quantity, Step, table
@@ -44,7 +55,18 @@ class Explained(NamedTuple):
     explain: Callable[..., Iterator[Step]]
 
 
-_FILES = {"mdav-star": mdav_star, "local-search": local_search}
+_FILES = {
+    "mdav": mdav,
+    "mdav-plus": mdav_plus,
+    "v-mdav": v_mdav,
+    "mdav-star": mdav_star,
+    "cbfs": cbfs,
+    "p-s": p_s,
+    "mhm": mhm,
+    "k-member": k_member,
+    "mondrian": mondrian,
+    "local-search": local_search,
+}
 
 #: Every algorithm that can be watched, by its key.
 EXPLAINED = MappingProxyType({key: Explained(file.CODE, file.explain) for key, file in _FILES.items()})
@@ -61,7 +83,15 @@ def pseudo_code(key: str) -> tuple[str, ...]:
     return tuple(_explained(key).code)
 
 
-def steps(key: str, X: ArrayLike, *, k: int = 3, names: Sequence[str] | None = None, **params: Any) -> Iterator[Step]:
+def steps(
+    key: str,
+    X: ArrayLike,
+    *,
+    k: int = 3,
+    names: Sequence[str] | None = None,
+    attributes: Sequence[str] | None = None,
+    **params: Any,
+) -> Iterator[Step]:
     """Yield each step of an algorithm on a few records.
 
     Parameters
@@ -74,6 +104,9 @@ def steps(key: str, X: ArrayLike, *, k: int = 3, names: Sequence[str] | None = N
         The minimum group size.
     names : sequence of str, length n, optional
         What the texts call the records; by default their value where there is one attribute, and their index otherwise.
+    attributes : sequence of str, length d, optional
+        What the texts call the attributes; by default "the value" where there is one, x and y where there are two, and
+        "attribute 1", "attribute 2", … otherwise.
     **params
         The algorithm's parameters.
 
@@ -92,7 +125,7 @@ def steps(key: str, X: ArrayLike, *, k: int = 3, names: Sequence[str] | None = N
     """
     explained = _explained(key)
     checked = check_params(algorithm(key), params)
-    return explained.explain(make_run(X, k, names), **checked)
+    return explained.explain(make_run(X, k, names, attributes), **checked)
 
 
 def _explained(key: str) -> Explained:

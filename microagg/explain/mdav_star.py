@@ -28,32 +28,16 @@ _FARTHEST, _WEIGH, _JOIN, _FORM, _REST = 2, 6, 7, 8, 9
 def explain(run: Run) -> Iterator[Step]:
     """Yield the steps of MDAV*."""
     k, center = run.k, run.middle(run.unassigned)
-    yield run.step("start", "The centroid of all", "Distances are measured from it to the end.", 0, Focus(point=center))
+    yield run.centroid_step(center, 0)
     while len(run.unassigned) >= k:
         r = run.farthest(center, run.unassigned)
-        yield run.step(
-            "look",
-            "The farthest record",
-            f"{run.name(r)} is the unassigned record farthest from the centroid of all.",
-            _FARTHEST,
-            Focus(seed=r, point=center),
-            [Quantity("squared distance to the centroid", run.distance(r, center))],
-        )
-        new_group = run.around(r, run.unassigned)
-        if not run.groups or len(run.unassigned) == k:
-            why = (
-                "there is no group yet to join" if not run.groups else f"only {k} records are left, just enough for one"
-            )
-            group = run.form(new_group)
-            yield run.step(
-                "form",
-                "A new group",
-                f"{run.name(r)} and its {k - 1} nearest become the group {run.braced(new_group)}: {why}.",
-                _FORM,
-                Focus(seed=r, candidates=tuple(new_group[1:]), radius=run.radius(r, new_group), group=group),
-            )
-            continue
-        yield from _weigh(run, r, new_group)
+        yield run.farthest_step(r, center, "all", _FARTHEST)
+        if not run.groups:
+            yield run.form_around(r, _FORM, "there is no group yet to join")
+        elif len(run.unassigned) == k:
+            yield run.form_around(r, _FORM, f"only {run.left()}, just enough for one")
+        else:
+            yield from _weigh(run, r)
     for record in list(run.unassigned):
         group = _closest(run, record)
         growth = run.growth(group, record)
@@ -74,9 +58,10 @@ def _closest(run: Run, record: int) -> int:
     return min(range(len(run.groups)), key=lambda group: run.growth(group, record))
 
 
-def _weigh(run: Run, r: int, new_group: list[int]) -> Iterator[Step]:
+def _weigh(run: Run, r: int) -> Iterator[Step]:
     """Yield the two costs for seed ``r``, and what the smaller one decides."""
     k, group = run.k, _closest(run, r)
+    new_group = run.around(r, run.unassigned)
     others = [record for record in run.unassigned if record != r]
     (y,) = run.nearest(r, 1, others)
     next_group = run.around(y, others)

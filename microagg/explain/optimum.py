@@ -9,6 +9,7 @@ from microagg.metrics import bounds
 from microagg.metrics.loss import sse
 from microagg.partition import Partition
 from microagg.registry import make
+from microagg.validation import FloatArray
 
 #: How long a proof may take.
 SECONDS = 1.0
@@ -21,6 +22,12 @@ _EFFORT = 60
 
 # A partition is the best if none can have an SSE lower than its own by more than this share, which is rounding.
 _CLOSED = 1e-6
+
+
+def needs(X: FloatArray, k: int) -> tuple[str, ...]:
+    """Return the algorithms that :func:`optimum` runs on ``X``, shape (n, d), for whoever compiles ahead."""
+    n, d = X.shape
+    return () if d == 1 or n <= bounds.MOST_RECORDS or n < 2 * k or k == 1 else ("iterated-local-search",)
 
 
 def optimum(X: ArrayLike, k: int, seconds: float = SECONDS) -> Partition | None:
@@ -54,10 +61,9 @@ def optimum(X: ArrayLike, k: int, seconds: float = SECONDS) -> Partition | None:
     [0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2]
     """
     matrix = make_run(X, k).X
-    n, d = matrix.shape
-    if d == 1 or n <= bounds.MOST_RECORDS or n < 2 * k or k == 1:
+    if not needs(matrix, k):
         return Partition(bounds.exact(matrix, k)[1], k)
-    if n > MOST_TO_PROVE:
+    if len(matrix) > MOST_TO_PROVE:
         return None
     found = make("iterated-local-search", k, effort=_EFFORT).fit(matrix).partition_
     lowest = sse(matrix, found.labels)

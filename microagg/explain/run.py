@@ -8,7 +8,7 @@ centroid of the unassigned records has correctly rounded sums. Ties go to the lo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,16 @@ from microagg.validation import FloatArray, check_enough_records, check_finite, 
 
 #: More records than this are too many to be watched.
 MOST_RECORDS = 300
+
+# A set of more records than this is named by its first ones and its last one.
+_MOST_NAMED = 12
+_FIRST_NAMED = 5
+
+# A sum over more attributes than this is not written out.
+_MOST_TERMS = 3
+
+# More candidates than these are not listed.
+_MOST_LISTED = 5
 
 
 def value(number: float) -> str:
@@ -36,6 +46,33 @@ def total(numbers: Iterable[float]) -> float:
     return result
 
 
+def least(costs: Sequence[float]) -> list[int]:
+    """Return the places of the smallest costs, five at most, the smallest first; of equal ones the first."""
+    return sorted(range(len(costs)), key=lambda place: costs[place])[:_MOST_LISTED]
+
+
+def squares(a: Sequence[float], b: Sequence[float]) -> str:
+    """Return the formula of a squared distance with the numbers put in: "(5 − 3)² = 4"."""
+    squared = total((p - q) * (p - q) for p, q in zip(a, b, strict=True))
+    if len(a) > _MOST_TERMS:
+        return f"the squares of {len(a)} differences: {value(squared)}"
+    terms = (f"({value(p)} − {operand(q)})²" for p, q in zip(a, b, strict=True))
+    return f"{' + '.join(terms)} = {value(squared)}"
+
+
+def sum_of(values: Sequence[float]) -> str:
+    """Return the formula of a sum with the numbers put in: "2 + 3 = 5"."""
+    if len(values) > _MOST_TERMS:
+        return f"the sum of {len(values)} values: {value(total(values))}"
+    terms = " + ".join([value(values[0]), *map(operand, values[1:])])
+    return terms if len(values) == 1 else f"{terms} = {value(total(values))}"
+
+
+def operand(number: float) -> str:
+    """Return a number as it stands after a sign, in parentheses if it is negative."""
+    return f"({value(number)})" if number < 0 else value(number)
+
+
 class Run:
     """The state of a run.
 
@@ -43,14 +80,16 @@ class Run:
     ----------
     X : array of float, shape (n, d)
     k : int
+    attributes : sequence of str, length d
+        What the texts call the attributes.
     groups : list of list of int
         The records of each group in the order in which they joined.
     unassigned : list of int
         By index.
     """
 
-    def __init__(self, X: FloatArray, k: int, names: Sequence[str]) -> None:
-        self.X, self.k, self._names = X, k, names
+    def __init__(self, X: FloatArray, k: int, names: Sequence[str], attributes: Sequence[str]) -> None:
+        self.X, self.k, self._names, self.attributes = X, k, names, attributes
         self.groups: list[list[int]] = []
         self.unassigned = list(range(len(X)))
 
@@ -61,11 +100,25 @@ class Run:
         return self._names[record]
 
     def braced(self, records: Iterable[int]) -> str:
-        """Return records as a set: {1, 2, 3}; from left to right where they lie on a line."""
+        """Return records as a set: {1, 2, 3}; from left to right where they lie on a line; many as {1, 2, …, 99}."""
         listed = list(records)
         if self.X.shape[1] == 1:
             listed.sort(key=lambda record: (self.X[record, 0], record))
-        return "{" + ", ".join(self._names[record] for record in listed) + "}"
+        names = [self._names[record] for record in listed]
+        if len(names) > _MOST_NAMED:
+            names[_FIRST_NAMED:-1] = ["…"]
+        return "{" + ", ".join(names) + "}"
+
+    def left(self) -> str:
+        """Return how many records are unassigned: "2 records are left"."""
+        number = len(self.unassigned)
+        return f"{number or 'no'} record{' is' if number == 1 else 's are'} left"
+
+    def with_nearest(self, record: int) -> str:
+        """Return the beginning of the sentence that says what a record and its k - 1 nearest become."""
+        if self.k == 1:
+            return f"{self.name(record)} alone becomes"
+        return f"{self.name(record)} and its {'' if self.k == 2 else f'{self.k - 1} '}nearest become"
 
     def step(
         self,
@@ -158,8 +211,86 @@ class Run:
         self.groups[group].append(record)
         self.unassigned.remove(record)
 
+    # ---- Steps that several algorithms take ------------------------------------------------------------------------
 
-def make_run(X: ArrayLike, k: int, names: Sequence[str] | None = None) -> Run:
+    def centroid_step(self, center: Sequence[float], line: int) -> Step:
+        """Return the step that finds the centroid of all records, which stays where it is."""
+        text = "Distances are measured from it to the end."
+        return self.step("start", "The centroid of all", text, line, Focus(point=tuple(center)))
+
+    def farthest_step(self, record: int, center: Sequence[float], of: str, line: int) -> Step:
+        """Return the step that finds the unassigned record farthest from ``center``, the centroid ``of`` some."""
+        return self.step(
+            "look",
+            "The farthest record",
+            f"{self.name(record)} is the unassigned record farthest from the centroid of {of}.",
+            line,
+            Focus(seed=record, point=tuple(center)),
+            [
+                Quantity(
+                    "squared distance to the centroid", self.distance(record, center), squares(self.row(record), center)
+                )
+            ],
+        )
+
+    def form_around(self, seed: int, line: int, why: str | None = None) -> Step:
+        """Make a group of a record and its k - 1 nearest unassigned ones, and return that step.
+
+        Its text ends with ``why`` or, if there is none, with what remains.
+        """
+        members = self.around(seed, self.unassigned)
+        group = self.form(members)
+        ending = f"; {self.left()}" if why is None else f": {why}"
+        return self.step(
+            "form",
+            "A new group",
+            f"{self.with_nearest(seed)} the group {self.braced(members)}{ending}.",
+            line,
+            Focus(seed=seed, candidates=tuple(members[1:]), radius=self.radius(seed, members), group=group),
+        )
+
+    def form_of_rest(self, line: int) -> Step:
+        """Make one group of all unassigned records, fewer than 2k, and return that step."""
+        members, left = list(self.unassigned), self.left()
+        group = self.form(members)
+        become = "becomes a group" if len(members) == 1 else "become one group"
+        text = f"{self.braced(members)} {become}: {left}, too few for two groups of {self.k}."
+        return self.step("form", "One group of the rest", text, line, Focus(group=group))
+
+    def join_nearest_centroids(self, line: int, *, moving: bool) -> Iterator[Step]:
+        """Let each unassigned record, by index, join the group with the nearest centroid, and yield these steps.
+
+        The centroids stay where they are now or, if ``moving``, follow each record that joins.
+        """
+        centers = [self.centroid(members) for members in self.groups]
+        names = [self.braced(members) for members in self.groups]
+        for record in list(self.unassigned):
+            distances = [self.distance(record, center) for center in centers]
+            shown = least(distances)
+            group = shown[0]
+            self.join(group, record)
+            yield self.step(
+                "join",
+                "A record left over",
+                f"{self.name(record)} joins {names[group]}, whose centroid is the nearest"
+                f"{', and moves that centroid' if moving else ''}.",
+                line,
+                Focus(seed=record, group=group, point=centers[group]),
+                [
+                    Quantity(
+                        f"to the centroid of {names[each]}",
+                        distances[each],
+                        squares(self.row(record), centers[each]),
+                        each == group,
+                    )
+                    for each in shown
+                ],
+            )
+            if moving:
+                centers[group], names[group] = self.centroid(self.groups[group]), self.braced(self.groups[group])
+
+
+def make_run(X: ArrayLike, k: int, names: Sequence[str] | None = None, attributes: Sequence[str] | None = None) -> Run:
     """Return a run of which nothing has been done yet.
 
     Parameters
@@ -170,13 +301,15 @@ def make_run(X: ArrayLike, k: int, names: Sequence[str] | None = None) -> Run:
         The minimum group size.
     names : sequence of str, length n, optional
         What the texts call the records; by default their value where there is one attribute, and their index otherwise.
+    attributes : sequence of str, length d, optional
+        What they call the attributes.
 
     Raises
     ------
     DataError
         If X is not a finite matrix of numbers, has fewer than k records or too many to be watched.
     ParameterError
-        If k is not a whole number of at least 1, or the names are not one for each record.
+        If k is not a whole number of at least 1, or the names are not one for each record or attribute.
     """
     matrix = _matrix(X)
     check_enough_records(len(matrix), check_k(k), "X")
@@ -184,7 +317,17 @@ def make_run(X: ArrayLike, k: int, names: Sequence[str] | None = None) -> Run:
         names = [f"{row[0]:g}" if len(row) == 1 else str(place) for place, row in enumerate(matrix.tolist())]
     elif len(names) != len(matrix):
         raise ParameterError(f"{len(names)} names for {len(matrix)} records: give one for each.")
-    return Run(matrix, k, names)
+    if attributes is None:
+        attributes = _usual_names(matrix.shape[1])
+    elif len(attributes) != matrix.shape[1]:
+        raise ParameterError(f"{len(attributes)} names for {matrix.shape[1]} attributes: give one for each.")
+    return Run(matrix, k, names, attributes)
+
+
+def _usual_names(number: int) -> Sequence[str]:
+    if number <= 2:
+        return ("the value",) if number == 1 else ("x", "y")
+    return [f"attribute {place}" for place in range(1, number + 1)]
 
 
 def _matrix(X: ArrayLike) -> FloatArray:

@@ -6,6 +6,7 @@ import gc
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -13,10 +14,15 @@ from streamlit.navigation.page import StreamlitPage
 
 from microagg import MicroaggError
 from pages.ui import state
-from pages.ui.text import sentence
+from pages.ui.text import escape_markdown, sentence
 
 ASSETS = Path(__file__).parent / "assets"
 ICON = str(ASSETS / "icon.svg")
+
+Kind = Literal["primary", "secondary", "tertiary"]
+
+# The page that a button leads to: pages cannot be changed from within what the button calls.
+_NEXT = "next_page"
 
 _tab = st.components.v2.component("tab", js=(ASSETS / "tab.js").read_text(encoding="utf-8"), isolate_styles=False)
 
@@ -30,7 +36,7 @@ PAGES = {
     "choose_k": ("pages/choose_k.py", "Choose k"),
     "clusters": ("pages/clusters.py", "Clusters"),
     "release": ("pages/release.py", "Release"),
-    "toy": ("pages/toy.py", "Toy example"),
+    "steps": ("pages/steps.py", "Step by step"),
     "methods": ("pages/methods.py", "Methods"),
     "landscape": ("pages/landscape.py", "Landscape"),
     "published": ("pages/published.py", "Published results"),
@@ -39,7 +45,7 @@ PAGES = {
 #: The path from a file to its release stands open, at the top of every page; the others below what they are for.
 SECTIONS = {
     "": ("start", "data", "choose_k", "clusters", "release"),
-    "Learn": ("toy", "methods"),
+    "Learn": ("steps", "methods"),
     "Evidence": ("landscape", "published"),
 }
 
@@ -102,6 +108,8 @@ def show(body: Callable[[], None]) -> None:
     if not st.session_state.pop("_via_app", False):
         navigation()
         st.rerun()
+    if name := st.session_state.pop(_NEXT, None):
+        go(name)
     state.say_problems()
     try:
         body()
@@ -112,6 +120,16 @@ def show(body: Callable[[], None]) -> None:
 def link(name: str, label: str, *, tip: str | None = None) -> None:
     """Draw a link to a page that carries the choices along; ``tip`` is said when the pointer rests on it."""
     st.page_link(PAGES[name][0], label=label, help=tip, query_params=state.to_query())
+
+
+def button(label: str, name: str, choose: Callable[[], None], *, kind: Kind = "tertiary") -> None:
+    """Draw a button that leads to a page with other choices, which ``choose`` makes."""
+
+    def leave() -> None:
+        choose()
+        st.session_state[_NEXT] = name
+
+    st.button(escape_markdown(label), type=kind, on_click=leave)
 
 
 def go(name: str) -> None:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from microagg import ALGORITHMS, datasets, landscape, literature
+from microagg import ALGORITHMS, datasets, explain, landscape, literature
 from microagg.base import check_params
 from microagg.experiment import Method
 from microagg.frontier import RISKS
@@ -29,6 +29,9 @@ _CHOICES, _PROBLEMS = "choices", "address_problems"
 
 #: What the address calls the best partition that a search of this session has found.
 FOUND = "found"
+
+#: What is written where nothing is chosen.
+NOTHING = "-"
 
 #: The experiments among the stored results.
 AGAINST = ("k", "records", "class_penalty")
@@ -65,6 +68,13 @@ def _whole(text: str, low: int = 0) -> int:
 def _measured_k(text: str) -> int:
     value = int(text)
     if value not in (0, *landscape.KS):
+        raise ValueError
+    return value
+
+
+def _watchable(text: str) -> int:
+    value = int(text)
+    if not 2 <= value <= explain.MOST_RECORDS:
         raise ValueError
     return value
 
@@ -128,19 +138,16 @@ class Choices:
     attribute: str = ""  # whose order or taxonomy is looked at; empty: the first
     paper: str = _one_of(literature.PAPERS, "thaeter-reischuk")
     table: str = ""  # of the paper; empty: its first
-    toy: str = "1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100"
-    toy_k: int = _at_least_one(3)
-    toy_gamma: float = 0.2
     records: str = _one_of(("line", "plane", "data"), "line")  # that are watched step by step
-    line: str = "1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100"  # those on a line, as typed
-    points: str = ""  # those on a plane: "x y; x y; …"
+    line: str = "1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100"  # as typed
+    points: str = "6 5; 3 2; 1 4; 3 3; 16 5; 12 6; 13 8; 10 12; 11 13; 10 13; 11 15; 17 14; 19 15; 14 18"  # "x y; x y"
+    few: int = dataclasses.field(default=30, metadata={"read": _watchable})  # records of a data set that are watched
     watch_k: int = _at_least_one(3)
-    watched: str = _one_of(ALGORITHMS, "v-mdav")
-    beside: str = _one_of((*ALGORITHMS, "-"), "mdav-star")  # "-": none
-    tick: int = 0
+    watched: str = _one_of(explain.EXPLAINED, "v-mdav")
+    beside: str = _one_of((*explain.EXPLAINED, NOTHING), "mdav-star")
+    tick: int = 0  # how far they have been watched
     activity: str = _one_of(("watch", "exercise"), "watch")
-    stop: int = 0  # of the tour; 0: none
-    few: int = _at_least_one(60)  # records of a data set that are watched
+    stop: int = 0  # of the guided tour, from 1; 0: not on the tour
     explained: str = _one_of(ALGORITHMS, "mdav-star")  # the algorithm that the page Methods explains
     against: str = _one_of(AGAINST, "k")  # what the stored results on Adult are drawn against
     stored: str = _one_of(

@@ -45,20 +45,20 @@ def test_what_is_chosen_stands_above_every_page_and_can_be_changed_there(page, s
 
 
 def test_a_figure_is_saved_as_a_picture_and_as_a_table(page, server):
-    page.goto(f"{server.url}/toy")
+    page.goto(f"{server.url}/methods")
     wait_until_idle(page)
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
     saved = {}
     for label in ("PNG", "SVG", "What it shows (CSV)"):
-        page.locator(".st-key-toy_lines_export").get_by_role("button").first.click()
+        page.locator(".st-key-explained_line_export").get_by_role("button").first.click()
         with page.expect_download() as download:
             page.get_by_role("button", name=label, exact=True).click()
         saved[download.value.suggested_filename] = Path(download.value.path()).read_bytes()
         if label.startswith("What"):
             page.keyboard.press("Escape")
-    png, svg, csv = (saved[f"MDAV_loses_12.2_times_less_here.{ending}"] for ending in ("png", "svg", "csv"))
+    png, svg, csv = (saved[f"The_eleven_records_of_the_toy_example.{ending}"] for ending in ("png", "svg", "csv"))
     assert png.startswith(b"\x89PNG")
-    assert b"V-MDAV" in svg
+    assert b"MDAV*" in svg
     assert csv.decode("utf-8-sig").splitlines()[0].startswith("shown,value of the record")
 
 

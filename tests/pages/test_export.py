@@ -49,5 +49,5 @@ def test_a_figure_that_shows_nothing_has_an_empty_table():
 
 
 def test_every_figure_can_be_saved():
-    app = open_page("toy")
+    app = open_page("methods")
     assert [button.proto.label for button in app.get("download_button")][:1] == ["What it shows (CSV)"]

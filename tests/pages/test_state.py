@@ -49,10 +49,11 @@ def test_what_the_address_cannot_mean_is_the_usual_value(monkeypatch):
     bad = {
         "data": "nowhere",
         "k": "0",
-        "toy_k": "0",
+        "watch_k": "0",
         "seed": "-1",
         "limit": "-1",
-        "toy_gamma": "inf",
+        "few": "301",
+        "watched": "md",
         "method": "nothing",
         "methods": ["md", "nothing"],
         "scale": "none at all",

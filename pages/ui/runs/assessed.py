@@ -31,7 +31,7 @@ def assessment(workspace: Workspace, release: Release, identity: Hashable) -> As
     found: Assessment | None = jobs.once(
         "assessment",
         (identity, target, fraction),
-        release.recipe["method"] or "mdav-star",
+        [release.recipe["method"] or "mdav-star"],
         "Measuring risk and utility",
         lambda: release.assess(target=target, sampling_fraction=fraction),
         workspace.n_complete,

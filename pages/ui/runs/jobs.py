@@ -256,8 +256,8 @@ def made(kind: str, identity: Hashable) -> Any:
         return None if kept is None else kept.get(identity)
 
 
-def once(kind: str, identity: Hashable, key: str, says: str, make: Callable[[], Any], n: int = 0) -> Any:
-    """Return what ``make`` makes with the algorithm ``key`` of ``n`` records; it is made once for each identity.
+def once(kind: str, identity: Hashable, keys: Sequence[str], says: str, make: Callable[[], Any], n: int = 0) -> Any:
+    """Return what ``make`` makes with the algorithms ``keys`` on ``n`` records; it is made once for each identity.
 
     While that is under way it is shown, beginning with what the job ``says`` it does, and what has become of it
     otherwise; then there is None.
@@ -270,7 +270,7 @@ def once(kind: str, identity: Hashable, key: str, says: str, make: Callable[[], 
         return kept
 
     def work(job: Job) -> None:
-        compile_for(job, [key], n)
+        compile_for(job, keys, n)
         job.made = job.watch(says, make)
         with box.lock:
             _keep(all_made, identity, job.made, _MOST_MADE)

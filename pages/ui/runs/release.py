@@ -88,7 +88,7 @@ def made(workspace: Workspace, identity: Hashable) -> Release | None:
             return microaggregate(frame, **given)
 
     release: Release | None = jobs.once(
-        "release", identity, given["method"], "Grouping all records", make, workspace.n_complete
+        "release", identity, [given["method"]], "Grouping all records", make, workspace.n_complete
     )
     return release
 
@@ -101,7 +101,7 @@ def remedies(workspace: Workspace, identity: Hashable) -> list[Remedy] | None:
     tried: list[Remedy] | None = jobs.once(
         "remedies",
         identity,
-        given["method"],
+        [given["method"]],
         says,
         lambda: list(try_remedies(frame, **given)),
         workspace.n_complete,

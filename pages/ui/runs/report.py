@@ -82,6 +82,10 @@ def _make(release: Release, said: Hashable, about: dict[str, Any], n: int) -> No
     if about["assessment"] is None:
         st.caption("The report is written as soon as risk and utility, below, are measured.")
         return
+
+    def make() -> str:
+        return document(release.to_dict(**about))
+
     key = release.recipe["method"] or "mdav-star"
-    if jobs.once("report", said, key, "Writing the report", lambda: document(release.to_dict(**about)), n) is not None:
+    if jobs.once("report", said, [key], "Writing the report", make, n) is not None:
         st.rerun()

@@ -1,0 +1,149 @@
+"""MHM step by step: the records stand on a line, and dynamic programming finds the best cut of it into groups.
+
+Each possible group of k to 2k - 1 neighbors is an arc from the place where it starts to the place where it stops, as
+long as its SSE. The shortest path from one end of the line to the other is the best cut.
+
+Sources: Hansen & Mukherjee 2003; Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006; Mortazavi, Jalili &
+Gohargazi 2013 (the SSE of a growing group).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
+
+from microagg.explain.run import Run, least, total, value
+from microagg.explain.step import Arc, Focus, Quantity, Step
+from microagg.kernels.paths.split import BETTER
+
+CODE = (
+    "put the records on a line: by the sum of their attributes, or as they are given",
+    "best(0) ← 0",
+    "for each place j = k, …, n:",
+    "    best(j) ← the least best(i) + SSE of the records i + 1, …, j, if these are k to 2k − 1",
+    "    last(j) ← the records i + 1, …, j that give it; of equal ones the most",
+    "j ← n;  while j > 0: last(j) becomes a group;  j ← the place where it starts",
+)
+_LINE, _BEST, _CUT = 0, 3, 5
+
+
+class _Line(NamedTuple):
+    """The records on a line of n + 1 places, from before the first of them to behind the last."""
+
+    order: list[int]  # the records
+    best: list[float]  # the least SSE of the records up to each place; infinite where no groups stop
+    start: list[int]  # where the last of these groups starts
+
+
+def explain(run: Run, order: str) -> Iterator[Step]:
+    """Yield the steps of MHM."""
+    records = list(run.unassigned)
+    if order == "sum":
+        records.sort(key=lambda record: total(run.row(record)))
+    yield run.step("start", "The line", _says_order(run, order), _LINE, Focus(order=tuple(records)))
+
+    number = len(records)
+    line = _Line(records, [0.0] + [math.inf] * number, [0] * (number + 1))
+    costs = {(start, stop): cost for start in range(number) for stop, cost in _costs(run, records, start)}
+    arcs: list[Arc] = []
+    for stop in range(run.k, number + 1):
+        starts = [start for start in range(stop) if (start, stop) in costs and line.best[start] < math.inf]
+        for start in starts:
+            if line.best[start] + costs[start, stop] < line.best[stop] * BETTER:
+                line.best[stop], line.start[stop] = line.best[start] + costs[start, stop], start
+        arcs += [Arc(start, stop, costs[start, stop], start == line.start[stop]) for start in starts]
+        yield _weigh(run, line, stop, arcs[-len(starts) :], arcs)
+    yield from _cut(run, line, arcs)
+
+
+def _says_order(run: Run, order: str) -> str:
+    if order == "given":
+        return "The records stand on the line as they are given."
+    by = (
+        f"by {run.attributes[0]}"
+        if len(run.attributes) == 1
+        else f"by the sum of their {len(run.attributes)} attributes"
+    )
+    return f"The records stand on the line {by}."
+
+
+def _costs(run: Run, order: Sequence[int], start: int) -> Iterator[tuple[int, float]]:
+    """Yield where each possible group that starts at a place stops, and its SSE.
+
+    With each record that a group takes in, its SSE grows by m / (m + 1) · ‖x − c‖², where m is its size before, and c
+    its centroid.
+    """
+    center, sse = run.row(order[start]), 0.0
+    for size, record in enumerate(order[start : start + 2 * run.k - 1], start=1):
+        x = run.row(record)
+        sse += (size - 1) / size * total((p - q) * (p - q) for p, q in zip(x, center, strict=True))
+        center = tuple(q + (p - q) / size for p, q in zip(x, center, strict=True))
+        if size >= run.k:
+            yield start + size, sse
+
+
+def _weigh(run: Run, line: _Line, stop: int, ending: Sequence[Arc], arcs: Sequence[Arc]) -> Step:
+    """Return the step that compares the possible groups that stop at a place."""
+    sums = [line.best[arc.start] + arc.cost for arc in ending]
+    shown = {*least(sums), *(place for place, arc in enumerate(ending) if arc.chosen)}
+    quantities = [
+        Quantity(
+            f"{run.braced(line.order[arc.start : stop])} as the last group",
+            sums[place],
+            f"best({arc.start}) + SSE = {value(line.best[arc.start])} + {value(arc.cost)} = {value(sums[place])}",
+            arc.chosen,
+        )
+        for place, arc in enumerate(ending)
+        if place in shown
+    ]
+    last = run.braced(line.order[line.start[stop] : stop])
+    what = f"best({stop}) = {value(line.best[stop])}"
+    if line.start[stop] == 0:
+        text = f"The first {stop} records lose least as one group {last}: {what}."
+    else:
+        text = f"The first {stop} records lose least with {last} as the last group, after the best cut of the first "
+        text += f"{line.start[stop]}: {what}."
+    focus = Focus(candidates=tuple(line.order[line.start[stop] : stop]), order=tuple(line.order), arcs=tuple(arcs))
+    return run.step("weigh", f"The best cut of the first {stop}", text, _BEST, focus, quantities)
+
+
+def _cut(run: Run, line: _Line, arcs: Sequence[Arc]) -> Iterator[Step]:
+    """Yield each group of the shortest path, from the end of the line to its beginning."""
+    number = len(line.order)
+    path = [number]
+    while path[-1] > 0:
+        path.append(line.start[path[-1]])
+    arcs = tuple(replace(arc, chosen=arc.stop in path and arc.start == line.start[arc.stop]) for arc in arcs)
+    row = [
+        Quantity(f"best({place})", line.best[place], chosen=place in path)
+        for place in range(number + 1)
+        if line.best[place] < math.inf
+    ]
+    for stop, start in pairwise(path):
+        members = line.order[start:stop]
+        group = run.form(members)
+        whole = "all" if stop == number else f"the first {stop}"
+        remains = (
+            f"{start} records remain before it" if start > 0 else f"the cut is complete, and best({number}) its SSE"
+        )
+        yield run.step(
+            "cut",
+            "The line is cut",
+            f"{run.braced(members)} is the last group of the best cut of {whole}; {remains}.",
+            _CUT,
+            Focus(group=group, cut=_between(run, line, start), order=tuple(line.order), arcs=arcs),
+            row,
+        )
+
+
+def _between(run: Run, line: _Line, place: int) -> tuple[int, float] | None:
+    """Return the value at which a line is cut, half-way between two records; None if no value parts the records."""
+    if len(run.attributes) > 1:
+        return None
+    values = [run.row(record)[0] for record in line.order]
+    if place == 0 or max(values[:place]) > min(values[place:]):
+        return None
+    return (0, (values[place - 1] + values[place]) / 2)

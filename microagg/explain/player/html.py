@@ -1,0 +1,124 @@
+"""A scene as a file of its own: one HTML page that plays in any browser and asks nobody for anything."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from microagg.explain import EXPLAINED, pseudo_code, steps
+from microagg.explain.player.scene import Watched, scene
+from microagg.registry import algorithm
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ margin: 0 auto; max-width: 90rem; padding: 1rem; font-family: system-ui, sans-serif; background: #fff; color: #17212b; }}
+@media (prefers-color-scheme: dark) {{ body {{ background: #10161d; color: #e8edf2; }} }}
+h1 {{ font-size: 1.5rem; margin: 0 0 0.75rem; }}
+{style}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+<div id="player"></div>
+<noscript>This page draws with JavaScript: allow it to see the steps.</noscript>
+<script type="application/json" id="scene">{scene}</script>
+<script type="module">
+{script}
+mount(document.getElementById("player"), JSON.parse(document.getElementById("scene").textContent));
+</script>
+</body>
+</html>
+"""  # noqa: E501
+
+
+def script() -> str:
+    """Return the player's ES module: ``mount(root, scene, {onTick, at})``, and a Streamlit component as its default."""
+    return "\n".join(_read(name) for name in ("picture.js", "account.js", "player.js"))
+
+
+def style() -> str:
+    """Return the player's style sheet; each rule is of ``.mg-steps`` alone."""
+    return _read("player.css")
+
+
+def _read(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def page(drawn: Mapping[str, Any], title: str) -> str:
+    """Return one self-contained HTML page that plays what :func:`scene` returns."""
+    # Within a script element only "<" can end it, whatever the names are.
+    data = json.dumps(drawn, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    return _PAGE.format(title=html.escape(title), style=style(), script=script(), scene=data)
+
+
+def animation(
+    keys: str | Sequence[str],
+    X: ArrayLike,
+    *,
+    k: int = 3,
+    names: Sequence[str] | None = None,
+    attributes: Sequence[str] | None = None,
+    optimum: ArrayLike | None = None,
+    **params: Any,
+) -> str:
+    """Return a self-contained HTML page that plays one algorithm, or two beside each other.
+
+    Parameters
+    ----------
+    keys : str or two of them
+        Algorithms of :data:`microagg.explain.EXPLAINED`.
+    X : array-like, shape (n, d)
+        As for :func:`microagg.explain.steps`.
+    k : int
+    names : sequence of str, length n, optional
+        By default the value of each record where there is one attribute, and its index otherwise.
+    attributes : sequence of str, length d, optional
+        By default "attribute 1", …
+    optimum : array-like of int, shape (n,), optional
+        The group of each record in the best partition that is possible, drawn beside the runs.
+    **params
+        Parameters of the algorithms; each gets those that it has.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As :func:`microagg.explain.steps` and :func:`scene` do.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> file = Path("mdav-star.html")
+    >>> file.write_text(animation("mdav-star", [[1], [2], [3], [5], [6], [19]]), encoding="utf-8")  # doctest: +SKIP
+    """
+    keys = [keys] if isinstance(keys, str) else list(keys)
+    unknown = dict(params)
+    runs = []
+    for key in keys:
+        own = {param.name for param in algorithm(key).params} if key in EXPLAINED else set(params)
+        # What none of them has is refused by the last, in its own words.
+        unknown = {name: each for name, each in unknown.items() if name not in own}
+        given = {name: each for name, each in params.items() if name in own}
+        given |= unknown if key == keys[-1] else {}
+        found = list(steps(key, X, k=k, names=names, **given))
+        settings = ", ".join(f"{name} = {each}" for name, each in given.items())
+        runs.append(Watched(algorithm(key).info.title, settings, pseudo_code(key), found))
+    matrix = np.asarray(X, dtype=np.float64)
+    if names is None:
+        names = [f"{row[0]:g}" if len(row) == 1 else str(place) for place, row in enumerate(matrix.tolist())]
+    if attributes is None:
+        attributes = ["value"] if matrix.shape[1] == 1 else [f"attribute {j + 1}" for j in range(matrix.shape[1])]
+    drawn = scene(matrix, k, runs, names=names, attributes=attributes, optimum=optimum)
+    return page(drawn, " beside ".join(run.title for run in runs) + ", step by step")

@@ -1,0 +1,101 @@
+"""The page Step by step in a browser: played, stepped through by keys, changed by clicks."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.e2e.steps import fill, pick, visit, wait_for_address, wait_until_idle
+
+pytestmark = pytest.mark.e2e
+
+
+def player(page):
+    found = page.locator(".mg-steps")
+    found.wait_for()
+    return found
+
+
+def test_playing_the_toy_example_shows_the_quantities_of_the_paper(page, server):
+    page.goto(f"{server.url}/steps")
+    shown = player(page)
+    shown.get_by_text("step 1 of").wait_for()
+    shown.get_by_role("combobox").select_option(label="4×")
+    shown.get_by_role("button", name=re.compile("^Play")).click()
+    for number in ("40.67", "32.19", "2.6125"):
+        shown.get_by_text(number).first.wait_for(timeout=60_000)
+    shown.get_by_text("SSE 258.8").first.wait_for(timeout=60_000)
+    shown.get_by_text("SSE 21.2").first.wait_for()
+    last = re.search(r"step (\d+) of (\d+)", shown.inner_text())
+    assert last[1] == last[2]
+    # Where it rests is the address, which opens the same step again.
+    wait_for_address(page, f"tick={int(last[2]) - 1}")
+    page.goto(page.url)
+    player(page).get_by_text(f"step {last[2]} of {last[2]}").wait_for()
+
+
+def test_it_is_operated_by_keys_alone(page, server):
+    page.goto(f"{server.url}/steps?watched=mdav-star&beside=-")
+    shown = player(page)
+    shown.get_by_text("step 1 of").wait_for()
+    shown.focus()
+    for _ in range(8):
+        page.keyboard.press("ArrowRight")
+    shown.get_by_text("step 9 of").wait_for()
+    shown.get_by_text("costs 40.67 a record").wait_for()
+    page.keyboard.press("ArrowLeft")
+    shown.get_by_text("step 8 of").wait_for()
+    page.keyboard.press("End")
+    page.keyboard.press("Home")
+    shown.get_by_text("step 1 of").wait_for()
+    visit(page, "Methods")
+    page.locator("h1", has_text="Methods").wait_for()
+    wait_until_idle(page)
+    page.get_by_role("button", name="Watch MDAV* decide").click()
+    page.locator("h1", has_text="Step by step").wait_for()
+    player(page)
+
+
+def test_records_are_typed_and_points_are_clicked(page, server):
+    page.goto(f"{server.url}/steps")
+    player(page)
+    fill(page, "Records, with commas between", "1, 2, 3, 50, 51, 52")
+    player(page).get_by_text("{50, 51, 52}").first.wait_for(state="attached")
+    page.get_by_role("button", name="Back to the eleven records").click()
+    wait_until_idle(page)
+    page.get_by_role("radio", name="On a plane").click()
+    wait_for_address(page, "records=plane")
+    page.get_by_role("button", name="Change the points").click()
+    ground = page.locator(".mg-points svg")
+    ground.wait_for()
+    before = page.locator("g.mg-point").count()
+    box = ground.bounding_box()
+    page.mouse.click(box["x"] + 0.9 * box["width"], box["y"] + 0.9 * box["height"])
+    wait_for_address(page, "points=")
+    page.wait_for_function("n => document.querySelectorAll('g.mg-point').length === n", arg=before + 1)
+    page.locator("g.mg-point").last.focus()
+    page.keyboard.press("Delete")
+    page.wait_for_function("n => document.querySelectorAll('g.mg-point').length === n", arg=before)
+
+
+def test_an_animation_and_the_steps_are_taken_away(page, server, tmp_path):
+    page.goto(f"{server.url}/steps")
+    player(page)
+    wait_until_idle(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Animation (HTML)").click()
+    path = tmp_path / download.value.suggested_filename
+    download.value.save_as(path)
+    asked = []
+    page.context.on("request", lambda request: asked.append(request.url))
+    page.goto(path.as_uri())
+    player(page).get_by_text("step 1 of").wait_for()
+    assert not [url for url in asked if url.startswith("http")]
+    page.goto(f"{server.url}/steps")
+    wait_until_idle(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name=re.compile("Steps of MDAV")).last.click()
+    assert "32.19" in download.value.path().read_text(encoding="utf-8-sig")
+    pick(page, "Beside it", "nothing")
+    wait_for_address(page, "beside=-")

@@ -1,0 +1,90 @@
+"""The page Step by step: what it gives the player to draw."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.pages.helpers import open_page, plain, settle
+
+
+def scene(app):
+    [component] = [part for part in app.get("bidi_component") if part.proto.component_name == "microagg_steps"]
+    return json.loads(component.proto.json)
+
+
+def texts(side):
+    return " ".join(step["text"] for step in side["steps"])
+
+
+def test_the_eleven_records_show_the_quantities_of_the_paper():
+    app = open_page("steps")
+    drawn = scene(app)
+    v_mdav, star = drawn["sides"]
+    assert (v_mdav["title"], v_mdav["settings"], star["title"]) == ("V-MDAV", "γ = 0.2", "MDAV*")
+    assert [side["steps"][-1]["sse"] for side in drawn["sides"]] == ["258.8", "21.2"]
+    assert [side["steps"][-1]["loss"] for side in drawn["sides"]] == ["1.44 %", "0.118 %"]
+    assert "5 joins {1, 2, 3}: 32.19 is less than 40.67." in texts(star)
+    assert "6 joins {1, 2, 3, 5}: 2.6125 is less than 40.67." in texts(star)
+    assert "21.2" in drawn["optimum"]["text"]
+    one, two = drawn["ticks"][drawn["differ"]]
+    assert v_mdav["steps"][one]["kind"] == "form"
+    assert star["steps"][two]["kind"] == "join"
+
+
+def test_other_records_begin_at_the_first_step():
+    app = open_page("steps", tick="4", line="1, 2, 3, 10, 11, 12")
+    assert scene(app)["at"] == 4
+    app.text_input[0].set_value("1 2 3 50 51 52")
+    app = settle(app)
+    drawn = scene(app)
+    assert drawn["at"] == 0
+    assert drawn["records"]["names"] == ["1", "2", "3", "50", "51", "52"]
+    assert [side["steps"][-1]["sse"] for side in drawn["sides"]] == ["4", "4"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [("1, 2, x", "'x' is not a number"), ("1", "1 record is too few"), ("1, 2", "fewer than k=3"), ("", "0 records")],
+)
+def test_what_cannot_be_watched_is_said(typed, says):
+    app = open_page("steps", line=typed)
+    assert not app.exception
+    assert says in app.error[0].value.replace("\\", "")
+
+
+def test_equal_records_and_huge_ones_are_watched():
+    drawn = scene(open_page("steps", line="5, 5, 5, 5, 1e12, 1e12, 1e12"))
+    assert drawn["records"]["names"].count("5") == 4
+    assert [side["steps"][-1]["loss"] for side in drawn["sides"]][1] == "0 %"
+
+
+def test_points_on_a_plane_are_watched_and_one_algorithm_alone():
+    app = open_page("steps", records="plane", beside="-", watched="mdav-star")
+    drawn = scene(app)
+    assert len(drawn["sides"]) == 1
+    assert drawn["records"]["names"][:3] == ["A", "B", "C"]
+    assert drawn["records"]["y"][:3] == [5, 2, 4]
+    assert drawn["optimum"]["text"].endswith("7.68 %")
+    broken = open_page("steps", records="plane", points="1 2; 3")
+    assert "Point 2" in broken.error[0].value
+
+
+@pytest.mark.parametrize("data", ["wine", "breast_cancer"])
+def test_records_of_a_data_set_are_watched(data):
+    app = open_page("steps", records="data", data=data, few="20", watch_k="4", watched="mdav")
+    drawn = scene(app)
+    assert len(drawn["records"]["x"]) == 20
+    assert "20 records of" in plain(app)
+    assert all(float(side["steps"][-1]["sse"].replace(",", "")) > 0 for side in drawn["sides"])
+
+
+def test_categories_cannot_be_watched():
+    app = open_page("steps", records="data", data="adult")
+    assert "not all numbers" in app.error[0].value
+
+
+def test_what_v_mdav_loses_against_gamma_is_drawn_where_it_is_watched():
+    assert "How much hangs on γ?" in [header.value for header in open_page("steps").subheader]
+    assert not open_page("steps", watched="mdav-star", beside="-").subheader

@@ -1,0 +1,211 @@
+"""What decides in each explained algorithm, with numbers computed by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from microagg import explain
+
+TOY = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
+
+
+def run(key, X, k, **params):
+    return list(explain.steps(key, X, k=k, **params))
+
+
+def of_kind(steps, *kinds):
+    return [step for step in steps if step.kind in kinds]
+
+
+def numbers(step):
+    """Return the quantities of a step as they are shown, the chosen one starred."""
+    return [f"{'*' if each.chosen else ''}{each.name}: {each.formula}" for each in step.quantities]
+
+
+def test_mdav_looks_from_the_centroid_then_from_the_record_found():
+    # The sum of the eleven is 374, so their centroid is 34: 100 is 66 from it, 1 is 33.
+    steps = run("mdav", TOY, 3)
+    assert [step.kind for step in steps] == ["look", "look", "form", "form", "form"]
+    assert steps[0].focus.point == (34.0,)
+    assert numbers(steps[0]) == ["squared distance to the centroid: (100 − 34)² = 4356"]
+    assert numbers(steps[1]) == ["squared distance to 100: (1 − 100)² = 9801"]
+    assert steps[1].focus.lines == ((10, 0),)
+    assert [step.text for step in steps[2:]] == [
+        "100 and its 2 nearest become the group {98, 99, 100}; 8 records are left.",
+        "1 and its 2 nearest become the group {1, 2, 3}; 5 records are left.",
+        "{5, 6, 19, 20, 21} become one group: 5 records are left, too few for two groups of 3.",
+    ]
+
+
+def test_mdav_looks_again_where_the_second_record_went_with_the_first():
+    # Of equal records the first that is not r is s, and for the same reason the one nearest to r.
+    steps = run("mdav", [[7], [7], [7], [7]], 2, names="abcd")
+    assert [step.line for step in steps] == [2, 3, 4, 5, 6]
+    assert steps[3].title == "b went with a"
+    assert steps[3].text == "c is the unassigned record farthest from a."
+
+
+def test_mdav_moves_the_centroid_with_each_record_left_over():
+    # The groups of 2 are {8, 9} and {0, 1}, and 4 is left: 4.5 from the centroid of the first, 3.5 from the second's.
+    steps = run("mdav", [[0], [1], [4], [8], [9]], 2)
+    assert numbers(steps[-1]) == [
+        "*to the centroid of {0, 1}: (4 − 0.5)² = 12.25",
+        "to the centroid of {8, 9}: (4 − 8.5)² = 20.25",
+    ]
+    # 5 and 3 are left of two groups at 0 and at 8: by 5 the centroid of the second moves to 29 / 4.
+    steps = run("mdav", [[0], [0], [0], [8], [8], [8], [5], [3]], 3)
+    assert [step.kind for step in steps[-2:]] == ["join", "join"]
+    assert numbers(steps[-2]) == [
+        "*to the centroid of {8, 8, 8}: (5 − 8)² = 9",
+        "to the centroid of {0, 0, 0}: (5 − 0)² = 25",
+    ]
+    assert numbers(steps[-1]) == [
+        "*to the centroid of {0, 0, 0}: (3 − 0)² = 9",
+        "to the centroid of {5, 8, 8, 8}: (3 − 7.25)² = 18.06",
+    ]
+
+
+def test_mdav_plus_measures_from_one_centroid_to_the_end():
+    steps = run("mdav-plus", TOY, 3)
+    assert {step.focus.point for step in of_kind(steps, "start", "look")} == {(34.0,)}
+    assert [numbers(step)[0].partition(": ")[2] for step in of_kind(steps, "look")] == [
+        "(100 − 34)² = 4356",
+        "(1 − 34)² = 1089",
+        "(5 − 34)² = 841",
+    ]
+    # 20 and 21 are left over, and the centroid of {5, 6, 19} stays at 10 when 20 has joined.
+    assert [numbers(step)[0] for step in of_kind(steps, "join")] == [
+        "*to the centroid of {5, 6, 19}: (20 − 10)² = 100",
+        "*to the centroid of {5, 6, 19}: (21 − 10)² = 121",
+    ]
+
+
+def test_cbfs_moves_its_centroid_each_round():
+    # Without {98, 99, 100} the sum is 77 of 8 records, and without {19, 20, 21} 17 of 5.
+    steps = run("cbfs", TOY, 3)
+    assert [numbers(step)[0].partition(": ")[2] for step in of_kind(steps, "look")] == [
+        "(100 − 34)² = 4356",
+        "(21 − 9.625)² = 129.4",
+        "(6 − 3.4)² = 6.76",
+    ]
+    assert steps[2].focus.point == (9.625,)
+    assert [step.text for step in of_kind(steps, "join")] == [
+        "1 joins {3, 5, 6}, whose centroid is the nearest.",
+        "2 joins {3, 5, 6}, whose centroid is the nearest.",
+    ]
+
+
+def test_v_mdav_keeps_5_out_of_the_first_group_as_in_the_paper():
+    weighed = of_kind(run("v-mdav", TOY, 3, gamma=0.2), "weigh")
+    assert numbers(weighed[1]) == ["d_in: (5 − 3)² = 4", "*γ · d_out: 0.2 · 1 = 0.2"]
+    assert weighed[1].text == (
+        "5 is nearest to {1, 2, 3}, d_in = 4, and 6 is nearest to 5, d_out = 1: "
+        "4 is not less than 0.2 · 1 = 0.2, so the group is complete."
+    )
+    last = run("v-mdav", TOY, 3, gamma=0.2)[-1]
+    assert sorted(map(len, last.groups)) == [3, 3, 5]
+
+
+@pytest.mark.parametrize(("gamma", "joins"), [(4.0, False), (4.1, True)])
+def test_v_mdav_lets_5_join_only_if_gamma_exceeds_4(gamma, joins):
+    steps = run("v-mdav", TOY, 3, gamma=gamma)
+    assert ("5 joins {1, 2, 3}: 4 is less than 4.1 · 1 = 4.1." in [step.text for step in steps]) is joins
+    weighed = of_kind(steps, "weigh")[1]
+    assert [each.chosen for each in weighed.quantities] == [joins, not joins]
+
+
+def test_v_mdav_takes_in_the_last_record_whatever_its_distance_but_for_gamma_0():
+    # The centroid is 5, from which 0 is farthest: {0, 7} is formed, and only 8 is left.
+    steps = run("v-mdav", [[7], [8], [0]], 2, gamma=0.01)
+    assert numbers(steps[-1]) == ["*d_in: (8 − 7)² = 1"]
+    assert steps[-1].text == "8 joins {0, 7}: there is no other record for it to be near."
+    weighed = of_kind(run("v-mdav", [[7], [8], [0]], 2, gamma=0.0), "weigh")
+    assert numbers(weighed[0]) == ["d_in: (8 − 7)² = 1", "*γ · d_out: γ = 0"]
+
+
+def test_p_s_grows_groups_from_the_least_and_the_greatest_sum():
+    # Sums 3, 3, 7, 11, 12, 20: of the equal ones the first begins. With k = 2 there is one round of two groups.
+    X = [[1, 2], [2, 1], [3, 4], [5, 6], [6, 6], [9, 11]]
+    steps = run("p-s", X, 2)
+    assert numbers(steps[0]) == ["least sum: 1 + 2 = 3", "greatest sum: 9 + 11 = 20"]
+    assert (steps[0].focus.seed, steps[0].focus.candidates) == (0, (5,))
+    assert steps[1].groups == ((0,), (5,))
+    # From (1, 2): (2, 1) is at 2, (3, 4) at 8, (5, 6) at 32, (6, 6) at 41; the SSE grows by half of that.
+    assert [(each.name, each.value) for each in steps[2].quantities] == [
+        ("growth by 1", 1.0),
+        ("growth by 2", 4.0),
+        ("growth by 3", 16.0),
+        ("growth by 4", 20.5),
+    ]
+    assert numbers(steps[2])[0] == "*growth by 1: 1 / 2 · 2 = 1"
+    # From (9, 11): (6, 6) is at 34, (5, 6) at 41.
+    assert numbers(steps[3])[:2] == ["*growth by 4: 1 / 2 · 34 = 17", "growth by 3: 1 / 2 · 41 = 20.5"]
+    assert steps[4].text == "{2, 3} become one group: 2 records are left, too few for two groups of 2."
+    assert len(steps) == 5
+
+
+def test_p_s_measures_growth_from_the_centroid_that_moves():
+    steps = run("p-s", TOY, 3)
+    # {1, 2} has its centroid at 1.5: 3 is 1.5 from it, so the SSE grows by 2 / 3 · 2.25.
+    assert numbers(steps[3])[:2] == ["*growth by 3: 2 / 3 · 2.25 = 1.5", "growth by 5: 2 / 3 · 12.25 = 8.167"]
+
+
+def test_p_s_forms_one_more_group_of_2k_records():
+    steps = run("p-s", [[1], [2], [8], [9]], 2)
+    assert [step.text for step in steps if step.kind != "look"] == [
+        "1 begins a group.",
+        "{1} takes in 2: its SSE grows by 0.5, the least.",
+        "{8, 9} become one group: 2 records are left, too few for two groups of 2.",
+    ]
+
+
+def test_mhm_fills_the_row_of_the_dynamic_program():
+    # Of 0, 1, 5, 6, 7 with k = 2 the groups have 2 or 3 records. SSE: {0, 1} 0.5; {0, 1, 5} 14; {1, 5} 8; {5, 6} 0.5;
+    # {1, 5, 6} 14; {6, 7} 0.5; {5, 6, 7} 2. No group of k starts at place 1, where no group stops.
+    steps = run("mhm", [[6], [0], [5], [1], [7]], 2)
+    weighed = of_kind(steps, "weigh")
+    assert [numbers(step) for step in weighed] == [
+        ["*{0, 1} as the last group: best(0) + SSE = 0 + 0.5 = 0.5"],
+        ["*{0, 1, 5} as the last group: best(0) + SSE = 0 + 14 = 14"],
+        ["*{5, 6} as the last group: best(2) + SSE = 0.5 + 0.5 = 1"],
+        [
+            "*{5, 6, 7} as the last group: best(2) + SSE = 0.5 + 2 = 2.5",
+            "{6, 7} as the last group: best(3) + SSE = 14 + 0.5 = 14.5",
+        ],
+    ]
+    assert {step.focus.order for step in steps} == {(1, 3, 2, 0, 4)}
+    arcs = [[(arc.start, arc.stop, arc.cost, arc.chosen) for arc in step.focus.arcs] for step in steps]
+    assert arcs[4] == [(0, 2, 0.5, True), (0, 3, 14.0, True), (2, 4, 0.5, True), (2, 5, 2.0, True), (3, 5, 0.5, False)]
+    assert arcs[5] == [
+        (0, 2, 0.5, True),
+        (0, 3, 14.0, False),
+        (2, 4, 0.5, False),
+        (2, 5, 2.0, True),
+        (3, 5, 0.5, False),
+    ]
+    cuts = of_kind(steps, "cut")
+    assert [step.focus.cut for step in cuts] == [(0, 3.0), None]
+    assert [step.groups for step in cuts] == [((2, 0, 4),), ((2, 0, 4), (1, 3))]
+    row = [(each.name, each.value, each.chosen) for each in cuts[0].quantities]
+    assert row == [
+        ("best(0)", 0.0, True),
+        ("best(2)", 0.5, True),
+        ("best(3)", 14.0, False),
+        ("best(4)", 1.0, False),
+        ("best(5)", 2.5, True),
+    ]
+
+
+def test_mhm_says_in_which_order_the_records_stand():
+    X = [[6, 0], [0, 1], [5, 2]]
+    assert run("mhm", X, 1, order="given")[0].text == "The records stand on the line as they are given."
+    assert run("mhm", X, 1)[0].text == "The records stand on the line by the sum of their 2 attributes."
+    assert [run("mhm", X, 1, order=order)[0].focus.order for order in ("given", "sum")] == [(0, 1, 2), (1, 0, 2)]
+    # The groups {6, 0} and {5, 4} lie across each other: no value parts them.
+    assert all(step.focus.cut is None for step in run("mhm", [[6], [0], [5], [4]], 2, order="given"))
+
+
+def test_mhm_finds_the_optimum_of_the_toy_example():
+    last = run("mhm", TOY, 3)[-1]
+    assert last.quantities[-1].value == pytest.approx(21.2)
+    assert last.groups == ((8, 9, 10), (5, 6, 7), (0, 1, 2, 3, 4))
