@@ -161,8 +161,8 @@ def test_a_stop_forgets_what_another_one_set(monkeypatch):
     assert state.current().params_of("v-mdav") == {"gamma": 5.0}
     tour.go_to(7, {"records": "plane", "points": points(PLANE)})
     tour.go_to(2)
-    choices = state.current()
-    assert (choices.records, choices.points, choices.line, choices.watch_k) == ("line", "", line(TOY), 2)
+    choices, usual = state.current(), state.Choices()
+    assert (choices.records, choices.points, choices.line, choices.watch_k) == ("line", usual.points, usual.line, 2)
     assert choices.params == ()
 
 
