@@ -341,6 +341,7 @@ class Exercise {
   key(event) {
     const record = event.target.closest(".record");
     if (!record) return;
+    this.at = Number(record.dataset.record);
     const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") this.takeBack();
     else if (event.ctrlKey || event.metaKey || event.altKey) return;

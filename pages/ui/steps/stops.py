@@ -194,6 +194,7 @@ def _rule() -> dict[str, str]:
         "seven_high": _braced(wrong.group_of(7)),
         "seven_sse_high": number(wrong.sse),
         "low": f"{_LOW:g}",
+        "high": f"{_HIGH:g}",
         "tried": f"{min(grid):g} to {max(grid):g}",
     }
 
@@ -318,9 +319,9 @@ STOPS: tuple[Stop, ...] = (
         "other record, d_out. For 5 beside {group} these are {d_in} and {d_out}, as 6 is next to it. So 5 stays "
         "outside, and ends up in {ends}.",
         question="Which γ lets 5 in? Is it still right if there is a record 7?",
-        answer="Any γ above {limit}, and then 6 follows: the SSE falls from {sse_low} to {sse_high}. The papers try {tried}. But "
-        "with a 7, γ = {low} makes {seven_low}, SSE {seven_sse_low}, and a γ above {limit} makes {seven_high}, SSE "
-        "{seven_sse_high}. No γ is right for both.",
+        answer="γ must be above {limit}, such as {high}: then 6 follows, too, and the SSE falls from {sse_low} to {sse_high}. The "
+        "papers try {tried}. But with a 7, γ = {low} makes {seven_low}, SSE {seven_sse_low}, and γ = {high} makes "
+        "{seven_high}, SSE {seven_sse_high}. No γ is right for both.",
         source="Thaeter & Reischuk 2018, whose example it is",
         figures=_rule,
         choices={"watched": "v-mdav", "beside": "-", "v-mdav.gamma": _LOW},
