@@ -91,13 +91,7 @@ def scene(
     watched = [Watched(*run) for run in runs]
     _check(matrix, watched, names, attributes, says)
     frame = _Frame(matrix, attributes)
-    steps = [run.steps for run in watched]
-    ticks: list[tuple[int, ...]]
-    if len(steps) == 2:
-        pairs = lockstep(*steps)
-        ticks, differ = [*pairs], first_difference(*steps, pairs)
-    else:
-        ticks, differ = [(place,) for place in range(len(steps[0]))], None
+    ticks, differ = _ticks([run.steps for run in watched])
     return {
         "records": {
             "names": list(names),
@@ -116,11 +110,20 @@ def scene(
             }
             for run in watched
         ],
-        "ticks": [list(tick) for tick in ticks],
+        "ticks": ticks,
         "differ": differ,
         "optimum": None if optimum is None else _best(frame, optimum),
         "at": min(max(at, 0), len(ticks) - 1),
     }
+
+
+def _ticks(runs: Sequence[Sequence[Step]]) -> tuple[list[list[int]], int | None]:
+    """Return which steps are seen together, and where the groups of two runs first differ."""
+    if len(runs) == 1:
+        return [[place] for place in range(len(runs[0]))], None
+    first, second = runs
+    pairs = lockstep(first, second)
+    return [list(pair) for pair in pairs], first_difference(first, second, pairs)
 
 
 def _check(
@@ -151,14 +154,14 @@ class _Frame:
         self.X, self._sst = X, loss.sst(X)
         self._losses: dict[tuple[int, ...], float] = {}
         self._weights: FloatArray | None = None
-        plane = X
+        plane: FloatArray = X
         self.labels: list[str | None] = [*attributes[:2], None][:2]
         if X.shape[1] > 2:
             components = principal_components(X)
             plane, shares = components.points, components.shares
             self._low, self._center, deviations = centered(X)
             # Centroids lie among the records, so any weights by which the records become their points do.
-            self._weights = np.linalg.lstsq(deviations, plane, rcond=None)[0]
+            self._weights = np.asarray(np.linalg.lstsq(deviations, plane, rcond=None)[0], dtype=np.float64)
             held = f"{100 * min(shares.sum(), 1.0):.0f} % of the variance"
             self.labels = [f"First principal component (both: {held})", "Second principal component"]
         self.x: list[float] = plane[:, 0].tolist()
