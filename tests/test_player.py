@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from html.parser import HTMLParser
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from microagg import DataError, ParameterError, explain
 from microagg.explain import player
 from microagg.explain.step import Arc, Focus, Quantity, Step
+from tests.conftest import ROOT
 
 TOY = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
 NAMES = [str(value) for (value,) in TOY]
@@ -123,15 +125,15 @@ def test_two_attributes_are_drawn_as_they_are():
 
 
 def test_more_attributes_are_drawn_as_principal_components():
-    # All lie on the plane a = b, whose first component is along (1, 1, 0) and whose second is along (0, 0, 1).
+    # The first component is along (1, 1, 0), where the squares add up to 16, the second along (0, 0, 1), to 2.
     X = [[-2.0, -2.0, 0.0], [2.0, 2.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]
     focus = Focus(seed=0, point=(1.0, 1.0, 0.5), radius=1.0, lines=((0, 2),), cut=(2, 0.5))
     drawn = scene_of(step_of((), (0, 1, 2, 3), focus), X=X, attributes=("a", "b", "c"))
     assert np.abs(drawn["records"]["x"]) == pytest.approx([8**0.5, 8**0.5, 0, 0])
     assert np.abs(drawn["records"]["y"]) == pytest.approx([0, 0, 1, 1])
     assert drawn["records"]["labels"] == [
-        "First principal component (both: 100 % of the variance)",
-        "Second principal component",
+        "Principal component 1 (89 % of variance)",
+        "Principal component 2 (11 %)",
     ]
     (step,) = drawn["sides"][0]["steps"]
     # The same map: halfway to record 1, and half as high as record 2.
@@ -243,3 +245,13 @@ def test_every_rule_of_the_style_is_the_players_own():
     selectors = [part.strip() for rule in re.findall(r"([^{}]+)\{", style) for part in re.split(r",(?![^(]*\))", rule)]
     assert len(selectors) > 80
     assert [each for each in selectors if not each.startswith((".mg-steps", "@"))] == []
+
+
+def test_a_wheel_has_all_that_the_browser_gets():
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        told = tomllib.load(file)["tool"]["setuptools"]["package-data"]["microagg.explain.player"]
+    folder = ROOT / "microagg/explain/player"
+    others = {path for path in folder.iterdir() if path.suffix not in {".py", ""}}
+    assert others == {path for pattern in told for path in folder.glob(pattern)}
+    sent = player.script() + player.style()
+    assert all(path.read_text(encoding="utf-8") in sent for path in others)

@@ -58,8 +58,8 @@ def scene(
     """Return what the player draws, as dictionaries, lists, texts and finite numbers that JSON can hold.
 
     Two attributes are drawn as they are, one on a line. Of more the records' principal components are drawn, and the
-    title of the first axis says which share of the variance they hold; radii and cuts, which the plane cannot show,
-    are left out then, and lengths are those in all attributes.
+    titles of the axes say which share of the variance they hold; radii and cuts, which the plane cannot show, are left
+    out then, and lengths are those in all attributes.
 
     Parameters
     ----------
@@ -162,8 +162,8 @@ class _Frame:
             self._low, self._center, deviations = centered(X)
             # Centroids lie among the records, so any weights by which the records become their points do.
             self._weights = np.asarray(np.linalg.lstsq(deviations, plane, rcond=None)[0], dtype=np.float64)
-            held = f"{100 * min(shares.sum(), 1.0):.0f} % of the variance"
-            self.labels = [f"First principal component (both: {held})", "Second principal component"]
+            first, second = (f"{100 * min(share, 1.0):.0f} %" for share in shares.tolist())
+            self.labels = [f"Principal component 1 ({first} of variance)", f"Principal component 2 ({second})"]
         self.x: list[float] = plane[:, 0].tolist()
         self.y: list[float] | None = None if X.shape[1] == 1 else plane[:, 1].tolist()
 
