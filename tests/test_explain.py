@@ -11,7 +11,7 @@ from microagg import explain
 TOY = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
 
 #: Every explained algorithm with every value of its parameters that changes what it does.
-VARIANTS = [("mdav-star", {})]
+VARIANTS = [("mdav-star", {}), ("local-search", {})]
 
 
 def small_sets(number, seed=0):

@@ -189,7 +189,7 @@ def make_run(X: ArrayLike, k: int, names: Sequence[str] | None = None) -> Run:
 
 def _matrix(X: ArrayLike) -> FloatArray:
     try:
-        matrix = np.asarray(X, dtype=np.float64)
+        matrix = np.asarray(X, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         raise DataError(
             "X is not a matrix of numbers: give a row for each record, a number for each attribute."
