@@ -66,6 +66,12 @@ def test_the_toy_example_from_mdav():
     assert last.labels.tolist() == [0] * 5 + [1] * 3 + [2] * 3
 
 
+def test_records_are_told_apart_far_from_the_origin():
+    X = 1e12 + np.array(TOY, dtype=float)
+    one = list(explain.steps("local-search", X, k=3, start="mdav"))[1]
+    assert one.text.startswith("1000000000005 goes from {1000000000005, 1000000000006, ")
+
+
 def test_each_step_tells_the_sse_of_its_groups():
     titles = Counter()
     for X, k in small_sets(60, seed=12):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
+import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.explain.run import make_run
@@ -53,7 +56,13 @@ def optimum(X: ArrayLike, k: int, seconds: float = SECONDS) -> Partition | None:
     >>> best.labels.tolist()
     [0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2]
     """
-    matrix = make_run(X, k).X
+    return _optimum(tuple(map(tuple, make_run(X, k).X.tolist())), k, seconds)
+
+
+# Remembered, as several parts of a page need it for the same records.
+@lru_cache(maxsize=64)
+def _optimum(rows: tuple[tuple[float, ...], ...], k: int, seconds: float) -> Partition | None:
+    matrix = np.array(rows)
     n, d = matrix.shape
     if d == 1 or n <= bounds.MOST_RECORDS or n < 2 * k or k == 1:
         return Partition(bounds.exact(matrix, k)[1], k)
