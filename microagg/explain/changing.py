@@ -94,6 +94,11 @@ class Groups:
         """Return how many records a group has."""
         return len(self.members[group])
 
+    def growth(self, group: int, distance: float) -> float:
+        """Return by how much the SSE of a group grows by a record at a squared distance from its centroid."""
+        size = len(self.members[group])
+        return size / (size + 1) * distance
+
     def refresh(self, group: int) -> None:
         """Compute the distances to the centroid, and the SSE, of a group whose records have changed."""
         members = self.members[group]

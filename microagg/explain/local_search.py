@@ -156,7 +156,7 @@ class _Search:
             if not near:
                 groups.undo()
                 return []
-            growths = [groups.size(other) / (groups.size(other) + 1) * distance for distance, other in near]
+            growths = [groups.growth(other, distance) for distance, other in near]
             _, best = near[growths.index(min(growths))]
             groups.move(record, best)
             groups.refresh(best)

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from microagg.explain.changing import LEAST_GAIN, Groups
+from microagg.explain.run import total
 
 # Where there is room for at most this many groups, all of them are tried for each record; else those of its neighbors.
 _FEW_GROUPS = 64
@@ -80,7 +81,7 @@ def best_move(groups: Groups, x: int) -> Move | None:
     own = groups.labels[x]
     size = groups.size(own)
     near = candidates(groups, x, WIDTH)
-    growths = [groups.size(group) / (groups.size(group) + 1) * distance for distance, group in near]
+    growths = [groups.growth(group, distance) for distance, group in near]
     groups.least_growth[x] = min(growths, default=math.inf)
     freed = size / (size - 1) * groups.to_center[own][x] if size > 1 else 0.0
     best = Move(0.0, x, own, own)
@@ -95,9 +96,7 @@ def best_move(groups: Groups, x: int) -> Move | None:
     if size > groups.k:
         for distance, group in near[:_CHAIN_WIDTH]:
             best = _best_chain(groups, freed, group, distance, best)
-    around = 0.0
-    for group in best.groups:
-        around += groups.sses[group]
+    around = total(groups.sses[group] for group in best.groups)
     return best if best.gain > LEAST_GAIN * around + groups.least_gain else None
 
 
@@ -122,7 +121,7 @@ def _best_chain(groups: Groups, freed: float, group: int, distance: float, best:
         # y costs its next group about what it did when it was last examined: most chains need not be looked at.
         if gain - groups.least_growth[y] > best.gain:
             for to_target, target in candidates(groups, y, WIDTH, own):
-                rest = gain - groups.size(target) / (groups.size(target) + 1) * to_target
+                rest = gain - groups.growth(target, to_target)
                 if rest > best.gain:
                     best = Move(rest, x, own, group, y, target)
     return best

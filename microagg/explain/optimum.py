@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -73,3 +74,8 @@ def _optimum(rows: tuple[tuple[float, ...], ...], k: int, seconds: float) -> Par
     program = bounds.LinearProgram(matrix, k)
     program.improve(seconds, lambda bound: bounds.gap(lowest, bound.sse) > _CLOSED)
     return found if bounds.gap(lowest, program.bound.sse) <= _CLOSED else None
+
+
+def same_loss(one: float, other: float) -> bool:
+    """Return whether two losses, or SSEs, are the same to within rounding and what proves an optimum."""
+    return math.isclose(one, other, rel_tol=_CLOSED)
