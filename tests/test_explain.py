@@ -29,6 +29,7 @@ VARIANTS = [
     ),
     ("mondrian", {"cut": "strict"}),
     ("mondrian", {"cut": "relaxed"}),
+    ("local-search", {}),
 ]
 
 

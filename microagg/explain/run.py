@@ -314,7 +314,7 @@ def make_run(X: ArrayLike, k: int, names: Sequence[str] | None = None, attribute
     matrix = _matrix(X)
     check_enough_records(len(matrix), check_k(k), "X")
     if names is None:
-        names = [f"{row[0]:g}" if len(row) == 1 else str(place) for place, row in enumerate(matrix.tolist())]
+        names = _values(matrix[:, 0].tolist()) if matrix.shape[1] == 1 else [str(place) for place in range(len(matrix))]
     elif len(names) != len(matrix):
         raise ParameterError(f"{len(names)} names for {len(matrix)} records: give one for each.")
     if attributes is None:
@@ -330,9 +330,19 @@ def _usual_names(number: int) -> Sequence[str]:
     return [f"attribute {place}" for place in range(1, number + 1)]
 
 
+def _values(numbers: Sequence[float]) -> list[str]:
+    """Return numbers with six significant digits, or as many as it takes to tell different ones apart."""
+    names: list[str] = []
+    for digits in range(6, 18):
+        names = [f"{number:.{digits}g}" for number in numbers]
+        if len(set(names)) >= len(set(numbers)):
+            break
+    return names
+
+
 def _matrix(X: ArrayLike) -> FloatArray:
     try:
-        matrix = np.asarray(X, dtype=np.float64)
+        matrix = np.asarray(X, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         raise DataError(
             "X is not a matrix of numbers: give a row for each record, a number for each attribute."
