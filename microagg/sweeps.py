@@ -10,7 +10,8 @@ import pandas as pd
 
 from microagg.curves import Knee, knee, largest_k_within
 from microagg.metrics import generalization
-from microagg.words import listing, number, percent
+from microagg.validation import listing
+from microagg.words import number, percent
 
 # Measures whose relative difference is at most this are the same, to within rounding.
 _ROUNDING = 1e-9
