@@ -13,7 +13,8 @@ from microagg.explain.optimum import optimum, same_loss
 from microagg.explain.run import make_run
 from microagg.metrics.loss import information_loss
 from microagg.registry import algorithm, make
-from microagg.words import listing, percent
+from microagg.validation import listing
+from microagg.words import percent
 
 #: The values of γ that are tried: beyond those of the literature, which end at 2, as the toy example needs more than 4.
 GAMMAS = tuple(step / 10 for step in range(61))

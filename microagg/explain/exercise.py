@@ -15,8 +15,8 @@ from microagg.explain.run import Run, make_run
 from microagg.metrics import loss
 from microagg.partition import Partition
 from microagg.registry import algorithm, make
-from microagg.validation import FloatArray, IntArray, check_labels, counted
-from microagg.words import listing, percent
+from microagg.validation import FloatArray, IntArray, check_labels, counted, listing
+from microagg.words import percent
 
 #: What the groups made by hand are called in a table.
 YOURS = "You"

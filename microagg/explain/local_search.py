@@ -18,8 +18,7 @@ from microagg.explain.moves import WIDTH, Move, best_move, candidates
 from microagg.explain.run import Run, value
 from microagg.explain.step import Focus, Kind, Quantity, Step
 from microagg.registry import algorithm
-from microagg.validation import counted
-from microagg.words import listing
+from microagg.validation import counted, listing
 
 CODE = (
     "make the groups of the start",

@@ -89,7 +89,10 @@ def _say_above_limit(figures: Sequence[Figure]) -> None:
     says = frontier.above_in_words(choices.risk, _worst(own).after, choices.risk_limit) if own else ""
     if says:
         where = "Which risk counts, and how much of it is acceptable, is chosen on Choose k under Risk and loss."
-        st.warning(f"{escape_markdown(says)} {where}")
+        # What nobody has chosen is no reason for an alarm.
+        usual = state.Choices()
+        is_usual = (choices.risk, choices.risk_limit) == (usual.risk, usual.risk_limit)
+        (st.caption if is_usual else st.warning)(f"{escape_markdown(says)} {where}")
 
 
 def _tiles(figures: Sequence[Figure]) -> None:
