@@ -185,14 +185,16 @@ class Picture {
 
   layPlane(width, low, high) {
     const ys = this.records.y, bottom = Math.min(...ys), top = Math.max(...ys), r = this.r;
-    const margin = { left: 52 + r, right: 14 + r, top: (this.steps.some((step) => step.cut) ? 30 : 14) + r, bottom: 54 + r };
+    // As much room as the numbers beside the axis need.
+    const numbers = Math.max(...ticks(bottom, top, 5).map(([, text]) => text.length));
+    const margin = { left: Math.max(52, 36 + 8.6 * numbers) + r, right: 14 + r, top: (this.steps.some((step) => step.cut) ? 30 : 14) + r, bottom: 54 + r };
     this.height = Math.round(Math.max(250, Math.min(0.7 * width, 380)));
     const room = [width - margin.left - margin.right, this.height - margin.top - margin.bottom];
     const spread = [high - low, top - bottom], fits = spread.map((each, i) => (each > 0 ? room[i] / each : Infinity));
     // With equal scales distances look as they are; where one attribute is far wider nothing could be told apart.
     const equal = !(Math.max(...fits) / Math.min(...fits) > 6) || fits.includes(Infinity);
-    const scales = (equal ? [Math.min(...fits), Math.min(...fits)] : fits).map((each) => (each === Infinity ? 1 : each));
-    this.scales = scales;
+    const scales = (equal ? [Math.min(...fits), Math.min(...fits)] : fits).map((each) => (each === Infinity ? Math.min(...room) / 2 : each));
+    [this.scales, this.equal] = [scales, equal];
     const start = [margin.left + (room[0] - spread[0] * scales[0]) / 2, margin.top + (room[1] - spread[1] * scales[1]) / 2];
     this.toX = (x) => start[0] + (x - low) * scales[0];
     this.toY = (y) => this.height - (this.height - start[1] - spread[1] * scales[1]) - (y - bottom) * scales[1];
@@ -223,7 +225,7 @@ class Picture {
     for (const [x, text] of ticks(this.domain[0], this.domain[1], Math.max(2, this.width / 110))) {
       made.append(svg("path", { d: `M${this.toX(x)} ${at}v6` }), svg("text", { x: this.within(this.toX(x), text), y: at + 21, "text-anchor": "middle" }, text));
     }
-    made.append(svg("text", { class: "mg-title", x: (left + right) / 2, y: at + 40, "text-anchor": "middle" }, short(xTitle, Math.floor(this.width / 7.7))));
+    made.append(svg("text", { class: "mg-title", x: (left + right) / 2, y: at + 40, "text-anchor": "middle" }, short(this.line || this.equal ? xTitle : `${xTitle} (the axes differ in scale)`, Math.floor(this.width / 7.7))));
     if (this.line) {
       // Records that are drawn above each other: here is where they lie.
       made.append(svg("path", { class: "mg-where", d: this.px.map((x) => `M${x} ${at}v-7`).join("") }));
@@ -401,7 +403,8 @@ class Picture {
   showLine(a, b, text, over) {
     const [[x0, y0], [x1, y1]] = [this.at(a), this.at(b)], middle = (x0 + x1) / 2;
     if (!this.line) {
-      over.push(svg("path", { class: "mg-line", d: `M${x0} ${y0}L${x1} ${y1}` }), this.label(middle, (y0 + y1) / 2 - 6, text));
+      over.push(svg("path", { class: "mg-line", d: `M${x0} ${y0}L${x1} ${y1}` }));
+      if (Math.hypot(x1 - x0, y1 - y0) > 9 * text.length + 2 * this.r) over.push(this.label(middle, (y0 + y1) / 2 - 6, text));
       return;
     }
     if (Math.abs(x1 - x0) < 9 * text.length + 2 * this.r) {
