@@ -6,6 +6,7 @@ from pages.ui.runs import ahead
 page = shell.navigation()
 shell.require_login()
 began = state.load()
+shell.follow(page)
 # Another page's address begins empty: without the choices it would lead elsewhere if the server went away meanwhile.
 state.publish()
 with chosen.line(shell.heading(page)):

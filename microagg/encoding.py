@@ -17,7 +17,7 @@ from microagg import dates, numerals
 from microagg.errors import DataError
 from microagg.records import Attribute
 from microagg.taxonomy import category
-from microagg.validation import FloatArray, check_columns, factorized, listing, numeric_matrix
+from microagg.validation import FloatArray, check_columns, factorized, numeric_matrix, quoted
 
 
 def read(
@@ -180,7 +180,7 @@ def _codes(series: pd.Series[Any], attribute: Attribute) -> FloatArray:
             row = int(np.flatnonzero(positions == i)[0])
             raise DataError(
                 f"column {attribute.name!r} has {category(value)!r} in record {row} (counting from 0), which is not in "
-                f"its order {listing([repr(level) for level in attribute.levels])}: add it."
+                f"its order {quoted(attribute.levels)}: add it."
             )
     codes = found[positions]
     codes[series.isna().to_numpy()] = np.nan

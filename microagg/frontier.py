@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg.errors import DataError
 from microagg.rules import smallest_k
+from microagg.validation import FloatArray
 from microagg.words import number, percent
 
 # What a run has whose risk is at most a limit, which goes into the braces.
@@ -63,9 +64,9 @@ def front(risk: ArrayLike, loss: ArrayLike) -> NDArray[np.bool_]:
     Raises
     ------
     DataError
-        If there is not one loss for each risk.
+        If they are no numbers, or there is not one loss for each risk.
     """
-    x, y = np.asarray(risk, dtype=np.float64), np.asarray(loss, dtype=np.float64)
+    x, y = _numbers(risk, "risks"), _numbers(loss, "losses")
     if x.ndim != 1 or x.shape != y.shape:
         raise DataError(f"there must be one loss for each risk, not shapes {x.shape} and {y.shape}.")
     known = np.flatnonzero(~(np.isnan(x) | np.isnan(y)))
@@ -77,6 +78,33 @@ def front(risk: ArrayLike, loss: ArrayLike) -> NDArray[np.bool_]:
             lowest, at = y[place], x[place]
         found[place] = y[place] == lowest and x[place] == at
     return found
+
+
+def _numbers(values: ArrayLike, what: str) -> FloatArray:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise DataError(f"the {what} must be numbers: {str(error).rstrip('.')}.") from None
+
+
+def above_in_words(risk: str, value: float, limit: float) -> str:
+    """Return that a release has more of a risk than is acceptable, as a sentence; empty if it has not.
+
+    Parameters
+    ----------
+    risk : str
+        One of :data:`RISKS`.
+    value : float
+        That of the release, a share, 0 to 1.
+    limit : float
+        The largest acceptable one, in percent.
+    """
+    if 100 * value <= limit * (1 + _ROUNDING):
+        return ""
+    says = f"The {_RISK[risk]} is {percent(100 * value)}, above the {limit:g} % that are acceptable"
+    if risk == "max_reidentification" and limit > 0:
+        return f"{says}: in groups of {smallest_k(limit / 100):,} records or more it is not."
+    return f"{says}: a larger k may lower it."
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from microagg.partition import Partition, partition_within
 from microagg.records import Records, class_codes
 from microagg.registry import ALGORITHMS, algorithm
 from microagg.validation import (
+    MOST_NAMED,
     FloatArray,
     IntArray,
     check_enough_records,
@@ -244,7 +245,7 @@ class _MixedProblem(Problem):
             titles = [other.info.title for other in ALGORITHMS.values() if other.info.mixed]
             return (
                 f"{info.title} works on arrays of numbers, not on records of mixed attributes: "
-                f"choose one of {listing(titles)}."
+                f"choose one of {listing(titles, MOST_NAMED)}."
             )
         if method.polish:
             return "polish works on arrays of numbers, not on records of mixed attributes: leave it out."

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.validation import (
+    MOST_NAMED,
     FloatArray,
     attribute_name,
     check_choice,
@@ -198,7 +199,8 @@ def _scale(X: ArrayLike | pd.DataFrame, method: str, names: Sequence[Any] | None
         raise ParameterError(f"names must hold one name for each of the {data.shape[1]} columns, not {len(names)}.")
     scaling = Scaling.fit(data, method, names)
     if scaling.constant and method != "none":
-        listed, one = listing([attribute_name(j, names) for j in scaling.constant]), len(scaling.constant) == 1
+        listed = listing([attribute_name(j, names) for j in scaling.constant], MOST_NAMED)
+        one = len(scaling.constant) == 1
         warnings.warn(
             f"{listed} {'holds' if one else 'hold'} one value only: {'it becomes' if one else 'they become'} 0 "
             f"and {'has' if one else 'have'} no part in distances.",

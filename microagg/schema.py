@@ -18,7 +18,7 @@ from microagg.gaps import fill
 from microagg.numerals import NOTATIONS
 from microagg.records import Attribute, Records, class_codes
 from microagg.taxonomy import Taxonomy, category
-from microagg.validation import FloatArray, IntArray, check_choice, check_columns, check_frame, check_present, listing
+from microagg.validation import FloatArray, IntArray, check_choice, check_columns, check_frame, check_present, quoted
 
 #: The roles that columns can have, and what messages call them. A column has one role, except that the classes are
 #: confidential attributes or strata too.
@@ -345,7 +345,7 @@ class Schema:
         """
         check_frame(frame)
         if not self.is_numeric:
-            named = listing([repr(a.name) for a in self.attributes if a.kind != "numeric"])
+            named = quoted([a.name for a in self.attributes if a.kind != "numeric"])
             raise DataError(f"{named} hold{'' if ',' in named else 's'} categories, so there is no matrix of numbers.")
         return self.records(frame, missing).values
 

@@ -10,7 +10,8 @@ import pandas as pd
 
 from microagg.curves import Knee, knee, largest_k_within
 from microagg.metrics import generalization
-from microagg.words import listing, number, percent
+from microagg.validation import listing
+from microagg.words import number, percent
 
 # Measures whose relative difference is at most this are the same, to within rounding.
 _ROUNDING = 1e-9
@@ -86,12 +87,13 @@ def winners(rows: pd.DataFrame, measure: str, across: str = "k") -> dict[int, li
     dict
         Ascending in k; variants in the order of ``rows``.
     """
-    found = {}
-    for place, here in rows.groupby(across):
-        lowest = here[measure].min()
-        found[int(str(place))] = list(
-            dict.fromkeys(here.loc[here[measure] <= lowest + _ROUNDING * abs(lowest), "variant"])
-        )
+    found: dict[int, list[str]] = {int(place): [] for place in sorted(rows[across].unique())}
+    # For all places at once: a table of its own for each takes long where there are hundreds.
+    lowest = rows.groupby(across)[measure].transform("min")
+    won = rows[rows[measure] <= lowest + _ROUNDING * lowest.abs()]
+    for place, variant in zip(won[across], won["variant"], strict=True):
+        if variant not in found[int(place)]:
+            found[int(place)].append(variant)
     return found
 
 

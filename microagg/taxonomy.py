@@ -20,7 +20,7 @@ from typing import Any, Self
 import numpy as np
 
 from microagg.errors import DataError, ParameterError
-from microagg.validation import FloatArray, IntArray, listing
+from microagg.validation import FloatArray, IntArray, quoted
 
 #: The name of the root of a taxonomy that somebody makes without naming it.
 ANYTHING = "*"
@@ -365,7 +365,7 @@ class Taxonomy:
         """
         node = self._position.get(category(value))
         if node is None or self.children[node]:
-            known = listing([repr(name) for name in self.values])
+            known = quoted(self.values)
             raise DataError(f"the taxonomy has no value {category(value)!r}: it has {known}; add it.")
         return node
 

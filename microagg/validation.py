@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
 from microagg.errors import DataError, ParameterError
+
+#: Of more names a sentence says the first ones only.
+MOST_NAMED = 12
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
@@ -112,6 +115,39 @@ def check_finite(X: FloatArray, names: Sequence[str] | None = None) -> None:
     )
 
 
+def check_pair(
+    before: ArrayLike, after: ArrayLike, *, matched: bool = True, names: Sequence[Any] | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return originals and their release as float arrays, shape (n, d) and (m, d).
+
+    Record i of one is record i of the other if they are ``matched``; otherwise they may differ in number. ``names`` are
+    those of the attributes, where these are known.
+
+    Raises
+    ------
+    DataError
+        If one of them is no table of finite numbers, or has no records, or their shapes do not go together.
+    """
+    X, released = _table(before, "the originals", names), _table(after, "the release", names)
+    if X.shape[1] != released.shape[1] or (matched and len(X) != len(released)):
+        raise DataError(
+            f"the originals have the shape {X.shape}, the release has {released.shape}: pass the same attributes"
+            f"{' of the same records, in the same order' if matched else ' of both'}."
+        )
+    return X, released
+
+
+def _table(given: ArrayLike, whose: str, names: Sequence[Any] | None) -> FloatArray:
+    try:
+        data = check_matrix(given)
+        if len(data) == 0:
+            raise DataError("there are no records: give at least one.")
+        check_finite(data, names)
+    except DataError as error:
+        raise DataError(f"in {whose}: {error}") from None
+    return data
+
+
 def attribute_name(j: int, names: Sequence[Any] | None) -> str:
     """Return what messages call the attribute ``j``: a column where its name is known."""
     return f"attribute {j}" if names is None else f"column {names[j]!r}"
@@ -155,7 +191,7 @@ def check_columns(frame: pd.DataFrame, columns: Sequence[Any], aside: str = "") 
     """Raise :class:`DataError` naming the first of ``columns`` that ``frame`` does not have, with an ``aside``."""
     for column in columns:
         if column not in frame.columns:
-            known = listing([repr(name) for name in frame.columns])
+            known = quoted(frame.columns)
             raise DataError(f"there is no column {column!r}{aside}: the columns are {known}.")
 
 
@@ -226,10 +262,12 @@ def factorized(series: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
     return positions.astype(np.int64), list(distinct)
 
 
-def listing(names: Sequence[str], most: int = 12) -> str:
-    """Return ``names`` separated by commas; of more than ``most`` the rest as a number."""
-    rest = len(names) - most
-    return ", ".join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+def listing(words: Sequence[str], most: int | None = None) -> str:
+    """Return ``a``, ``a and b``, ``a, b and c``; of more than ``most`` the rest as a number, ``a, b and 3 more``."""
+    parts = list(words[:most])
+    if rest := len(words) - len(parts):
+        parts.append(f"{rest:,} more")
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
 
 
 def plain(value: Any) -> Any:
@@ -254,9 +292,11 @@ def shortened(text: object, most: int = 60) -> str:
     return whole if len(whole) <= most else f"{whole[: most - 1]}…"
 
 
-def quoted(names: Sequence[Any]) -> str:
-    """Return names in quotes, separated by commas."""
-    return listing([repr(plain(name)) for name in names])
+def quoted(names: Iterable[Any]) -> str:
+    """Return names in quotes, separated by commas; of more than :data:`MOST_NAMED` the rest as a number."""
+    each = [repr(plain(name)) for name in names]
+    rest = len(each) - MOST_NAMED
+    return ", ".join(each[:MOST_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
 def _first_not_number(series: pd.Series[Any]) -> tuple[int, Any]:

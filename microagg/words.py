@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from microagg.metrics.bounds import gap
 
 # Losses whose relative difference is at most this are the same, to within rounding.
 _ROUNDING = 1e-6
+
+# What is below is written as 0: it is what rounding leaves.
+_NOTHING = 5e-7
 
 
 def percent(value: float, digits: int = 3) -> str:
@@ -74,19 +76,44 @@ def optimum_in_words(title: str, own: float | None, best: float, floor: float) -
         return f"{title} loses {percent(own)}, and no partition loses less"
     if optimal:
         says = f"{title} loses {percent(own)}; {percent(best)} is the least possible"
-        return f"{says}: {_share(1 - best / own)} of it is unnecessary"
+        return f"{says}: {_roughly(1 - best / own)} of it is unnecessary"
     possible, least = _apart(best, floor)
     if gap(own, best) <= _ROUNDING and floor <= 0:
         return f"{title} loses {percent(own)}, the least that is known; how much of it is necessary is not known"
     if gap(own, best) <= _ROUNDING:
         says = f"{title} loses {possible}, the least that is known; less than {least} is not possible"
-        return f"{says}, so at most {_share(1 - floor / own)} of it is unnecessary"
+        return f"{says}, so at most {_roughly(1 - floor / own)} of it is unnecessary"
     says = f"{title} loses {percent(own)}; {possible} is possible and {least} is not"
-    return f"{says}: {_share(1 - best / own)} of it is unnecessary"
+    return f"{says}: {_roughly(1 - best / own)} of it is unnecessary"
 
 
-def _share(share: float) -> str:
+def _roughly(share: float) -> str:
     return f"{_digits(100 * share, 2 if share >= 0.01 else 1)} %"
+
+
+def share(value: float) -> str:
+    """Return a share, 0 to 1, as a percentage."""
+    return percent(100.0 * value)
+
+
+def in_unit(value: float, unit: str) -> str:
+    """Return a figure in its unit.
+
+    Parameters
+    ----------
+    value : float
+    unit : {"share", "percent", "records", "sd", "number"}
+        A share, 0 to 1, is written as a percentage; "sd" are standard deviations.
+    """
+    if unit in ("share", "percent"):
+        return share(value) if unit == "share" else percent(value)
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if unit == "records":
+        return f"{value:,.0f}"
+    written = "0" if abs(value) < _NOTHING else number(value) if abs(value) >= 100 else f"{value:.3g}"
+    written = written.replace("-", "−")
+    return f"{written} sd" if unit == "sd" else written
 
 
 def number(value: float) -> str:
@@ -94,11 +121,6 @@ def number(value: float) -> str:
     if value == 0 or abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.4g}"
-
-
-def listing(words: Sequence[str]) -> str:
-    """Return ``a``, ``a and b``, ``a, b and c``."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
 
 
 def gap_in_words(information_loss: float, floor: float) -> str:

@@ -1,6 +1,7 @@
 """Choose k: what is lost against k, by each method, and how much nobody can avoid."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -13,11 +14,12 @@ from microagg.tables import to_csv
 from microagg.variants import VARIANTS
 from pages.ui import shell, state, widgets
 from pages.ui.charts import curves
-from pages.ui.charts.layout import show_figure
+from pages.ui.charts.layout import Picture
 from pages.ui.charts.measures import MAP, RISKS, measures
 from pages.ui.data import comparison, methods
 from pages.ui.data.workspace import Workspace, chosen_workspace
 from pages.ui.runs import certificate, compared, floor, jobs, risk_map
+from pages.ui.runs.paced import Paced
 from pages.ui.steps import tour
 from pages.ui.text import count, escape_markdown, listing
 
@@ -49,13 +51,18 @@ def body() -> None:
     cells = [(method, k) for k in order for method in variants]
     job = jobs.sweep(workspace, cells)
 
-    def draw() -> None:
+    def make() -> Picture:
         rows = compared.rows(workspace, variants, ks)
         if on_map:
-            risk_map.draw(workspace, rows, ks, on_map, lambda: _select(risk_map.CHART))
+            made = risk_map.picture(workspace, rows, ks, on_map, lambda: _select(risk_map.CHART))
         else:
-            _chart(workspace, rows, shown, ks)
-        _say_stored(rows)
+            made = _picture(workspace, rows, shown, ks)
+        return replace(made, captions=[*made.captions, _stored_in_words(rows)])
+
+    picture = Paced(make)
+
+    def draw() -> None:
+        picture.show()
         if workspace.is_numeric:
             floor.status(workspace)
 
@@ -87,25 +94,27 @@ def _options(workspace: Workspace) -> str:
     return shown
 
 
-def _say_stored(rows: pd.DataFrame) -> None:
-    if not rows.empty and (known := int(rows["stored"].sum())):
-        st.caption(
-            f"{count(known, 'point')} of {len(rows):,} came with the package and are replaced as they are computed here; their "
-            "seconds are those of another machine's processor."
-        )
+def _stored_in_words(rows: pd.DataFrame) -> str:
+    known = 0 if rows.empty else int(rows["stored"].sum())
+    if not known:
+        return ""
+    return (
+        f"{count(known, 'point')} of {len(rows):,} came with the package and are replaced as they are computed here; their "
+        "seconds are those of another machine's processor."
+    )
 
 
-def _chart(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int]) -> None:
+def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int]) -> Picture:
+    """Return the curves of a measure, of rows that may still be few."""
     # Asked for whatever is shown, as the table below needs it, too.
     soon = floor.proven(workspace, ks)
     measure = measures(numeric=workspace.is_numeric)[name]
     if rows.empty:
-        show_figure(curves.waiting(ks), title=measure.label, key="waiting", alt="No method has been run yet.")
-        return
+        return Picture(curves.waiting(ks), measure.label, "waiting", "No method has been run yet.")
     choices = state.current()
     is_loss = name == "information_loss"
     of_numbers = is_loss and workspace.is_numeric
-    show_figure(
+    return Picture(
         curves.measure_curves(
             certificate.with_found(workspace, rows, ks),
             name,
@@ -116,14 +125,13 @@ def _chart(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int
             line=_line(workspace, name, ks),
             selected=(methods.chosen(workspace), choices.k),
         ),
-        title=sweeps.summary(rows, name, choices.k),
-        key=_CHART,
-        on_select=lambda: _select(_CHART),
-        selection_mode="points",
-        alt=f"{measure.label} against k for {listing(list(dict.fromkeys(rows['title'])))}; the table below has the same "
+        sweeps.summary(rows, name, choices.k),
+        _CHART,
+        f"{measure.label} against k for {listing(list(dict.fromkeys(rows['title'])))}; the table below has the same "
         "numbers.",
+        captions=[f"{measure.meaning}{_rules_in_words(ks)}"],
+        options={"on_select": lambda: _select(_CHART), "selection_mode": "points"},
     )
-    st.caption(f"{measure.meaning}{_rules_in_words(ks)}")
 
 
 def _line(workspace: Workspace, name: str, ks: Sequence[int]) -> tuple[str, Mapping[int, float]] | None:

@@ -10,26 +10,41 @@ import streamlit as st
 from microagg import ALGORITHMS, explain
 from microagg.explain import Step
 from microagg.explain.player import page, scene
+from microagg.explain.player import records as placed
 from microagg.tables import to_csv
 from microagg.validation import check_enough_records
 from pages.ui import shell, state, widgets
 from pages.ui.data import tables
-from pages.ui.steps import best, gamma, player, points
+from pages.ui.steps import best, exercise, gamma, player, points, tour
 from pages.ui.steps.records import Watched, watched
 from pages.ui.text import escape_markdown, file_name
 
+_ACTIVITIES = {"watch": "Watch", "exercise": "Try it yourself"}
 _RECORDS = {"line": "On a line", "plane": "On a plane", "data": "Of the data set"}
 
 
 def body() -> None:
     """Draw the page."""
+    tour.draw("steps")
     _controls()
     seen = watched()
     if seen.remark:
         st.caption(escape_markdown(seen.remark))
     _change(seen)
     check_enough_records(len(seen.X), state.current().watch_k, "the list")
-    _watch(seen)
+    if state.current().activity == "exercise":
+        _exercise(seen)
+    else:
+        _watch(seen)
+
+
+def _exercise(seen: Watched) -> None:
+    """Draw the records to be put into groups by hand."""
+    drawn = placed(seen.X, seen.names, seen.attributes)
+    titles = (drawn["labels"][0], drawn["labels"][1])
+    exercise.draw(
+        seen.X, seen.names, drawn["x"], drawn["y"], state.current().watch_k, titles=titles, says=drawn["says"]
+    )
 
 
 def _controls() -> None:
@@ -53,6 +68,17 @@ def _controls() -> None:
             width=110,
             help="The minimum group size: each group gets at least k records.",
         )
+        state.bound(
+            st.segmented_control,
+            "What to do",
+            "activity",
+            options=list(_ACTIVITIES),
+            format_func=_ACTIVITIES.get,
+            required=True,
+            width="content",
+        )
+        if state.current().activity == "exercise":
+            return
         keys = list(explain.EXPLAINED)
         state.bound(st.selectbox, "Watch", "watched", options=keys, format_func=widgets.title_of, width=160)
         beside = [state.NOTHING, *keys]

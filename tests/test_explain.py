@@ -29,16 +29,17 @@ VARIANTS = [
     ),
     ("mondrian", {"cut": "strict"}),
     ("mondrian", {"cut": "relaxed"}),
+    ("local-search", {}),
 ]
 
 
 def small_sets(number, seed=0):
-    """Yield (X, k) of a few records with many ties, some of one attribute, some of up to three."""
+    """Yield (X, k) of a few records with many ties, of one to three attributes, whole numbers or tenths."""
     draw = np.random.default_rng(seed)
     for _ in range(number):
-        n, d = int(draw.integers(1, 32)), int(draw.integers(1, 4))
+        n, d = int(draw.integers(1, 22)), int(draw.integers(1, 4))
         k = int(draw.integers(1, min(n, 6) + 1))
-        yield draw.integers(0, int(draw.integers(2, 12)), size=(n, d)).astype(float), k
+        yield draw.integers(0, int(draw.integers(2, 12)), size=(n, d)) / int(draw.choice([1, 10])), k
 
 
 @pytest.mark.parametrize(("key", "params"), VARIANTS, ids=str)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from microagg import explain
+from microagg.errors import ParameterError
 
 TOY = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
 
@@ -196,6 +197,15 @@ def test_mhm_fills_the_row_of_the_dynamic_program():
     ]
 
 
+def test_mhm_shows_of_many_arcs_those_that_matter_now():
+    # 40 records, each as far from the next: groups of 10 are best, and there are 10 possible ones for each place.
+    steps = run("mhm", [[place] for place in range(40)], 10)
+    last = of_kind(steps, "weigh")[-1]
+    arcs = [(arc.start, arc.stop) for arc in last.focus.arcs]
+    assert arcs == [(0, 10), (10, 20), (20, 30), *((start, 40) for start in range(21, 31))]
+    assert [(arc.start, arc.stop) for arc in last.focus.arcs if arc.chosen] == [(0, 10), (10, 20), (20, 30), (30, 40)]
+
+
 def test_mhm_says_in_which_order_the_records_stand():
     X = [[6, 0], [0, 1], [5, 2]]
     assert run("mhm", X, 1, order="given")[0].text == "The records stand on the line as they are given."
@@ -209,3 +219,102 @@ def test_mhm_finds_the_optimum_of_the_toy_example():
     last = run("mhm", TOY, 3)[-1]
     assert last.quantities[-1].value == pytest.approx(21.2)
     assert last.groups == ((8, 9, 10), (5, 6, 7), (0, 1, 2, 3, 4))
+
+
+def test_k_member_takes_in_the_record_with_the_least_loss():
+    # The domains are 10 and 4.
+    X = [[0, 0], [1, 0], [0, 2], [10, 4], [9, 4]]
+    steps = run("k-member", X, 2, random_state=2)
+    assert steps[0].text == "4 is drawn at random; the first group begins far from it."
+    # From (9, 4): (0, 0) is at 9 / 10 + 4 / 4, (1, 0) at 8 / 10 + 4 / 4.
+    assert numbers(steps[1]) == ["distance to 4: 9 / 10 + 4 / 4 = 1.9"]
+    assert steps[1].focus.lines == ((4, 0),)
+    assert numbers(steps[2]) == [
+        "*IL{0, 1}: 2 · (1 / 10 + 0 / 4) = 0.2",
+        "IL{0, 2}: 2 · (0 / 10 + 2 / 4) = 1",
+        "IL{0, 4}: 2 · (9 / 10 + 4 / 4) = 3.8",
+        "IL{0, 3}: 2 · (10 / 10 + 4 / 4) = 4",
+    ]
+    assert steps[2].text == "{0} takes in 1: IL{0, 1} = 0.2 is the least."
+    # The record taken in last was 1, from which 3 is at 9 / 10 + 4 / 4.
+    assert numbers(steps[3]) == ["distance to 1: 9 / 10 + 4 / 4 = 1.9"]
+    assert steps[4].groups == ((0, 1), (3, 4))
+    # 2 is left: with it {0, 1} has IL 3 · (1 / 10 + 2 / 4) = 1.8, and {3, 4} 3 · (10 / 10 + 2 / 4) = 4.5.
+    assert numbers(steps[5]) == [
+        "*growth of IL{0, 1}: 1.8 − 0.2 = 1.6",
+        "growth of IL{3, 4}: 4.5 − 0.2 = 4.3",
+    ]
+    assert len(steps) == 6
+
+
+def test_k_member_begins_far_from_the_last_record_or_from_the_seed():
+    # 5 is drawn, from which 11 is farthest; its group takes in 10.
+    X = [[0], [6], [10], [3], [11], [5]]
+    begun = {
+        way: [step.quantities[0].name for step in run("k-member", X, 2, furthest_from=way) if step.kind == "form"][1]
+        for way in ("last", "seed")
+    }
+    assert begun == {"last": "distance to 10", "seed": "distance to 11"}
+
+
+def test_k_member_knows_no_classes_here():
+    with pytest.raises(ParameterError, match=r"class_penalty must be 0, not 2, where k-member is explained"):
+        explain.steps("k-member", TOY, k=3, class_penalty=2.0)
+
+
+def test_mondrian_cuts_the_widest_attribute_at_its_median():
+    # Both span all of their ranges, 10 and 4, so the first is cut: its values are 0, 1, 2, 8, 9, 10. On the left x then
+    # spans 2 / 10 and y 4 / 4, on the right x 2 / 10 and y 1 / 4.
+    X = [[0, 0], [1, 4], [2, 2], [8, 1], [9, 0], [10, 1]]
+    steps = run("mondrian", X, 1, attributes=["age", "height"])
+    assert numbers(steps[1]) == ["*width of age: (10 − 0) / (10 − 0) = 1", "width of height: (4 − 0) / (4 − 0) = 1"]
+    assert steps[1].text == "age is the widest attribute of {0, 1, 2, 3, 4, 5}: it spans all of its range."
+    assert steps[2].text == "{0, 1, 2} go left (age up to 2), {3, 4, 5} go right."
+    assert numbers(steps[2]) == [
+        "median of age: value 3 of 6 in order: 2",
+        "records on the left: ",
+        "records on the right: ",
+    ]
+    assert [each.value for each in steps[2].quantities] == [2.0, 3, 3]
+    assert steps[2].focus.cut == (0, 5.0)
+    assert numbers(steps[3]) == ["width of age: (2 − 0) / (10 − 0) = 0.2", "*width of height: (4 − 0) / (4 − 0) = 1"]
+    assert steps[4].text == "{0, 2} go left (height up to 2), {1} go right."
+    assert steps[0].groups == ((0, 1, 2, 3, 4, 5),)
+    assert steps[4].groups == ((0, 2), (3, 4, 5), (1,))
+
+
+def test_mondrian_tries_the_next_attribute_where_a_part_would_be_too_small():
+    # Strict: of x one value is above the median 0. Of y two are below the median 3, and one is above it.
+    X = [[0, 1], [0, 2], [0, 3], [0, 3], [9, 4]]
+    steps = run("mondrian", X, 2)
+    assert [step.kind for step in steps] == ["start", "weigh", "look", "weigh", "cut", "form", "form"]
+    assert steps[2].text == "The median of x would leave 4 and 1 records, and both parts need 2."
+    assert steps[3].title == "The next widest attribute"
+    assert steps[4].text == "{0, 1} go left (y below 3), {2, 3, 4} go right."
+    assert steps[4].focus.cut == (1, 2.5)
+    assert steps[5].text == "{0, 1} is a group: it has fewer than the 2 · 2 = 4 records that two parts need."
+    # Relaxed, three of the four equal values go left, by index.
+    steps = run("mondrian", X, 2, cut="relaxed")
+    assert steps[2].text == "{0, 1, 2} go left (the first half by x), {3, 4} go right."
+    assert [each.value for each in steps[2].quantities] == [0.0, 3, 2]
+
+
+def test_mondrian_says_why_a_set_of_2k_is_kept():
+    assert run("mondrian", [[3], [3], [3], [3]], 2)[-1].text == "{3, 3, 3, 3} is a group: all its records are equal."
+    *_, refused, last = run("mondrian", [[0], [5], [5], [5]], 2)
+    assert refused.text == "The median of the value would leave 1 and 3 records, and both parts need 2."
+    assert last.text == "{0, 5, 5, 5} is a group: no cut leaves 2 records on both sides."
+
+
+def test_names_are_one_for_each():
+    with pytest.raises(ParameterError, match="2 names for 1 attributes: give one for each"):
+        explain.steps("mdav", TOY, attributes=["a", "b"])
+    widest = next(step for step in explain.steps("mondrian", [[1, 2, 0], [1, 2, 9]], k=1) if step.kind == "weigh")
+    assert widest.text == "attribute 3 is the widest attribute of {0, 1}: it spans all of its range."
+
+
+@pytest.mark.parametrize("key", explain.EXPLAINED)
+def test_many_records_are_named_by_a_few(key):
+    X = [[float(place % 37), float(place % 11)] for place in range(120)]
+    for step in explain.steps(key, X, k=20):
+        assert len(step.text) < 320, step.text

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from microagg import DataError, frontier
-from microagg.frontier import agreement, agreement_in_words, front, summary, within_in_words
+from microagg.frontier import RISKS, above_in_words, agreement, agreement_in_words, front, summary, within_in_words
 
 
 def by_definition(risk, loss):
@@ -34,6 +34,26 @@ def test_the_front_of_nothing_is_empty_and_of_shapes_that_differ_an_error():
     assert front([], []).tolist() == []
     with pytest.raises(DataError, match=r"one loss for each risk, not shapes \(2,\) and \(1,\)"):
         front([1.0, 2.0], [1.0])
+
+
+def test_what_are_no_numbers_has_no_front():
+    with pytest.raises(DataError, match="the risks must be numbers: could not convert string"):
+        front("x", "y")
+    with pytest.raises(DataError, match="the losses must be numbers"):
+        front([0.5], ["a"])
+
+
+def test_a_risk_above_the_limit_is_said_with_what_keeps_within_it():
+    assert above_in_words("max_reidentification", 1 / 3, 9.0) == (
+        "The risk of the worst record is 33.3 %, above the 9 % that are acceptable: in groups of 12 records or more it "
+        "is not."
+    )
+    assert above_in_words("record_linkage", 0.25, 20) == (
+        "The share of records found again is 25.0 %, above the 20 % that are acceptable: a larger k may lower it."
+    )
+    assert above_in_words("max_reidentification", 0.1, 0).endswith("a larger k may lower it.")
+    assert [above_in_words(risk, 0.1, 10) for risk in RISKS] == [""] * 4
+    assert above_in_words("record_linkage", 0.3, 30) == ""  # 100 · 0.3 is a little more than 30
 
 
 def runs(risk, loss, *, ks=(3, 4, 5), names="abc", **more):

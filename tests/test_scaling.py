@@ -82,7 +82,7 @@ def test_input_is_not_modified(X, method):
 def test_constant_columns_become_0_and_are_named(method):
     # The mean of 0.1 over these is not 0.1: a variance computed about it is not 0.
     X = np.column_stack([np.full(7, 0.1), np.arange(7.0), np.full(7, 1e8 + 0.1)])
-    with pytest.warns(ConstantColumnWarning, match="^attribute 0, attribute 2 hold one value only: they become 0"):
+    with pytest.warns(ConstantColumnWarning, match="^attribute 0 and attribute 2 hold one value only: they become 0"):
         scaled = scale(X, method)
     assert (scaled[:, [0, 2]] == 0.0).all()
     assert np.ptp(scaled[:, 1]) > 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 import pytest
 
@@ -121,3 +123,14 @@ def test_an_answer_at_the_edge_says_so_unless_there_is_no_larger_k():
     assert sweeps.choice_in_words(curve([1.0, 2, 3]), 9, 4).startswith("A stays within 9 % up to k = 4")
     few = sweeps.choice_in_words(curve([3.0, 5, 6], first=10), 2, 100)
     assert "at least 3.00 % at k = 10; a smaller k may lose less" in few
+
+
+def test_winners_of_unknown_measures_are_nobody_and_of_equal_ones_all_in_their_order():
+    rows = pd.DataFrame(
+        {
+            "k": [5, 3, 3, 3, 4],
+            "variant": ["b", "b", "a", "c", "a"],
+            "excess": [1.0, 2.0, 2.0 * (1 + 1e-10), 3.0, math.nan],
+        }
+    )
+    assert list(sweeps.winners(rows, "excess").items()) == [(3, ["b", "a"]), (4, []), (5, ["b"])]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from microagg import words
+from microagg import validation, words
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,9 @@ def test_quantities_have_the_digits_that_tell_something():
 
 
 def test_lists_end_with_and():
-    assert [words.listing(list("abc")[:n]) for n in range(4)] == ["", "a", "a and b", "a, b and c"]
+    assert [validation.listing(list("abc")[:n]) for n in range(4)] == ["", "a", "a and b", "a, b and c"]
+    assert validation.listing(list("abcde"), 2) == "a, b and 3 more"
+    assert validation.listing(list("abc"), 3) == "a, b and c"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from microagg.base import Param
-from microagg.explain.optimum import optimum
+from microagg.explain.optimum import optimum, same_loss
 from microagg.explain.run import make_run
 from microagg.metrics.loss import information_loss
 from microagg.registry import algorithm, make
@@ -17,9 +17,6 @@ from microagg.words import listing, percent
 
 #: The values of γ that are tried: beyond those of the literature, which end at 2, as the toy example needs more than 4.
 GAMMAS = tuple(step / 10 for step in range(61))
-
-# Losses whose relative difference is at most this are the same, to within rounding and what proves an optimum.
-_ROUNDING = 1e-6
 
 
 def _gamma() -> Param:
@@ -72,7 +69,7 @@ def best_ranges(rows: pd.DataFrame) -> list[tuple[float, float]]:
     ``rows`` are those of :func:`losses`.
     """
     least = rows["v-mdav"].min()
-    is_best = np.isclose(rows["v-mdav"], least, rtol=_ROUNDING, atol=0.0)
+    is_best = [same_loss(loss, least) for loss in rows["v-mdav"]]
     gammas = rows["gamma"].to_numpy()
     edges = np.flatnonzero(np.diff(np.concatenate(([False], is_best, [False])).astype(int)))
     return [
@@ -97,11 +94,11 @@ def in_words(rows: pd.DataFrame) -> str:
     default = _gamma().default
     least, most = float(rows["v-mdav"].min()), float(rows["v-mdav"].max())
     star = float(rows["mdav-star"].iloc[0])
-    if _same(least, most):
+    if same_loss(least, most):
         says = f"V-MDAV loses {percent(least)} at every γ from {rows['gamma'].min():g} to {rows['gamma'].max():g}"
     else:
         own = float(rows.loc[rows["gamma"] == default, "v-mdav"].iloc[0])
-        too = "does so, too" if _same(own, least) else f"loses {percent(own)}"
+        too = "does so, too" if same_loss(own, least) else f"loses {percent(own)}"
         where = _listed(best_ranges(rows))
         says = f"V-MDAV loses least, {percent(least)}, at γ {where}; its default γ = {default:g} {too}"
     return f"{says}. MDAV*, which has no γ, loses {percent(star)}."
@@ -109,7 +106,3 @@ def in_words(rows: pd.DataFrame) -> str:
 
 def _listed(ranges: Sequence[tuple[float, float]]) -> str:
     return listing([f"= {first:g}" if first == last else f"from {first:g} to {last:g}" for first, last in ranges])
-
-
-def _same(one: float, other: float) -> bool:
-    return bool(np.isclose(one, other, rtol=_ROUNDING, atol=0.0))

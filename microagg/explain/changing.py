@@ -13,21 +13,22 @@ import numpy as np
 from microagg.explain.run import total
 from microagg.validation import FloatArray
 
-Row = tuple[float, ...]
-
 #: A change must lower the SSE of the groups that it touches by more than this share of it, which may be rounding ...
 LEAST_GAIN = 1e-10
 
 # ... and by more than this share of the greatest squared norm of a record, which rounding makes of an SSE of 0.
 _LEAST_OF_NORM = 1e-28
 
-# The neighbors of a record are the 2k nearest, within these limits.
+# The neighbors of a record are its 2k nearest, within these limits.
 _NEIGHBORS = (10, 48)
 
 
-def squared(a: Row, b: Row) -> float:
-    """Return the squared Euclidean distance of two points."""
-    return total((p - q) * (p - q) for p, q in zip(a, b, strict=True))
+def _distances(X: FloatArray, point: Sequence[float]) -> list[float]:
+    """Return the squared distance of each record to a point."""
+    squares = np.zeros(len(X))
+    for column, coordinate in zip(X.T, point, strict=True):
+        squares += np.square(column - coordinate)
+    return squares.tolist()
 
 
 class Groups:
@@ -38,16 +39,20 @@ class Groups:
     Attributes
     ----------
     k : int
-    rows : list of tuple of float
+    rows : list of list of float
         The records, about their mean: far from the origin this saves the digits that matter.
+    between : list of list of float
+        The squared distance of each two records.
+    neighbors : list of list of int
+        The records nearest to each record, nearest first: 2k of them, but at least 10 and at most 48.
     labels : list of int
         The group of each record.
     members : list of list of int
         The records of each group, those that came last first.
     sses : list of float
         The SSE of each group.
-    to_center : list of float
-        The squared distance of each record to the centroid of its group.
+    to_center : list of list of float
+        The squared distance of each group's centroid to each record, be it in the group or not.
     least_growth : list of float
         The least by which the SSE of another group would have grown by each record, when it was last examined.
     least_gain : float
@@ -59,18 +64,18 @@ class Groups:
         deviations = X - X.mean(axis=0)
         about_mean = deviations - deviations.mean(axis=0)
         self.k = k
-        self.rows: list[Row] = [tuple(row) for row in about_mean.tolist()]
+        self.rows: list[list[float]] = about_mean.tolist()
+        self.between = [_distances(about_mean, row) for row in self.rows]
+        self.neighbors = [self._nearest(record) for record in range(n)]
         self.labels = list(labels)
         self.members: list[list[int]] = [[] for _ in range(n // k)]
         for record, group in enumerate(labels):
             self.members[group].append(record)
         self.sses = [0.0] * (n // k)
-        self.to_center = [0.0] * n
+        self.to_center: list[list[float]] = [[] for _ in range(n // k)]
         self.least_growth = [0.0] * n
         self.least_gain = _LEAST_OF_NORM * max(total(value * value for value in row) for row in self.rows)
         self._about_mean = about_mean
-        self._neighbors: dict[int, list[int]] = {}
-        self._centers: list[Row] = [()] * (n // k)
         self._queue: dict[int, None] = {}  # in the order of its keys
         self._touched: dict[int, float] = {}
         self._moves: list[tuple[int, int]] = []
@@ -89,36 +94,20 @@ class Groups:
         """Return how many records a group has."""
         return len(self.members[group])
 
-    def distance(self, record: int, group: int) -> float:
-        """Return the squared distance of a record to the centroid of a group."""
-        return squared(self.rows[record], self._centers[group])
-
-    def between(self, one: int, other: int) -> float:
-        """Return the squared distance of two records."""
-        return squared(self.rows[one], self.rows[other])
-
-    def neighbors(self, record: int) -> list[int]:
-        """Return the records nearest to a record, nearest first."""
-        if record not in self._neighbors:
-            least, most = _NEIGHBORS
-            squares = np.zeros(len(self.rows))
-            for column, coordinate in zip(self._about_mean.T, self.rows[record], strict=True):
-                squares += np.square(column - coordinate)
-            order = [other for other in np.argsort(squares, kind="stable").tolist() if other != record]
-            self._neighbors[record] = order[: min(max(2 * self.k, least), most)]
-        return self._neighbors[record]
+    def growth(self, group: int, distance: float) -> float:
+        """Return by how much the SSE of a group grows by a record at a squared distance from its centroid."""
+        size = len(self.members[group])
+        return size / (size + 1) * distance
 
     def refresh(self, group: int) -> None:
-        """Compute the centroid and the SSE of a group whose records have changed."""
+        """Compute the distances to the centroid, and the SSE, of a group whose records have changed."""
         members = self.members[group]
         self.sses[group] = 0.0
-        if not members:
-            return
-        columns = zip(*(self.rows[record] for record in members), strict=True)
-        self._centers[group] = tuple(total(column) / len(members) for column in columns)
-        for record in members:
-            self.to_center[record] = self.distance(record, group)
-        self.sses[group] = total(self.to_center[record] for record in members)
+        if members:
+            columns = zip(*(self.rows[record] for record in members), strict=True)
+            distances = _distances(self._about_mean, [total(column) / len(members) for column in columns])
+            self.to_center[group] = distances
+            self.sses[group] = total(distances[record] for record in members)
 
     def move(self, record: int, group: int) -> None:
         """Move a record to a group; both groups are to be refreshed afterwards."""
@@ -158,6 +147,11 @@ class Groups:
         while self.members[self._empty]:
             self._empty = (self._empty + 1) % len(self.members)
         return self._empty
+
+    def _nearest(self, record: int) -> list[int]:
+        least, most = _NEIGHBORS
+        ranked = np.argsort(self.between[record], kind="stable").tolist()
+        return [other for other in ranked if other != record][: min(max(2 * self.k, least), most)]
 
     # ---- A change of several moves ---------------------------------------------------------------------------------
 

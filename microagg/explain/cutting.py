@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from microagg.explain.changing import Row, squared
 from microagg.explain.run import total
+
+Row = Sequence[float]
 
 # Rounding: what is found later must be farther, or a cut better, by more than this.
 _ROUNDING = 1e-12
@@ -20,7 +21,7 @@ def along_line(rows: Sequence[Row]) -> list[int]:
 
     It runs from the record farthest from the centroid to the one farthest from that.
     """
-    center = tuple(total(value / len(rows) for value in column) for column in zip(*rows, strict=True))
+    center = [total(value / len(rows) for value in column) for column in zip(*rows, strict=True)]
     start = _farthest(rows, center)
     end = _farthest(rows, start)
     along = [q - p for p, q in zip(end, start, strict=True)]
@@ -34,7 +35,7 @@ def along_line(rows: Sequence[Row]) -> list[int]:
 def _farthest(rows: Sequence[Row], point: Row) -> Row:
     farthest, most = rows[0], -1.0
     for row in rows:
-        distance = squared(row, point)
+        distance = total((value - other) * (value - other) for value, other in zip(row, point, strict=True))
         if distance > most * (1.0 + _ROUNDING):
             farthest, most = row, distance
     return farthest

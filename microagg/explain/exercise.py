@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from microagg.errors import DataError
-from microagg.explain.optimum import optimum
+from microagg.explain.optimum import optimum, same_loss
 from microagg.explain.run import Run, make_run
 from microagg.metrics import loss
 from microagg.partition import Partition
@@ -26,9 +25,6 @@ YOURS = "You"
 OPTIMUM = "Optimum"
 
 _RIVALS = ("mdav", "mdav-star")
-
-# Losses whose relative difference is at most this are the same, to within rounding and what proves an optimum.
-_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -162,20 +158,16 @@ def _standing(losses: Mapping[str, float]) -> str:
     says = ", ".join(_compared(own, {title: each for title, each in losses.items() if title not in (YOURS, OPTIMUM)}))
     if OPTIMUM not in losses:
         return f"You lose {percent(own)}: {says}. What is the least possible is not known."
-    if _same(own, losses[OPTIMUM]):
+    if same_loss(own, losses[OPTIMUM]):
         return f"You lose {percent(own)}: {says}, and as little as is possible."
     return f"You lose {percent(own)}: {says}. {percent(losses[OPTIMUM])} is the least possible."
 
 
 def _compared(own: float, others: Mapping[str, float]) -> Iterator[str]:
     """Yield which of the others lose more than ``own``, which as much, and which less."""
-    more = [f"{title} ({percent(each)})" for title, each in others.items() if each > own and not _same(each, own)]
-    equal = [title for title, each in others.items() if _same(each, own)]
-    less = [f"{title} ({percent(each)})" for title, each in others.items() if each < own and not _same(each, own)]
+    more = [f"{title} ({percent(each)})" for title, each in others.items() if each > own and not same_loss(each, own)]
+    equal = [title for title, each in others.items() if same_loss(each, own)]
+    less = [f"{title} ({percent(each)})" for title, each in others.items() if each < own and not same_loss(each, own)]
     for relation, titles in (("less than", more), ("as much as", equal), ("more than", less)):
         if titles:
             yield f"{relation} {listing(titles)}"
-
-
-def _same(one: float, other: float) -> bool:
-    return math.isclose(one, other, rel_tol=_ROUNDING)

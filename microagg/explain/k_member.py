@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from microagg.errors import ParameterError
-from microagg.explain.run import Run, least, total, value
+from microagg.explain.run import MOST_TERMS, Run, least, total, value
 from microagg.explain.step import Focus, Quantity, Step
 
 CODE = (
@@ -26,9 +26,6 @@ CODE = (
     "each record left, in random order, joins the group c with the least IL(c ∪ {x}) − IL(c)",
 )
 _RANDOM, _BEGIN, _GROW, _REST = 0, 2, 4, 6
-
-# The shares of more attributes than this are not written out.
-_MOST_SHARES = 3
 
 
 def explain(run: Run, furthest_from: str, class_penalty: float, random_state: int) -> Iterator[Step]:
@@ -72,7 +69,7 @@ class _Loss:
     def spelled(self, members: Sequence[int]) -> str:
         """Return I of a group with the numbers put in: "2 / 9 + 3 / 12"."""
         shares = self.shares(members)
-        if len(shares) > _MOST_SHARES:
+        if len(shares) > MOST_TERMS:
             return value(total(shares))
         pairs = zip(shares, self._domains, strict=True)
         return " + ".join(
@@ -81,8 +78,10 @@ class _Loss:
 
     def formula(self, members: Sequence[int]) -> str:
         """Return IL of a group with the numbers put in: "3 · (2 / 9 + 3 / 12) = 1.417"."""
-        spelled = self.spelled(members)
-        return f"{len(members)} · {f'({spelled})' if '+' in spelled else spelled} = {value(self.loss(members))}"
+        terms = self.spelled(members)
+        if 1 < len(self._domains) <= MOST_TERMS:
+            terms = f"({terms})"
+        return f"{len(members)} · {terms} = {value(self.loss(members))}"
 
 
 def _steps(run: Run, measure: _Loss, from_seed: bool, random: np.random.Generator) -> Iterator[Step]:
@@ -109,7 +108,7 @@ def _begin(run: Run, measure: _Loss, seed: int, r: int) -> Step:
         f"{run.name(seed)}, the unassigned record farthest from {run.name(r)}, begins a group.",
         _BEGIN,
         Focus(seed=seed, group=group, point=run.row(r), lines=((r, seed),) if r != seed else ()),
-        [Quantity(f"distance to {run.name(r)}", distance, f"{measure.spelled([seed, r])} = {value(distance)}", True)],
+        [Quantity(f"distance to {run.name(r)}", distance, f"{measure.spelled([seed, r])} = {value(distance)}")],
     )
 
 

@@ -62,7 +62,7 @@ class _Search:
         self._moves = 0
         self._examined = 0
         self._budget = _BUDGET_OF_RECORD * len(run.X) // (run.k + 10)
-        self._in_vain = dict.fromkeys(("cut of two groups", "dissolution"), 0)
+        self._cut_in_vain = self._dissolved_in_vain = 0
         run.unassigned = []
 
     # ---- The search ------------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ class _Search:
         while gained:
             yield from self._settle_all()
             gained = False
-            self._in_vain = dict.fromkeys(self._in_vain, 0)
+            self._cut_in_vain = self._dissolved_in_vain = 0
             for group in range(len(groups.members)):
                 most = min(_MOST_EXAMINED, max(0, self._budget - self._examined))
                 for change in (self._cut_anew, self._dissolve):
@@ -143,7 +143,7 @@ class _Search:
             steps = [self._cut([group, other], _CUT_ANEW)]
             if self._keeps(steps, most):
                 return steps
-            self._in_vain["cut of two groups"] += 1
+            self._cut_in_vain += 1
         return []
 
     def _dissolve(self, group: int, most: int) -> list[Step]:
@@ -156,7 +156,7 @@ class _Search:
             if not near:
                 groups.undo()
                 return []
-            growths = [groups.size(other) / (groups.size(other) + 1) * distance for distance, other in near]
+            growths = [groups.growth(other, distance) for distance, other in near]
             _, best = near[growths.index(min(growths))]
             groups.move(record, best)
             groups.refresh(best)
@@ -166,7 +166,7 @@ class _Search:
             steps += self._renew(other)
         if self._keeps(steps, most):
             return steps
-        self._in_vain["dissolution"] += 1
+        self._dissolved_in_vain += 1
         return []
 
     # ---- What the steps say ----------------------------------------------------------------------------------------
@@ -184,12 +184,15 @@ class _Search:
     def end(self) -> Step:
         """Return the step that says what was looked at in vain at last."""
         sse = self._groups.sse
-        tried = {"record": len(self._run.X), **self._in_vain}
-        listed = listing([_counted(number, noun) for noun, number in tried.items() if number])
+        tried = [f"no move of {counted(len(self._run.X), 'record')}"]
+        if self._cut_in_vain:
+            tried.append(f"none of {counted(self._cut_in_vain, 'cut')} of two groups")
+        if self._dissolved_in_vain:
+            tried.append(f"none of {counted(self._dissolved_in_vain, 'dissolution')}")
         return self._step(
             "end",
             "Nothing lowers the SSE any more",
-            f"{listed} were tried in vain: the SSE stays at {value(sse)}.",
+            f"{listing(tried).capitalize()} lowers the SSE: it stays at {value(sse)}.",
             _END,
             quantities=[Quantity("SSE", sse, chosen=True)],
         )
@@ -198,17 +201,7 @@ class _Search:
         """Make a move, and return its step."""
         groups, run, x = self._groups, self._run, move.record
         before, formula = groups.sse, _formula(groups, move)
-        own, other = (run.braced(groups.members[group]) for group in (move.own, move.group))
-        if move.partner is None or move.target is None:
-            title, line = "A record goes to another group", _GO
-            says = f"{run.name(x)} goes from {own} to {other}"
-        elif move.target == move.own:
-            title, line = "Two records change places", _SWAP
-            says = f"{run.name(x)} of {own} and {run.name(move.partner)} of {other} change places"
-        else:
-            title, line = "A chain along three groups", _CHAIN
-            third = run.braced(groups.members[move.target])
-            says = f"{run.name(x)} goes from {own} to {other}, and {run.name(move.partner)} from there to {third}"
+        title, line, says = _in_words(run, groups, move)
         groups.move(x, move.group)
         if move.partner is not None and move.target is not None:
             groups.move(move.partner, move.target)
@@ -227,14 +220,14 @@ class _Search:
     def _cut(self, cut_groups: Sequence[int], line: int) -> Step:
         """Put the records of some groups in the order of a line through them, cut it, and return the step."""
         groups, run, before = self._groups, self._run, self._groups.sse
-        old = listing([run.braced(groups.members[group]) for group in cut_groups])
+        old = listing([_braced(run, groups.members[group]) for group in cut_groups])
         records = sorted(record for group in cut_groups for record in groups.members[group])
         rows = [groups.rows[record] for record in records]
         order = along_line(rows)
         ends = cut([rows[place] for place in order], self._k)
         pieces = [[records[place] for place in order[start:stop]] for start, stop in ends]
         groups.regroup(pieces, records)
-        new = listing([run.braced(piece) for piece in reversed(pieces)])
+        new = listing([_braced(run, piece) for piece in reversed(pieces)])
         if line == _CUT_ANEW:
             title, says = "Two groups are cut anew", f"{old} are cut anew along a line through them, into {new}"
         else:
@@ -262,18 +255,19 @@ class _Search:
         """Return a step of a change that has been made, with the SSE before and after it."""
         after = self._groups.sse
         gained = before - after if gain is None else gain
-        stays = math.isclose(before, after, rel_tol=1e-9)
-        if after < before and not stays:
-            text = f"{says}; the SSE falls from {value(before)} to {value(after)}."
+        is_repaired = line in (_CUT_ANEW, _DISSOLVE)
+        if math.isclose(before, after, rel_tol=1e-9):
+            course = f"stays at {value(after)}{', and falls by what follows' if is_repaired else ''}"
+        elif after < before:
+            course = f"falls from {value(before)} to {value(after)}"
         else:
-            text = f"{says}; the SSE {'stays at' if stays else f'rises from {value(before)} to'} {value(after)}"
-            text += "." if line in (_CUT_LARGE, _CUT) else ", but what follows lowers it."
+            course = f"rises from {value(before)} to {value(after)}, and falls below {value(before)} by what follows"
         quantities = (
             Quantity("SSE before", before),
             Quantity("SSE after", after),
-            Quantity("gain", gained, formula or f"{value(before)} - {value(after)} = {value(gained)}", chosen=True),
+            Quantity("gain", gained, formula or f"{value(before)} − {value(after)} = {value(gained)}", chosen=True),
         )
-        return self._step(kind, title, text, line, focus, quantities)
+        return self._step(kind, title, f"{says}; the SSE {course}.", line, focus, quantities)
 
     def _step(
         self,
@@ -297,24 +291,37 @@ class _Search:
             yield self._cut([group], line)
 
 
-def _counted(number: int, noun: str) -> str:
-    return counted(number, noun) if noun != "cut of two groups" or number == 1 else f"{number} cuts of two groups"
+def _braced(run: Run, records: Iterable[int]) -> str:
+    return run.braced(sorted(records))
+
+
+def _in_words(run: Run, groups: Groups, move: Move) -> tuple[str, int, str]:
+    """Return the title of a move that is to be made, the line of the pseudo-code, and what it does in words."""
+    x = run.name(move.record)
+    own, other = (_braced(run, groups.members[group]) for group in (move.own, move.group))
+    if move.partner is None or move.target is None:
+        return "A record goes to another group", _GO, f"{x} goes from {own} to {other}"
+    y = run.name(move.partner)
+    if move.target == move.own:
+        return "Two records change places", _SWAP, f"{x} of {own} and {y} of {other} change places"
+    third = _braced(run, groups.members[move.target])
+    return "A chain along three groups", _CHAIN, f"{x} goes from {own} to {other}, and {y} from there to {third}"
 
 
 def _formula(groups: Groups, move: Move) -> str:
-    """Return what a move gains, with the numbers put in; the three formulas stand in the kernel's ``moves``."""
-    x, y = move.record, move.partner
+    """Return what a move gains, with the numbers put in; see :mod:`.moves`."""
+    x, y, to_center = move.record, move.partner, groups.to_center
     a, b = groups.size(move.own), groups.size(move.group)
-    freed, to_other = groups.to_center[x], groups.distance(x, move.group)
+    freed, to_other = to_center[move.own][x], to_center[move.group][x]
     leaving = f"{a}/{a - 1} · {value(freed)}"
     if y is None or move.target is None:
-        says = f"{leaving} - {b}/{b + 1} · {value(to_other)}"
-    elif move.target == move.own:
-        between, to_own = groups.between(x, y), groups.distance(y, move.own)
-        says = f"{value(freed)} + {value(groups.to_center[y])} - {value(to_other)} - {value(to_own)}"
+        return f"{leaving} − {b}/{b + 1} · {value(to_other)} = {value(move.gain)}"
+    y_leaves, y_joins, between = to_center[move.group][y], to_center[move.target][y], groups.between[x][y]
+    if move.target == move.own:
+        says = f"{value(freed)} + {value(y_leaves)} − {value(to_other)} − {value(y_joins)}"
         says += f" + (1/{a} + 1/{b}) · {value(between)}"
     else:
-        between, to_third, c = groups.between(x, y), groups.distance(y, move.target), groups.size(move.target)
-        says = f"{leaving} - {value(to_other)} + {value(groups.to_center[y])}"
-        says += f" + 1/{b} · {value(between)} - {c}/{c + 1} · {value(to_third)}"
+        c = groups.size(move.target)
+        says = f"{leaving} − {value(to_other)} + {value(y_leaves)} + 1/{b} · {value(between)}"
+        says += f" − {c}/{c + 1} · {value(y_joins)}"
     return f"{says} = {value(move.gain)}"

@@ -30,33 +30,34 @@ CODE = (
 _LINE, _BEST, _CUT = 0, 3, 5
 
 
+# More arcs than this cannot be told apart: then only those to the current place and on the shortest path are shown.
+_MOST_ARCS = 150
+
+
 class _Line(NamedTuple):
     """The records on a line of n + 1 places, from before the first of them to behind the last."""
 
     order: list[int]  # the records
+    costs: dict[tuple[int, int], float]  # the SSE of each possible group, by the places where it starts and stops
     best: list[float]  # the least SSE of the records up to each place; infinite where no groups stop
     start: list[int]  # where the last of these groups starts
 
 
 def explain(run: Run, order: str) -> Iterator[Step]:
     """Yield the steps of MHM."""
-    records = list(run.unassigned)
+    records, number = list(run.unassigned), len(run.unassigned)
     if order == "sum":
         records.sort(key=lambda record: total(run.row(record)))
     yield run.step("start", "The line", _says_order(run, order), _LINE, Focus(order=tuple(records)))
 
-    number = len(records)
-    line = _Line(records, [0.0] + [math.inf] * number, [0] * (number + 1))
-    costs = {(start, stop): cost for start in range(number) for stop, cost in _costs(run, records, start)}
-    arcs: list[Arc] = []
+    costs = {(start, stop): sse for start in range(number) for stop, sse in _costs(run, records, start)}
+    line = _Line(records, costs, [0.0] + [math.inf] * number, [0] * (number + 1))
     for stop in range(run.k, number + 1):
-        starts = [start for start in range(stop) if (start, stop) in costs and line.best[start] < math.inf]
-        for start in starts:
-            if line.best[start] + costs[start, stop] < line.best[stop] * BETTER:
-                line.best[stop], line.start[stop] = line.best[start] + costs[start, stop], start
-        arcs += [Arc(start, stop, costs[start, stop], start == line.start[stop]) for start in starts]
-        yield _weigh(run, line, stop, arcs[-len(starts) :], arcs)
-    yield from _cut(run, line, arcs)
+        for arc in _ending(line, stop):
+            if line.best[arc.start] + arc.cost < line.best[stop] * BETTER:
+                line.best[stop], line.start[stop] = line.best[arc.start] + arc.cost, arc.start
+        yield _weigh(run, line, stop)
+    yield from _cut(run, line)
 
 
 def _says_order(run: Run, order: str) -> str:
@@ -85,8 +86,34 @@ def _costs(run: Run, order: Sequence[int], start: int) -> Iterator[tuple[int, fl
             yield start + size, sse
 
 
-def _weigh(run: Run, line: _Line, stop: int, ending: Sequence[Arc], arcs: Sequence[Arc]) -> Step:
+def _ending(line: _Line, stop: int) -> list[Arc]:
+    """Return the possible groups that stop at a place, the longest first."""
+    return [
+        Arc(start, stop, line.costs[start, stop], start == line.start[stop])
+        for start in range(stop)
+        if (start, stop) in line.costs and line.best[start] < math.inf
+    ]
+
+
+def _path(line: _Line, stop: int) -> list[int]:
+    """Return the places on the shortest path to a place, from there back to 0."""
+    path = [stop]
+    while path[-1] > 0:
+        path.append(line.start[path[-1]])
+    return path
+
+
+def _arcs(line: _Line, stop: int) -> tuple[Arc, ...]:
+    """Return the possible groups up to a place, or of many those that are shown."""
+    if len(line.costs) <= _MOST_ARCS:
+        return tuple(arc for place in range(1, stop + 1) for arc in _ending(line, place))
+    path = _path(line, stop)
+    return tuple(arc for place in reversed(path) for arc in _ending(line, place) if place == stop or arc.chosen)
+
+
+def _weigh(run: Run, line: _Line, stop: int) -> Step:
     """Return the step that compares the possible groups that stop at a place."""
+    ending = _ending(line, stop)
     sums = [line.best[arc.start] + arc.cost for arc in ending]
     shown = {*least(sums), *(place for place, arc in enumerate(ending) if arc.chosen)}
     quantities = [
@@ -106,17 +133,17 @@ def _weigh(run: Run, line: _Line, stop: int, ending: Sequence[Arc], arcs: Sequen
     else:
         text = f"The first {stop} records lose least with {last} as the last group, after the best cut of the first "
         text += f"{line.start[stop]}: {what}."
-    focus = Focus(candidates=tuple(line.order[line.start[stop] : stop]), order=tuple(line.order), arcs=tuple(arcs))
+    focus = Focus(
+        candidates=tuple(line.order[line.start[stop] : stop]), order=tuple(line.order), arcs=_arcs(line, stop)
+    )
     return run.step("weigh", f"The best cut of the first {stop}", text, _BEST, focus, quantities)
 
 
-def _cut(run: Run, line: _Line, arcs: Sequence[Arc]) -> Iterator[Step]:
+def _cut(run: Run, line: _Line) -> Iterator[Step]:
     """Yield each group of the shortest path, from the end of the line to its beginning."""
     number = len(line.order)
-    path = [number]
-    while path[-1] > 0:
-        path.append(line.start[path[-1]])
-    arcs = tuple(replace(arc, chosen=arc.stop in path and arc.start == line.start[arc.stop]) for arc in arcs)
+    path = _path(line, number)
+    arcs = tuple(replace(arc, chosen=arc.chosen and arc.stop in path) for arc in _arcs(line, number))
     row = [
         Quantity(f"best({place})", line.best[place], chosen=place in path)
         for place in range(number + 1)

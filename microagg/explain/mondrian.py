@@ -66,9 +66,8 @@ def _treat(run: Run, group: int, cut: str) -> Iterator[Step]:
             return
         yield _refuse(run, group, parts)
         rank = "next widest"
-    yield _keep(
-        run, group, f"no cut leaves {run.k} records on both sides" if max(widths) > 0 else "all its records are equal"
-    )
+    why = f"no cut leaves {run.k} records on both sides" if max(widths) > 0 else "all its records are equal"
+    yield _keep(run, group, why)
 
 
 def _widths(run: Run, members: Sequence[int]) -> list[float]:
@@ -103,11 +102,17 @@ def _parts(run: Run, members: Sequence[int], attribute: int, cut: str) -> _Parts
 
 def _weigh(run: Run, group: int, widths: Sequence[float], attribute: int, rank: str) -> Step:
     """Return the step that compares the widths of a set's attributes and chooses one."""
-    members, name = run.groups[group], run.attributes[attribute]
+    members = run.groups[group]
+    share = "all" if widths[attribute] == 1 else value(widths[attribute])
+    if len(widths) == 1:
+        text = f"In {run.braced(members)} the only attribute spans {share} of its range."
+    else:
+        name = run.attributes[attribute]
+        text = f"{name} is the {rank} attribute of {run.braced(members)}: it spans {share} of its range."
     return run.step(
         "weigh",
         f"The {rank} attribute",
-        f"{name} is the {rank} attribute of {run.braced(members)}: it spans {value(widths[attribute])} of its range.",
+        text,
         _WIDEST,
         Focus(group=group),
         [
@@ -125,11 +130,11 @@ def _width_formula(run: Run, members: Sequence[int], attribute: int, width: floa
 
 def _refuse(run: Run, group: int, parts: _Parts) -> Step:
     """Return the step that finds one of the parts too small."""
+    name, left, right = run.attributes[parts.attribute], len(parts.left), len(parts.right)
     return run.step(
         "look",
         "No cut here",
-        f"The median of {run.attributes[parts.attribute]} would leave {len(parts.left)} and {len(parts.right)} records: "
-        f"both parts need {run.k}.",
+        f"The median of {name} would leave {left} and {right} records, and both parts need {run.k}.",
         _MEDIAN,
         Focus(group=group, cut=_place(run, parts)),
         _sizes(run, parts),
@@ -149,7 +154,7 @@ def _cut(run: Run, group: int, parts: _Parts, cut: str) -> Step:
     return run.step(
         "cut",
         "A cut at the median",
-        f"{run.braced(parts.left)} go left, {rule}; {run.braced(parts.right)} go right.",
+        f"{run.braced(parts.left)} go left ({rule}), {run.braced(parts.right)} go right.",
         _CUT,
         Focus(group=group, cut=_place(run, parts)),
         _sizes(run, parts),

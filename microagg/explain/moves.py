@@ -1,5 +1,14 @@
 """The best move that begins with a record: to another group, in exchange for one of its records, or along three groups.
 
+For a record x, groups A, B, C of a, b, c records, and squared distances d(x, A) to a group's centroid:
+
+- x goes from A to B, if a > k. Gain a / (a - 1) · d(x, A) - b / (b + 1) · d(x, B).
+- x of A and y of B change places. Gain d(x, A) + d(y, B) - d(x, B) - d(y, A) + ‖x - y‖² · (1/a + 1/b).
+- x goes from A to B and y from B to C, if a > k. Gain a / (a - 1) · d(x, A) - d(x, B) + d(y, B) + ‖x - y‖² / b -
+  c / (c + 1) · d(y, C).
+
+The groups B that are tried are those nearest to x. Ties go to what is found first.
+
 Sources: the gains are Lemmas 1 and 2 of Mortazavi, Jalili & Gohargazi 2013 and the exchange of Späth 1980.
 """
 
@@ -10,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from microagg.explain.changing import LEAST_GAIN, Groups
+from microagg.explain.run import total
 
 # Where there is room for at most this many groups, all of them are tried for each record; else those of its neighbors.
 _FEW_GROUPS = 64
@@ -48,21 +58,21 @@ class Move(NamedTuple):
     @property
     def groups(self) -> list[int]:
         """A, B and, in a chain, C."""
-        third = [] if self.target in (None, self.own) else [self.target]
-        return [self.own, self.group, *(group for group in third if group is not None)]
+        third = [] if self.target is None or self.target == self.own else [self.target]
+        return [self.own, self.group, *third]
 
 
 def candidates(groups: Groups, record: int, width: int, without: int | None = None) -> Near:
-    """Return the groups that a record may go to, its own and ``without`` aside: (squared distance, group), nearest first.
+    """Return the groups that a record may go to, its own and ``without`` aside, nearest first, ``width`` at most.
 
-    There are ``width`` of them at most.
+    Each stands behind the squared distance of the record to its centroid.
     """
     aside = (groups.labels[record], without)
     if len(groups.members) <= _FEW_GROUPS:
         tried: Sequence[int] = [group for group, members in enumerate(groups.members) if members]
     else:
-        tried = list(dict.fromkeys(groups.labels[other] for other in groups.neighbors(record)))
-    found = [(groups.distance(record, group), group) for group in tried if group not in aside]
+        tried = list(dict.fromkeys(groups.labels[other] for other in groups.neighbors[record]))
+    found = [(groups.to_center[group][record], group) for group in tried if group not in aside]
     return sorted(found, key=lambda pair: pair[0])[:width]
 
 
@@ -71,9 +81,9 @@ def best_move(groups: Groups, x: int) -> Move | None:
     own = groups.labels[x]
     size = groups.size(own)
     near = candidates(groups, x, WIDTH)
-    growths = [groups.size(group) / (groups.size(group) + 1) * distance for distance, group in near]
+    growths = [groups.growth(group, distance) for distance, group in near]
     groups.least_growth[x] = min(growths, default=math.inf)
-    freed = size / (size - 1) * groups.to_center[x] if size > 1 else 0.0
+    freed = size / (size - 1) * groups.to_center[own][x] if size > 1 else 0.0
     best = Move(0.0, x, own, own)
     if size > groups.k:
         for (_, group), growth in zip(near, growths, strict=True):
@@ -86,9 +96,7 @@ def best_move(groups: Groups, x: int) -> Move | None:
     if size > groups.k:
         for distance, group in near[:_CHAIN_WIDTH]:
             best = _best_chain(groups, freed, group, distance, best)
-    around = 0.0
-    for group in best.groups:
-        around += groups.sses[group]
+    around = total(groups.sses[group] for group in best.groups)
     return best if best.gain > LEAST_GAIN * around + groups.least_gain else None
 
 
@@ -96,9 +104,10 @@ def _swaps(groups: Groups, x: int, group: int, distance: float) -> Iterator[tupl
     """Yield what each exchange of ``x`` with a record of ``group``, at ``distance`` from it, gains, and the record."""
     own = groups.labels[x]
     shares = 1.0 / groups.size(own) + 1.0 / groups.size(group)
-    base = groups.to_center[x] - distance
+    to_own, to_other, between = groups.to_center[own], groups.to_center[group], groups.between[x]
+    base = to_own[x] - distance
     for y in groups.members[group]:
-        yield base + groups.to_center[y] - groups.distance(y, own) + groups.between(y, x) * shares, y
+        yield base + to_other[y] - to_own[y] + between[y] * shares, y
 
 
 def _best_chain(groups: Groups, freed: float, group: int, distance: float, best: Move) -> Move:
@@ -108,11 +117,11 @@ def _best_chain(groups: Groups, freed: float, group: int, distance: float, best:
     """
     x, own = best.record, best.own
     for y in groups.members[group]:
-        gain = freed - distance + groups.to_center[y] + groups.between(y, x) / groups.size(group)
+        gain = freed - distance + groups.to_center[group][y] + groups.between[x][y] / groups.size(group)
         # y costs its next group about what it did when it was last examined: most chains need not be looked at.
         if gain - groups.least_growth[y] > best.gain:
             for to_target, target in candidates(groups, y, WIDTH, own):
-                rest = gain - groups.size(target) / (groups.size(target) + 1) * to_target
+                rest = gain - groups.growth(target, to_target)
                 if rest > best.gain:
                     best = Move(rest, x, own, group, y, target)
     return best

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
+
+import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.explain.run import make_run
@@ -60,7 +64,13 @@ def optimum(X: ArrayLike, k: int, seconds: float = SECONDS) -> Partition | None:
     >>> best.labels.tolist()
     [0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2]
     """
-    matrix = make_run(X, k).X
+    return _optimum(tuple(map(tuple, make_run(X, k).X.tolist())), k, seconds)
+
+
+# Remembered, as several parts of a page need it for the same records.
+@lru_cache(maxsize=64)
+def _optimum(rows: tuple[tuple[float, ...], ...], k: int, seconds: float) -> Partition | None:
+    matrix = np.array(rows)
     if not needs(matrix, k):
         return Partition(bounds.exact(matrix, k)[1], k)
     if len(matrix) > MOST_TO_PROVE:
@@ -70,3 +80,8 @@ def optimum(X: ArrayLike, k: int, seconds: float = SECONDS) -> Partition | None:
     program = bounds.LinearProgram(matrix, k)
     program.improve(seconds, lambda bound: bounds.gap(lowest, bound.sse) > _CLOSED)
     return found if bounds.gap(lowest, program.bound.sse) <= _CLOSED else None
+
+
+def same_loss(one: float, other: float) -> bool:
+    """Return whether two losses, or SSEs, are the same to within rounding and what proves an optimum."""
+    return math.isclose(one, other, rel_tol=_CLOSED)

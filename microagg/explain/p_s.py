@@ -54,12 +54,12 @@ def _begin(run: Run, seeds: list[int], look: int, begin: int) -> Iterator[Step]:
     )
     for seed in seeds:
         run.form([seed])
-    if len(seeds) == 1:
-        text = f"{run.name(seeds[0])} begins a group."
-    else:
+    title, text = "A group begins", f"{run.name(seeds[0])} begins a group."
+    if len(seeds) == 2:
+        title = "Two groups begin"
         text = f"{run.name(seeds[0])} and {run.name(seeds[1])} begin a group each, so neither can take in the other."
     group = len(run.groups) - len(seeds)
-    yield run.step("form", "The groups begin", text, begin, Focus(seed=seeds[0], group=group))
+    yield run.step("form", title, text, begin, Focus(seed=seeds[0], group=group))
 
 
 def _grow(run: Run, group: int, line: int) -> Iterator[Step]:

@@ -24,8 +24,8 @@ MOST_RECORDS = 300
 _MOST_NAMED = 12
 _FIRST_NAMED = 5
 
-# A sum over more attributes than this is not written out.
-_MOST_TERMS = 3
+#: A sum over more attributes than this is not written out.
+MOST_TERMS = 3
 
 # More candidates than these are not listed.
 _MOST_LISTED = 5
@@ -54,7 +54,7 @@ def least(costs: Sequence[float]) -> list[int]:
 def squares(a: Sequence[float], b: Sequence[float]) -> str:
     """Return the formula of a squared distance with the numbers put in: "(5 − 3)² = 4"."""
     squared = total((p - q) * (p - q) for p, q in zip(a, b, strict=True))
-    if len(a) > _MOST_TERMS:
+    if len(a) > MOST_TERMS:
         return f"the squares of {len(a)} differences: {value(squared)}"
     terms = (f"({value(p)} − {operand(q)})²" for p, q in zip(a, b, strict=True))
     return f"{' + '.join(terms)} = {value(squared)}"
@@ -62,7 +62,7 @@ def squares(a: Sequence[float], b: Sequence[float]) -> str:
 
 def sum_of(values: Sequence[float]) -> str:
     """Return the formula of a sum with the numbers put in: "2 + 3 = 5"."""
-    if len(values) > _MOST_TERMS:
+    if len(values) > MOST_TERMS:
         return f"the sum of {len(values)} values: {value(total(values))}"
     terms = " + ".join([value(values[0]), *map(operand, values[1:])])
     return terms if len(values) == 1 else f"{terms} = {value(total(values))}"
@@ -314,7 +314,7 @@ def make_run(X: ArrayLike, k: int, names: Sequence[str] | None = None, attribute
     matrix = _matrix(X)
     check_enough_records(len(matrix), check_k(k), "X")
     if names is None:
-        names = [f"{row[0]:g}" if len(row) == 1 else str(place) for place, row in enumerate(matrix.tolist())]
+        names = _values(matrix[:, 0].tolist()) if matrix.shape[1] == 1 else [str(place) for place in range(len(matrix))]
     elif len(names) != len(matrix):
         raise ParameterError(f"{len(names)} names for {len(matrix)} records: give one for each.")
     if attributes is None:
@@ -330,9 +330,19 @@ def _usual_names(number: int) -> Sequence[str]:
     return [f"attribute {place}" for place in range(1, number + 1)]
 
 
+def _values(numbers: Sequence[float]) -> list[str]:
+    """Return numbers with six significant digits, or as many as it takes to tell different ones apart."""
+    names: list[str] = []
+    for digits in range(6, 18):
+        names = [f"{number:.{digits}g}" for number in numbers]
+        if len(set(names)) >= len(set(numbers)):
+            break
+    return names
+
+
 def _matrix(X: ArrayLike) -> FloatArray:
     try:
-        matrix = np.asarray(X, dtype=np.float64)
+        matrix = np.asarray(X, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         raise DataError(
             "X is not a matrix of numbers: give a row for each record, a number for each attribute."

@@ -82,7 +82,7 @@ class Focus:
     order : tuple of int
         The records as they stand on the line that is cut, where the algorithm makes one.
     arcs : tuple of Arc
-        The possible groups that have been looked at so far.
+        The possible groups that have been looked at so far; where these are too many, the ones that matter now.
     """
 
     seed: int | None = None

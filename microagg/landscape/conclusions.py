@@ -11,7 +11,7 @@ from microagg.datasets import describe
 from microagg.landscape.compare import ALIKE, LESS_LOSS, LESS_TIME
 from microagg.landscape.measured import DATA, METHODS, title
 from microagg.registry import algorithm
-from microagg.words import listing
+from microagg.validation import listing
 
 # A mean difference below this, in percent, is called none.
 _SAME = 0.05

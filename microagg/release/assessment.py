@@ -13,6 +13,11 @@ from microagg.metrics.measure import Measure
 from microagg.validation import plain
 
 
+def in_quotes(name: Hashable) -> str:
+    """Return what sentences call an attribute."""
+    return repr(str(name))
+
+
 @dataclass(frozen=True)
 class Figure:
     """One measure of a release.

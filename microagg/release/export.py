@@ -13,7 +13,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.release.findings import Finding
 from microagg.schema import Schema
 from microagg.tables import read_table
-from microagg.validation import check_k, check_unique_columns, counted, listing, quoted
+from microagg.validation import check_k, check_unique_columns, counted, quoted
 
 
 def check_export(
@@ -126,6 +126,6 @@ def _written(column: Hashable, table: pd.DataFrame) -> Hashable | None:
 def _find(column: Hashable, table: pd.DataFrame, name: str) -> Hashable:
     written = _written(column, table)
     if written is None:
-        known = listing([repr(other) for other in table.columns])
+        known = quoted(table.columns)
         raise DataError(f"the file {name!r} has no column {column!r}: its columns are {known}. Write it again.")
     return written

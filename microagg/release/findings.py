@@ -16,7 +16,7 @@ from microagg.classes import Below, numbered
 from microagg.release import counting
 from microagg.release.counting import Rarity, Uniform
 from microagg.schema import ROLES, Schema
-from microagg.validation import IntArray, check_choice, counted, listing, plain, quoted
+from microagg.validation import MOST_NAMED, IntArray, check_choice, counted, listing, plain, quoted
 
 #: What a finding asks for: not to release the file as it is, to think about it, or nothing.
 LEVELS = ("stop", "warn", "ok")
@@ -333,8 +333,8 @@ def _determines_text(name: Hashable, found: Mapping[Hashable, bool], ordered: Se
     if found:
         pairs = [repr(plain(target)) + (" (one to one)" if both else "") for target, both in found.items()]
         says.append(
-            f"{plain(name)!r} determines {listing(pairs)}: who knows a record's value of {plain(name)!r} knows the "
-            f"original {quoted(list(found))}, whatever is released in its place."
+            f"{plain(name)!r} determines {listing(pairs, MOST_NAMED)}: who knows a record's value of {plain(name)!r} "
+            f"knows the original {quoted(list(found))}, whatever is released in its place."
         )
     if ordered:
         says.append(
@@ -454,7 +454,7 @@ def _alone(splitting: dict[Hashable, Below], names: Sequence[Hashable]) -> str:
     if not splitting:
         return " None of them does so alone."
     each = [f"{plain(name)!r} {count.records:,} ({count.unique:,} unique)" for name, count in splitting.items()]
-    return f" Each alone: {listing(each)}."
+    return f" Each alone: {listing(each, MOST_NAMED)}."
 
 
 def _records(count: Below, file: _File) -> str:

@@ -10,10 +10,10 @@ import pandas as pd
 from microagg.classes import coded, numbered
 from microagg.metrics import risk
 from microagg.progress import checkpoint
-from microagg.release.assessment import Figure
+from microagg.release.assessment import Figure, in_quotes
 from microagg.release.beside import WIDTH, Beside
 from microagg.validation import FloatArray, IntArray, counted
-from microagg.words import number, percent
+from microagg.words import number, percent, share
 
 #: Of so many confidential columns, and of so many that are neither, the first and the most telling ones, there are
 #: figures.
@@ -69,7 +69,7 @@ def outliers(beside: Beside) -> tuple[pd.DataFrame, str]:
     without = risk.leaving_out(X, beside.labels, found.rows)
     return table, (
         f"The {counted(most, 'record')} farthest from all others are found with a probability of "
-        f"{_share(float(found.probability.mean()))} on average, against {_share(linkage.share)} of all, and have "
+        f"{share(float(found.probability.mean()))} on average, against {share(linkage.share)} of all, and have "
         f"{percent(without.sse_share)} of what the groups lose: without them the loss would be "
         f"{percent(without.after)} in place of {percent(without.before)}."
     )
@@ -83,8 +83,8 @@ def _classes(before: IntArray, realized_k: int, n_shared: int, n: int) -> Iterat
         measures["max_reidentification"],
         1.0 / realized_k,
         "Who knows a person's true quasi-identifiers and nothing else picks the right record with a probability of at "
-        f"most {_share(1.0 / realized_k)} (1 in {realized_k:,}); in the original file, of up to "
-        f"{_share(1.0 / smallest)}.",
+        f"most {share(1.0 / realized_k)} (1 in {realized_k:,}); in the original file, of up to "
+        f"{share(1.0 / smallest)}.",
         1.0 / smallest,
     )
     alone, left = int(np.count_nonzero(before == 1)), n - n_shared
@@ -92,7 +92,7 @@ def _classes(before: IntArray, realized_k: int, n_shared: int, n: int) -> Iterat
         "risk",
         measures["uniqueness"],
         left / n,
-        f"{_records(left)} alone with {_its(left)} quasi-identifiers; in the original file, {_share(alone / n)} of the "
+        f"{_records(left)} alone with {_its(left)} quasi-identifiers; in the original file, {share(alone / n)} of the "
         "records are.",
         alone / n,
     )
@@ -112,8 +112,8 @@ def _population(sizes: IntArray, sampling_fraction: float) -> Figure:
         "risk",
         risk.MEASURES["population_uniques"],
         0.0,
-        f"Of the records of the original file about {_share(found.share)} would be alone in the whole population, of "
-        f"which the file is {_share(sampling_fraction)} ({_ESTIMATORS[found.estimator]}). In the release none is.",
+        f"Of the records of the original file about {share(found.share)} would be alone in the whole population, of "
+        f"which the file is {share(sampling_fraction)} ({_ESTIMATORS[found.estimator]}). In the release none is.",
         found.share,
     )
 
@@ -125,8 +125,8 @@ def _of_weighted(beside: Beside, known: tuple[Hashable, ...], weights: FloatArra
         risk.MEASURES["individual_risk"],
         found,
         "If a weight says how many persons a record stands for, whoever knows the true quasi-identifiers of all of "
-        f"them finds a record with a probability of {_share(found)} on average; in the original file, of "
-        f"{_share(was)}.",
+        f"them finds a record with a probability of {share(found)} on average; in the original file, of "
+        f"{share(was)}.",
         was,
     )
 
@@ -148,7 +148,7 @@ def _linkage(beside: Beside) -> Iterator[Figure]:
             risk.MEASURES[key],
             found.share,
             f"Who knows the true values and picks a released record nearest to them{those}{how} is right for "
-            f"{_share(found.share)} of the records{looked_up}; groups of {k:,} allow at most {_share(1.0 / k)}.",
+            f"{share(found.share)} of the records{looked_up}; groups of {k:,} allow at most {share(1.0 / k)}.",
             before=alike / beside.n,
             n=found.n if sample is not None else None,
         )
@@ -159,8 +159,8 @@ def _linkage(beside: Beside) -> Iterator[Figure]:
         "risk",
         risk.MEASURES["interval_disclosure_sd"],
         intervals.share,
-        f"{_share(intervals.share)} of the released values are within {WIDTH:g} standard deviations of the original, "
-        f"most of {_named(beside.names[worst])}: {_share(float(intervals.attributes[worst]))}.",
+        f"{share(intervals.share)} of the released values are within {WIDTH:g} standard deviations of the original, "
+        f"most of {in_quotes(beside.names[worst])}: {share(float(intervals.attributes[worst]))}.",
         1.0,
     )
 
@@ -174,7 +174,7 @@ def _homogeneity(name: Hashable, values: pd.Series, before: IntArray, after: Int
     found, was = (risk.homogeneity(values[present], classes[present]) for classes in (after, before))
     n = int(np.count_nonzero(present))
     sure = round(found.homogeneous * n)
-    called = _named(name)
+    called = in_quotes(name)
     yield Figure(
         "risk",
         risk.MEASURES["homogeneous"],
@@ -184,7 +184,7 @@ def _homogeneity(name: Hashable, values: pd.Series, before: IntArray, after: Int
             if not sure
             else f"Whoever finds the class of somebody learns the {called} of {counted(sure, 'record')} for certain"
         )
-        + f"; in the original file, of {_share(was.homogeneous)} of the records.",
+        + f"; in the original file, of {share(was.homogeneous)} of the records.",
         was.homogeneous,
         name,
     )
@@ -201,7 +201,7 @@ def _homogeneity(name: Hashable, values: pd.Series, before: IntArray, after: Int
         "risk",
         risk.MEASURES["alpha"],
         found.alpha,
-        f"One value of {called} has at most {_share(found.alpha)} of a class (α), and each class has at least "
+        f"One value of {called} has at most {share(found.alpha)} of a class (α), and each class has at least "
         f"{counted(found.distinct_l, 'distinct value')} (l), as diverse as {number(found.entropy_l)} that are equally "
         "frequent (entropy l).",
         was.alpha,
@@ -224,16 +224,8 @@ def _with_one_more(beside: Beside, known: tuple[Hashable, ...]) -> Iterator[Figu
             "risk",
             risk.MEASURES["uniqueness"],
             alone / n,
-            f"Who also knows {_named(name)}, {what}, finds {counted(alone, 'record')} alone and {few:,} in "
+            f"Who also knows {in_quotes(name)}, {what}, finds {counted(alone, 'record')} alone and {few:,} in "
             f"classes of fewer than {k:,}.",
             was[name].n_unique / n,
             name,
         )
-
-
-def _named(name: Hashable) -> str:
-    return repr(str(name))
-
-
-def _share(share: float) -> str:
-    return percent(100.0 * share)

@@ -12,9 +12,9 @@ from microagg.errors import DataError
 from microagg.metrics import utility
 from microagg.metrics.utility import Moments
 from microagg.progress import checkpoint
-from microagg.release.assessment import Figure
+from microagg.release.assessment import Figure, in_quotes
 from microagg.release.beside import Beside
-from microagg.words import percent
+from microagg.words import percent, share
 
 # What a figure of prediction says of the two models.
 _SCORES = {"R²": "of the variance is explained", "accuracy": "of the records are predicted rightly"}
@@ -30,7 +30,7 @@ def utilities(beside: Beside, target: Hashable | None, notes: list[str]) -> Iter
             measures["total_information_loss"],
             common.information_loss,
             f"The groups span {percent(common.information_loss)} of what records could differ by (Total-IL), most of "
-            f"it in {_named(name)}: {percent(most)}.",
+            f"it in {in_quotes(name)}: {percent(most)}.",
         )
     if report.loss is not None:
         least = report.loss.lower_bound
@@ -44,7 +44,7 @@ def utilities(beside: Beside, target: Hashable | None, notes: list[str]) -> Iter
             measures["information_loss"],
             report.loss.information_loss,
             f"The release loses {percent(report.loss.information_loss)} of the variance of the {what} "
-            f"(IL){floor}. Most is lost on {_named(name)}: {percent(most)}.",
+            f"(IL){floor}. Most is lost on {in_quotes(name)}: {percent(most)}.",
         )
     if beside.numbers:
         yield from _numbers(beside)
@@ -58,7 +58,7 @@ def utilities(beside: Beside, target: Hashable | None, notes: list[str]) -> Iter
             measures["pmse"],
             found.pmse,
             f"A model that is to tell released records from originals{sample} has a propensity-score error of "
-            f"{found.pmse:.2g}, {_share(found.share)} of the largest possible: with 0 it cannot tell them at all.",
+            f"{found.pmse:.2g}, {share(found.share)} of the largest possible: with 0 it cannot tell them at all.",
             n=found.n if found.n < beside.n else None,
         )
     except DataError as error:
@@ -121,12 +121,12 @@ def _numbers(beside: Beside) -> Iterator[Figure]:
         "utility",
         measures["variance_change"],
         found.variance_change,
-        f"The variance that changes most is that of {_named(beside.names[worst])}: it {way} by "
-        f"{_share(float(abs(ratios[worst] - 1.0)))}.",
+        f"The variance that changes most is that of {in_quotes(beside.names[worst])}: it {way} by "
+        f"{share(float(abs(ratios[worst] - 1.0)))}.",
     )
     yield _quantiles(beside, found)
     if found.correlations.largest is not None and found.correlations.pair is not None:
-        one, other = (_named(beside.names[j]) for j in found.correlations.pair)
+        one, other = (in_quotes(beside.names[j]) for j in found.correlations.pair)
         yield Figure(
             "utility",
             measures["correlation_change"],
@@ -139,7 +139,7 @@ def _numbers(beside: Beside) -> Iterator[Figure]:
             measures["eigenvalue_change"],
             found.eigenvalue_change,
             "The variances of the principal components change by "
-            f"{_share(found.eigenvalue_change)} of what they were, on average.",
+            f"{share(found.eigenvalue_change)} of what they were, on average.",
         )
 
 
@@ -150,8 +150,8 @@ def _quantiles(beside: Beside, found: Moments) -> Figure:
         "utility",
         utility.MEASURES["quantile_change"],
         found.quantile_change,
-        f"The quantile that changes most is that below which {_share(utility.LEVELS[int(level)])} of the records have "
-        f"their {_named(beside.names[int(worst)])}: by {found.quantile_change:.2g} standard deviations.",
+        f"The quantile that changes most is that below which {share(utility.LEVELS[int(level)])} of the records have "
+        f"their {in_quotes(beside.names[int(worst)])}: by {found.quantile_change:.2g} standard deviations.",
     )
 
 
@@ -165,7 +165,7 @@ def _distributions(beside: Beside) -> Iterator[Figure]:
             utility.MEASURES[key],
             found.value,
             f"The {distance} of an attribute's distribution from the original one is {found.value:.2g} on average and "
-            f"largest for {_named(found.names[worst])}: {found.attributes[worst]:.2g}.",
+            f"largest for {in_quotes(found.names[worst])}: {found.attributes[worst]:.2g}.",
         )
 
 
@@ -176,8 +176,8 @@ def _prediction(beside: Beside, target: Hashable, notes: list[str]) -> Iterator[
     scored = _SCORES[found.metric]
     if found.kept is None:
         notes.append(
-            f"From the quasi-identifiers {_named(target)} is not predicted better than by always saying the same, not "
-            "even by a model that has learned from the originals: no prediction was there to be kept."
+            f"From the quasi-identifiers {in_quotes(target)} is not predicted better than by always saying the same, "
+            "not even by a model that has learned from the originals: no prediction was there to be kept."
         )
         return
     looked_at = found.n_train + found.n_test
@@ -185,21 +185,13 @@ def _prediction(beside: Beside, target: Hashable, notes: list[str]) -> Iterator[
         "utility",
         utility.MEASURES["prediction"],
         found.kept,
-        f"Of originals that neither has seen, {_share(found.released)} {scored} by a model that has learned "
-        f"{_named(target)} from the release, {_share(found.original)} by one that has learned from the originals, and "
-        f"{_share(found.baseline)} by always saying the same.",
+        f"Of originals that neither has seen, {share(found.released)} {scored} by a model that has learned "
+        f"{in_quotes(target)} from the release, {share(found.original)} by one that has learned from the originals, "
+        f"and {share(found.baseline)} by always saying the same.",
         attribute=target,
         n=looked_at if looked_at < beside.n else None,
     )
 
 
 def _worst(beside: Beside, figures: Any) -> str:
-    return _named(beside.names[int(np.argmax(figures))])
-
-
-def _named(name: Hashable) -> str:
-    return repr(str(name))
-
-
-def _share(share: float) -> str:
-    return percent(100.0 * share)
+    return in_quotes(beside.names[int(np.argmax(figures))])

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from microagg.errors import DataError
 from microagg.tables.columns import BEYOND_DAYS, EXACT_DIGITS, FIRST_DAY
-from microagg.tables.notices import Notice
+from microagg.tables.notices import Notice, kept_as_text
 from microagg.validation import counted
 
 _Converted = tuple["pd.Series[Any]", list[Notice]]
@@ -191,7 +191,7 @@ def _decimals(column: Any, name: str) -> _Converted:
         for cell, number in zip(text, numbers, strict=True)
         if cell.is_valid and not _is_exact(column, cell, number)
     )
-    return _by_pandas(text), [_kept_as_text(column, name, "decimals with more digits than a float keeps", str(inexact))]
+    return _by_pandas(text), [_kept(column, name, "decimals with more digits than a float keeps", str(inexact))]
 
 
 def _prints_back(column: Any, numbers: Any) -> bool:
@@ -225,7 +225,7 @@ def _timestamps(column: Any, name: str, unit: str | None = None) -> _Converted:
         texts = [_times_as_text(chunk, unit or column.type.unit) for chunk in column.chunks]
         beyond = str(first if first < FIRST_DAY else last).replace("T", " ")
         what = "dates or times beyond the years 1 to 9999"
-        return _by_pandas(pa.chunked_array(texts)), [_kept_as_text(column, name, what, beyond)]
+        return _by_pandas(pa.chunked_array(texts)), [_kept(column, name, what, beyond)]
     if zone is None:
         return _by_numpy(column), []
     try:
@@ -326,12 +326,6 @@ def _extension(column: Any, name: str) -> _Converted:
     return series, [mine, *notices]
 
 
-def _kept_as_text(column: Any, name: str, what: str, example: str) -> Notice:
-    count = len(column) - column.null_count
-    return Notice(
-        "kept-as-text",
-        f"column {name!r} holds {what}, such as {example}: all its {counted(count, 'value')} are kept as text.",
-        column=name,
-        count=count,
-        example=example,
-    )
+def _kept(column: Any, name: str, what: str, example: str) -> Notice:
+    values = len(column) - column.null_count
+    return kept_as_text(name, what, example, values, values)

@@ -11,7 +11,7 @@ from pandas.api.types import infer_dtype, is_bool_dtype, is_complex_dtype, is_fl
 
 from microagg.errors import DataError
 from microagg.tables.checks import has_surrogates
-from microagg.tables.notices import Notice
+from microagg.tables.notices import Notice, kept_as_text
 from microagg.validation import counted
 
 #: Whole numbers beyond this have no exact place in a file whose numbers are all 64-bit floats.
@@ -102,16 +102,8 @@ def printable_dates(series: pd.Series[Any], name: str) -> tuple[pd.Series[Any], 
     cells = [None if no else str(moment).replace("T", " ") for moment, no in zip(moments, absent, strict=True)]
     text = pd.Series(cells, index=series.index, dtype=pd.Series(["text"]).dtype)
     example = str(cells[int(beyond[0])])
-    return text, [
-        Notice(
-            "kept-as-text",
-            f"column {name!r} holds {counted(len(beyond), 'date')} beyond the years 1 to 9999, such as {example}: all "
-            f"its {counted(int((~absent).sum()), 'value')} are kept as text.",
-            column=name,
-            count=len(beyond),
-            example=example,
-        )
-    ]
+    what = f"{counted(len(beyond), 'date')} beyond the years 1 to 9999"
+    return text, [kept_as_text(name, what, example, int((~absent).sum()), len(beyond))]
 
 
 def is_midnight(series: pd.Series[Any]) -> bool:

@@ -13,7 +13,7 @@ from microagg.tables.checks import MISSING, check_cells, refuse_no_records
 from microagg.tables.ends import is_total, leave_out_last
 from microagg.tables.excel_cells import Rows, letters_of
 from microagg.tables.notices import Notice, Offer, UnreadableError
-from microagg.validation import counted, listing, shortened
+from microagg.validation import counted, listing, quoted, shortened
 
 # How many rows are looked at to tell titles and units from names and records, and how many at the end.
 _LOOKED_AT, _AT_END = 50, 10
@@ -118,7 +118,7 @@ def notices_of(rows: Rows, table: Table, names: Mapping[int, str], *, units_row:
     boxes = rows.survey.hidden_columns
     unseen = [name for number, name in names.items() if any(left <= number <= right for left, right in boxes)]
     if unseen:
-        text = f"Hidden in the file, and read like the others: {listing(list(map(repr, unseen)))}."
+        text = f"Hidden in the file, and read like the others: {quoted(unseen)}."
         yield Notice("hidden-columns", text, "", len(unseen), unseen[0])
 
 

@@ -21,7 +21,6 @@ ICON = str(ASSETS / "icon.svg")
 
 Kind = Literal["primary", "secondary", "tertiary"]
 
-# The page that a button leads to: pages cannot be changed from within what the button calls.
 _NEXT = "next_page"
 
 _tab = st.components.v2.component("tab", js=(ASSETS / "tab.js").read_text(encoding="utf-8"), isolate_styles=False)
@@ -86,6 +85,20 @@ def in_tab(page: StreamlitPage, *, began: bool) -> None:
     _tab(data={"page": page.title, "began": began, "address": urlencode(state.to_query(), doseq=True)}, key="tab")
 
 
+def lead_to(name: str) -> None:
+    """Have the next run go to a page: from within what a button calls pages cannot be changed."""
+    st.session_state[_NEXT] = name
+
+
+def follow(page: StreamlitPage) -> None:
+    """Go where :func:`lead_to` leads, if ``page`` is another one."""
+    # It is kept until the page is there: where a job is being watched, a run may end before it has changed the page.
+    name = st.session_state.get(_NEXT)
+    if name is not None and PAGES[name][1] != page.title:
+        go(name)
+    st.session_state.pop(_NEXT, None)
+
+
 def run(page: StreamlitPage) -> None:
     """Run ``page`` so that its guard lets it pass."""
     st.session_state["_via_app"] = True
@@ -108,8 +121,6 @@ def show(body: Callable[[], None]) -> None:
     if not st.session_state.pop("_via_app", False):
         navigation()
         st.rerun()
-    if name := st.session_state.pop(_NEXT, None):
-        go(name)
     state.say_problems()
     try:
         body()
@@ -127,7 +138,7 @@ def button(label: str, name: str, choose: Callable[[], None], *, kind: Kind = "t
 
     def leave() -> None:
         choose()
-        st.session_state[_NEXT] = name
+        lead_to(name)
 
     st.button(escape_markdown(label), type=kind, on_click=leave)
 

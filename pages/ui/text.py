@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from microagg.records import Attribute
-from microagg.validation import shortened
-from microagg.words import gap_in_words, listing, number, percent
+from microagg.validation import listing, shortened
+from microagg.words import gap_in_words, number, percent
 
 __all__ = [
     "count",

@@ -5,6 +5,6 @@
 """
 
 from microagg.explain.player.html import animation, page, script, style
-from microagg.explain.player.scene import Watched, scene
+from microagg.explain.player.scene import Watched, records, scene
 
-__all__ = ["Watched", "animation", "page", "scene", "script", "style"]
+__all__ = ["Watched", "animation", "page", "records", "scene", "script", "style"]

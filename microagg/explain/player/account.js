@@ -25,7 +25,7 @@ class Graph {
     const path = (arc) => `M${x(arc[0])} ${top}Q${(x(arc[0]) + x(arc[1])) / 2} ${top + 2 * depth(arc)} ${x(arc[1])} ${top}`;
     const before = new Map([...arcs.values()].filter((arc) => arc[3]).map((arc) => [arc[1], arc])), bold = [];
     for (let node = Math.max(0, ...before.keys()); before.has(node); node = before.get(node)[0]) bold.push(before.get(node));
-    const named = cell >= 9 * Math.max(0, ...order.map((i) => this.records.names[i].length)) + 4;
+    const named = cell >= 8.5 * Math.max(0, ...order.map((i) => this.records.names[i].length)) + 2;
     this.svg.setAttribute("viewBox", `0 0 ${width} 170`);
     this.svg.setAttribute("width", width);
     this.svg.setAttribute("height", 170);
@@ -74,7 +74,7 @@ class Account {
   show(step) {
     this.title.textContent = step.title;
     this.says.textContent = step.text;
-    this.showBars(step.quantities);
+    this.showBars(step.quantities, step.quantities.length > 1 && step.quantities.some((each) => each.chosen) && step.kind !== "move");
     this.lines.forEach((line, i) => (i === step.line ? line.setAttribute("aria-current", "step") : line.removeAttribute("aria-current")));
     this.follow();
   }
@@ -84,12 +84,13 @@ class Account {
     if (line && this.code.open && this.list.scrollHeight > this.list.clientHeight) this.list.scrollTop = line.offsetTop - this.list.clientHeight / 2 + line.offsetHeight / 2;
   }
 
-  showBars(quantities) {
+  /** Show quantities, as bars where they are compared: where one of several decides. */
+  showBars(quantities, compared) {
     const place = quantities.findIndex((each) => each.chosen), drawn = quantities.slice(0, MOST_BARS);
     if (place >= MOST_BARS) drawn[MOST_BARS - 1] = quantities[place];
     const values = quantities.map((each) => each.value), [shares, scale] = lengths(drawn.map((each) => each.value));
     const rows = drawn.map((each, i) => {
-      const compared = quantities.length > 1, chosen = each.chosen && compared;
+      const chosen = each.chosen && compared;
       const bar = compared ? html("div", { class: "mg-bar" }, html("i")) : null;
       if (bar) bar.firstChild.style.width = `${100 * shares[i]}%`;
       return html("div", { class: chosen ? "mg-quantity mg-chosen" : "mg-quantity" },
@@ -97,7 +98,7 @@ class Account {
         bar, each.formula ? html("p", { class: "mg-formula" }, each.formula) : null);
     });
     const more = quantities.length - drawn.length;
-    const notes = [more > 0 ? `${more} more are not drawn.` : "", scale].filter(Boolean).join(" ");
+    const notes = [more > 0 ? `${more} more are not drawn.` : "", compared ? scale : ""].filter(Boolean).join(" ");
     this.bars.replaceChildren(...rows, ...(notes ? [html("p", { class: "mg-small" }, notes)] : []));
   }
 

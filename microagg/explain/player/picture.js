@@ -19,6 +19,10 @@ const html = (tag, attributes = {}, ...children) => append(document.createElemen
 const svg = (tag, attributes = {}, ...children) => append(document.createElementNS(SVG, tag), attributes, children);
 
 const CORNERS = Array.from({ length: 12 }, (_, i) => [Math.cos((i * Math.PI) / 6), Math.sin((i * Math.PI) / 6)]);
+// Where a label stands beside a point: right, left, below, above, and aslant.
+const PLACES = [
+  [14, 5, "start"], [-14, 5, "end"], [0, 27, "middle"], [0, -15, "middle"], [8, 25, "start"], [8, -12, "start"], [-8, 25, "end"], [-8, -12, "end"],
+];
 const color = (group) => COLORS[group % COLORS.length];
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 const mean = (numbers) => sum(numbers) / numbers.length;
@@ -157,7 +161,7 @@ class Picture {
     const has = (part) => this.steps.some(part);
     this.pointAt = has((step) => step.point) ? 16 : null;
     this.radiusAt = has((step) => step.radius !== null || step.lines.length) ? (this.pointAt === null ? 16 : 50) : null;
-    const above = (this.radiusAt ?? this.pointAt ?? 0) + 14;
+    const above = Math.max((this.radiusAt ?? this.pointAt ?? 0) + 14, has((step) => step.cut) ? 30 : 0);
     const tops = this.inside ? 0 : 22;
     this.base = above + tops + Math.max(...ups) + 2 * this.r + 4;
     this.px = this.records.x.map(this.toX);
@@ -181,7 +185,7 @@ class Picture {
 
   layPlane(width, low, high) {
     const ys = this.records.y, bottom = Math.min(...ys), top = Math.max(...ys), r = this.r;
-    const margin = { left: 52 + r, right: 14 + r, top: 14 + r, bottom: 54 + r };
+    const margin = { left: 52 + r, right: 14 + r, top: (this.steps.some((step) => step.cut) ? 30 : 14) + r, bottom: 54 + r };
     this.height = Math.round(Math.max(250, Math.min(0.7 * width, 380)));
     const room = [width - margin.left - margin.right, this.height - margin.top - margin.bottom];
     const spread = [high - low, top - bottom], fits = spread.map((each, i) => (each > 0 ? room[i] / each : Infinity));
@@ -219,7 +223,7 @@ class Picture {
     for (const [x, text] of ticks(this.domain[0], this.domain[1], Math.max(2, this.width / 110))) {
       made.append(svg("path", { d: `M${this.toX(x)} ${at}v6` }), svg("text", { x: this.within(this.toX(x), text), y: at + 21, "text-anchor": "middle" }, text));
     }
-    made.append(svg("text", { class: "mg-title", x: (left + right) / 2, y: at + 40, "text-anchor": "middle" }, short(xTitle, Math.floor(this.width / 9))));
+    made.append(svg("text", { class: "mg-title", x: (left + right) / 2, y: at + 40, "text-anchor": "middle" }, short(xTitle, Math.floor(this.width / 7.7))));
     if (this.line) {
       // Records that are drawn above each other: here is where they lie.
       made.append(svg("path", { class: "mg-where", d: this.px.map((x) => `M${x} ${at}v-7`).join("") }));
@@ -230,7 +234,7 @@ class Picture {
       made.append(svg("path", { d: `M${left} ${this.toY(y)}h-6` }), svg("text", { x: left - 9, y: this.toY(y) + 5, "text-anchor": "end" }, text));
     }
     const middle = (this.frame[1] + at) / 2;
-    made.append(svg("text", { class: "mg-title", transform: `translate(14 ${middle}) rotate(-90)`, "text-anchor": "middle" }, short(yTitle, 40)));
+    made.append(svg("text", { class: "mg-title", transform: `translate(14 ${middle}) rotate(-90)`, "text-anchor": "middle" }, short(yTitle, Math.floor(this.height / 8))));
     return made;
   }
 
@@ -239,7 +243,7 @@ class Picture {
     const taken = this.boxes;
     const free = (box) => box[0] >= 0 && box[2] <= this.width && box[1] >= 0 && taken.every((b) => b[2] <= box[0] || b[0] >= box[2] || b[3] <= box[1] || b[1] >= box[3]);
     this.records.names.forEach((name, i) => {
-      const text = short(name), wide = 8 * text.length + 2, x = this.px[i], y = this.py[i], away = this.r + 4;
+      const text = short(name), wide = 8 * text.length + 2, x = this.px[i], y = this.py[i], away = this.r + 9;
       const places = [[x + away, y, "start"], [x - away, y, "end"], [x, y - away - 8, "middle"], [x, y + away + 8, "middle"]];
       for (const [at, height, anchor] of this.line ? [places[2]] : places) {
         const from = anchor === "start" ? at : anchor === "end" ? at - wide : at - wide / 2, box = [from, height - 9, from + wide, height + 9];
@@ -352,7 +356,7 @@ class Picture {
     this.showPoint(step, under);
     if (step.radius && seed !== null) this.showRadius(step.radius, seed, over, under);
     for (const [a, b, text] of step.lines) this.showLine(a, b, text, over);
-    if (step.cut) this.showCut(step.cut, over);
+    if (step.cut) this.showCut(step.cut, over, under);
     if (seed !== null) {
       over.push(svg("circle", { class: "mg-seed", cx: x, cy: y, r: this.r + 5 }));
       if (!this.named.has(seed)) over.push(this.nameOf(seed));
@@ -366,11 +370,11 @@ class Picture {
     this.pointer.setAttribute("visibility", seen ? "visible" : "hidden");
     if (!seen) return;
     const x = this.toX(step.point[0]), y = this.line ? this.pointAt : this.toY(step.point[1]);
-    const left = !this.clear(x, y, step.measured) && (this.line || this.clear(x - 28 - step.measured.length * 8.8, y, step.measured));
+    const [dx, dy, anchor] = this.line ? (x > this.width * 0.62 ? PLACES[1] : PLACES[0]) : PLACES.find((place) => this.clear(x, y, step.measured, place)) || PLACES[0];
     this.pointer.replaceChildren(
       ...(this.line ? [svg("path", { class: "mg-stem", d: `M0 8V${this.axisAt - y}` })] : []),
       svg("path", { class: "mg-cross", d: "M-7 -7L7 7M-7 7L7 -7" }),
-      svg("text", { class: "mg-label", x: left ? -14 : 14, y: 5, "text-anchor": left ? "end" : "start" }, step.measured),
+      svg("text", { class: "mg-label", x: dx, y: dy, "text-anchor": anchor }, step.measured),
     );
     this.pointer.style.transform = `translate(${x}px, ${y}px)`;
     if (step.seed === null) return;
@@ -378,10 +382,10 @@ class Picture {
     under.push(svg("path", { class: "mg-distance", d: this.line ? `M${sx} ${sy}V${y + 18}H${x}` : `M${sx} ${sy}L${x} ${y}` }));
   }
 
-  /** Tell whether a text to the right of a point lies within the picture and covers no name. */
-  clear(x, y, text) {
-    const right = x + 14 + text.length * 8.8;
-    return x > 0 && right < this.width && (this.line || this.boxes.every((box) => box[2] <= x + 14 || box[0] >= right || box[3] <= y - 8 || box[1] >= y + 8));
+  /** Tell whether a text at a place beside a point lies within the picture and covers no record and no name. */
+  clear(x, y, text, [dx, dy, anchor]) {
+    const wide = text.length * 8.8, left = x + dx - { start: 0, middle: wide / 2, end: wide }[anchor], middle = y + dy - 5;
+    return left > 0 && left + wide < this.width && middle > 10 && this.boxes.every((box) => box[2] <= left || box[0] >= left + wide || box[3] <= middle - 8 || box[1] >= middle + 8);
   }
 
   showRadius(radius, seed, over, under) {
@@ -411,10 +415,10 @@ class Picture {
     over.push(svg("path", { class: "mg-line", d: `M${x0} ${y0 - this.r}Q${middle} ${2 * up - ends} ${x1} ${y1 - this.r}` }), this.label(middle, up - 5, text));
   }
 
-  showCut({ axis, at, text }, over) {
+  showCut({ axis, at, text }, over, under) {
     const across = axis === "x", where = across ? this.toX(at) : this.toY(at);
-    const [top, bottom] = this.line ? [4, this.axisAt] : [this.frame[1], this.frame[3]];
-    over.push(svg("path", { class: "mg-cut", d: across ? `M${where} ${top}V${bottom}` : `M${this.frame[0]} ${where}H${this.frame[2]}` }));
-    over.push(across ? this.label(where, top + 14, `cut at ${text}`) : this.label(this.frame[2] - 4, where - 6, `cut at ${text}`, "end"));
+    const [top, bottom] = [20, this.line ? this.axisAt : this.frame[3]];
+    under.push(svg("path", { class: "mg-cut", d: across ? `M${where} ${top}V${bottom}` : `M${this.frame[0]} ${where}H${this.frame[2]}` }));
+    over.push(across ? this.label(where, top - 6, `cut at ${text}`) : this.label(this.frame[2] - 4, where - 6, `cut at ${text}`, "end"));
   }
 }

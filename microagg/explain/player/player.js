@@ -1,6 +1,6 @@
 // The player: pictures and accounts of one or two runs, the controls, the keys; and how a page or Streamlit shows it.
 
-const SPEEDS = [0.5, 1, 2, 4], BEAT = 2000, TELL_AFTER = 400, NARROW = 700, MOST_MARKS = 120;
+const SPEEDS = [0.5, 1, 2, 4], BEAT = 2000, TELL_AFTER = 400, NARROW = 700, MARKS_APART = 7;
 const KEYS = ["Space plays and pauses", "← → one step", "Home and End", "D first difference", "+ − speed"];
 
 // Drawn, as not every font has such signs.
@@ -77,7 +77,10 @@ function legend(scene) {
   const marks = [
     [true, "a record in no group yet", svg("g", { class: "mg-record" }, svg("path", { d: outline(-1, 7) }))],
     [steps.some((step) => step.seed !== null), "the record at hand", svg("circle", { class: "mg-seed", r: 8 })],
-    [steps.some((step) => step.candidates.length), "nearest to it", svg("circle", { class: "mg-candidate", r: 8 })],
+    [steps.some((step) => step.candidates.length), "a candidate for its group", svg("circle", { class: "mg-candidate", r: 8 })],
+    [!line && steps.some((step) => step.radius && step.seed !== null), "as far as the farthest candidate", svg("circle", { class: "mg-radius", r: 8 })],
+    [!line && steps.some((step) => step.order?.length), "order of the records", svg("path", { class: "mg-order", d: "M-10 4L-2 -4L4 4L10 -4" })],
+    [steps.some((step) => step.cut), "cut", svg("path", { class: "mg-cut", d: "M0 -10V10" })],
     [true, "centroid of a group", line ? svg("path", { class: "mg-centroid", d: "M0 -6L8 7H-8Z" }) : svg("path", { class: "mg-plus", d: "M-7 0H7M0 -7V7" })],
     [steps.some((step) => step.point && step.seed !== null), "distance that is measured", svg("path", { class: "mg-distance", d: "M-10 0H10" })],
     [steps.some((step) => step.lines.length), "two records compared", svg("path", { class: "mg-line", d: line ? "M-9 5Q0 -11 9 5" : "M-9 5L9 -5" })],
@@ -143,7 +146,7 @@ class Player {
       made.style.left = `calc(9px + ${this.last ? t / this.last : 0} * (100% - 18px))`;
       return made;
     };
-    return html("div", { class: "mg-marks", "aria-hidden": "true" }, ...(changes.length > MOST_MARKS ? [] : changes.map((t) => mark(t, "mg-round"))), differ === null ? null : mark(differ, "mg-apart"));
+    return html("div", { class: "mg-marks", "aria-hidden": "true" }, ...(changes.length * MARKS_APART > this.root.clientWidth ? [] : changes.map((t) => mark(t, "mg-round"))), differ === null ? null : mark(differ, "mg-apart"));
   }
 
   key(event) {
@@ -188,8 +191,9 @@ class Player {
   wait() {
     clearTimeout(this.beat);
     this.beat = setTimeout(() => {
+      if (!this.root.isConnected) return this.remove();
       this.show(this.at + 1, false);
-      if (this.at === this.last) this.pause(); else this.wait();
+      return this.at === this.last ? this.pause() : this.wait();
     }, BEAT / this.speed);
   }
 
@@ -203,9 +207,9 @@ class Player {
   }
 
   /** Go to a tick because somebody wants to. */
-  jump(tick) {
+  jump(tick, tell = true) {
     if (this.playing) this.pause(false);
-    this.show(tick, true);
+    this.show(tick, tell);
   }
 
   show(tick, tell) {
@@ -252,23 +256,26 @@ const players = new WeakMap();
 
 /** The same as a component of Streamlit: `data` is the scene; what is drawn stays while only `at` changes. */
 export default function ({ data, parentElement, setStateValue }) {
-  const known = players.get(parentElement), { at, ...drawn } = data, sign = JSON.stringify(drawn);
-  const told = { at };
-  const onTick = (tick) => {
-    told.at = tick;
-    setStateValue("tick", tick);
-  };
+  const { at, ...drawn } = data, sign = JSON.stringify(drawn);
+  let known = players.get(parentElement);
   if (known?.sign === sign) {
-    // The address answers with the tick that it was told.
-    if (at !== known.told.at && !known.player.playing) known.player.show(at, false);
-    known.told.at = at;
-    return undefined;
+    // The page answers with the ticks that it was told, maybe late; any other is one that somebody asks for.
+    const place = known.told.indexOf(at);
+    if (place >= 0) known.told.splice(0, place + 1);
+    else if (at !== known.at) known.player.jump(at, false);
+    known.at = at;
+    return;
   }
   const { playing = false, speed = 1 } = known?.player ?? {};
   known?.player.remove();
-  const player = mount(parentElement, data, { onTick, at });
-  player.quicken(speed);
-  if (playing) player.start();
-  players.set(parentElement, { player, sign, told });
-  return undefined;
+  known = { sign, at, told: [] };
+  known.player = mount(parentElement, data, {
+    onTick: (tick) => {
+      known.told.push(tick);
+      setStateValue("tick", tick);
+    },
+  });
+  known.player.quicken(speed);
+  if (playing) known.player.start();
+  players.set(parentElement, known);
 }

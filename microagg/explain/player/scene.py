@@ -58,8 +58,8 @@ def scene(
     """Return what the player draws, as dictionaries, lists, texts and finite numbers that JSON can hold.
 
     Two attributes are drawn as they are, one on a line. Of more the records' principal components are drawn, and the
-    title of the first axis says which share of the variance they hold; radii and cuts, which the plane cannot show,
-    are left out then, and lengths are those in all attributes.
+    titles of the axes say which share of the variance they hold; radii and cuts, which the plane cannot show, are left
+    out then, and lengths are those in all attributes.
 
     Parameters
     ----------
@@ -91,21 +91,9 @@ def scene(
     watched = [Watched(*run) for run in runs]
     _check(matrix, watched, names, attributes, says)
     frame = _Frame(matrix, attributes)
-    steps = [run.steps for run in watched]
-    ticks: list[tuple[int, ...]]
-    if len(steps) == 2:
-        pairs = lockstep(*steps)
-        ticks, differ = [*pairs], first_difference(*steps, pairs)
-    else:
-        ticks, differ = [(place,) for place in range(len(steps[0]))], None
+    ticks, differ = _ticks([run.steps for run in watched])
     return {
-        "records": {
-            "names": list(names),
-            "x": frame.x,
-            "y": frame.y,
-            "labels": frame.labels,
-            "says": list(says) if says is not None else _values(matrix, names, attributes),
-        },
+        "records": frame.records(names, says),
         "k": k,
         "sides": [
             {
@@ -116,11 +104,25 @@ def scene(
             }
             for run in watched
         ],
-        "ticks": [list(tick) for tick in ticks],
+        "ticks": ticks,
         "differ": differ,
         "optimum": None if optimum is None else _best(frame, optimum),
         "at": min(max(at, 0), len(ticks) - 1),
     }
+
+
+def records(X: FloatArray, names: Sequence[str], attributes: Sequence[str]) -> dict[str, Any]:
+    """Return the part of :func:`scene` that says where each record is drawn, and how it is called."""
+    return _Frame(X, attributes).records(names, None)
+
+
+def _ticks(runs: Sequence[Sequence[Step]]) -> tuple[list[list[int]], int | None]:
+    """Return which steps are seen together, and where the groups of two runs first differ."""
+    if len(runs) == 1:
+        return [[place] for place in range(len(runs[0]))], None
+    first, second = runs
+    pairs = lockstep(first, second)
+    return [list(pair) for pair in pairs], first_difference(first, second, pairs)
 
 
 def _check(
@@ -148,21 +150,31 @@ class _Frame:
     """Where records and points lie in the picture, and what their groups lose."""
 
     def __init__(self, X: FloatArray, attributes: Sequence[str]) -> None:
-        self.X, self._sst = X, loss.sst(X)
+        self.X, self._sst, self._attributes = X, loss.sst(X), attributes
         self._losses: dict[tuple[int, ...], float] = {}
         self._weights: FloatArray | None = None
-        plane = X
+        plane: FloatArray = X
         self.labels: list[str | None] = [*attributes[:2], None][:2]
         if X.shape[1] > 2:
             components = principal_components(X)
             plane, shares = components.points, components.shares
             self._low, self._center, deviations = centered(X)
             # Centroids lie among the records, so any weights by which the records become their points do.
-            self._weights = np.linalg.lstsq(deviations, plane, rcond=None)[0]
-            held = f"{100 * min(shares.sum(), 1.0):.0f} % of the variance"
-            self.labels = [f"First principal component (both: {held})", "Second principal component"]
+            self._weights = np.asarray(np.linalg.lstsq(deviations, plane, rcond=None)[0], dtype=np.float64)
+            first, second = (f"{100 * min(share, 1.0):.0f} %" for share in shares.tolist())
+            self.labels = [f"Principal component 1 ({first} of variance)", f"Principal component 2 ({second})"]
         self.x: list[float] = plane[:, 0].tolist()
         self.y: list[float] | None = None if X.shape[1] == 1 else plane[:, 1].tolist()
+
+    def records(self, names: Sequence[str], says: Sequence[str] | None) -> dict[str, Any]:
+        """Return where each record is drawn, what it is called, and what is said of it."""
+        return {
+            "names": list(names),
+            "x": self.x,
+            "y": self.y,
+            "labels": self.labels,
+            "says": list(says) if says is not None else _values(self.X, names, self._attributes),
+        }
 
     @property
     def exact(self) -> bool:

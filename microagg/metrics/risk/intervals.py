@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg.errors import ParameterError
-from microagg.metrics.risk.checks import paired
-from microagg.validation import FloatArray, check_choice, is_real
+from microagg.validation import FloatArray, check_choice, check_pair, is_real
 
 #: What the width of an interval is measured in; see :func:`interval_disclosure`.
 WIDTHS = ("rank", "sd")
@@ -69,7 +68,7 @@ def interval_disclosure(X: ArrayLike, released: ArrayLike, width: float, by: str
     ParameterError
         If the width or what it is measured in is out of its bounds.
     """
-    original, masked = paired(X, released)
+    original, masked = check_pair(X, released)
     check_choice("by", by, WIDTHS)
     _check_width(width, by)
     within = _within_ranks if by == "rank" else _within_deviations

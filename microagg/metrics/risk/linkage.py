@@ -15,10 +15,10 @@ from microagg.classes import combined
 from microagg.errors import ParameterError
 from microagg.kernels import threads
 from microagg.kernels.neighbors.kd_tree import Tree, make_tree
-from microagg.metrics.risk.checks import check_attributes, paired
+from microagg.metrics.risk.checks import check_attributes
 from microagg.metrics.risk.nearest import count_as_near
 from microagg.progress import checkpoint
-from microagg.validation import FloatArray, IntArray, check_choice, is_whole
+from microagg.validation import FloatArray, IntArray, check_choice, check_pair, is_whole
 
 #: How distances are measured; see :func:`record_linkage`.
 DISTANCES = ("euclidean", "mahalanobis")
@@ -108,7 +108,7 @@ def record_linkage(
     ParameterError
         If another parameter is out of its bounds.
     """
-    original, masked = paired(X, released)
+    original, masked = check_pair(X, released)
     check_choice("distance", distance, DISTANCES)
     if attributes is not None:
         chosen = check_attributes(attributes, original.shape[1])

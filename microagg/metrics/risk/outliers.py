@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 from microagg.errors import ParameterError
 from microagg.metrics.losing import record_shares
 from microagg.metrics.loss import information_loss
-from microagg.metrics.risk.checks import paired
 from microagg.metrics.risk.linkage import Linkage, record_linkage
 from microagg.partition import canonical_labels
-from microagg.validation import FloatArray, IntArray, check_choice, check_finite, check_matrix, is_whole
+from microagg.validation import FloatArray, IntArray, check_choice, check_finite, check_matrix, check_pair, is_whole
 
 #: What records can be ranked by; see :func:`records_at_risk`.
 RANKINGS = ("linkage", "outlyingness")
@@ -114,7 +113,7 @@ def records_at_risk(
     ParameterError
         If another parameter is out of its bounds.
     """
-    original, masked = paired(X, released)
+    original, masked = check_pair(X, released)
     check_choice("by", by, RANKINGS)
     if not is_whole(most) or most < 1:
         raise ParameterError(f"most must be a whole number of at least 1, not {most!r}.")

@@ -14,7 +14,6 @@ from pandas.api.types import is_bool_dtype, is_complex_dtype, is_integer_dtype, 
 
 from microagg import dates
 from microagg.errors import DataError
-from microagg.metrics.utility.pairs import check_pair
 from microagg.taxonomy import category
 from microagg.validation import (
     FloatArray,
@@ -23,6 +22,7 @@ from microagg.validation import (
     check_columns,
     check_finite,
     check_frame,
+    check_pair,
     check_present,
     factorized,
 )

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from microagg.errors import DataError
 from microagg.scaling import centered
-from microagg.validation import FloatArray, attribute_name, check_finite, check_matrix
+from microagg.validation import FloatArray, attribute_name, check_finite, check_matrix, check_pair
 
 # What a released value of a constant attribute may differ from the original one by rounding, as a share of it.
 _ROUNDING = 1e-9
@@ -73,19 +73,6 @@ class Pair:
         return float(values[self.varies].mean()) if self.varies.any() else 0.0
 
 
-def check_pair(
-    before: ArrayLike, after: ArrayLike, *, matched: bool = True, names: Sequence[Any] | None = None
-) -> tuple[FloatArray, FloatArray]:
-    """Return both tables as float arrays, shape (n, d) and (m, d); see :meth:`Pair.of` for what is refused."""
-    X, released = _table(before, "the originals", names), _table(after, "the release", names)
-    if X.shape[1] != released.shape[1] or (matched and len(X) != len(released)):
-        raise DataError(
-            f"the originals have the shape {X.shape}, the release has {released.shape}: pass the same attributes"
-            f"{' of the same records, in the same order' if matched else ' of both'}."
-        )
-    return X, released
-
-
 def check_weights(weights: ArrayLike | None, n: int) -> FloatArray | None:
     """Return the weights of ``n`` records as floats; None where there are none.
 
@@ -125,17 +112,6 @@ def means_and_deviations(X: FloatArray, weights: FloatArray | None = None) -> tu
     squares = np.square(deviations)
     variance = squares.mean(axis=0) if weights is None else np.average(squares, axis=0, weights=weights)
     return np.where(constant, low, low + center), np.sqrt(variance), deviations
-
-
-def _table(given: ArrayLike, whose: str, names: Sequence[Any] | None) -> FloatArray:
-    try:
-        data = check_matrix(given)
-        if len(data) == 0:
-            raise DataError("there are no records.")
-        check_finite(data, names)
-    except DataError as error:
-        raise DataError(f"in {whose}: {error}") from None
-    return data
 
 
 def _check_constant(

@@ -9,8 +9,7 @@ from microagg.numerals import COMMA, POINT
 from microagg.registry import algorithm
 from microagg.release import recipe as recipes
 from microagg.release.report import Report
-from microagg.validation import counted, quoted
-from microagg.words import listing
+from microagg.validation import counted, listing, quoted
 
 _SCALES = {
     "zscore": "each attribute scaled to variance 1",

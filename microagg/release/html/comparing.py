@@ -10,8 +10,8 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from microagg.errors import DataError
 from microagg.registry import algorithm
-from microagg.validation import counted, quoted
-from microagg.words import listing, percent
+from microagg.validation import counted, listing, quoted
+from microagg.words import percent
 
 if TYPE_CHECKING:
     from microagg.release.released import Release

@@ -11,7 +11,7 @@ from typing import Any
 
 from microagg.errors import DataError
 from microagg.release.html import figures
-from microagg.words import number, percent
+from microagg.words import in_unit, percent
 
 # Of more attributes the table has those that lose most.
 _MOST_ATTRIBUTES = 40
@@ -132,15 +132,7 @@ def _attributes(assessment: Mapping[str, Any] | None) -> dict[str, Any]:
 
 def _written(value: float | None, unit: str) -> str:
     """Return a figure in its unit; a dash where there is none."""
-    if value is None:
-        return "–"
-    if unit in ("share", "percent"):
-        return percent(value * (100.0 if unit == "share" else 1.0))
-    if unit == "records":
-        return f"{value:,.0f}"
-    written = "0" if abs(value) < 5e-7 else number(value) if abs(value) >= 100 else f"{value:.2g}"
-    written = written.replace("-", "−")
-    return f"{written} sd" if unit == "sd" else written
+    return "–" if value is None else in_unit(value, unit)
 
 
 def _range(measure: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -14,6 +14,12 @@ from pages.ui.text import count, escape_html, gap_in_words, percent
 
 # At most so many methods are listed.
 _MOST = 14
+
+
+class _Line(NamedTuple):
+    value: float
+    title: str
+    variant: str
 
 
 class Hover:
@@ -41,12 +47,13 @@ class Hover:
         floor: Sequence[Bound] = (),
         best: Mapping[int, float] | None = None,
     ) -> None:
-        self._name, self._across, self._measure = name, across, measure
+        self._across, self._measure = across, measure
         self._floor, self._best = {bound.k: bound for bound in floor}, best or {}
-        self._at = {
-            int(str(place)): here.dropna(subset=name).sort_values(name, kind="stable").to_dict("records")
-            for place, here in rows.groupby(across)
-        }
+        # One pass over all rows: a table of its own for each k takes a second where there are hundreds.
+        self._at: dict[int, list[_Line]] = {int(place): [] for place in sorted(rows[across].unique())}
+        known = rows.dropna(subset=name).sort_values(name, kind="stable")
+        for place, *line in known[[across, name, "title", "variant"]].itertuples(index=False, name=None):
+            self._at[int(place)].append(_Line(*line))
 
     def texts(self) -> dict[int, str]:
         """Return what is said of each place, ascending."""
@@ -63,14 +70,14 @@ class Hover:
 
     def _of(self, place: int, own: str = "") -> str:
         said = [f"<b>k = {place:,}</b>" if self._across == "k" else f"<b>{count(place, 'record')}</b>"]
-        rows = self._at[place]
-        for row in rows[:_MOST]:
-            value = self._measure.digits.format(self._measure.factor * row[self._name])
-            line = f"{value}  {escape_html(row['title'])}"
-            color = theme.style(row["variant"]).color
-            said.append(f'<span style="color:{color}">■</span> {f"<b>{line}</b>" if row["variant"] == own else line}')
-        if len(rows) > _MOST:
-            said.append(f"… and {len(rows) - _MOST} more")
+        lines = self._at[place]
+        for line in lines[:_MOST]:
+            value = self._measure.digits.format(self._measure.factor * line.value)
+            text = f"{value}  {escape_html(line.title)}"
+            color = theme.style(line.variant).color
+            said.append(f'<span style="color:{color}">■</span> {f"<b>{text}</b>" if line.variant == own else text}')
+        if len(lines) > _MOST:
+            said.append(f"… and {len(lines) - _MOST} more")
         if place in self._floor:
             least = self._floor[place].information_loss
             said.append(f"■ {percent(least)}  no method can lose less")

@@ -5,7 +5,8 @@ Titles are not part of a figure, because Plotly does not break long lines: :func
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -68,3 +69,31 @@ def show_figure(figure: go.Figure, *, title: str, key: str, alt: str, **options:
         st.markdown(f"**{escape_markdown(title)}**", width="stretch")
         export.menu(figure, title=title, key=key)
     st.plotly_chart(figure, key=key, alt=alt, **({"config": STILL} | options))
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure with all that is drawn with it, which can be drawn again.
+
+    Attributes
+    ----------
+    figure, title, key, alt
+        As :func:`show_figure` takes them.
+    captions : sequence of str
+        What stands below it, in Markdown; empty ones are left out.
+    options : mapping
+        Further arguments of :func:`show_figure`.
+    """
+
+    figure: go.Figure
+    title: str
+    key: str
+    alt: str
+    captions: Sequence[str] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def show(self) -> None:
+        """Draw it."""
+        show_figure(self.figure, title=self.title, key=self.key, alt=self.alt, **self.options)
+        for caption in filter(None, self.captions):
+            st.caption(caption)

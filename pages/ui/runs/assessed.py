@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 
 import pandas as pd
 import streamlit as st
 
-from microagg import Release
+from microagg import Release, frontier
 from microagg.release import Assessment, Figure
+from microagg.words import in_unit
 from pages.ui import state
 from pages.ui.data.workspace import Workspace
 from pages.ui.runs import jobs
-from pages.ui.text import escape_markdown, percent
+from pages.ui.text import escape_markdown
 
 #: The figures that are shown at once, by part, in this order; the others fold.
 _FIRST = {
@@ -62,6 +62,8 @@ def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
         first = [_worst(own) for own in of_key.values() if own]
         st.markdown(f"**{_TITLES[part]}**")
         _tiles(first)
+        if part == "risk":
+            _say_above_limit(figures)
         others = [figure for figure in figures if figure not in first]
         if others:
             with st.expander(f"{len(others)} further figures"):
@@ -80,6 +82,16 @@ def _worst(figures: Sequence[Figure]) -> Figure:
     return max(figures, key=lambda figure: sign * figure.after)
 
 
+def _say_above_limit(figures: Sequence[Figure]) -> None:
+    """Say so if the release has more of the risk of the map on Choose k than is acceptable there."""
+    choices = state.current()
+    own = [figure for figure in figures if figure.measure.key == choices.risk]
+    says = frontier.above_in_words(choices.risk, _worst(own).after, choices.risk_limit) if own else ""
+    if says:
+        where = "Which risk counts, and how much of it is acceptable, is chosen on Choose k under Risk and loss."
+        st.warning(f"{escape_markdown(says)} {where}")
+
+
 def _tiles(figures: Sequence[Figure]) -> None:
     """Draw each figure with its value before, and its sentence below."""
     if not figures:
@@ -90,8 +102,8 @@ def _tiles(figures: Sequence[Figure]) -> None:
             title = measure.title if figure.attribute is None else f"{measure.title}: {figure.attribute}"
             st.metric(
                 escape_markdown(title),
-                _written(figure, figure.after),
-                delta=None if before is None else f"before: {_written(figure, before)}",
+                in_unit(figure.after, figure.measure.unit),
+                delta=None if before is None else f"before: {in_unit(before, figure.measure.unit)}",
                 delta_color="off",
                 delta_arrow="off",
                 help=f"{escape_markdown(measure.meaning)} {_better(figure)} {escape_markdown(measure.source)}",
@@ -103,18 +115,12 @@ def _better(figure: Figure) -> str:
     return "The lower, the better." if figure.measure.better == "low" else "The higher, the better."
 
 
-def _written(figure: Figure, value: float) -> str:
-    if figure.measure.unit in ("share", "percent"):
-        return percent(value if figure.measure.unit == "percent" else 100.0 * value)
-    return "∞" if math.isinf(value) else f"{value:.3g}{' sd' if figure.measure.unit == 'sd' else ''}"
-
-
 def _table(figures: Sequence[Figure]) -> None:
     rows = [
         {
             "measure": figure.measure.title + ("" if figure.attribute is None else f": {figure.attribute}"),
-            "before": "" if figure.before is None else _written(figure, figure.before),
-            "released": _written(figure, figure.after),
+            "before": "" if figure.before is None else in_unit(figure.before, figure.measure.unit),
+            "released": in_unit(figure.after, figure.measure.unit),
             "sentence": figure.sentence,
             "better": "lower" if figure.measure.better == "low" else "higher",
             "source": figure.measure.source,

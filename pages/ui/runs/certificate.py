@@ -6,6 +6,7 @@ like any other, by :func:`found`.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 
@@ -84,7 +85,14 @@ def best_known(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | Non
     box = jobs.results()
     with box.lock:
         seen += [(k, row["information_loss"]) for (of, _, k), row in box.rows.items() if of == workspace.digest]
-    return {k: min(loss for at, loss in seen if at >= k) for k in ks if any(at >= k for at, _ in seen)}
+    best: dict[int, float] = {}
+    lowest, seen = math.inf, sorted(seen)
+    for k in sorted(ks, reverse=True):
+        while seen and seen[-1][0] >= k:
+            lowest = min(lowest, seen.pop()[1])
+        if lowest < math.inf:
+            best[k] = lowest
+    return {k: best[k] for k in ks if k in best}
 
 
 def found(workspace: Workspace, k: int) -> Result | None:

@@ -12,7 +12,7 @@ from microagg import frontier, metrics
 from microagg.risks import MOST_CONFIDENTIAL
 from pages.ui import state, widgets
 from pages.ui.charts import measures, risk_map
-from pages.ui.charts.layout import show_figure
+from pages.ui.charts.layout import Picture
 from pages.ui.data import methods
 from pages.ui.data.workspace import Workspace
 from pages.ui.runs import certificate
@@ -40,10 +40,10 @@ def _pick(label: str, field: str, known: Mapping[str, measures.Measure], *, name
         return widgets.pick_measure(labels, f"w_{field}", field, label)
 
 
-def draw(
+def picture(
     workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tuple[str, str], select: Callable[[], None]
-) -> None:
-    """Draw the map of ``what``, a risk and a loss, of rows that may still be few; ``select`` is called after a click."""
+) -> Picture:
+    """Return the map of ``what``, a risk and a loss, of rows that may still be few; ``select`` is called after a click."""
     risk, loss = what
     choices, measure = state.current(), measures.RISKS[risk]
     # Asked for whatever there is, as its state is shown below.
@@ -52,21 +52,21 @@ def draw(
     known = rows if rows.empty else rows.dropna(subset=[risk, loss])
     if known.empty:
         figure = risk_map.waiting(risk, loss, numeric=workspace.is_numeric)
-        show_figure(figure, title=measure.label, key="waiting", alt="No method has been run yet.")
-        return
-    show_figure(
+        return Picture(figure, measure.label, "waiting", "No method has been run yet.")
+    missing = len(rows) - len(known)
+    return Picture(
         risk_map.risk_map(known, risk, loss, limits, (methods.chosen(workspace), choices.k)),
-        title=frontier.summary(known, risk, loss, choices.risk_limit),
-        key=CHART,
-        on_select=select,
-        selection_mode="points",
-        alt=f"A loss against a risk, {measure.label}: {count(len(known), 'run')}, which the table below lists, too.",
-    )
-    if missing := len(rows) - len(known):
-        st.caption(f"Of {count(missing, 'run')} this risk is not known yet: they appear as they are computed here.")
-    st.caption(
-        f"Strong points are on the front: no other run is as low in both. Lines join the k of a method. {measure.meaning}"
-        f"{_openly(workspace, risk)}"
+        frontier.summary(known, risk, loss, choices.risk_limit),
+        CHART,
+        f"A loss against a risk, {measure.label}: {count(len(known), 'run')}, which the table below lists, too.",
+        captions=(
+            f"Of {count(missing, 'run')} this risk is not known yet: they appear as they are computed here."
+            if missing
+            else "",
+            "Strong points are on the front: no other run is as low in both. Lines join the k of a method. "
+            f"{measure.meaning}{_openly(workspace, risk)}",
+        ),
+        options={"on_select": select, "selection_mode": "points"},
     )
 
 

@@ -25,6 +25,11 @@ def begin_again(identity: Hashable) -> None:
     st.session_state[_WATCHED] = identity
 
 
+def forget() -> None:
+    """Open what is watched next at the step of the choices, whatever was watched before."""
+    st.session_state.pop(_WATCHED, None)
+
+
 def show(scene: Mapping[str, Any]) -> None:
     """Draw the player; the step at which it rests becomes the one of the choices."""
 

@@ -11,13 +11,11 @@ import streamlit as st
 from microagg import datasets, explain
 from microagg.explain import Step
 from pages.ui import shell, state
+from pages.ui.steps import player
 from pages.ui.steps.stops import LAST, SCALED, STOPS, Stop
 from pages.ui.text import escape_markdown
 
 __all__ = ["STOPS", "Stop", "choices_of", "draw", "end", "go_to", "written"]
-
-# The page that a button leads to: pages cannot be changed from within what the button calls.
-_NEXT = "tour_next"
 
 # What was chosen before the tour.
 _BEFORE = "before_tour"
@@ -67,7 +65,7 @@ def _says(words: str, *steps: Step) -> bool:
 
 
 def go_to(number: int, further: Mapping[str, Any] | None = None) -> None:
-    """Take the choices of a stop, from a callback; :func:`draw` then changes the page if need be."""
+    """Take the choices of a stop, from a callback, and go to its page."""
     if not state.current().stop:
         st.session_state[_BEFORE] = state.current()
     changes = choices_of(number, further)
@@ -78,14 +76,16 @@ def go_to(number: int, further: Mapping[str, Any] | None = None) -> None:
     for name, value in params.items():
         key, param = name.split(".", 1)
         state.set_params(key, state.current().params_of(key) | {param: value})
-    st.session_state[_NEXT] = STOPS[number - 1].page
+    player.forget()
+    shell.lead_to(STOPS[number - 1].page)
 
 
 def end() -> None:
     """End the tour: what was chosen before it is chosen again."""
     before = st.session_state.pop(_BEFORE, None)
     state.update(**({"stop": 0} if before is None else vars(before)))
-    st.session_state[_NEXT] = "steps"
+    player.forget()
+    shell.lead_to("steps")
 
 
 @st.cache_data(show_spinner="Computing the figures of this stop …")
@@ -104,10 +104,6 @@ def written(number: int) -> dict[str, str]:
 
 def draw(page: str) -> None:
     """Draw the stop of the tour whose view is on the page named ``page``; on Step by step, else, the way into the tour."""
-    # It is kept until the page is there: where a job is being watched, a run may end before it has changed the page.
-    if (wanted := st.session_state.get(_NEXT, page)) != page:
-        shell.go(wanted)
-    st.session_state.pop(_NEXT, None)
     number = min(state.current().stop, len(STOPS))
     if number and STOPS[number - 1].page == page:
         _box(number)

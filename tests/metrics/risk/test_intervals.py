@@ -94,5 +94,5 @@ def test_widths_out_of_their_bounds(width):
 def test_what_cannot_be_measured_is_named():
     with pytest.raises(ParameterError, match="by must be one of 'rank', 'sd', not 'range'"):
         interval_disclosure([1.0], [1.0], 0.1, by="range")
-    with pytest.raises(DataError, match="the release: attribute 0 has NaN"):
+    with pytest.raises(DataError, match="in the release: attribute 0 has NaN"):
         interval_disclosure([1.0], [np.nan], 0.1)

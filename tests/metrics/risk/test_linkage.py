@@ -132,10 +132,10 @@ def test_it_can_be_cancelled():
 @pytest.mark.parametrize(
     ("X", "released", "sentence"),
     [
-        ([[1.0], [np.nan]], [[1.0], [2.0]], r"^attribute 0 has NaN .* in record 1"),
-        ([[1.0], [2.0]], [[1.0], [np.inf]], r"^the release: attribute 0 has infinity in record 1"),
-        ([[1.0], [2.0]], [[1.0]], r"original has the shape \(2, 1\), the release \(1, 1\)"),
-        ([[1.0, 2.0]], [[1.0]], r"shape \(1, 2\), the release \(1, 1\)"),
+        ([[1.0], [np.nan]], [[1.0], [2.0]], r"^in the originals: attribute 0 has NaN .* in record 1"),
+        ([[1.0], [2.0]], [[1.0], [np.inf]], r"^in the release: attribute 0 has infinity in record 1"),
+        ([[1.0], [2.0]], [[1.0]], r"originals have the shape \(2, 1\), the release has \(1, 1\)"),
+        ([[1.0, 2.0]], [[1.0]], r"shape \(1, 2\), the release has \(1, 1\)"),
         (np.empty((0, 2)), np.empty((0, 2)), "no records"),
         ([["a"]], [[1.0]], "numbers only"),
     ],

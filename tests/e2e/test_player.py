@@ -1,0 +1,164 @@
+"""The player as a file of its own: opened from the disk, without a server, it plays and can be stepped through."""
+
+from __future__ import annotations
+
+import pytest
+
+from microagg import explain
+from microagg.explain import player
+
+TOY = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
+NAMES = [str(value) for (value,) in TOY]
+WIDE, NARROW = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
+
+pytestmark = pytest.mark.e2e
+
+
+def run_of(X, k, names):
+    steps = list(explain.steps("mdav-star", X, k=k, names=names))
+    return ("MDAV*", f"k = {k}", explain.pseudo_code("mdav-star"), steps)
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    """Return what opens a scene in a browser of some size; no page may complain or ask anybody for anything."""
+    contexts, told = [], []
+
+    def open_file(scene, viewport=WIDE, **context):
+        file = tmp_path / "player.html"
+        file.write_text(player.page(scene, "Step by step"), encoding="utf-8")
+        contexts.append(browser.new_context(viewport=viewport, **context))
+        page = contexts[-1].new_page()
+        page.on("console", lambda message: told.append(message.text))
+        page.on("pageerror", lambda error: told.append(str(error)))
+        page.on("request", lambda request: request.url.startswith("file:") or told.append(request.url))
+        page.goto(file.as_uri())
+        page.locator(".mg-steps[data-tick]").wait_for()
+        return page
+
+    yield open_file
+    for context in contexts:
+        context.close()
+    assert told == []
+
+
+def toy(*ks, **more):
+    return player.scene(TOY, 3, [run_of(TOY, k, NAMES) for k in ks], names=NAMES, attributes=["value"], **more)
+
+
+def tick(page):
+    return int(page.locator(".mg-steps").get_attribute("data-tick"))
+
+
+def test_each_step_of_mdav_star_says_the_numbers_of_the_paper(opened):
+    page = opened(toy(3, optimum=[0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2]))
+    page.locator(".mg-steps").focus()
+    said, last = {}, int(page.get_by_label("Step", exact=True).get_attribute("max"))
+    for place in range(last + 1):
+        assert tick(page) == place
+        assert page.locator(".mg-count").inner_text() == f"step {place + 1} of {last + 1}"
+        said[page.locator(".mg-says").inner_text()] = page.locator(".mg-bars").inner_text()
+        page.keyboard.press("ArrowRight")
+    joined = said["5 joins {1, 2, 3}: 32.19 is less than 40.67."]
+    assert "SSE{5, 6, 19} / 3 = 122 / 3 = 40.67" in joined
+    assert "join {1, 2, 3}\n32.19\n✓ smaller" in joined
+    (after,) = [text for text in said if text.startswith("6 joins {1, 2, 3, 5}")]
+    assert "2.6125 is less than 40.67" in after
+    assert "groups so far: SSE 21.2, IL 0.118 %" in page.locator(".mg-head").first.inner_text()
+    best = page.get_by_role("region", name="Best possible here")
+    assert "SSE 21.2, IL 0.118 %" in best.inner_text()
+    expected = ["{1, 2, 3, 5, 6}", "{19, 20, 21}", "{98, 99, 100}"]
+    assert page.locator(".mg-groups").first.locator("span").all_inner_texts() == expected
+
+
+def test_keys_and_buttons_reach_every_step(opened):
+    scene = toy(3, 4, at=5)
+    page = opened(scene)
+    last = len(scene["ticks"]) - 1
+    assert tick(page) == 5
+    player_, press = page.locator(".mg-steps"), page.keyboard.press
+    page.keyboard.press("Tab")
+    assert player_.evaluate("each => each === document.activeElement")
+    assert player_.evaluate("each => getComputedStyle(each).outlineStyle") == "solid"
+    for key, expected in {"End": last, "ArrowLeft": last - 1, "Home": 0, "ArrowRight": 1, "d": scene["differ"]}.items():
+        press(key)
+        assert tick(page) == expected
+    page.get_by_role("button", name="Last step").click()
+    assert tick(page) == last
+    assert page.get_by_role("button", name="One step on").is_disabled()
+    page.get_by_role("button", name="First difference").or_(
+        page.get_by_role("button", name="To the first step")
+    ).click()
+    assert tick(page) == scene["differ"]
+    page.get_by_role("button", name="One step back").click()
+    assert tick(page) == scene["differ"] - 1
+    press("+")
+    press("+")
+    assert page.get_by_label("Speed").input_value() == "4"
+    # The line of the pseudo-code that is carried out is marked, on each side.
+    assert page.locator(".mg-code [aria-current=step]").count() == 2
+
+
+def test_it_plays_to_the_end_and_stops_at_a_touch(opened):
+    page = opened(toy(3, 4))
+    page.get_by_label("Speed").select_option("4")
+    page.get_by_role("button", name="Play").click()
+    page.locator(".mg-steps[data-tick='2']").wait_for()
+    assert page.locator(".mg-says").first.get_attribute("aria-live") == "off"
+    page.locator(".mg-steps").press("Space")
+    stopped = tick(page)
+    page.wait_for_timeout(900)
+    assert tick(page) == stopped
+    page.locator(".mg-steps").press("End")
+    page.locator(".mg-steps").press("ArrowLeft")
+    page.locator(".mg-steps").press("Space")
+    page.locator(".mg-steps[data-playing=false]").wait_for()
+    assert tick(page) == int(page.get_by_label("Step", exact=True).get_attribute("max"))
+    assert page.locator(".mg-says").first.get_attribute("aria-live") == "polite"
+
+
+def test_the_picture_shows_what_the_step_looks_at(opened):
+    X = [[1.0, 1.0], [2.0, 1.0], [1.0, 2.0], [8.0, 8.0], [9.0, 8.0], [8.0, 8.0]]
+    names = ["A", "B", "</script><b>", "D", "E", "F"]
+    scene = player.scene(X, 3, [run_of(X, 3, names)], names=names, attributes=["height", "<i>"])
+    page = opened(scene)
+    places = page.locator(".mg-picture .mg-record").evaluate_all(
+        "all => all.map(each => each.getAttribute('transform'))"
+    )
+    assert len(set(places)) == len(X)  # the duplicates D and F are drawn beside each other
+    assert page.locator(".mg-point").get_by_text("centroid of all").is_visible()
+    page.locator(".mg-steps").press("ArrowRight")
+    assert page.locator(".mg-picture .mg-seed").count() == 1
+    assert page.locator(".mg-picture .mg-distance").count() == 1
+    page.locator(".mg-steps").press("ArrowRight")
+    assert page.locator(".mg-picture .mg-candidate").count() == 2
+    assert page.locator(".mg-outlines path").count() == page.locator(".mg-centroids path").count() == 1
+    assert page.locator(".mg-picture .mg-record [style*=fill]").count() == 3
+    page.locator("[data-record='2']").hover()
+    assert page.locator(".mg-tip").inner_text() == "</script><b>: height 1, <i> 2"
+    assert page.locator("b:text-is(''), .mg-steps i:text-is('x')").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_is_cut_off_on_a_phone(opened, scheme):
+    names = [f"a name of thirty characters {i:02}" for i in range(11)]
+    scene = player.scene(TOY, 3, [run_of(TOY, k, names) for k in (3, 4)], names=names, attributes=["value"])
+    page = opened(scene, NARROW, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+    assert not page.locator(".mg-code").first.evaluate("each => each.open")
+    assert page.get_by_role("button", name="Play").is_visible()
+    back = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert back == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(16, 22, 29)")
+    sizes = page.locator(".mg-steps :is(p, h3, h4, span, button, svg text)").evaluate_all(
+        "all => all.filter(e => e.getClientRects().length).map(e => parseFloat(getComputedStyle(e).fontSize))"
+    )
+    assert min(sizes) >= 15
+
+
+def test_without_motion_nothing_slides(opened):
+    page = opened(toy(3), reduced_motion="reduce")
+    page.locator(".mg-steps").press("End")
+    durations = page.locator(".mg-centroid, .mg-point").evaluate_all(
+        "all => all.map(each => getComputedStyle(each).transitionDuration)"
+    )
+    assert set(durations) == {"0s"}

@@ -1,0 +1,257 @@
+"""The scene that the player draws, its numbers by hand, and the file of its own that is made of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from microagg import DataError, ParameterError, explain
+from microagg.explain import player
+from microagg.explain.step import Arc, Focus, Quantity, Step
+from tests.conftest import ROOT
+
+TOY = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
+NAMES = [str(value) for (value,) in TOY]
+OPTIMUM = [0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+def run_of(X, k, names, title="MDAV*"):
+    return (title, f"k = {k}", explain.pseudo_code("mdav-star"), list(explain.steps("mdav-star", X, k=k, names=names)))
+
+
+def toy(*ks, **more):
+    return player.scene(TOY, 3, [run_of(TOY, k, NAMES) for k in ks], names=NAMES, attributes=["value"], **more)
+
+
+def scene_of(*steps, X=((0.0,), (1.0,), (2.0,)), attributes=("value",)):
+    names = list("abcdefgh")[: len(X)]
+    return player.scene(X, 1, [("made up", "", ["a line"], steps)], names=names, attributes=attributes)
+
+
+def step_of(groups, unassigned, focus=None, quantities=()):
+    return Step("look", "A title", "A sentence.", groups, unassigned, 0, focus or Focus(), quantities)
+
+
+def test_the_toy_example_in_numbers():
+    drawn = toy(3, optimum=OPTIMUM)
+    assert drawn["records"]["x"] == [1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100]
+    assert drawn["records"]["y"] is None
+    assert drawn["records"]["labels"] == ["value", None]
+    assert drawn["records"]["says"][3] == "5: value 5"
+    (side,) = drawn["sides"]
+    assert (side["title"], side["settings"], drawn["k"]) == ("MDAV*", "k = 3", 3)
+    assert drawn["ticks"] == [[place] for place in range(len(side["steps"]))]
+    assert drawn["differ"] is None
+    first, second, third = side["steps"][:3]
+    # The mean of the toy example is 374 / 11.
+    assert first["point"] == [34.0, None]
+    assert (first["measured"], first["changed"], first["sse"], first["loss"]) == (
+        "centroid of all",
+        [],
+        "0",
+        "0 %",
+    )
+    assert second["seed"] == 10
+    # {98, 99, 100} comes first, with an SSE of 2; the SST is Σ x² − 11 · 34² = 30682 − 12716 = 17966.
+    assert third["changed"] == [[8, 0], [9, 0], [10, 0]]
+    assert (third["sse"], third["loss"]) == ("2", "0.0111 %")
+    assert (third["radius"], third["candidates"]) == (2.0, [9, 8])
+    # {1, 2, 3, 5, 6} has 17.2, the other two 2 each.
+    assert side["steps"][-1]["sse"] == "21.2"
+    assert drawn["optimum"] == {
+        "text": "SSE 21.2, IL 0.118 %",
+        "groups": [[0, 1, 2, 3, 4], [5, 6, 7], [8, 9, 10]],
+    }
+
+
+def test_the_costs_of_the_paper_are_in_it():
+    weighed = [step for step in toy(3)["sides"][0]["steps"] if step["kind"] == "weigh"]
+    costs = [[(cost["text"], cost["chosen"]) for cost in step["quantities"]] for step in weighed]
+    assert costs[1:] == [[("40.67", False), ("32.19", True)], [("40.67", False), ("2.6125", True)]]
+    # 5 is compared with 6, and 1 in distance.
+    assert weighed[1]["lines"] == [[3, 4, "1"]]
+
+
+def test_changes_add_up_to_the_groups_of_each_step():
+    steps = list(explain.steps("mdav-star", TOY, k=3))
+    labels = np.full(len(TOY), -1)
+    for step, drawn in zip(steps, toy(3)["sides"][0]["steps"], strict=True):
+        for record, group in drawn["changed"]:
+            assert labels[record] != group
+            labels[record] = group
+        expected = {record: place for place, members in enumerate(step.groups) for record in members}
+        assert labels.tolist() == [expected.get(record, -1) for record in range(len(TOY))]
+
+
+def test_two_sides_run_in_lockstep():
+    drawn = toy(3, 4, at=10_000)
+    first, second = (list(explain.steps("mdav-star", TOY, k=k)) for k in (3, 4))
+    pairs = explain.lockstep(first, second)
+    assert drawn["ticks"] == [list(pair) for pair in pairs]
+    assert drawn["differ"] == explain.first_difference(first, second, pairs) == 2
+    assert drawn["at"] == len(pairs) - 1
+    assert toy(3, at=-5)["at"] == 0
+
+
+def test_two_attributes_are_drawn_as_they_are():
+    X = [[0.0, 0.0], [3.0, 4.0], [6.0, 0.0]]
+    steps = [
+        step_of((), (0, 1, 2), Focus(seed=0, point=(3.0, 4 / 3), radius=5.0, lines=((0, 1),), cut=(1, 2.5))),
+        step_of(((0, 1),), (2,), Focus(group=0, point=(1.5, 2.0))),
+        step_of(((0, 1),), (2,), Focus(point=(6.0, 0.0))),
+        step_of(((0, 1),), (2,), Focus(point=(6.0, 0.5))),
+    ]
+    drawn = scene_of(*steps, X=X, attributes=("height", "weight"))
+    assert (drawn["records"]["x"], drawn["records"]["y"]) == ([0, 3, 6], [0, 4, 0])
+    assert drawn["records"]["labels"] == ["height", "weight"]
+    assert drawn["records"]["says"][1] == "b: height 3, weight 4"
+    first, second, third, fourth = drawn["sides"][0]["steps"]
+    assert first["lines"] == [[0, 1, "5"]]
+    assert first["radius"] == 5.0
+    assert first["cut"] == {"axis": "y", "at": 2.5, "text": "2.5"}
+    assert [step["measured"] for step in (first, second, third, fourth)] == [
+        "centroid of all",
+        "centroid of the group",
+        "centroid of the unassigned",
+        "centroid",
+    ]
+    # Half the distance of 5, squared, twice.
+    assert second["sse"] == "12.5"
+
+
+def test_more_attributes_are_drawn_as_principal_components():
+    # The first component is along (1, 1, 0), where the squares add up to 16, the second along (0, 0, 1), to 2.
+    X = [[-2.0, -2.0, 0.0], [2.0, 2.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]
+    focus = Focus(seed=0, point=(1.0, 1.0, 0.5), radius=1.0, lines=((0, 2),), cut=(2, 0.5))
+    drawn = scene_of(step_of((), (0, 1, 2, 3), focus), X=X, attributes=("a", "b", "c"))
+    assert np.abs(drawn["records"]["x"]) == pytest.approx([8**0.5, 8**0.5, 0, 0])
+    assert np.abs(drawn["records"]["y"]) == pytest.approx([0, 0, 1, 1])
+    assert drawn["records"]["labels"] == [
+        "Principal component 1 (89 % of variance)",
+        "Principal component 2 (11 %)",
+    ]
+    (step,) = drawn["sides"][0]["steps"]
+    # The same map: halfway to record 1, and half as high as record 2.
+    expected = [drawn["records"]["x"][1] / 2, drawn["records"]["y"][2] / 2]
+    assert step["point"] == pytest.approx(expected)
+    assert (step["radius"], step["cut"]) == (None, None)
+    assert step["lines"] == [[0, 2, "3"]]
+
+
+def test_of_arcs_and_orders_only_what_is_new_is_sent():
+    one = Focus(order=(2, 0, 1), arcs=(Arc(0, 2, 4.0, True),))
+    two = Focus(order=(2, 0, 1), arcs=(Arc(0, 2, 4.0, False), Arc(0, 3, float("inf"), True)))
+    steps = scene_of(*(step_of((), (0, 1, 2), focus) for focus in (one, two, two)))["sides"][0]["steps"]
+    assert [step["order"] for step in steps] == [[2, 0, 1], None, None]
+    assert [step["arcs"] for step in steps] == [
+        [[0, 2, "4", True]],
+        [[0, 2, "4", False], [0, 3, "∞", True]],
+        [],
+    ]
+
+
+def test_infinite_quantities_have_no_bar():
+    step = step_of((), (0, 1, 2), quantities=[Quantity("less", 2.0, "1 + 1", True), Quantity("not", float("inf"))])
+    (drawn,) = scene_of(step)["sides"][0]["steps"]
+    assert drawn["quantities"] == [
+        {"name": "less", "value": 2.0, "text": "2", "formula": "1 + 1", "chosen": True},
+        {"name": "not", "value": None, "text": "∞", "formula": "", "chosen": False},
+    ]
+    json.dumps(drawn, allow_nan=False)
+
+
+def test_what_does_not_fit_is_refused_in_one_sentence():
+    run = run_of(TOY, 3, NAMES)
+    for runs in ([], [run, run, run]):
+        with pytest.raises(ParameterError, match="give one or two"):
+            player.scene(TOY, 3, runs, names=NAMES, attributes=["value"])
+    with pytest.raises(ParameterError, match="MDAV\\* has no steps"):
+        player.scene(TOY, 3, [(*run[:3], [])], names=NAMES, attributes=["value"])
+    with pytest.raises(ParameterError, match="1 names for 11 records"):
+        player.scene(TOY, 3, [run], names=["a"], attributes=["value"])
+    with pytest.raises(ParameterError, match="2 titles for 1 attributes"):
+        player.scene(TOY, 3, [run], names=NAMES, attributes=["a", "b"])
+    with pytest.raises(ParameterError, match="0 texts for 11 records"):
+        player.scene(TOY, 3, [run], names=NAMES, attributes=["a"], says=[])
+    with pytest.raises(DataError):
+        player.scene([[float("nan")]], 1, [run], names=["a"], attributes=["value"])
+
+
+class Reader(HTMLParser):
+    """Collects the elements of a page, and fails where one is not closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.texts, self.elements = [], {}, []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open:
+            self.texts.setdefault(self.open[-1], []).append(data)
+
+
+def test_the_page_is_whole_and_asks_nobody():
+    text = player.page(toy(3, 4), "MDAV* at k = 3 & 4")
+    read = Reader(text)
+    assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert not re.search(r"\b(src|href|import|url|fetch)\b\s*[=(\"']", text)
+    assert [tag for tag, attrs in read.elements if tag in {"link", "img", "iframe"} or "src" in attrs] == []
+    assert read.texts["title"] == ["MDAV* at k = 3 & 4"]
+    data, program = read.texts["script"]
+    assert json.loads(data) == toy(3, 4)
+    assert player.script() in program
+    assert player.style() in read.texts["style"][0]
+    # Data is only ever set as text.
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b", program)
+
+
+def test_names_cannot_leave_the_data():
+    names = ["</script><b>", "<!--", "\u2028", '"', "&amp;", "<script>", *NAMES[6:]]
+    drawn = player.scene(TOY, 3, [run_of(TOY, 3, names)], names=names, attributes=["</style><i>"])
+    read = Reader(player.page(drawn, "</title><script>alert(1)</script>"))
+    assert [tag for tag, _ in read.elements if tag in {"b", "i"}] == []
+    assert [tag for tag, _ in read.elements].count("script") == 2
+    assert json.loads(read.texts["script"][0])["records"]["names"] == names
+
+
+def test_an_animation_in_one_call():
+    drawn = json.loads(Reader(player.animation("mdav-star", TOY, k=3, optimum=OPTIMUM)).texts["script"][0])
+    assert drawn == toy(3, optimum=OPTIMUM) | {"sides": [drawn["sides"][0]]}
+    assert drawn["sides"][0]["steps"] == toy(3)["sides"][0]["steps"]
+    plane = json.loads(Reader(player.animation(["mdav-star", "mdav-star"], [[1, 2], [3, 4]], k=2)).texts["script"][0])
+    assert plane["records"]["labels"] == ["attribute 1", "attribute 2"]
+    assert [side["title"] for side in plane["sides"]] == ["MDAV*", "MDAV*"]
+    with pytest.raises(ParameterError, match="gamma"):
+        player.animation("mdav-star", TOY, gamma=1)
+
+
+def test_every_rule_of_the_style_is_the_players_own():
+    style = re.sub(r"/\*.*?\*/", "", player.style(), flags=re.DOTALL)
+    selectors = [part.strip() for rule in re.findall(r"([^{}]+)\{", style) for part in re.split(r",(?![^(]*\))", rule)]
+    assert len(selectors) > 80
+    assert [each for each in selectors if not each.startswith((".mg-steps", "@"))] == []
+
+
+def test_a_wheel_has_all_that_the_browser_gets():
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        told = tomllib.load(file)["tool"]["setuptools"]["package-data"]["microagg.explain.player"]
+    folder = ROOT / "microagg/explain/player"
+    others = {path for path in folder.iterdir() if path.suffix not in {".py", ""}}
+    assert others == {path for pattern in told for path in folder.glob(pattern)}
+    sent = player.script() + player.style()
+    assert all(path.read_text(encoding="utf-8") in sent for path in others)
