@@ -189,7 +189,9 @@ def test_stops_open_at_the_step_that_they_speak_of():
     steps, tick = shown(4)
     assert [quantity.value for quantity in steps[tick].quantities if quantity.name == "d_in"] == [4]
     steps, tick = shown(5)
-    assert steps[tick].text.startswith("5 joins {1, 2, 3}")
+    # Both costs, and not yet what they decide.
+    assert [explain.value(cost.value) for cost in steps[tick].quantities] == ["40.67", "32.19"]
+    assert len(steps[tick].unassigned) == len(steps[tick - 1].unassigned) == 5
     assert tour.choices_of(3)["line"] == line(NEAR)
 
 

@@ -337,7 +337,7 @@ STOPS: tuple[Stop, ...] = (
         source="Thaeter & Reischuk 2018",
         figures=_costs,
         choices=_STAR_ALONE,
-        at="5 joins",
+        at="A new group {5, 6, 19} costs",
     ),
     Stop(
         title="Why scaling matters",
