@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -66,7 +68,7 @@ def test_two_runs_act_in_the_same_round():
     assert pairs[-1] == (len(first) - 1, len(second) - 1)
     assert {one for one, _ in pairs} == set(range(len(first)))
     assert {two for _, two in pairs} == set(range(len(second)))
-    assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in zip(pairs, pairs[1:], strict=False))
+    assert all(a[0] <= b[0] and a[1] <= b[1] for a, b in pairwise(pairs))
     assert explain.first_difference(first, first, explain.lockstep(first, first)) is None
     place = explain.first_difference(first, second, pairs)
     one, two = pairs[place]
