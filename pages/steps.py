@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -49,16 +50,9 @@ def _exercise(seen: Watched) -> None:
 
 def _controls() -> None:
     """Draw what is watched: which records, which algorithms, which k."""
+    keys = list(explain.EXPLAINED)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        state.bound(
-            st.segmented_control,
-            "Records",
-            "records",
-            options=list(_RECORDS),
-            format_func=_RECORDS.get,
-            required=True,
-            width="content",
-        )
+        _either("Records", "records", _RECORDS)
         state.bound(
             st.number_input,
             "k",
@@ -68,26 +62,28 @@ def _controls() -> None:
             width=110,
             help="The minimum group size: each group gets at least k records.",
         )
-        state.bound(
-            st.segmented_control,
-            "What to do",
-            "activity",
-            options=list(_ACTIVITIES),
-            format_func=_ACTIVITIES.get,
-            required=True,
-            width="content",
-        )
+        _either("What to do", "activity", _ACTIVITIES)
         if state.current().activity == "exercise":
             return
-        keys = list(explain.EXPLAINED)
-        state.bound(st.selectbox, "Watch", "watched", options=keys, format_func=widgets.title_of, width=160)
-        beside = [state.NOTHING, *keys]
-        state.bound(st.selectbox, "Beside it", "beside", options=beside, format_func=_title, width=160)
-        with_params = [key for key in _keys() if ALGORITHMS[key].params]
-        if with_params:
+        state.bound(st.selectbox, "Watch", "watched", options=keys, format_func=widgets.title_of, width=150)
+        state.bound(st.selectbox, "Beside it", "beside", options=[state.NOTHING, *keys], format_func=_title, width=150)
+        if with_params := [key for key in _keys() if ALGORITHMS[key].params]:
             with st.popover("Settings", width="content"):
                 for key in with_params:
                     widgets.params_of(key)
+
+
+def _either(label: str, field: str, titles: Mapping[str, str]) -> None:
+    """Draw a picker of one of a few."""
+    state.bound(
+        st.segmented_control,
+        label,
+        field,
+        options=list(titles),
+        format_func=titles.get,
+        required=True,
+        width="content",
+    )
 
 
 def _title(key: str) -> str:
@@ -105,7 +101,13 @@ def _change(seen: Watched) -> None:
     kind = state.current().records
     if kind == "line":
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-            state.bound(st.text_input, "Records, with commas between", "line", width="stretch")
+            state.bound(
+                st.text_input,
+                "Records, with commas between",
+                "line",
+                width="stretch",
+                label_visibility="collapsed",
+            )
             if state.current().line != state.Choices().line:
                 st.button("Back to the eleven records", on_click=state.update, kwargs={"line": state.Choices().line})
     elif kind == "plane":

@@ -112,7 +112,7 @@ def animation(
         unknown = {name: each for name, each in unknown.items() if name not in own}
         given = {name: each for name, each in params.items() if name in own}
         given |= unknown if key == keys[-1] else {}
-        found = list(steps(key, X, k=k, names=names, **given))
+        found = list(steps(key, X, k=k, names=names, attributes=attributes, **given))
         settings = ", ".join(f"{name} = {each}" for name, each in given.items())
         runs.append(Watched(algorithm(key).info.title, settings, pseudo_code(key), found))
     matrix = np.asarray(X, dtype=np.float64)

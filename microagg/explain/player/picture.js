@@ -160,7 +160,7 @@ class Picture {
     }
     const has = (part) => this.steps.some(part);
     this.pointAt = has((step) => step.point) ? 16 : null;
-    this.radiusAt = has((step) => step.radius !== null || step.lines.length) ? (this.pointAt === null ? 16 : 50) : null;
+    this.radiusAt = has((step) => step.radius !== null || step.lines.length) ? (this.pointAt === null ? 16 : 42) : null;
     const above = Math.max((this.radiusAt ?? this.pointAt ?? 0) + 14, has((step) => step.cut) ? 30 : 0);
     const tops = this.inside ? 0 : 22;
     this.base = above + tops + Math.max(...ups) + 2 * this.r + 4;
