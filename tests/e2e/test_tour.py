@@ -31,7 +31,7 @@ def test_the_tour_is_walked_through(page, server):
         source.wait_for()
         if number == 5:
             page.locator(".mg-steps").get_by_text(
-                re.compile("5 joins {1, 2, 3}: 32.19 is less than 40.67")
+                re.compile("A new group {5, 6, 19} costs 40.67 a record")
             ).first.wait_for()
         if number < len(STOPS):
             page.get_by_role("button", name="Next →").click()
