@@ -26,17 +26,27 @@ _RECORDS = {"line": "On a line", "plane": "On a plane", "data": "Of the data set
 
 def body() -> None:
     """Draw the page."""
-    tour.draw("steps")
-    _controls()
-    seen = watched()
-    if seen.remark:
-        st.caption(escape_markdown(seen.remark))
-    _change(seen)
+    if tour.draw("steps"):
+        # What the class looks at comes first.
+        with st.expander("Other records, algorithms, k"):
+            seen = _chosen(on_tour=True)
+    else:
+        seen = _chosen(on_tour=False)
     check_enough_records(len(seen.X), state.current().watch_k, "the list")
     if state.current().activity == "exercise":
         _exercise(seen)
     else:
         _watch(seen)
+
+
+def _chosen(on_tour: bool) -> Watched:
+    """Draw what can be chosen, and return the records that are."""
+    _controls(on_tour)
+    seen = watched()
+    if seen.remark:
+        st.caption(escape_markdown(seen.remark))
+    _change(seen)
+    return seen
 
 
 def _exercise(seen: Watched) -> None:
@@ -48,9 +58,8 @@ def _exercise(seen: Watched) -> None:
     )
 
 
-def _controls() -> None:
-    """Draw what is watched: which records, which algorithms, which k."""
-    keys = list(explain.EXPLAINED)
+def _controls(on_tour: bool) -> None:
+    """Draw what is watched: which records, which algorithms, which k; the way into the tour, too, unless it is there."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         _either("Records", "records", _RECORDS)
         state.bound(
@@ -63,14 +72,20 @@ def _controls() -> None:
             help="The minimum group size: each group gets at least k records.",
         )
         _either("What to do", "activity", _ACTIVITIES)
-        if state.current().activity == "exercise":
-            return
-        state.bound(st.selectbox, "Watch", "watched", options=keys, format_func=widgets.title_of, width=150)
-        state.bound(st.selectbox, "Beside it", "beside", options=[state.NOTHING, *keys], format_func=_title, width=150)
-        if with_params := [key for key in _keys() if ALGORITHMS[key].params]:
-            with st.popover("Settings", width="content"):
-                for key in with_params:
-                    widgets.params_of(key)
+        if state.current().activity == "watch":
+            _algorithms()
+        if not on_tour:
+            tour.way_in()
+
+
+def _algorithms() -> None:
+    keys = list(explain.EXPLAINED)
+    state.bound(st.selectbox, "Watch", "watched", options=keys, format_func=widgets.title_of, width=150)
+    state.bound(st.selectbox, "Beside it", "beside", options=[state.NOTHING, *keys], format_func=_title, width=150)
+    if with_params := [key for key in _keys() if ALGORITHMS[key].params]:
+        with st.popover("Settings", width="content"):
+            for key in with_params:
+                widgets.params_of(key)
 
 
 def _either(label: str, field: str, titles: Mapping[str, str]) -> None:

@@ -102,16 +102,21 @@ def written(number: int) -> dict[str, str]:
     return _written(number, datasets.is_available(SCALED))
 
 
-def draw(page: str) -> None:
-    """Draw the stop of the tour whose view is on the page named ``page``; on Step by step, else, the way into the tour."""
+def draw(page: str) -> bool:
+    """Draw the stop of the tour whose view is on the page named ``page``, and return whether there is one."""
     number = min(state.current().stop, len(STOPS))
-    if number and STOPS[number - 1].page == page:
+    shown = number > 0 and STOPS[number - 1].page == page
+    if shown:
         _box(number)
-    elif page == "steps":
-        label = (
-            f"Go on with the tour at stop {number}" if number else f"A guided tour in {len(STOPS)} stops: 20 minutes"
-        )
-        st.button(f"{label} →", on_click=go_to, args=(max(number, 1),))
+    return shown
+
+
+def way_in() -> None:
+    """Draw what leads into the tour, or back to the stop where it was left."""
+    number = min(state.current().stop, len(STOPS))
+    label = f"Tour, stop {number} →" if number else "Guided tour →"
+    says = f"A lecture in {len(STOPS)} stops: why groups of k, how they come about, what they lose. About 20 minutes."
+    st.button(label, on_click=go_to, args=(max(number, 1),), help=says)
 
 
 def _box(number: int) -> None:
