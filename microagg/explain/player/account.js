@@ -104,7 +104,9 @@ class Account {
 
   /** Keep room for the longest step, so that nothing below jumps. */
   reserve(steps) {
-    const long = (part) => steps.reduce((most, step) => (part(step) > part(most) ? step : most), steps[0]);
+    // Two quantities are usual; room for the few steps that list more would stand empty at all others.
+    const usual = steps.filter((step) => step.quantities.length < 3);
+    const long = (part) => usual.reduce((most, step) => (part(step) > part(most) ? step : most), usual[0] ?? steps[0]);
     const weight = (step) => sum(step.quantities.map((each) => 60 + each.formula.length)), text = (step) => step.text.length;
     this.root.style.minHeight = "";
     let height = 0;
