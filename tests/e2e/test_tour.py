@@ -16,7 +16,7 @@ pytestmark = pytest.mark.e2e
 def test_the_tour_is_walked_through(page, server):
     load_benchmark("tarragona")
     page.goto(f"{server.url}/steps?data=wine&k=7")
-    page.get_by_role("button", name="A guided tour").click()
+    page.get_by_role("button", name="Guided tour").click()
     for number, stop in enumerate(STOPS, start=1):
         page.get_by_text(f"{number} of {len(STOPS)} · {stop.title}").wait_for()
         wait_for_address(page, f"stop={number}")
@@ -36,7 +36,7 @@ def test_the_tour_is_walked_through(page, server):
         if number < len(STOPS):
             page.get_by_role("button", name="Next →").click()
     page.get_by_role("button", name="End the tour").click()
-    page.get_by_role("button", name="A guided tour").wait_for()
+    page.get_by_role("button", name="Guided tour").wait_for()
     wait_for_address(page, "k=7")
     assert "stop=" not in page.url
 

@@ -29,6 +29,8 @@ export default function ({ data, parentElement, setStateValue }) {
   };
   const tell = (changed) => setStateValue("points", changed);
 
+  // What is drawn anew must not take the keyboard away.
+  const focused = [...root.querySelectorAll("g.mg-point")].indexOf(document.activeElement);
   root.replaceChildren();
   const picture = node("svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, role: "group", "aria-label": data.label }, root);
   node("rect", { width: SIZE, height: SIZE, rx: 8, class: "mg-points-ground" }, picture);
@@ -62,6 +64,6 @@ export default function ({ data, parentElement, setStateValue }) {
       else return;
       event.preventDefault();
     };
-    if (data.focus === place) mark.focus({ preventScroll: true });
   });
+  if (focused >= 0) [...root.querySelectorAll("g.mg-point")].at(Math.min(focused, points.length - 1)).focus({ preventScroll: true });
 }
