@@ -59,9 +59,11 @@ def body() -> None:
             made = _picture(workspace, rows, shown, ks)
         return replace(made, captions=[*made.captions, _stored_in_words(rows)])
 
-    picture = Paced(make)
+    picture, choices = Paced(make), state.current()
 
     def draw() -> None:
+        if state.current() != choices:
+            st.rerun()  # a click on the picture has chosen: that concerns the whole page, and its address
         picture.show()
         if workspace.is_numeric:
             floor.status(workspace)

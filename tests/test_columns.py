@@ -355,7 +355,7 @@ def test_what_would_be_lost_by_reading_numbers_is_counted():
     assert (reading.n, reading.n_codes) == (90, 10)
     assert reading.missing_codes == ("< 5", "-", "unknown", "n/a")
     assert reading.counts == (4, 3, 2, 1)
-    assert reading.lost == "'< 5' (4), '-' (3), 'unknown' (2), 'n/a' (1)"
+    assert reading.lost == "'< 5' (4), '-' (3), 'unknown' (2) and 'n/a' (1)"
     assert "90 of 100, such as '1,234.5' for 1234.5; no numbers are '< 5' (4)" in said(found)
     # As categories, only what can be nothing else counts as missing.
     assert (found.missing_codes, found.n_codes) == (("-", "n/a"), 4)
@@ -420,7 +420,7 @@ def test_yes_and_no(values, says):
 def test_namibia_is_asked_about():
     found = guess(cycled(["AF", "NA", "DE", "?"]))
     assert (found.missing_codes, found.n_codes, found.doubtful) == (("NA", "?"), 50, True)
-    assert "50 of 100 are 'NA', '?', which may be a value too, such as a country or initials: treat" in said(found)
+    assert "50 of 100 are 'NA' and '?', which may be a value too, such as a country or initials: treat" in said(found)
     found = guess(cycled(["AF", "?"]))
     assert (found.n_codes, found.doubtful) == (50, False)
     # Beside numbers it is no value.

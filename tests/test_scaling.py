@@ -86,7 +86,7 @@ def test_constant_columns_become_0_and_are_named(method):
         scaled = scale(X, method)
     assert (scaled[:, [0, 2]] == 0.0).all()
     assert np.ptp(scaled[:, 1]) > 0
-    with pytest.warns(ConstantColumnWarning, match="column 'p', column 'r' hold") as caught:
+    with pytest.warns(ConstantColumnWarning, match="column 'p' and column 'r' hold") as caught:
         scale(X, method, names=["p", "q", "r"])
     assert caught[0].filename == __file__
     with pytest.warns(ConstantColumnWarning, match="^column 'b' holds one value only: it becomes 0") as caught:

@@ -84,3 +84,19 @@ def test_sentences_have_three_significant_digits():
         "5.02 %",
         "0 %",
     ]
+
+
+def test_figures_are_written_in_their_unit():
+    given = [
+        (0.3333, "share"),
+        (12.3456, "percent"),
+        (1234.4, "records"),
+        (0.04567, "sd"),
+        (-1.5, "number"),
+        (-1e-9, "number"),
+        (12345.6, "number"),
+        (float("inf"), "number"),
+        (float("-inf"), "sd"),
+    ]
+    written = [words.in_unit(value, unit) for value, unit in given]
+    assert written == ["33.3 %", "12.3 %", "1,234", "0.0457 sd", "−1.5", "0", "12,346", "∞", "−∞"]

@@ -100,6 +100,16 @@ def test_a_long_sweep_can_be_cancelled_and_gone_on_with(page, server):
 
 
 @pytest.mark.timeout(420)
+def test_a_click_on_the_curves_of_a_sweep_under_way_chooses_for_the_whole_page(page, server):
+    page.goto(f"{server.url}/choose_k?data=simu&methods=rimhm&methods=iterated-local-search&methods=mdav&ks=2-300")
+    page.locator(".js-plotly-plot .scatterlayer .trace .points path").first.wait_for()
+    until_address(page, "&k=100", lambda: click_k(page, 100, 2, 300))
+    page.locator(".st-key-chosen").get_by_role("button", name="k = 100").wait_for()
+    wait_for_chart_at(page, 100)
+    page.get_by_role("button", name="Cancel").first.click()
+    page.get_by_text("Cancelled after").wait_for()
+
+
 def test_time_spent_on_search_tells_how_far_from_the_optimum(page, server):
     page.set_default_timeout(240_000)  # the linear program and the search are compiled first
     page.goto(f"{server.url}/choose_k?data=wine&k=3&ks=3-4&methods=mdav-star")

@@ -138,7 +138,8 @@ def test_columns_without_a_role_count_for_k():
     stop = only(findings(released, k=3, code="k"))
     assert levels([stop]) == [("stop", ("two", "odd"))]
     assert "finds 8 of 8 records (2 unique) in classes of fewer than k = 3" in stop.text
-    assert "(without them each class has at least 4). Each alone: 'two' 8 (0 unique), 'odd' 1 (1 unique)." in stop.text
+    assert "(without them each class has at least 4)." in stop.text
+    assert "Each alone: 'two' 8 (0 unique) and 'odd' 1 (1 unique)." in stop.text
     ok = only(findings(released.drop(columns=["two", "odd"]), k=3, code="k"))
     assert ok.level == "ok"
     assert "and" not in ok.text
@@ -281,7 +282,7 @@ def test_one_column_may_determine_two():
     original = pd.DataFrame({"q": [1, 2, 3] * 8, "r": list("xyx") * 8, "code": [7, 8, 9] * 8})
     stop = only(findings(original.assign(q=0, r=0), original=original, code="determines", quasi_identifiers="qr"))
     assert stop.columns == ("code", "q", "r")
-    assert stop.text.startswith("'code' determines 'q' (one to one), 'r': who knows")
+    assert stop.text.startswith("'code' determines 'q' (one to one) and 'r': who knows")
 
 
 def test_strata_may_determine_a_quasi_identifier():

@@ -310,7 +310,7 @@ def test_report_exports(people, statistic, columns):
 
 def test_columns_of_one_value_are_named_whatever_their_kind(people):
     people["zip"], people["age"] = 1010, 30
-    with pytest.warns(ConstantColumnWarning, match="columns 'age' and 'zip' hold one value only") as caught:
+    with pytest.warns(ConstantColumnWarning, match="columns 'age', 'zip' hold one value only") as caught:
         release = release_of(people, statistic="generalize")
     assert caught[0].filename == __file__
     assert release.report.constant_columns == ("age", "zip")

@@ -131,7 +131,7 @@ def test_blank_rows_between_records_are_said():
     columns, notices = read(xlsx([HEADER, RECORDS[0], [], RECORDS[1], [], [], *RECORDS[2:]]))
     assert columns["id"] == [1.0, None, 2.0, None, None, 3.0, 4.0]
     assert notices["blank-rows"].text == (
-        "Rows 3, 5–6 are blank between records, and read as 3 records without values."
+        "Rows 3 and 5–6 are blank between records, and read as 3 records without values."
     )
     assert notices["blank-rows"].count == 3
 

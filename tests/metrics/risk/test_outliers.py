@@ -97,7 +97,7 @@ def test_what_cannot_be_judged_is_named():
         records_at_risk(X, RELEASED, by="size")
     with pytest.raises(ParameterError, match="most must be a whole number of at least 1, not 0"):
         records_at_risk(X, RELEASED, most=0)
-    with pytest.raises(DataError, match="the same records and attributes"):
+    with pytest.raises(DataError, match="the same attributes of the same records"):
         records_at_risk(X, RELEASED[:2])
     with pytest.raises(DataError, match="attribute 0 has NaN"):
         outlyingness([np.nan, 1.0])
