@@ -204,7 +204,8 @@ def opened(**query):
         from pages.ui.steps import tour
 
         state.load()
-        tour.draw("steps")
+        if not tour.draw("steps"):
+            tour.way_in()
         state.publish()
 
     app = AppTest.from_function(script, default_timeout=60)
