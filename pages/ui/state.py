@@ -140,7 +140,7 @@ class Choices:
     table: str = ""  # of the paper; empty: its first
     records: str = _one_of(("line", "plane", "data"), "line")  # that are watched step by step
     line: str = "1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100"  # as typed
-    points: str = "6 5; 3 2; 1 4; 3 3; 16 5; 12 6; 13 8; 10 12; 11 13; 10 13; 11 15; 17 14; 19 15; 14 18"  # "x y; x y"
+    points: str = "0 3; 8 0; 2 0; 4 1; 17 4; 16 7; 14 4; 9 11; 9 15; 11 10; 13 12; 19 14; 15 16; 17 18"  # "x y; x y"
     few: int = dataclasses.field(default=30, metadata={"read": _watchable})  # records of a data set that are watched
     watch_k: int = _at_least_one(3)
     watched: str = _one_of(explain.EXPLAINED, "v-mdav")

@@ -65,8 +65,8 @@ def test_points_on_a_plane_are_watched_and_one_algorithm_alone():
     drawn = scene(app)
     assert len(drawn["sides"]) == 1
     assert drawn["records"]["names"][:3] == ["A", "B", "C"]
-    assert drawn["records"]["y"][:3] == [5, 2, 4]
-    assert drawn["optimum"]["text"].endswith("7.68 %")
+    assert drawn["records"]["y"][:3] == [3, 0, 0]
+    assert drawn["optimum"]["text"].endswith("9.55 %")
     broken = open_page("steps", records="plane", points="1 2; 3")
     assert "Point 2" in broken.error[0].value
 
