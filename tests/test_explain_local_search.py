@@ -74,8 +74,10 @@ def test_records_are_told_apart_far_from_the_origin():
 
 def test_each_step_tells_the_sse_of_its_groups():
     titles = Counter()
-    for X, k in small_sets(60, seed=12):
-        steps = list(explain.steps("local-search", X, k=k, start="p-s"))
+    for start, X, k in (
+        ("p-s" if place % 2 else "mdav-star", *each) for place, each in enumerate(small_sets(120, seed=12))
+    ):
+        steps = list(explain.steps("local-search", X, k=k, start=start))
         sses = [sse(X, step.labels) for step in steps]
         assert steps[0].quantities[0].value == pytest.approx(sses[0])
         assert sses[-1] <= sses[0] * (1 + 1e-12)

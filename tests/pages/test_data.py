@@ -204,7 +204,7 @@ def test_text_that_reads_as_numbers_is_said_and_read_by_one_click():
     assert "'€1,000.50' is 1000.5" in plain(app)
     assert "'5 %' is 5" in plain(app)
     # What is no number is listed with its count, and counts as missing.
-    assert "'(1)' is -1; no numbers are '< 5' (1), '[x](y)' (1)" in plain(app)
+    assert "'(1)' is -1; no numbers are '< 5' (1) and '[x](y)' (1)" in plain(app)
     assert app.toggle(key="column_codes_debt").value is True
     assert app.selectbox(key="column_gaps_debt").options[0] == "Leave the record out (2)"
     assert "2 records of 60 with gaps will be left out" in plain(app)

@@ -85,10 +85,10 @@ def test_a_release_that_was_pushed_out_before_the_page_read_it_is_there(box, mon
     made = object()
     monkeypatch.setattr(Job, "wait", interrupted)
     with pytest.raises(PageEndedError):
-        jobs.once("release", "one", "mdav", "Grouping", lambda: made)
+        jobs.once("release", "one", ["mdav"], "Grouping", lambda: made)
     box.made.clear()
     monkeypatch.setattr(Job, "wait", until_the_end)
-    assert jobs.once("release", "one", "mdav", "Grouping", lambda: None) is made
+    assert jobs.once("release", "one", ["mdav"], "Grouping", lambda: None) is made
     assert not box.jobs
 
 
@@ -184,7 +184,7 @@ def two_jobs():
             checkpoint("going on")
 
     for kind in ("one", "other"):
-        jobs.once(kind, kind, "mdav", f"Doing the {kind}", endless)
+        jobs.once(kind, kind, ["mdav"], f"Doing the {kind}", endless)
 
 
 def test_two_jobs_can_be_watched_and_cancelled_on_one_page():
