@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import PurePath
 
 import pandas as pd
@@ -12,8 +12,33 @@ from microagg import classes
 from microagg.errors import DataError, ParameterError
 from microagg.release.findings import Finding
 from microagg.schema import Schema
-from microagg.tables import read_table
+from microagg.tables import read_table, renamed_columns, write_table, written_ending
 from microagg.validation import check_k, check_unique_columns, counted, quoted
+
+
+def export(frame: pd.DataFrame, name: str, schema: Schema, k: int) -> tuple[bytes, Finding]:
+    """Return a release as the bytes of a file, and what was counted on these; see :func:`check_export`.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As :func:`microagg.tables.write_table`.
+    """
+    data = write_table(frame, name)
+    renamed = renamed_columns(frame, written_ending(name))
+    return data, check_export(data, name, schema, k, renamed=renamed)
+
+
+def count_classes(
+    data: bytes, name: str, columns: Sequence[Hashable], k: int, *, delimiter: str = ","
+) -> tuple[int, classes.Below]:
+    """Return the number of records of a file, and how many are in classes of fewer than ``k``.
+
+    Classes are counted as :func:`check_export` does; the parameters and what is raised are described there.
+    """
+    k = check_k(k)
+    table = _read(data, name, delimiter)
+    return len(table), _count(table, columns, name, k)
 
 
 def check_export(
@@ -60,16 +85,13 @@ def check_export(
         If k is not a whole number of at least 1, or the delimiter not one character.
     """
     k = check_k(k)
-    if len(delimiter) != 1:
-        raise ParameterError(f"delimiter must be one character, not {delimiter!r}.")
     table = _read(data, name, delimiter)
     table = table.rename(columns={written: column for column, written in (renamed or {}).items()})
     identifiers = tuple(column for column in schema.identifiers if _written(column, table) is not None)
     if identifiers:
         text = f"The file {name!r} has {quoted(identifiers)}, which name the records: write it again without them."
         return Finding("stop", "bytes", identifiers, text)
-    found = [_find(column, table, name) for column in (*schema.quasi_identifiers, *schema.strata)]
-    count = classes.below(classes.numbered(table, found), k)
+    count = _count(table, (*schema.quasi_identifiers, *schema.strata), name, k)
     what = f"combination of quasi-identifiers{' and strata' if schema.strata else ''}"
     if count.records:
         text = (
@@ -91,7 +113,13 @@ def check_export(
     return Finding("ok", "bytes", (), text)
 
 
+def _count(table: pd.DataFrame, columns: Sequence[Hashable], name: str, k: int) -> classes.Below:
+    return classes.below(classes.numbered(table, [_find(column, table, name) for column in columns]), k)
+
+
 def _read(data: bytes, name: str, delimiter: str) -> pd.DataFrame:
+    if len(delimiter) != 1:
+        raise ParameterError(f"delimiter must be one character, not {delimiter!r}.")
     if PurePath(name).suffix.lower() != ".csv":
         return read_table(data, name=name)
     try:
