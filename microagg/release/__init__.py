@@ -3,7 +3,7 @@
 from microagg.release.api import microaggregate, replay
 from microagg.release.assessment import Assessment, Figure
 from microagg.release.changes import attribute_changes, correlation_changes, distribution
-from microagg.release.export import check_export, count_classes
+from microagg.release.export import as_written, check_export
 from microagg.release.findings import Finding
 from microagg.release.recoding import CATEGORIES, STATISTICS
 from microagg.release.released import Release
@@ -24,10 +24,10 @@ __all__ = [
     "Release",
     "Remedy",
     "Report",
+    "as_written",
     "attribute_changes",
     "check_export",
     "correlation_changes",
-    "count_classes",
     "distribution",
     "loss_finding",
     "microaggregate",

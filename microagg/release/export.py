@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from pathlib import PurePath
 
 import pandas as pd
@@ -29,16 +29,21 @@ def export(frame: pd.DataFrame, name: str, schema: Schema, k: int) -> tuple[byte
     return data, check_export(data, name, schema, k, renamed=renamed)
 
 
-def count_classes(
-    data: bytes, name: str, columns: Sequence[Hashable], k: int, *, delimiter: str = ","
-) -> tuple[int, classes.Below]:
-    """Return the number of records of a file, and how many are in classes of fewer than ``k``.
+def as_written(data: bytes, name: str, delimiter: str = ",") -> pd.DataFrame:
+    """Return the table of a file in which equal cells are those that are written alike; see :func:`check_export`.
 
-    Classes are counted as :func:`check_export` does; the parameters and what is raised are described there.
+    Raises
+    ------
+    DataError
+        If the file cannot be read, has no records, or two columns of one name.
+    ParameterError
+        If the delimiter is not one character.
     """
-    k = check_k(k)
-    table = _read(data, name, delimiter)
-    return len(table), _count(table, columns, name, k)
+    if len(delimiter) != 1:
+        raise ParameterError(f"delimiter must be one character, not {delimiter!r}.")
+    if PurePath(name).suffix.lower() != ".csv":
+        return read_table(data, name=name)
+    return _read_csv(data, name, delimiter)
 
 
 def check_export(
@@ -85,13 +90,14 @@ def check_export(
         If k is not a whole number of at least 1, or the delimiter not one character.
     """
     k = check_k(k)
-    table = _read(data, name, delimiter)
+    table = as_written(data, name, delimiter)
     table = table.rename(columns={written: column for column, written in (renamed or {}).items()})
     identifiers = tuple(column for column in schema.identifiers if _written(column, table) is not None)
     if identifiers:
         text = f"The file {name!r} has {quoted(identifiers)}, which name the records: write it again without them."
         return Finding("stop", "bytes", identifiers, text)
-    count = _count(table, (*schema.quasi_identifiers, *schema.strata), name, k)
+    found = [_find(column, table, name) for column in (*schema.quasi_identifiers, *schema.strata)]
+    count = classes.below(classes.numbered(table, found), k)
     what = f"combination of quasi-identifiers{' and strata' if schema.strata else ''}"
     if count.records:
         text = (
@@ -113,15 +119,7 @@ def check_export(
     return Finding("ok", "bytes", (), text)
 
 
-def _count(table: pd.DataFrame, columns: Sequence[Hashable], name: str, k: int) -> classes.Below:
-    return classes.below(classes.numbered(table, [_find(column, table, name) for column in columns]), k)
-
-
-def _read(data: bytes, name: str, delimiter: str) -> pd.DataFrame:
-    if len(delimiter) != 1:
-        raise ParameterError(f"delimiter must be one character, not {delimiter!r}.")
-    if PurePath(name).suffix.lower() != ".csv":
-        return read_table(data, name=name)
+def _read_csv(data: bytes, name: str, delimiter: str) -> pd.DataFrame:
     try:
         # The header is read as a record, for pandas would rename columns of one name. No cell is taken for a number or
         # for missing, and no line is skipped: what counts is what is written.
