@@ -20,6 +20,7 @@ from microagg.columns import arguments, first_decisions
 from microagg.errors import DataError, ParameterError
 from microagg.gaps import GAPS
 from microagg.release import microaggregate
+from microagg.release.source import Source
 from microagg.schema import Schema
 from microagg.tables import read_file
 from microagg.validation import quoted
@@ -77,10 +78,9 @@ def data_flags() -> list[click.Parameter]:
     return [click.Argument(["file"], required=False), dataset, seed, download, *reading]
 
 
-def column_flags(*also: str) -> list[Flag]:
-    """Return the flags that say what columns are, and those of further arguments of ``microaggregate``."""
-    known = inspect.signature(microaggregate).parameters
-    without = [name for name in known if name not in (*ROLES, *also)]
+def column_flags() -> list[Flag]:
+    """Return the flags that say what columns are, and on which scale they are compared."""
+    without = [name for name in inspect.signature(microaggregate).parameters if name not in (*ROLES, "scale")]
     return of_function(microaggregate, without=without, names=_SHORT, values=_VALUES)
 
 
@@ -171,6 +171,20 @@ def _declared(data: Data, chosen: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(found.get(name), Mapping):
             found[name] = {column: value for column, value in found[name].items() if column in used}
     return found
+
+
+def source_of(data: Data, given: dict[str, Any]) -> Source:
+    """Return what releases of the data are made from, as a command's flags on columns say.
+
+    Raises
+    ------
+    MicroaggError
+        If the columns are not what is said of them.
+    """
+    chosen = columns_in(data, given)
+    missing = chosen.pop("missing", "error")
+    strata = chosen.pop("by", None)
+    return Source.of(data.frame, Schema.infer(data.frame, strata=strata, **chosen), missing)
 
 
 def column_of(text: str, names: Mapping[str, Any]) -> Any:

@@ -17,7 +17,8 @@ from microagg.cli.flags import Command, Flag, given_params, of_algorithms, read_
 from microagg.cli.group import FAILS
 from microagg.cli.progress import say, working
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
-from microagg.release import Finding, Release, microaggregate, replay as replayed
+from microagg.release import Finding, Release, microaggregate
+from microagg.release import replay as replayed
 from microagg.tables import written_ending
 from microagg.validation import plain
 

@@ -100,8 +100,9 @@ class Release:
         DataError, ParameterError
             As :func:`microagg.tables.write_table`.
         """
-        roles = {role: tuple(self.recipe[role]) for role in ("quasi_identifiers", "identifiers")}
-        return export(self.frame, name, Schema(strata=tuple(self.recipe["by"]), **roles), self.report.k)
+        names, identifiers, strata = (tuple(self.recipe[role]) for role in ("quasi_identifiers", "identifiers", "by"))
+        schema = Schema(names, identifiers=identifiers, strata=strata)
+        return export(self.frame, name, schema, self.report.k)
 
     def assess(self, *, target: Any = None, sampling_fraction: float | None = None) -> Assessment:
         """Return how likely records are found, what is learned of whom, and what analysts still get right.
