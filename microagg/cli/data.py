@@ -193,13 +193,13 @@ def column_of(text: str, names: Mapping[str, Any]) -> Any:
     Raises
     ------
     DataError
-        If there is none; with the nearest names.
+        If there is none; with the nearest name.
     """
     if text in names:
         return names[text]
-    near = difflib.get_close_matches(text, names, n=3, cutoff=0.5)
-    near += [name for name in names if name.lower() == text.lower() and name not in near]
-    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"the columns are {quoted(names)}."
+    folded = {name.lower(): name for name in names}
+    near = difflib.get_close_matches(text.lower(), folded, n=1)
+    hint = f"did you mean {folded[near[0]]!r}?" if near else f"the columns are {quoted(names)}."
     raise DataError(f"there is no column {text!r}: {hint}")
 
 
@@ -214,7 +214,7 @@ def columns_of(texts: Iterable[str], frame: pd.DataFrame) -> list[Any]:
     Raises
     ------
     DataError
-        If there is no such column; with the nearest names.
+        If there is no such column; with the nearest name.
     """
     names = {str(name): name for name in frame.columns}
     return [column_of(word, names) for text in texts for word in ([text] if text in names else split(text))]

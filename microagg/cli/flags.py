@@ -98,8 +98,7 @@ def of_function(
                 *names.get(name, ()),
             ],
             **_type(says[name].kind, parameter.default) | ({"metavar": values[name]} if name in values else {}),
-            default=None,
-            required=parameter.default is inspect.Parameter.empty,
+            **({"required": True} if parameter.default is inspect.Parameter.empty else {"default": None}),
             help=says[name].help + _default(parameter.default),
         )
         flag.section = section
