@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -107,4 +108,12 @@ def cli(ctx: click.Context) -> None:
 
 def main() -> None:
     """Run the command line with what the shell passes."""
-    cli.main(prog_name="microagg")
+    try:
+        cli.main(prog_name="microagg")
+    except SystemExit as end:
+        if end.code != STOPPED:
+            raise
+        # Python itself would end by the signal where this came while an import was making code of text.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(STOPPED)
