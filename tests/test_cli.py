@@ -261,6 +261,65 @@ def test_a_data_set_brings_its_roles(tmp_path, monkeypatch):
     assert found["n_records"] == 178
 
 
+ODD = 'it\'s "odd",\nreally'
+COMMANDS = {
+    "plain": ({"method": "v-mdav", "gamma": 0.7, "polish": True, "rounding": "file"}, {}, ""),
+    "odd": ({"quasi_identifiers": [ODD, "age"], "shuffle": 5, "by": "sex"}, {}, ""),
+    "kinds": (
+        {
+            "quasi_identifiers": ["age", "school", "born"],
+            "method": "k-member",
+            "ordinal": {"school": ["low, or none", "mid", "high"]},
+            "dates": {"born": "year"},
+            "missing_codes": {"age": ["-9", "99"]},
+            "missing": {"age": "impute"},
+            "random_state": 4,
+            "statistic": "generalize",
+        },
+        {},
+        "",
+    ),
+    "taxonomy": ({"quasi_identifiers": ["school"], "method": "mondrian"}, {}, "the taxonomies"),
+    "groups": ({"labels": [0] * 20 + [1] * 20}, {}, "the groups"),
+    "reading": ({}, {"missing": ["-"], "skip_lines": 0, "header": True}, ""),
+}
+
+
+@pytest.mark.parametrize("case", COMMANDS)
+def test_the_command_of_a_release_writes_its_bytes(case, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    chosen, reading, lacking = COMMANDS[case]
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame(
+        {
+            "age": [*rng.integers(18, 90, 38), -9, 99],
+            ODD: rng.normal(0, 1, 40).round(2),
+            "school": rng.choice(["low, or none", "mid", "high"], 40),
+            "born": [f"19{year}-03-01" for year in rng.integers(20, 99, 40)],
+            "sex": ["f", "m"] * 20,
+        }
+    )
+    frame.to_csv("people.csv", index=False, sep=";")
+    reading = {"delimiter": ";", **reading}
+    given = {"quasi_identifiers": ["age", ODD], **chosen}
+    release = microaggregate(read_table("people.csv", **reading), k=4, **given)
+    stops = {finding.code for finding in release.findings if finding.level == "stop"}
+    if stops:
+        release = release.accept(*stops, reason="it's a test")
+    command, says = release.command("people.csv", reading=reading, out="out.parquet", recipe_file="r.json")
+    assert lacking in says
+    assert bool(says) == bool(lacking) == command.startswith("microagg replay r.json people.csv")
+    (tmp_path / "r.json").write_text(json.dumps(release.recipe))
+    call(*typed(command))
+    assert (tmp_path / "out.parquet").read_bytes() == release.export("out.parquet")[0]
+
+
+def typed(command):
+    """Return the words that a shell makes of a command, but the first."""
+    program = f"microagg() {{ printf '%s\\0' \"$@\"; }}\n{command}"
+    return subprocess.run(["sh", "-c", program], capture_output=True, text=True, check=True).stdout.split("\0")[:-1]
+
+
 def test_sweep_agrees_with_the_package(people):
     words = ["sweep", "people.csv", "--qi", "age,income", "--method", "mdav,v-mdav", "--gamma", "0,0.5", "--k", "2-3"]
     call(*words, "--out", "table.csv")

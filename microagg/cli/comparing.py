@@ -10,7 +10,7 @@ from typing import Any
 import click
 import pandas as pd
 
-from microagg.cli.data import column_flags, data_flags, read_data, source_of, split
+from microagg.cli.data import column_flags, data_flags, read_data, source_of
 from microagg.cli.files import check_targets, write_files
 from microagg.cli.flags import Command, given_params, of_algorithms, read_params, with_flags
 from microagg.cli.progress import stoppable, working
@@ -20,6 +20,7 @@ from microagg.experiment import sweep as sweep_over
 from microagg.ks import read_ks
 from microagg.method import Method
 from microagg.registry import algorithm
+from microagg.release.command import split
 from microagg.release.compared import Compared
 from microagg.tables import to_csv
 from microagg.validation import plain

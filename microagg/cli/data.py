@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,6 +19,7 @@ from microagg.columns import arguments, first_decisions
 from microagg.errors import DataError, ParameterError
 from microagg.gaps import GAPS
 from microagg.release import microaggregate
+from microagg.release.command import split
 from microagg.release.source import Source
 from microagg.schema import Schema
 from microagg.tables import read_file
@@ -201,11 +201,6 @@ def column_of(text: str, names: Mapping[str, Any]) -> Any:
     near = difflib.get_close_matches(text.lower(), folded, n=1)
     hint = f"did you mean {folded[near[0]]!r}?" if near else f"the columns are {quoted(names)}."
     raise DataError(f"there is no column {text!r}: {hint}")
-
-
-def split(text: str) -> list[str]:
-    """Return the words of a text with commas between them; one with a comma of its own stands in double quotes."""
-    return [word.strip() for word in next(csv.reader([text], skipinitialspace=True), []) if word.strip()]
 
 
 def columns_of(texts: Iterable[str], frame: pd.DataFrame) -> list[Any]:

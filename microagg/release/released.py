@@ -235,6 +235,13 @@ class Release:
 
         return script(self.recipe, file, **options)
 
+    def command(self, file: str | os.PathLike[str] = "", **options: Any) -> tuple[str, str]:
+        """Return what to type in a shell to make this release; see :func:`microagg.release.command.command`."""
+        from microagg.release.command import command  # which needs microaggregate
+
+        stops = dict.fromkeys(finding.code for finding in self.report.accepted if finding.level == "stop")
+        return command(self.recipe, file, accept=tuple(stops), reason=self.report.reason, **options)
+
     @property
     def _method(self) -> str:
         method = self.recipe["method"]
