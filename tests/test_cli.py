@@ -24,7 +24,9 @@ from microagg.cli import cli
 from microagg.cli.data import columns_of, release_flags
 from microagg.cli.files import write_files
 from microagg.cli.flags import of_algorithms
+from microagg.cli.progress import working
 from microagg.errors import DataError
+from microagg.progress import checkpoint
 from microagg.release import microaggregate
 from microagg.tables import read_file, read_table
 from tests.conftest import ROOT
@@ -180,6 +182,10 @@ def test_verify_reads_other_files(people):
         (["steps", "people.csv", "--qi", "age", "--method", "tfrp-1"], "is not explained step by step"),
         (["bound", "people.csv", "--qi", "illness", "--k", "2"], "there are categories"),
         (["methods", "mdavv"], "did you mean"),
+        (["run", "--data", "toy", "--k", "3", "--read-decimal", ","], "--read-decimal says how a file is read"),
+        (["run", "people.csv", "--k", "3", "--data-seed", "1"], "--data-seed is for data sets"),
+        (["run", "--data", "wnie", "--k", "3"], "did you mean 'wine'?"),
+        (["sweep", "--data", "toy", "--k", "12"], "Error: k can be at most 11"),
         (["rum"], "No such command 'rum'"),
     ],
 )
@@ -428,3 +434,16 @@ def test_ctrl_c_leaves_no_file(tmp_path):
         assert err.endswith("Stopped.\n")
     assert time.monotonic() - pressed < 5
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_progress_is_shown_on_a_terminal_only(monkeypatch, capsys, watched):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: watched, raising=False)
+    with working("Grouping") as show:
+        checkpoint("forming groups", 0.25)
+        show("Better")
+        checkpoint("looking")
+    texts = ["Grouping …", "Grouping: forming groups, 25% …", "Better …", "Better: looking …", ""]
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == ("".join(f"\r\x1b[2K{text}" for text in texts) if watched else "")

@@ -56,8 +56,10 @@ def sweep(
     scale = given.pop("scale") or "zscore"
     compared = Compared.of(source_of(read_data(given), given), scale, sample=0)
     wanted, beyond = read_ks(ks, len(compared.rows), _MOST_KS)
-    if beyond or not wanted:
-        raise ParameterError(f"k can be at most the number of records, {len(compared.rows):,}, and one must be said.")
+    if beyond:
+        raise ParameterError(f"k can be at most {len(compared.rows):,}, the number of records: leave larger ones out.")
+    if not wanted:
+        raise ParameterError("no value of k is said: write one or more, such as --k 3,5,10-20.")
     table = _table(compared, chosen, wanted)
     if out is not None:
         write_files({out: (_json(table) if out.lower().endswith(".json") else to_csv(table)).encode()})

@@ -102,6 +102,9 @@ def read_data(given: dict[str, Any]) -> Data:
     if (file is None) == (dataset is None):
         raise ParameterError("name a file, or a data set by --data, and not both.")
     if dataset is not None:
+        if reading:
+            flag = f"--read-{next(iter(reading)).replace('_', '-')}"
+            raise ParameterError(f"{flag} says how a file is read, and a data set needs no saying: leave it out.")
         loaded = datasets.load(dataset, seed=seed, download=download)
         origin = {"dataset": dataset} | ({} if loaded.seed is None else {"seed": loaded.seed})
         return Data(loaded.frame, origin, loaded.schema)

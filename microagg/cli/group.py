@@ -82,7 +82,8 @@ class Commands(click.Group):
 
 def _refused(message: str) -> int:
     text = " ".join(message.split())
-    click.echo(f"Error: {text[:1].upper()}{text[1:]}", err=True)
+    # The size of groups is k, also where a sentence begins with it.
+    click.echo(f"Error: {text if text.startswith('k ') else text[:1].upper() + text[1:]}", err=True)
     return BAD_INPUT
 
 

@@ -23,7 +23,7 @@ def say(text: str) -> None:
 
 @contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
-    """Show a line on stderr, if that is a terminal, while the block runs; what it yields shows another text.
+    """Show a line on stderr, if that is a terminal, while the block runs; what it yields puts another text there.
 
     Algorithms that say where they are (:mod:`microagg.progress`) are heard.
     """
@@ -31,11 +31,17 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
         yield lambda text: None
         return
 
+    shown = [what]
+
+    def draw(more: str) -> None:
+        click.echo(f"{_CLEAR}{shown[0]}{more} …", err=True, nl=False)
+
     def show(text: str) -> None:
-        click.echo(f"{_CLEAR}{text} …", err=True, nl=False)
+        shown[0] = text
+        draw("")
 
     def hear(text: str, share: float | None) -> bool:
-        show(f"{what}: {text}" if share is None else f"{what}: {text}, {share:.0%}")
+        draw(f": {text}" if share is None else f": {text}, {share:.0%}")
         return True
 
     show(what)

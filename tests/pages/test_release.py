@@ -404,7 +404,7 @@ def test_a_kind_of_file_that_cannot_hold_the_release_is_said_and_another_one_can
     def refuse(frame, name):
         raise DataError("writing a .sav file needs the package pyreadstat.")
 
-    monkeypatch.setattr(releases, "write_table", refuse)
+    monkeypatch.setattr(export, "write_table", refuse)
     app = open_page("release", data="wine", k="7", format=".sav")
     assert "Writing a .sav file needs the package pyreadstat" in plain(app)
     assert app.get("download_button")[0].proto.disabled
