@@ -69,4 +69,4 @@ def program(workspace: Workspace, release: Release) -> None:
         command, lacking = release.command(**workspace.table.origin, **files)
         reads = f" {sentence(lacking)} So it reads the recipe: save that beside the data." if lacking else ""
         st.caption(f"Or type it in a shell, in the folder of the original data.{reads}")
-        st.code(command, language="bash")
+        st.code(command, language="bash", wrap_lines=True)
