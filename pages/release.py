@@ -25,7 +25,7 @@ def body() -> None:
     release = releases.made(workspace, identity)
     if release is None:
         return
-    data, counted = releases.written(identity, choices.format, release, workspace)
+    data, counted = releases.written(identity, choices.format, release)
     st.subheader("1. Checklist")
     found = checklist.findings(workspace, release, counted)
     ready = checklist.show(workspace, release, found, identity)

@@ -31,6 +31,8 @@ LAYERS = [
     {"certificate", "literature"},
     {"compiling", "reproduction"},
     {"__init__"},
+    {"cli"},
+    {"__main__"},
 ]
 # The same for the rooms of the kernels, and what stands beside them.
 ROOMS = [{"threads"}, {"neighbors", "bounds"}, {"grouping", "paths"}, {"bases", "local_search"}]

@@ -3,7 +3,7 @@
 from microagg.release.api import microaggregate, replay
 from microagg.release.assessment import Assessment, Figure
 from microagg.release.changes import attribute_changes, correlation_changes, distribution
-from microagg.release.export import check_export
+from microagg.release.export import as_written, check_export
 from microagg.release.findings import Finding
 from microagg.release.recoding import CATEGORIES, STATISTICS
 from microagg.release.released import Release
@@ -24,6 +24,7 @@ __all__ = [
     "Release",
     "Remedy",
     "Report",
+    "as_written",
     "attribute_changes",
     "check_export",
     "correlation_changes",

@@ -12,8 +12,38 @@ from microagg import classes
 from microagg.errors import DataError, ParameterError
 from microagg.release.findings import Finding
 from microagg.schema import Schema
-from microagg.tables import read_table
+from microagg.tables import read_table, renamed_columns, write_table, written_ending
 from microagg.validation import check_k, check_unique_columns, counted, quoted
+
+
+def export(frame: pd.DataFrame, name: str, schema: Schema, k: int) -> tuple[bytes, Finding]:
+    """Return a release as the bytes of a file, and what was counted on these; see :func:`check_export`.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As :func:`microagg.tables.write_table`.
+    """
+    data = write_table(frame, name)
+    renamed = renamed_columns(frame, written_ending(name))
+    return data, check_export(data, name, schema, k, renamed=renamed)
+
+
+def as_written(data: bytes, name: str, delimiter: str = ",") -> pd.DataFrame:
+    """Return the table of a file in which equal cells are those that are written alike; see :func:`check_export`.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read, has no records, or two columns of one name.
+    ParameterError
+        If the delimiter is not one character.
+    """
+    if len(delimiter) != 1:
+        raise ParameterError(f"delimiter must be one character, not {delimiter!r}.")
+    if PurePath(name).suffix.lower() != ".csv":
+        return read_table(data, name=name)
+    return _read_csv(data, name, delimiter)
 
 
 def check_export(
@@ -60,9 +90,7 @@ def check_export(
         If k is not a whole number of at least 1, or the delimiter not one character.
     """
     k = check_k(k)
-    if len(delimiter) != 1:
-        raise ParameterError(f"delimiter must be one character, not {delimiter!r}.")
-    table = _read(data, name, delimiter)
+    table = as_written(data, name, delimiter)
     table = table.rename(columns={written: column for column, written in (renamed or {}).items()})
     identifiers = tuple(column for column in schema.identifiers if _written(column, table) is not None)
     if identifiers:
@@ -91,9 +119,7 @@ def check_export(
     return Finding("ok", "bytes", (), text)
 
 
-def _read(data: bytes, name: str, delimiter: str) -> pd.DataFrame:
-    if PurePath(name).suffix.lower() != ".csv":
-        return read_table(data, name=name)
+def _read_csv(data: bytes, name: str, delimiter: str) -> pd.DataFrame:
     try:
         # The header is read as a record, for pandas would rename columns of one name. No cell is taken for a number or
         # for missing, and no line is skipped: what counts is what is written.

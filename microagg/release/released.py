@@ -13,10 +13,12 @@ import pandas as pd
 from microagg.errors import DataError, ParameterError
 from microagg.partition import Partition
 from microagg.release.assessment import Assessment
+from microagg.release.export import export
 from microagg.release.findings import Finding
 from microagg.release.html.writing import write_text
 from microagg.release.report import Report
 from microagg.release.source import Source
+from microagg.schema import Schema
 from microagg.validation import counted, quoted
 
 
@@ -78,6 +80,29 @@ class Release:
         accepted = tuple(finding for finding in doubtful if finding.code in codes or finding in report.accepted)
         reasons = "; ".join(filter(None, (report.reason, reason)))
         return replace(self, report=replace(report, accepted=accepted, reason=reasons))
+
+    def export(self, name: str) -> tuple[bytes, Finding]:
+        """Return the protected file as bytes, and what was counted on these very bytes.
+
+        Parameters
+        ----------
+        name : str
+            What the file will be called; its ending says which kind it is, see :func:`microagg.tables.write_table`.
+
+        Returns
+        -------
+        bytes
+        Finding
+            As :func:`microagg.release.check_export` has it: of the level "stop" if the file must not be released.
+
+        Raises
+        ------
+        DataError, ParameterError
+            As :func:`microagg.tables.write_table`.
+        """
+        names, identifiers, strata = (tuple(self.recipe[role]) for role in ("quasi_identifiers", "identifiers", "by"))
+        schema = Schema(names, identifiers=identifiers, strata=strata)
+        return export(self.frame, name, schema, self.report.k)
 
     def assess(self, *, target: Any = None, sampling_fraction: float | None = None) -> Assessment:
         """Return how likely records are found, what is learned of whom, and what analysts still get right.
@@ -209,6 +234,13 @@ class Release:
         from microagg.release.script import script  # which needs microaggregate
 
         return script(self.recipe, file, **options)
+
+    def command(self, file: str | os.PathLike[str] = "", **options: Any) -> tuple[str, str]:
+        """Return what to type in a shell to make this release; see :func:`microagg.release.command.command`."""
+        from microagg.release.command import command  # which needs microaggregate
+
+        stops = dict.fromkeys(finding.code for finding in self.report.accepted if finding.level == "stop")
+        return command(self.recipe, file, accept=tuple(stops), reason=self.report.reason, **options)
 
     @property
     def _method(self) -> str:

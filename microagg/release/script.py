@@ -63,6 +63,7 @@ def script(
     if bool(dataset) == bool(os.fspath(file)):
         raise ParameterError("a release is made from a file or from a data set: name one of them.")
     source, stem = os.fspath(file), dataset or PurePath(file).stem
+    read = _call("read_table", [repr(source)], chosen_reading(reading or {}))
     target = os.fspath(out) if out is not None else f"{stem}_protected.csv"
     replayed = by_recipe or recipe.get("labels") is not None
     lines = [
@@ -73,7 +74,7 @@ def script(
         f"from microagg.tables import {'' if dataset else 'read_table, '}write_table",
         "",
         f"# Chosen with {recipe['versions']!r}; other versions may form other groups.",
-        f"frame = {_load(dataset, seed) if dataset else _call('read_table', [repr(source)], _reading(reading or {}))}",
+        f"frame = {_load(dataset, seed) if dataset else read}",
     ]
     if replayed:
         held = os.fspath(recipe_file) if recipe_file is not None else f"{stem}_recipe.json"
@@ -82,7 +83,7 @@ def script(
             "release = microagg.replay(frame, recipe)",
         ]
     else:
-        lines.append(f"release = {_call('microagg.microaggregate', ['frame'], _chosen(recipe))}")
+        lines.append(f"release = {_call('microagg.microaggregate', ['frame'], chosen_in(recipe))}")
     written = f"Path({target!r}).write_bytes(write_table(release.frame, {PurePath(target).name!r}))"
     lines += ["print(release.report.summary())", written]
     return "\n".join(lines) + "\n"
@@ -92,7 +93,7 @@ def _load(dataset: str, seed: int | None) -> str:
     return _call("microagg.datasets.load", [repr(dataset)], {} if seed is None else {"seed": seed}) + ".frame"
 
 
-def _reading(given: Mapping[str, Any]) -> dict[str, Any]:
+def chosen_reading(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of the reader that are not the default."""
     known = {name: parameter.default for name, parameter in inspect.signature(read_file).parameters.items()}
     del known["source"]
@@ -101,7 +102,7 @@ def _reading(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value != known[name]}
 
 
-def _chosen(recipe: Mapping[str, Any]) -> dict[str, Any]:
+def chosen_in(recipe: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of :func:`microaggregate` that are not the default, the method's own at the end."""
     choices = recipes.choices(recipe)
     defaults = {name: parameter.default for name, parameter in inspect.signature(microaggregate).parameters.items()}

@@ -10,7 +10,7 @@ from microagg.tables.excel_cells import MAX_UNPACKED
 from microagg.tables.notices import Notice, Offer, Reading, UnreadableError, notice_lines
 from microagg.tables.reading import ENDINGS, read_file, read_table, sheet_names
 from microagg.tables.text import DELIMITERS, ENCODINGS, decimal_comma_columns
-from microagg.tables.writing import WRITTEN_ENDINGS, renamed_columns, to_csv, write_table
+from microagg.tables.writing import WRITTEN_ENDINGS, renamed_columns, to_csv, write_table, written_ending
 
 __all__ = [
     "DELIMITERS",
@@ -33,4 +33,5 @@ __all__ = [
     "sheet_names",
     "to_csv",
     "write_table",
+    "written_ending",
 ]

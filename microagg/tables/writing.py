@@ -75,7 +75,7 @@ def write_table(frame: pd.DataFrame, name: str) -> bytes:
       the order means something. They become text where their labels are too long (together 32,000 bytes in Stata, each
       120 bytes in SPSS), and in .csv and .xlsx. Categories that are numbers become numbers.
     """
-    ending = _ending_of(name)
+    ending = written_ending(name)
     names = _names(frame)
     plain = frame.reset_index(drop=True)
     columns = {given: plain.iloc[:, j] for j, given in enumerate(names)}
@@ -110,7 +110,7 @@ def renamed_columns(frame: pd.DataFrame, ending: str) -> dict[str, str]:
     ParameterError
         If the ending is another one.
     """
-    _ending_of(f"table{ending}")
+    written_ending(f"table{ending}")
     names = _names(frame)
     finals = [_harmless(name) for name in names] if ending == ".csv" else file_names(names, ending)
     return {name: final for name, final in zip(names, finals, strict=True) if name != final}
@@ -165,7 +165,8 @@ def _may_hold_text(series: pd.Series[Any]) -> bool:
     return not (is_numeric_dtype(series) or is_datetime64_any_dtype(series))
 
 
-def _ending_of(name: str) -> str:
+def written_ending(name: str) -> str:
+    """Return the ending of a file to write, or raise :class:`ParameterError` if no such file is written."""
     ending = PurePath(name).suffix.lower()
     if ending not in WRITTEN_ENDINGS:
         listed = f"{', '.join(WRITTEN_ENDINGS[:-1])} or {WRITTEN_ENDINGS[-1]}"

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import json
+import shlex
 from types import SimpleNamespace
 
 import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from microagg import DataError
+from microagg.cli import cli
 from microagg.experiment import Method, run_one
 from microagg.progress import Cancelled
+from microagg.release import export
 from pages.ui.runs import before_after, certificate, files
 from pages.ui.runs import release as releases
 from pages.ui.text import percent
@@ -287,7 +292,7 @@ def test_a_file_that_cannot_be_written_or_checked_is_held_up_in_one_line(monkeyp
             raise DataError(f"column '*b*' stops {failing}: leave it out.")
 
         with monkeypatch.context() as patched:
-            patched.setattr(releases, failing, fail)
+            patched.setattr(export, failing, fail)
             # Another k each time, for what was written is kept.
             app = open_survey("release", columns=roles(), k=str(4 + len(failing)))
             assert f"Column '*b*' stops {failing}: leave it out." in " ".join(lines(app, "red"))
@@ -304,6 +309,33 @@ def test_the_python_shown_writes_the_same_bytes(seen, tmp_path, monkeypatch):
     assert (tmp_path / "survey_protected.csv").read_bytes() == seen.data
 
 
+def typed(app, folder, monkeypatch):
+    """Type the command that the page shows, and return the protected file."""
+    command = app.code[1].value.replace("\\\n", " ")
+    monkeypatch.chdir(folder)
+    done = CliRunner().invoke(cli, shlex.split(command)[1:])
+    assert done.exit_code == 0, done.output
+    [protected] = folder.glob("*_protected.csv")
+    return protected.read_bytes()
+
+
+def test_the_command_shown_writes_the_same_bytes(seen, tmp_path, monkeypatch):
+    app = open_survey("release", columns=roles(), k="7", shuffle="3", method="v-mdav", **{"v-mdav.gamma": "0.4"})
+    (tmp_path / "survey.csv").write_bytes(SURVEY.read_bytes())
+    assert app.code[1].value.startswith("microagg run survey.csv ")
+    assert "--gamma 0.4" in app.code[1].value
+    assert typed(app, tmp_path, monkeypatch) == seen.data
+
+
+def test_the_command_shown_reads_the_recipe_where_a_choice_has_no_flag(seen, tmp_path, monkeypatch):
+    app = open_survey("release", k="7", shuffle="3", statistic="set")
+    (tmp_path / "survey.csv").write_bytes(SURVEY.read_bytes())
+    (tmp_path / "survey_recipe.json").write_text(json.dumps(seen.release.recipe))
+    assert app.code[1].value.startswith("microagg replay survey_recipe.json survey.csv ")
+    assert "No flag says the taxonomies. So it reads the recipe" in plain(app)
+    assert typed(app, tmp_path, monkeypatch) == seen.data
+
+
 def test_nothing_is_written_or_compared_again_while_the_release_stays(seen, monkeypatch):
     calls = []
 
@@ -311,7 +343,7 @@ def test_nothing_is_written_or_compared_again_while_the_release_stays(seen, monk
         calls.append(name)
         return frame.to_csv(index=False).encode()
 
-    monkeypatch.setattr(releases, "write_table", write)
+    monkeypatch.setattr(export, "write_table", write)
     app = open_survey("release", columns=roles(), k="5")
     app.selectbox(key="w_release_attribute").set_value("rent")
     settle(app)
@@ -372,7 +404,7 @@ def test_a_kind_of_file_that_cannot_hold_the_release_is_said_and_another_one_can
     def refuse(frame, name):
         raise DataError("writing a .sav file needs the package pyreadstat.")
 
-    monkeypatch.setattr(releases, "write_table", refuse)
+    monkeypatch.setattr(export, "write_table", refuse)
     app = open_page("release", data="wine", k="7", format=".sav")
     assert "Writing a .sav file needs the package pyreadstat" in plain(app)
     assert app.get("download_button")[0].proto.disabled

@@ -1,4 +1,4 @@
-"""The files of a release: the protected data, the recipe, and the Python that makes it again."""
+"""The files of a release: the protected data, the recipe, and the Python and the command that make it again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from microagg import Release
 from microagg.tables import renamed_columns
 from pages.ui import state
 from pages.ui.data.workspace import Workspace
-from pages.ui.text import escape_markdown, file_name, listing
+from pages.ui.text import escape_markdown, file_name, listing, sentence
 
 _FORMATS = {".csv": "CSV", ".parquet": "Parquet", ".xlsx": "Excel", ".dta": "Stata", ".sav": "SPSS"}
 
@@ -60,9 +60,13 @@ def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) ->
 
 
 def program(workspace: Workspace, release: Release) -> None:
-    """Draw the Python that makes the release again."""
+    """Draw the Python that makes the release again, and the command."""
     ending, stem = state.current().format, file_stem(workspace)
-    with st.expander("The Python that makes it again"):
+    with st.expander("The Python that makes it again, and the command"):
         st.caption("Paste it into a notebook or a file beside the original data; the bytes come out the same.")
         files = {"out": f"{stem}_protected{ending}", "recipe_file": f"{stem}_recipe.json"}
         st.code(release.script(**workspace.table.origin, **files), language="python")
+        command, lacking = release.command(**workspace.table.origin, **files)
+        reads = f" {sentence(lacking)} So it reads the recipe: save that beside the data." if lacking else ""
+        st.caption(f"Or type it in a shell, in the folder of the original data.{reads}")
+        st.code(command, language="bash", wrap_lines=True)

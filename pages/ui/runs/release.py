@@ -10,8 +10,8 @@ import numpy as np
 import streamlit as st
 
 from microagg import ConstantColumnWarning, DataError, MicroaggError, Release, microaggregate
-from microagg.release import Finding, Remedy, check_export, try_remedies
-from microagg.tables import digest_array, digest_bytes, renamed_columns, write_table
+from microagg.release import Finding, Remedy, try_remedies
+from microagg.tables import digest_array, digest_bytes
 from pages.ui import state
 from pages.ui.data import columns, methods
 from pages.ui.data.workspace import Workspace
@@ -110,13 +110,10 @@ def remedies(workspace: Workspace, identity: Hashable) -> list[Remedy] | None:
 
 
 @st.cache_resource(scope="session", max_entries=4, show_spinner="Writing the file, and reading it again to count …")
-def written(identity: Hashable, ending: str, _release: Release, _workspace: Workspace) -> tuple[bytes, Finding]:
+def written(identity: Hashable, ending: str, _release: Release) -> tuple[bytes, Finding]:
     """Return the bytes of the protected file, and what was counted on them."""
-    name = f"protected{ending}"
     try:
-        data = write_table(_release.frame, name)
-        renamed = renamed_columns(_release.frame, ending)
-        return data, check_export(data, name, _workspace.schema, _release.report.k, renamed=renamed)
+        return _release.export(f"protected{ending}")
     except MicroaggError as error:
         # Another kind of file may hold it, so the page goes on: this one is held up.
         return b"", Finding("stop", "bytes", (), str(error))

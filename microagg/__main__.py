@@ -1,0 +1,5 @@
+"""``python -m microagg``: the command line."""
+
+from microagg.cli import main
+
+main()

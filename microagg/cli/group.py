@@ -1,0 +1,120 @@
+"""The list of commands, and what becomes of errors: one sentence on stderr, and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from microagg import __version__
+from microagg.errors import MicroaggError
+
+#: What a shell learns of an end: what was asked about does not hold; the input is bad; Ctrl-C.
+FAILS, BAD_INPUT, STOPPED = 1, 2, 130
+
+# Each command with the file that has it, which is loaded when the command is called, and what the list says of it.
+_COMMANDS = {
+    "run": ("releasing", "Make a k-anonymous release of a file."),
+    "replay": ("releasing", "Make a release again from its recipe."),
+    "verify": ("verifying", "Count whether anybody's file is k-anonymous."),
+    "sweep": ("comparing", "Run algorithms at many k, to a table."),
+    "bound": ("searching", "Prove what no partition can lose less than."),
+    "search": ("searching", "Look for the partition that loses least."),
+    "risk": ("releasing", "Measure disclosure risk and utility of a release."),
+    "steps": ("explaining", "Watch an algorithm decide, step by step."),
+    "datasets": ("listing", "List the data sets."),
+    "methods": ("listing", "List the algorithms, or explain one."),
+}
+
+
+class Commands(click.Group):
+    """Commands that are loaded when they are called; what goes wrong in them is one sentence."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, or None if there is none of that name."""
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f"microagg.cli.{_COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, "data_sets" if cmd_name == "datasets" else cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of the commands, without loading them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, says) for name, (_, says) in _COMMANDS.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return what a shell may complete, without loading the commands."""
+        found = [
+            CompletionItem(name, help=says) for name, (_, says) in _COMMANDS.items() if name.startswith(incomplete)
+        ]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
+
+    def main(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> None:
+        """Run what ``args`` say, and exit: with 0, or 1 or 2 or 130 as the top of this file says."""
+        sys.exit(self._ended(args, prog_name, extra))
+
+    def _ended(self, args: Sequence[str] | None, prog_name: str | None, extra: dict[str, Any]) -> int:
+        try:
+            code = super().main(args, prog_name, **(extra | {"standalone_mode": False}))
+        except click.Abort:
+            click.echo("Stopped.", err=True)
+            return STOPPED
+        except click.ClickException as error:
+            return _refused(error.format_message())
+        except MicroaggError as error:
+            return _refused(str(error))
+        except MemoryError:
+            return _refused("there is not enough memory for this: take fewer records, or another algorithm.")
+        return code if isinstance(code, int) else 0
+
+
+def _refused(message: str) -> int:
+    text = " ".join(message.split())
+    # The size of groups is k, also where a sentence begins with it.
+    click.echo(f"Error: {text if text.startswith('k ') else text[:1].upper() + text[1:]}", err=True)
+    return BAD_INPUT
+
+
+@click.group(
+    cls=Commands,
+    no_args_is_help=False,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, prog_name="microagg")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """Make microdata k-anonymous by microaggregation, at little information loss.
+
+    \b
+    Example:
+      microagg run people.csv --k 5 --qi age,income --confidential illness --drop name --out people_k5.csv
+      microagg verify people_k5.csv --qi age,income --k 5
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def main() -> None:
+    """Run the command line with what the shell passes."""
+    try:
+        cli.main(prog_name="microagg")
+    except SystemExit as end:
+        if end.code != STOPPED:
+            raise
+        # Python itself would end by the signal where this came while an import was making code of text.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(STOPPED)

@@ -1,0 +1,225 @@
+"""Releases: made, made again from a recipe, and measured beside their originals."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path, PurePath
+from typing import Any
+
+import click
+
+from microagg.cli.data import Data, columns_in, data_flags, read_data, release_flags
+from microagg.cli.files import check_targets, write_files
+from microagg.cli.flags import Command, Flag, given_params, of_algorithms, read_params, with_flags
+from microagg.cli.group import FAILS
+from microagg.cli.progress import say, working
+from microagg.errors import ConstantColumnWarning, DataError, ParameterError
+from microagg.release import Finding, Release, microaggregate
+from microagg.release import replay as replayed
+from microagg.tables import written_ending
+from microagg.validation import plain
+
+_TARGETS = ("out", "report", "recipe")
+
+
+def target_flags() -> list[Flag]:
+    """Return the flags of commands that write a release."""
+    flags = [
+        Flag(["--out"], metavar="FILE", help="The protected file: .csv, .parquet, .xlsx, .dta or .sav."),
+        Flag(["--report"], metavar="FILE", help="The report to print and sign, as HTML."),
+        Flag(["--recipe"], metavar="FILE", help="What microagg replay needs to make the release again, as JSON."),
+        Flag(["--accept"], multiple=True, metavar="CODE", help="Release in spite of this finding; the report says so."),
+        Flag(["--reason"], default="", help="Why it is accepted; the report says so."),
+        Flag(["--force"], is_flag=True, help="Overwrite files that are there."),
+        Flag(["as_json", "--json"], is_flag=True, help="Print one JSON object, and nothing else, on stdout."),
+    ]
+    for flag in flags:
+        flag.section = "What is written"
+    return flags
+
+
+@with_flags(data_flags(), release_flags(), target_flags(), of_algorithms([flag.name or "" for flag in release_flags()]))
+@click.command(cls=Command)
+def run(**given: Any) -> None:
+    """Make a k-anonymous release of FILE, or of a data set.
+
+    The quasi-identifiers (--qi) are replaced by what stands for their group, the columns of --drop are left out. The
+    file is counted as it was written. Without --out nothing is written, and it is said what a release would lose.
+
+    What must be known before the file is given to anybody holds it up, with exit code 1, until it is mended or accepted
+    by --accept CODE.
+
+    \b
+    Examples:
+      microagg run people.csv --k 5 --qi age,income --confidential illness --drop name --out people_k5.csv
+      microagg run people.xlsx --k 5 --method v-mdav --gamma 0.3 --qi age,income --out a.parquet --report a.html
+      microagg run --data census --k 5 --rounding file
+    """
+    targets = take_targets(given)
+    data = read_data(given)
+    chosen = release_arguments(data, given)
+    deliver(make(lambda: microaggregate(data.frame, **chosen)), data, targets)
+
+
+@with_flags(data_flags(), target_flags())
+@click.command(cls=Command)
+@click.argument("recipe_file", metavar="RECIPE")
+def replay(recipe_file: str, **given: Any) -> None:
+    """Make the release of RECIPE again from its FILE, and make sure that it is the same.
+
+    \b
+    Example:
+      microagg replay people_recipe.json people.csv --out people_k5.csv
+    """
+    targets = take_targets(given, recipe_file)
+    recipe = read_recipe(recipe_file)
+    data = read_data(given)
+    deliver(make(lambda: replayed(data.frame, recipe)), data, targets)
+
+
+@with_flags(data_flags())
+@click.command(cls=Command)
+@click.argument("recipe_file", metavar="RECIPE")
+@click.option("--target", metavar="COLUMN", help="The column that a model is to predict from the quasi-identifiers.")
+@click.option("--sampling-fraction", type=float, help="Which share of the population a random sample is.")
+@click.option("as_json", "--json", is_flag=True, help="Print one JSON object, and nothing else, on stdout.")
+def risk(recipe_file: str, target: str | None, sampling_fraction: float | None, as_json: bool, **given: Any) -> None:
+    """Measure the release of RECIPE beside its original FILE: who is found, what is learned, what analysts get right.
+
+    The release is made again from both, and it is made sure that it is the same.
+
+    \b
+    Example:
+      microagg risk people_recipe.json people.csv --target income
+    """
+    recipe = read_recipe(recipe_file)
+    data = read_data(given)
+    release = make(lambda: replayed(data.frame, recipe))
+    with working("Measuring"):
+        found = release.assess(target=target, sampling_fraction=sampling_fraction)
+    print_json(found.to_dict()) if as_json else click.echo(found.summary())
+
+
+def make(release: Callable[[], Release]) -> Release:
+    """Return what ``release`` makes, shown as it goes on; that a column is constant is in the report."""
+    with working("Grouping the records"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstantColumnWarning)
+        return release()
+
+
+def release_arguments(data: Data, given: dict[str, Any]) -> dict[str, Any]:
+    """Return what a command got as arguments of :func:`microagg.microaggregate`."""
+    said = given_params(given)
+    chosen = columns_in(data, given) | {name: value for name, value in given.items() if value is not None}
+    return chosen | read_params(given.get("method") or "mdav-star", said)
+
+
+def read_recipe(path: str) -> dict[str, Any]:
+    """Return a recipe from its file.
+
+    Raises
+    ------
+    DataError
+        If there is no such file, or it is no JSON object.
+    """
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"the recipe {path!r} cannot be read ({error.strerror}): check its name and folder.") from None
+    except ValueError:
+        raise DataError(f"the file {path!r} is no recipe, which is JSON: name what --recipe wrote.") from None
+    if not isinstance(found, dict):
+        raise DataError(f"the file {path!r} is no recipe: name what --recipe wrote.")
+    return found
+
+
+def take_targets(given: dict[str, Any], *sources: str) -> dict[str, Any]:
+    """Take what is to be written out of what a command got, checked before any work is done."""
+    targets = {name: given.pop(name) for name in (*_TARGETS, "accept", "reason", "force", "as_json")}
+    files = [targets[name] for name in _TARGETS]
+    check_targets(files, (given.get("file"), *sources), force=targets["force"])
+    if targets["out"] is None and any(files):
+        raise ParameterError("a report or a recipe belongs to a protected file: add --out.")
+    if targets["out"] is not None:
+        written_ending(targets["out"])
+    return targets
+
+
+def deliver(release: Release, data: Data, targets: Mapping[str, Any]) -> None:
+    """Write what was asked for, unless something holds it up, and say what the release loses."""
+    if targets["accept"]:
+        release = release.accept(*targets["accept"], reason=targets["reason"])
+    out, counted, files = targets["out"], [], {}
+    if out is not None:
+        bytes_out, finding = release.export(PurePath(out).name)
+        files[out] = bytes_out
+        counted = [finding]
+    stops = [
+        finding
+        for finding in (*counted, *release.findings)
+        if finding.level == "stop" and finding not in release.report.accepted
+    ]
+    if out is not None and not stops:
+        write_files(files | _beside(release, data, targets, files[out]))
+    if targets["as_json"]:
+        print_json(_as_dict(release, [*counted, *release.findings], [] if stops else _named(targets)))
+    else:
+        click.echo(release.report.summary())
+    _say_findings(stops, written=out is not None and not stops, targets=targets)
+    if out is not None and stops:
+        click.get_current_context().exit(FAILS)
+
+
+def _say_findings(stops: list[Finding], *, written: bool, targets: Mapping[str, Any]) -> None:
+    for finding in stops:
+        way = "" if finding.code == "bytes" else f" (--accept {finding.code} releases it all the same)"
+        say(f"Stop: {finding.text}{way}")
+    if stops and targets["out"] is not None:
+        say("Nothing was written.")
+    if written and not targets["as_json"]:
+        say(f"Written: {', '.join(_named(targets))}")
+
+
+def _named(targets: Mapping[str, Any]) -> list[str]:
+    return [targets[name] for name in _TARGETS if targets[name] is not None]
+
+
+def _beside(release: Release, data: Data, targets: Mapping[str, Any], protected: bytes) -> dict[str, bytes]:
+    """Return the files beside the protected one."""
+    files = {}
+    if targets["recipe"] is not None:
+        files[targets["recipe"]] = recipe_text(release).encode()
+    if targets["report"] is not None:
+        with working("Writing the report"):
+            files[targets["report"]] = _report(release, data, PurePath(targets["out"]).name, protected)
+    return files
+
+
+def recipe_text(release: Release) -> str:
+    """Return the recipe of a release as JSON."""
+    return json.dumps(release.recipe, indent=2, ensure_ascii=False)
+
+
+def _report(release: Release, data: Data, name: str, protected: bytes) -> bytes:
+    origin = dict(data.origin)
+    if "file" in origin:
+        # The report is passed on, and need not tell of folders.
+        origin["file"] = PurePath(origin["file"]).name
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
+        release.to_html(path, file=protected, file_name=name, origin=origin)
+        return path.read_bytes()
+
+
+def _as_dict(release: Release, findings: list[Finding], written: list[str]) -> dict[str, Any]:
+    report = release.report.to_dict()
+    report["findings"] = [vars(finding) for finding in findings]
+    return {"written": written, **report}
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """Print one JSON object on stdout."""
+    click.echo(json.dumps(plain(dict(value)), indent=2, ensure_ascii=False))

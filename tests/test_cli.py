@@ -1,0 +1,449 @@
+"""The command line: what it prints, what it writes, how it refuses, and a new user's session in a real shell."""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import microagg
+from microagg import ALGORITHMS, datasets
+from microagg.cli import cli
+from microagg.cli.data import columns_of, release_flags
+from microagg.cli.files import write_files
+from microagg.cli.flags import of_algorithms
+from microagg.cli.progress import working
+from microagg.errors import DataError
+from microagg.progress import checkpoint
+from microagg.release import microaggregate
+from microagg.tables import read_file, read_table
+from tests.conftest import ROOT
+from tests.release.common import smallest_class
+
+ROLES = ["--qi", "age,income", "--confidential", "illness", "--drop", "name"]
+# Far more than the half minute that the whole test may take.
+LONG = ["--method", "iterated-local-search", "--effort", "100000000"]
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    """A file of forty people in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    write_people(tmp_path / "people.csv")
+    return tmp_path / "people.csv"
+
+
+def write_people(path):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "name": [f"P{i}" for i in range(40)],
+            "age": rng.integers(18, 90, 40),
+            "income": rng.integers(10, 99, 40) * 100,
+            "illness": rng.choice(["flu", "cold", "none"], 40),
+        }
+    )
+    frame.to_csv(path, index=False)
+
+
+def call(*words, code=0):
+    """Run a command, make sure of its exit code, and return what it printed."""
+    done = CliRunner().invoke(cli, [str(word) for word in words], prog_name="microagg")
+    assert done.exit_code == code, done.output
+    assert "Traceback" not in done.output
+    return done
+
+
+def refused(*words):
+    """Return the one sentence with which a command refuses."""
+    done = call(*words, code=2)
+    assert done.stdout == ""
+    assert done.stderr.startswith("Error: ")
+    assert done.stderr.count("\n") == 1
+    return done.stderr.strip()
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".xlsx"])
+def test_the_bytes_are_those_that_the_page_offers(people, ending):
+    from pages.ui.runs import release as page
+
+    call("run", "people.csv", "--k", 4, *ROLES, "--rounding", "file", "--method", "mdav", "--out", f"out{ending}")
+    chosen = {"quasi_identifiers": ["age", "income"], "confidential": "illness", "identifiers": "name"}
+    release = microaggregate(read_table(people), k=4, method="mdav", rounding="file", **chosen)
+    data, counted = page.written.__wrapped__(("test", ending), ending, release)
+    assert counted.level == "ok"
+    assert people.with_name(f"out{ending}").read_bytes() == data
+
+
+def test_a_release_is_k_anonymous_and_has_the_parameters_of_its_method(people):
+    flags = ["--method", "v-mdav", "--gamma", "0.7", "--out", "out.csv", "--recipe", "r.json"]
+    done = call("run", "people.csv", "-k", 3, *ROLES, *flags)
+    assert "40 records in" in done.stdout
+    assert done.stderr == "Written: out.csv, r.json\n"
+    out = pd.read_csv("out.csv")
+    assert list(out.columns) == ["age", "income", "illness"]
+    assert smallest_class(out, ["age", "income"]) >= 3
+    recipe = json.loads(people.with_name("r.json").read_text())
+    assert (recipe["method"], recipe["params"]) == ("v-mdav", {"gamma": 0.7})
+    call("replay", "r.json", "people.csv", "--out", "again.csv")
+    assert people.with_name("again.csv").read_bytes() == people.with_name("out.csv").read_bytes()
+
+
+def test_a_report_names_the_file_and_no_folder(people):
+    call("run", people, "--k", 5, *ROLES, "--out", "out.csv", "--report", "report.html")
+    report = people.with_name("report.html").read_text()
+    assert "out.csv" in report
+    assert "people.csv" in report
+    assert str(people.parent) not in report
+
+
+def test_json_is_one_object_and_nothing_else(people):
+    done = call("run", "people.csv", "--k", 5, *ROLES, "--out", "out.csv", "--json")
+    found = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert found["written"] == ["out.csv"]
+    assert found["n_records"] == 40
+    assert found["findings"][0]["code"] == "bytes"
+
+
+def test_what_must_be_known_holds_a_release_up(people):
+    words = ["run", "people.csv", "--k", 5, "--qi", "age,income", "--out", "out.csv"]
+    done = call(*words, code=1)
+    assert "Stop: " in done.stderr
+    assert "'name'" in done.stderr
+    assert "Nothing was written." in done.stderr
+    assert [path.name for path in people.parent.iterdir()] == ["people.csv"]
+    codes = {finding["code"] for finding in json.loads(call(*words, "--json", code=1).stdout)["findings"]}
+    assert "undecided" in codes
+    accepting = [word for code in ("undecided", "k", "identifying") for word in ("--accept", code)]
+    call(*words, *accepting, "--reason", "test data")
+    assert smallest_class(pd.read_csv("out.csv"), ["age", "income"]) >= 5
+
+
+def test_verify_counts_anybodys_file(people):
+    rows = [("a", "1"), ("a", "1"), ("b", ""), ("b", ""), ("b", ""), ("b", "2")]
+    with people.with_name("other.csv").open("w", newline="") as file:
+        csv.writer(file, delimiter=";").writerows([("x", "y"), *rows])
+    assert min(Counter(rows).values()) == 1
+    done = call("verify", "other.csv", "--qi", "x,y", "--k", 2, code=1)
+    assert "the smallest class has 1 record of 6; 1 are in classes below k" in done.stdout
+    assert "the smallest class has 2 records of 6." in call("verify", "other.csv", "--qi", "x", "--k", 2).stdout
+    found = json.loads(call("verify", "other.csv", "--qi", "x", "--qi", "y", "-k", 3, "--json", code=1).stdout)
+    assert (found["holds"], found["smallest_class"], found["below_k"], found["unique"]) == (False, 1, 3, 1)
+    assert "k must be at least 1" in refused("verify", "other.csv", "--qi", "x", "--k", 0).lower()
+
+
+def test_verify_reads_other_files(people):
+    pd.DataFrame({"x": [1, 1, 2, 2]}).to_parquet("other.parquet")
+    assert "the smallest class has 2 records of 4." in call("verify", "other.parquet", "--qi", "x", "--k", 2).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["run", "people.csv", "--k", "5", "--qi", "agee"], "Error: There is no column 'agee': did you mean 'age'?"),
+        (["run", "people.csv", "--k", "5", "--qi", "AGE"], "did you mean 'age'?"),
+        (["verify", "people.csv", "--k", "5", "--qi", "incme"], "did you mean 'income'?"),
+        (["run", "nobody.csv", "--k", "5"], "There is no file 'nobody.csv'"),
+        (["verify", "nobody.csv", "--k", "5", "--qi", "a"], "There is no file 'nobody.csv'"),
+        (["run", "people.csv", "--k", "5", "--out", "no/out.csv"], "There is no folder 'no'"),
+        (["run", "people.csv", "--k", "5", "--out", "people.csv", "--force"], "named twice"),
+        (["run", "people.csv", "--k", "5", "--out", "a.csv", "--recipe", "a.csv"], "named twice"),
+        (["run", "people.csv", "--k", "5", "--out", "out.doc"], "must end in .csv"),
+        (["run", "people.csv", "--k", "5", "--report", "out.html"], "add --out"),
+        (["run", "people.csv", "--k", "five"], "'five' is not a valid integer"),
+        (["run", "people.csv", "--k", "50", *ROLES], "has only 40 records, fewer than k=50"),
+        (["run", "people.csv"], "Missing option"),
+        (["run", "--k", "5"], "name a file, or a data set"),
+        (["run", "people.csv", "--data", "toy", "--k", "5"], "and not both"),
+        (["run", "people.csv", "--k", "5", "--method", "mdavv"], "did you mean mdav"),
+        (["run", "people.csv", "--k", "5", "--gamma", "1"], "MDAV* (mdav-star) has no flag --gamma"),
+        (["run", "people.csv", "--k", "5", "--method", "v-mdav", "--gamma", "-1"], "gamma must be at least 0.0"),
+        (["run", "people.csv", "--k", "5", "--dates", "birth=year"], "There is no column 'birth'"),
+        (["replay", "people.csv", "people.csv"], "is no recipe"),
+        (["replay", "nothing.json", "people.csv"], "recipe 'nothing.json' cannot be read"),
+        (["sweep", "people.csv", "--k", "2-1", "--qi", "age"], "runs backward"),
+        (
+            ["sweep", "people.csv", "--k", "2", "--qi", "age", "--gamma", "1"],
+            "none of the algorithms has a flag --gamma",
+        ),
+        (["steps", "people.csv", "--qi", "age", "--method", "tfrp-1"], "is not explained step by step"),
+        (["bound", "people.csv", "--qi", "illness", "--k", "2"], "there are categories"),
+        (["methods", "mdavv"], "did you mean"),
+        (["run", "--data", "toy", "--k", "3", "--read-decimal", ","], "--read-decimal says how a file is read"),
+        (["run", "people.csv", "--k", "3", "--data-seed", "1"], "--data-seed is for data sets"),
+        (["run", "--data", "wnie", "--k", "3"], "did you mean 'wine'?"),
+        (["sweep", "--data", "toy", "--k", "12"], "Error: k can be at most 11"),
+        (["rum"], "No such command 'rum'"),
+    ],
+)
+def test_bad_input_is_one_sentence(people, words, says):
+    assert says.lower() in refused(*words).lower()
+    assert [path.name for path in people.parent.iterdir()] == ["people.csv"]
+
+
+def test_a_file_is_overwritten_only_by_force(people):
+    people.with_name("out.csv").write_text("mine")
+    words = ["run", "people.csv", "--k", 5, *ROLES, "--out", "out.csv"]
+    assert "add --force" in refused(*words)
+    assert people.with_name("out.csv").read_text() == "mine"
+    call(*words, "--force")
+    assert len(pd.read_csv("out.csv")) == 40
+
+
+def test_files_are_written_all_or_none(tmp_path):
+    first, second = tmp_path / "first.csv", tmp_path / "gone" / "second.csv"
+    with pytest.raises(DataError, match=r"second.csv' cannot be written"):
+        write_files({str(first): b"1", str(second): b"2"})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_argument_and_every_parameter_is_a_flag():
+    help_text = " ".join(call("run", "--help").stdout.split())
+    arguments = [
+        name
+        for name, parameter in inspect.signature(microaggregate).parameters.items()
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+    ]
+    assert {flag.name for flag in release_flags()} == set(arguments) - {"labels"}
+    known = {flag.name.removeprefix("param_") for flag in of_algorithms()}
+    assert known == {param.name for cls in ALGORITHMS.values() for param in cls.params}
+    reading = set(inspect.signature(read_file).parameters) - {"source", "name"}
+    for name in [*arguments, *known, *(f"read_{name}" for name in reading)]:
+        assert re.search(rf"--{name.replace('_', '-')}\b", help_text) or name == "labels", name
+
+
+@pytest.mark.parametrize("command", list(cli.list_commands(None)))
+def test_every_command_has_an_example(command):
+    text = call(command, "--help").stdout
+    assert f"microagg {command}" in text.partition("Example")[2]
+
+
+def test_what_is_said_of_columns_comes_through(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame(
+        {
+            "a,b": [1, 2, 3, 4, 5, 6],
+            "school": ["low", "high", "mid", "low", "mid", "n/a"],
+            "x=y": [2, 1, 1, 2, 2, 1],
+            "born": ["2001-01-31", "2002-01-31", "2003-01-31", "2004-01-31", "2005-01-31", "2006-01-31"],
+        }
+    )
+    frame.to_csv("odd.csv", index=False, sep=";")
+    words = ["--qi", "a,b", "--qi", "school,born", "--confidential", "x=y", "--ordinal", "school=low,mid,high"]
+    more = ["--missing-codes", "school=n/a", "--missing", "school=impute", "--dates", "born=year"]
+    reading = ["--read-delimiter", ";", "--read-missing", "none"]
+    call("run", "odd.csv", "--k", 2, "--method", "k-member", *words, *more, *reading, "--out", "o.csv", "--recipe", "r")
+    recipe = json.loads((tmp_path / "r").read_text())
+    assert recipe["quasi_identifiers"] == ["a,b", "school", "born"]
+    assert recipe["ordinal"] == [["school", ["low", "mid", "high"]]]
+    assert recipe["missing_codes"] == [["school", ["n/a"]]]
+    assert recipe["missing"] == [["school", "impute"]]
+    assert recipe["dates"] == [["born", "year"]]
+    assert columns_of(['"a,b",school'], frame) == ["a,b", "school"]
+
+
+def test_a_data_set_brings_its_roles(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    call("run", "--data", "wine", "--k", 5, "--out", "wine.csv", "--recipe", "r.json")
+    wine = datasets.load("wine")
+    recipe = json.loads((tmp_path / "r.json").read_text())
+    assert recipe["quasi_identifiers"] == list(wine.quasi_identifiers)
+    assert recipe["confidential"] == ["target"]
+    first = wine.quasi_identifiers[0]
+    found = json.loads(call("run", "--data", "wine", "--k", 5, "--qi", f"{first},target", "--json").stdout)
+    assert found["n_records"] == 178
+
+
+ODD = 'it\'s "odd",\nreally'
+COMMANDS = {
+    "plain": ({"method": "v-mdav", "gamma": 0.7, "polish": True, "rounding": "file"}, {}, ""),
+    "odd": ({"quasi_identifiers": [ODD, "age"], "shuffle": 5, "by": "sex"}, {}, ""),
+    "kinds": (
+        {
+            "quasi_identifiers": ["age", "school", "born"],
+            "method": "k-member",
+            "ordinal": {"school": ["low, or none", "mid", "high"]},
+            "dates": {"born": "year"},
+            "missing_codes": {"age": ["-9", "99"]},
+            "missing": {"age": "impute"},
+            "random_state": 4,
+            "statistic": "generalize",
+        },
+        {},
+        "",
+    ),
+    "taxonomy": ({"quasi_identifiers": ["school"], "method": "mondrian"}, {}, "the taxonomies"),
+    "groups": ({"labels": [0] * 20 + [1] * 20}, {}, "the groups"),
+    "reading": ({}, {"missing": ["-"], "skip_lines": 0, "header": True}, ""),
+}
+
+
+@pytest.mark.parametrize("case", COMMANDS)
+def test_the_command_of_a_release_writes_its_bytes(case, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    chosen, reading, lacking = COMMANDS[case]
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame(
+        {
+            "age": [*rng.integers(18, 90, 38), -9, 99],
+            ODD: rng.normal(0, 1, 40).round(2),
+            "school": rng.choice(["low, or none", "mid", "high"], 40),
+            "born": [f"19{year}-03-01" for year in rng.integers(20, 99, 40)],
+            "sex": ["f", "m"] * 20,
+        }
+    )
+    frame.to_csv("people.csv", index=False, sep=";")
+    reading = {"delimiter": ";", **reading}
+    given = {"quasi_identifiers": ["age", ODD], **chosen}
+    release = microaggregate(read_table("people.csv", **reading), k=4, **given)
+    stops = {finding.code for finding in release.findings if finding.level == "stop"}
+    if stops:
+        release = release.accept(*stops, reason="it's a test")
+    command, says = release.command("people.csv", reading=reading, out="out.parquet", recipe_file="r.json")
+    assert lacking in says
+    assert bool(says) == bool(lacking) == command.startswith("microagg replay r.json people.csv")
+    (tmp_path / "r.json").write_text(json.dumps(release.recipe))
+    call(*typed(command))
+    assert (tmp_path / "out.parquet").read_bytes() == release.export("out.parquet")[0]
+
+
+def typed(command):
+    """Return the words that a shell makes of a command, but the first."""
+    program = f"microagg() {{ printf '%s\\0' \"$@\"; }}\n{command}"
+    return subprocess.run(["sh", "-c", program], capture_output=True, text=True, check=True).stdout.split("\0")[:-1]
+
+
+def test_sweep_agrees_with_the_package(people):
+    words = ["sweep", "people.csv", "--qi", "age,income", "--method", "mdav,v-mdav", "--gamma", "0,0.5", "--k", "2-3"]
+    call(*words, "--out", "table.csv")
+    table = pd.read_csv("table.csv")
+    X = microagg.standardize(pd.read_csv("people.csv")[["age", "income"]])
+    for row in table.itertuples():
+        settings = [{}] if row.method == "mdav" else [{"gamma": 0.0}, {"gamma": 0.5}]
+        labels = [microagg.make(row.method, k=row.k, **params).fit_predict(X) for params in settings]
+        least = min(microagg.metrics.information_loss(X, one) for one in labels)
+        assert row.information_loss == pytest.approx(least, rel=1e-12)
+    assert list(zip(table["method"], table["k"], strict=True)) == [
+        (key, k) for key in ("mdav", "v-mdav") for k in (2, 3)
+    ]
+    assert len(json.loads(call(*words, "--json").stdout)["rows"]) == 4
+
+
+def test_bound_and_search_meet_at_the_optimum(people):
+    # Eleven numbers in groups of 3: dynamic programming gives 0.118 %.
+    found = json.loads(call("bound", "--data", "toy", "--k", 3, "--json").stdout)
+    X = datasets.load("toy").X
+    least = 100 * microagg.metrics.bounds.exact(X, 3)[0] / float(((X - X.mean(axis=0)) ** 2).sum())
+    assert found["information_loss"] == pytest.approx(least, rel=1e-6)
+    words = ["--seconds", 0.3, "--out", "best.csv", "--json", *ROLES]
+    best = json.loads(call("search", "people.csv", "--k", 3, *words).stdout)
+    usual = json.loads(call("run", "people.csv", "--k", 3, "--json", *ROLES).stdout)
+    assert best["loss"]["information_loss"] <= usual["loss"]["information_loss"]
+    assert smallest_class(pd.read_csv("best.csv"), ["age", "income"]) >= 3
+
+
+def test_risk_measures_a_release_beside_its_original(people):
+    call("run", "people.csv", "--k", 4, *ROLES, "--out", "out.csv", "--recipe", "r.json")
+    found = json.loads(call("risk", "r.json", "people.csv", "--json").stdout)
+    linked = next(figure for figure in found["figures"] if figure["measure"] == "record_linkage")
+    assert 0.0 < linked["after"] <= 1 / 4
+    assert "Who knows the true values" in call("risk", "r.json", "people.csv").stdout
+
+
+def test_steps_are_those_of_the_package(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = call("steps", "--data", "toy", "--method", "v-mdav", "--gamma", "0.3")
+    texts = [step.text for step in microagg.explain.steps("v-mdav", datasets.load("toy").X, k=3, gamma=0.3)]
+    assert [line[6:] for line in done.stdout.splitlines()] == texts
+    call("steps", "--data", "toy", "--html", "toy.html")
+    assert "<!doctype html>" in (tmp_path / "toy.html").read_text()
+
+
+def test_lists():
+    assert [line.split()[0] for line in call("datasets").stdout.splitlines()] == list(datasets.NAMES)
+    assert [line.split()[0] for line in call("methods").stdout.splitlines()] == list(ALGORITHMS)
+    assert "--gamma  float, at least 0.0, default 0.2 (γ)" in call("methods", "v-mdav").stdout
+    assert json.loads(call("methods", "v-mdav", "--json").stdout)["methods"][0]["params"][0]["name"] == "gamma"
+
+
+def shell(folder, *words):
+    """Start the command line as a shell does."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "microagg", *words]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=folder, env=environment, **pipes)
+
+
+def ended(process):
+    out, err = process.communicate(timeout=60)
+    assert "Traceback" not in err
+    return process.returncode, out, err
+
+
+def test_a_new_users_session(tmp_path):
+    write_people(tmp_path / "people.csv")
+    code, out, err = ended(shell(tmp_path, "--help"))
+    assert (code, err) == (0, "")
+    assert "verify" in out
+    run = ["run", "people.csv", "--k", "4", "--out", "out.csv", "--recipe", "r.json"]
+    # Two at a time, as each takes a second or two to begin.
+    typo = shell(tmp_path, "run", "people.csv", "--k", "4", "--qi", "aeg,income", "--out", "other.csv")
+    code, out, err = ended(shell(tmp_path, *run, *ROLES))
+    assert code == 0, err
+    missing = shell(tmp_path, "run", "poeple.csv", "--k", "4")
+    code, out, err = ended(typo)
+    assert (code, out, err) == (2, "", "Error: There is no column 'aeg': did you mean 'age'?\n")
+    replay = shell(tmp_path, "replay", "r.json", "people.csv", "--out", "again.csv")
+    code, out, err = ended(shell(tmp_path, "verify", "out.csv", "--qi", "age,income", "--k", "4"))
+    assert (code, err) == (0, "")
+    assert smallest_class(pd.read_csv(tmp_path / "out.csv"), ["age", "income"]) >= 4
+    code, out, err = ended(replay)
+    assert code == 0, err
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "out.csv").read_bytes()
+    code, out, err = ended(missing)
+    assert (code, out) == (2, "")
+    assert err == "Error: There is no file 'poeple.csv': check its name and folder.\n"
+
+
+def test_ctrl_c_leaves_no_file(tmp_path):
+    write_people(tmp_path / "people.csv")
+    search = ["search", "people.csv", "--k", "3", "--seconds", "50", *ROLES, "--out", "out.csv", "--recipe", "r.json"]
+    sweep = ["sweep", "people.csv", "--qi", "age,income", *LONG, "--k", "2-9", "--out", "table.csv"]
+    under_way = [shell(tmp_path, *words) for words in (search, sweep)]
+    time.sleep(6)
+    for process in under_way:
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+    pressed = time.monotonic()
+    for process in under_way:
+        code, out, err = ended(process)
+        assert (code, out) == (130, ""), err
+        assert err.endswith("Stopped.\n")
+    assert time.monotonic() - pressed < 5
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_progress_is_shown_on_a_terminal_only(monkeypatch, capsys, watched):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: watched, raising=False)
+    with working("Grouping") as show:
+        checkpoint("forming groups", 0.25)
+        show("Better")
+        checkpoint("looking")
+    texts = ["Grouping …", "Grouping: forming groups, 25% …", "Better …", "Better: looking …", ""]
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == ("".join(f"\r\x1b[2K{text}" for text in texts) if watched else "")
