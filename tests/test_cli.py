@@ -217,12 +217,12 @@ def test_every_argument_and_every_parameter_is_a_flag():
         for name, parameter in inspect.signature(microaggregate).parameters.items()
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY
     ]
-    assert {flag.name for flag in release_flags()} == set(arguments) - {"labels"}
+    assert {flag.name for flag in release_flags()} == set(arguments) - {"labels", "method_params"}
     known = {flag.name.removeprefix("param_") for flag in of_algorithms()}
     assert known == {param.name for cls in ALGORITHMS.values() for param in cls.params}
     reading = set(inspect.signature(read_file).parameters) - {"source", "name"}
     for name in [*arguments, *known, *(f"read_{name}" for name in reading)]:
-        assert re.search(rf"--{name.replace('_', '-')}\b", help_text) or name == "labels", name
+        assert re.search(rf"--{name.replace('_', '-')}\b", help_text) or name in ("labels", "method_params"), name
 
 
 @pytest.mark.parametrize("command", list(cli.list_commands(None)))
@@ -285,6 +285,7 @@ COMMANDS = {
         {},
         "",
     ),
+    "names that are taken": ({"method": "rimhm", "method_params": {"weights": "squared", "shuffle": 0.5}}, {}, ""),
     "taxonomy": ({"quasi_identifiers": ["school"], "method": "mondrian"}, {}, "the taxonomies"),
     "groups": ({"labels": [0] * 20 + [1] * 20}, {}, "the groups"),
     "reading": ({}, {"missing": ["-"], "skip_lines": 0, "header": True}, ""),

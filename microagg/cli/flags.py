@@ -133,17 +133,20 @@ def _type(kind: str, default: Any) -> dict[str, Any]:
 
 
 def of_algorithms(taken: Sequence[str] = ()) -> list[Flag]:
-    """Return a flag for each parameter that some algorithm has, unless its name is among those ``taken``."""
+    """Return a flag for each parameter that some algorithm has; one whose name is ``taken`` begins with ``--method-``.
+
+    A seed that is taken means the same there.
+    """
     having: dict[str, list[tuple[str, Param]]] = {}
     for key, cls in ALGORITHMS.items():
         for param in cls.params:
-            if param.name not in taken:
+            if param.name not in taken or param.name != "random_state":
                 having.setdefault(param.name, []).append((key, param))
     found = []
     for name, owners in having.items():
         first = owners[0][1]
         flag = Flag(
-            [f"param_{name}", f"--{_dashed(name)}"],
+            [f"param_{name}", f"--{'method-' if name in taken else ''}{_dashed(name)}"],
             metavar=first.kind.upper(),
             help=f"{first.help} ({', '.join(key for key, _ in owners)})",
         )

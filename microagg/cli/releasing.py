@@ -114,7 +114,7 @@ def release_arguments(data: Data, given: dict[str, Any]) -> dict[str, Any]:
     """Return what a command got as arguments of :func:`microagg.microaggregate`."""
     said = given_params(given)
     chosen = columns_in(data, given) | {name: value for name, value in given.items() if value is not None}
-    return chosen | read_params(given.get("method") or "mdav-star", said)
+    return chosen | {"method_params": read_params(given.get("method") or "mdav-star", said)}
 
 
 def read_recipe(path: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from microagg.classes import numbered
-from microagg.errors import ConstantColumnWarning, DataError
+from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.kernels.local_search.iterated import improve
 from microagg.partition import Partition, partition_within
 from microagg.release import recipe as recipes
@@ -23,7 +23,7 @@ from microagg.release.released import Release
 from microagg.release.report import Generalization, Report, Risk
 from microagg.release.weights import replace as replace_weights
 from microagg.schema import ROLES
-from microagg.validation import IntArray, check_frame
+from microagg.validation import IntArray, check_frame, quoted
 
 
 def microaggregate(
@@ -53,6 +53,7 @@ def microaggregate(
     polish: bool = False,
     labels: ArrayLike | None = None,
     shuffle: int | None = None,
+    method_params: Mapping[str, Any] | None = None,
     **params: Any,
 ) -> Release:
     """Return a k-anonymous release of ``frame``: its quasi-identifiers replaced by what stands for their group.
@@ -155,6 +156,8 @@ def microaggregate(
         the file: they take the place of what the method would find.
     shuffle : int, optional
         A seed: the records are released in random order, under a new index from 0. Without it they keep their order.
+    method_params : mapping of str to object, optional
+        Parameters of the method, also those that have the name of an argument here, as ``weights`` of IMHM has.
     **params
         Further parameters of the method.
 
@@ -193,7 +196,21 @@ def microaggregate(
     ['[31, 35]', '[31, 35]', '[31, 35]', '[60, 64]', '[60, 64]', '[60, 64]']
     """
     # prepare has the same arguments under the same names.
-    return _release(prepare(**locals()))
+    given = locals()
+    given["params"] = _own(given.pop("method_params"), params)
+    return _release(prepare(**given))
+
+
+def _own(named: Any, further: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the method, given in either way."""
+    if named is not None and not isinstance(named, Mapping):
+        raise ParameterError(
+            f"method_params must be a mapping of parameters to values, such as {{'gamma': 0.3}}, not {named!r}."
+        )
+    own = dict(named or {})
+    if twice := [name for name in further if name in own]:
+        raise ParameterError(f"{quoted(twice)} is given twice: in method_params, and as an argument of its own.")
+    return own | dict(further)
 
 
 def replay(frame: pd.DataFrame, recipe: Mapping[str, Any]) -> Release:

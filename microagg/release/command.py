@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import inspect
 import io
 import os
 import shlex
@@ -13,7 +12,6 @@ from typing import Any
 
 from microagg.errors import ParameterError
 from microagg.release import recipe as recipes
-from microagg.release.api import microaggregate
 from microagg.release.script import chosen_in, chosen_reading
 
 _MAPPINGS = ("ordinal", "dates", "numbers", "missing", "missing_codes")
@@ -69,7 +67,10 @@ def command(
     words += [["--data-seed", str(seed)]] if seed is not None else []
     words += [word for name, value in chosen_reading(reading or {}).items() for word in _flag(f"read_{name}", value)]
     if not lacking:
-        words += [word for name, value in chosen_in(recipe).items() for word in _flag(name, value)]
+        chosen = chosen_in(recipe)
+        # Parameters of the method that have the name of an argument.
+        own = {f"method_{name}": value for name, value in chosen.pop("method_params", {}).items()}
+        words += [word for name, value in (chosen | own).items() for word in _flag(name, value)]
     words += [word for code in accept for word in _flag("accept", code)]
     words += _flag("reason", reason) if accept and reason else []
     return _broken([*words, *_flag("out", target)]), "" if not lacking else f"No flag says {', '.join(lacking)}."
@@ -79,10 +80,8 @@ def _without_flag(recipe: Mapping[str, Any]) -> list[str]:
     """Return the choices that a shell cannot give."""
     # Groups that were found elsewhere need no method.
     chosen = chosen_in(recipe) if recipe["method"] is not None else {}
-    arguments = set(inspect.signature(microaggregate).parameters)
     found = ["the taxonomies"] if "taxonomies" in chosen else []
     found += ["the groups"] if recipe.get("labels") is not None else []
-    found += [f"{name} of the method" for name in recipe["params"] if name in arguments and name != "random_state"]
     odd = [name for name, levels in chosen.get("ordinal", {}).items() if split(_joined(levels)) != list(levels)]
     return [*found, *(f"the order of {name!r}" for name in odd)]
 

@@ -112,7 +112,14 @@ def chosen_in(recipe: Mapping[str, Any]) -> dict[str, Any]:
     if "taxonomies" in chosen:
         chosen["taxonomies"] = {name: _with_lists(nested) for name, nested in chosen["taxonomies"].items()}
     own = {param.name: param.default for param in algorithm(recipe["method"]).params}
-    return chosen | {name: value for name, value in recipe["params"].items() if value != own.get(name)}
+    params = {name: value for name, value in recipe["params"].items() if value != own.get(name)}
+    # Some have the name of an argument.
+    taken = {name: value for name, value in params.items() if name in defaults}
+    return (
+        chosen
+        | ({"method_params": taken} if taken else {})
+        | {name: value for name, value in params.items() if name not in taken}
+    )
 
 
 def _with_lists(nested: Any) -> Any:

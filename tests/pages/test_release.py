@@ -113,6 +113,14 @@ def test_guesses_hold_up_the_download_until_they_are_agreed_to():
     )
 
 
+@pytest.mark.parametrize(("method", "word"), [("imhm", "IMHM"), ("rimhm", "RIMHM")])
+def test_parameters_called_like_something_of_the_release_are_the_methods_own(method, word):
+    app = open_page("release", data="wine", k="5", method=method)
+    assert not app.error
+    assert word in plain(app)
+    assert len(app.metric) == 6
+
+
 def test_weights_that_are_kept_are_a_red_line_with_a_remedy(seen):
     app = upload("messy.csv", messy_csv(), "release", weights="keep", k="5")
     press(app, "Agree to all guesses")

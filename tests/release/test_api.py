@@ -322,3 +322,23 @@ def test_categories_that_only_left_out_or_replaced_records_have_are_not_in_the_r
     assert ("Smith" in made["name"].cat.categories) == (missing == "impute")
     assert made["risk"].cat.categories.tolist() == ["low", "mid", *["high"] * (missing == "impute"), "never used"]
     assert people["name"].cat.categories.tolist() == ["Smith", "a", "b"]
+
+
+def test_parameters_of_a_method_may_be_called_like_an_argument():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"a": rng.normal(size=60), "b": rng.normal(size=60), "w": rng.integers(1, 5, 60)})
+    own = {"weights": "squared", "shuffle": 0.4}
+    chosen = {"k": 4, "quasi_identifiers": ["a", "b"], "weights": "w", "shuffle": 7, "method": "rimhm"}
+    release = microaggregate(frame, **chosen, method_params=own, rounds=9)
+    assert release.recipe["params"] | own | {"rounds": 9} == release.recipe["params"]
+    assert (release.recipe["weights"], release.recipe["shuffle"]) == ("w", 7)
+    plain = microaggregate(frame, k=4, quasi_identifiers=["a", "b"], others="w", method="rimhm", method_params=own)
+    expected = registry.make("rimhm", k=4, **own).fit(standardize(frame[["a", "b"]].to_numpy())).labels_
+    assert plain.partition.labels.tolist() == expected.tolist()
+    assert replay(frame, json.loads(json.dumps(release.recipe))).frame.equals(release.frame)
+    with pytest.raises(ParameterError, match="'rounds' is given twice"):
+        microaggregate(frame, **chosen, method_params={"rounds": 3}, rounds=9)
+    with pytest.raises(ParameterError, match="method_params must be a mapping"):
+        microaggregate(frame, **chosen, method_params=["rounds"])
+    with pytest.raises(ParameterError, match="no parameter 'nothing'"):
+        microaggregate(frame, **chosen, method_params={"nothing": 3})

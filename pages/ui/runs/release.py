@@ -58,7 +58,7 @@ def arguments(workspace: Workspace) -> dict[str, Any]:
     name = methods.chosen(workspace)
     if name != state.FOUND:
         method = methods.method(workspace, name)
-        return given | {"method": method.key, "polish": method.polish, **method.params}
+        return given | {"method": method.key, "polish": method.polish, "method_params": method.params}
     found = certificate.found(workspace, choices.k)
     if found is None:
         raise DataError(
