@@ -103,6 +103,9 @@ class Player {
     const keys = KEYS.filter((each) => scene.differ !== null || !each.startsWith("D "));
     this.root.append(this.controls(), sides, legend(scene), html("p", { class: "mg-small mg-keys" }, `Keys: ${keys.join(", ")}.`));
     this.root.addEventListener("keydown", (event) => this.key(event));
+    // Whoever turns to something else, such as another page, must not be called back by a step that is told late.
+    this.left = (event) => this.telling && !this.root.contains(event.target) && this.tellNow();
+    for (const kind of ["pointerdown", "keydown"]) window.addEventListener(kind, this.left, true);
     this.watch = new ResizeObserver(() => this.lay());
     this.watch.observe(this.root);
     this.lay();
@@ -226,7 +229,13 @@ class Player {
 
   tell() {
     clearTimeout(this.telling);
-    this.telling = setTimeout(() => this.onTick?.(this.at), TELL_AFTER);
+    this.telling = setTimeout(() => this.tellNow(), TELL_AFTER);
+  }
+
+  tellNow() {
+    clearTimeout(this.telling);
+    this.telling = null;
+    this.onTick?.(this.at);
   }
 
   lay() {
@@ -242,6 +251,7 @@ class Player {
   remove() {
     clearTimeout(this.beat);
     clearTimeout(this.telling);
+    for (const kind of ["pointerdown", "keydown"]) window.removeEventListener(kind, this.left, true);
     this.watch.disconnect();
     this.root.remove();
   }
