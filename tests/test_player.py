@@ -255,3 +255,11 @@ def test_a_wheel_has_all_that_the_browser_gets():
     assert others == {path for pattern in told for path in folder.glob(pattern)}
     sent = player.script() + player.style()
     assert all(path.read_text(encoding="utf-8") in sent for path in others)
+
+
+def test_the_records_of_an_animation_are_called_as_in_its_texts():
+    text = player.animation("mdav", [[1e12 + 5], [1e12 + 6], [3], [4]], k=2)
+    drawn = json.loads(re.search(r'<script type="application/json" id="scene">(.*?)</script>', text, re.DOTALL)[1])
+    names, texts = drawn["records"]["names"], " ".join(step["text"] for step in drawn["sides"][0]["steps"])
+    assert len(set(names)) == 4
+    assert f"{{{names[0]}, {names[1]}}}" in texts

@@ -80,8 +80,10 @@ class Run:
     ----------
     X : array of float, shape (n, d)
     k : int
+    names : sequence of str, length n
+        What the texts call the records.
     attributes : sequence of str, length d
-        What the texts call the attributes.
+        What they call the attributes.
     groups : list of list of int
         The records of each group in the order in which they joined.
     unassigned : list of int
@@ -89,7 +91,7 @@ class Run:
     """
 
     def __init__(self, X: FloatArray, k: int, names: Sequence[str], attributes: Sequence[str]) -> None:
-        self.X, self.k, self._names, self.attributes = X, k, names, attributes
+        self.X, self.k, self.names, self.attributes = X, k, names, attributes
         self.groups: list[list[int]] = []
         self.unassigned = list(range(len(X)))
 
@@ -97,14 +99,14 @@ class Run:
 
     def name(self, record: int) -> str:
         """Return what a record is called."""
-        return self._names[record]
+        return self.names[record]
 
     def braced(self, records: Iterable[int]) -> str:
         """Return records as a set: {1, 2, 3}; from left to right where they lie on a line; many as {1, 2, …, 99}."""
         listed = list(records)
         if self.X.shape[1] == 1:
             listed.sort(key=lambda record: (self.X[record, 0], record))
-        names = [self._names[record] for record in listed]
+        names = [self.names[record] for record in listed]
         if len(names) > _MOST_NAMED:
             names[_FIRST_NAMED:-1] = ["…"]
         return "{" + ", ".join(names) + "}"

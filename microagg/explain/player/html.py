@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.explain import EXPLAINED, pseudo_code, steps
 from microagg.explain.player.scene import Watched, scene
+from microagg.explain.run import make_run
 from microagg.registry import algorithm
 
 _PAGE = """<!doctype html>
@@ -115,10 +115,10 @@ def animation(
         found = list(steps(key, X, k=k, names=names, attributes=attributes, **given))
         settings = ", ".join(f"{name} = {each}" for name, each in given.items())
         runs.append(Watched(algorithm(key).info.title, settings, pseudo_code(key), found))
-    matrix = np.asarray(X, dtype=np.float64)
-    if names is None:
-        names = [f"{row[0]:g}" if len(row) == 1 else str(place) for place, row in enumerate(matrix.tolist())]
+    # What the texts call the records, the pictures do, too.
+    run = make_run(X, k, names)
+    matrix, names = run.X, run.names
     if attributes is None:
         attributes = ["value"] if matrix.shape[1] == 1 else [f"attribute {j + 1}" for j in range(matrix.shape[1])]
     drawn = scene(matrix, k, runs, names=names, attributes=attributes, optimum=optimum)
-    return page(drawn, " beside ".join(run.title for run in runs) + ", step by step")
+    return page(drawn, " beside ".join(each.title for each in runs) + ", step by step")
