@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
+
 from pages.ui import shell
 
 
@@ -36,9 +38,15 @@ def visit(page, title):
     page.mouse.move(5, 500)  # what is said of a link that the pointer rests on may cover the bar
     for section, pages in shell.SECTIONS.items():
         if section and title in [shell.PAGES[name][1] for name in pages]:
-            bar.get_by_text(section, exact=True).click()
-            page.get_by_test_id("stTopNavPopover").get_by_role("menuitem", name=title, exact=True).click()
-            return
+            item = page.get_by_test_id("stTopNavPopover").get_by_role("menuitem", name=title, exact=True)
+            for _ in range(5):  # a menu closes when the page is drawn anew at that moment
+                bar.get_by_text(section, exact=True).click()
+                try:
+                    item.click(timeout=10_000)
+                    return
+                except PlaywrightTimeout:
+                    page.keyboard.press("Escape")
+            raise AssertionError(f"the menu {section} does not offer {title}")
     bar.get_by_role("link", name=title, exact=True).click()
 
 
