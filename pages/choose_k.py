@@ -16,7 +16,7 @@ from pages.ui import shell, state, widgets
 from pages.ui.charts import curves
 from pages.ui.charts.layout import Picture
 from pages.ui.charts.measures import MAP, RISKS, measures
-from pages.ui.data import comparison, methods
+from pages.ui.data import comparison, large, methods
 from pages.ui.data.workspace import Workspace, chosen_workspace
 from pages.ui.runs import certificate, compared, floor, jobs, risk_map
 from pages.ui.runs.paced import Paced
@@ -43,6 +43,7 @@ def body() -> None:
     if not names:
         st.info("Choose at least one method above.")
         return
+    large.say_sample(workspace.table)
     comparison.say_sample(workspace)
     variants = methods.sweep_methods(workspace, names)
     on_map = risk_map.options(workspace) if shown == MAP else None

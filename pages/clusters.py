@@ -15,7 +15,7 @@ from pages.ui.charts import linked
 from pages.ui.charts.clusters import Side, View, linked_planes
 from pages.ui.charts.groups import group_sizes, loss_curve, tenth_in_words
 from pages.ui.charts.layout import show_figure
-from pages.ui.data import methods
+from pages.ui.data import large, methods
 from pages.ui.data.workspace import Workspace, chosen_workspace
 from pages.ui.runs import certificate, figures, floor, group, jobs, planes
 from pages.ui.text import count, escape_markdown, gap_in_words, listing
@@ -132,6 +132,7 @@ def _remarks(view: View, workspace: Workspace) -> None:
             f"{workspace.n:,} records are more than can be drawn without lag: a random sample of {len(view.shown):,} is "
             f"shown, without outlines. All figures are for all {workspace.n:,}."
         )
+    large.say_sample(workspace.table)
     if workspace.is_sample:
         says.append(
             f"This is a sample: {workspace.n:,} of {workspace.n_complete:,} records; on all of them losses are lower."

@@ -6,8 +6,9 @@ from microagg import MicroaggError, datasets
 from microagg.columns import MOST_CLASSES, Excerpt
 from microagg.scaling import SCALES, scale_effect
 from pages.ui import shell, state
-from pages.ui.data import attributes, columns, roles, sources, tables
-from pages.ui.data.tables import Table, chosen_table
+from pages.ui.data import attributes, columns, large, roles, sources, tables
+from pages.ui.data.table import Table
+from pages.ui.data.tables import chosen_table
 from pages.ui.data.workspace import Workspace, chosen_workspace
 from pages.ui.text import count, escape_markdown, named, sentence, shortened
 
@@ -37,6 +38,10 @@ def body() -> None:
         sources.upload()
         if tables.uploaded() is None:
             return
+    elif choices.data == state.LARGE:
+        large.pick()
+        if state.current().file not in large.names():
+            return
     elif not datasets.is_available(choices.data):
         sources.download(choices.data)
         return
@@ -45,6 +50,8 @@ def body() -> None:
     with right:
         own = choices.data == state.UPLOAD
         st.markdown(f"**{escape_markdown(table.title)}**: {size}" if own else escape_markdown(table.description))
+    if table.notes:
+        st.info("\n".join(f"- {note}" for note in table.notes))
     roles.show(table)
     workspace = _workspace(table)
     try:

@@ -3,10 +3,11 @@
 import streamlit as st
 
 from pages.ui import shell, state
-from pages.ui.data import methods
+from pages.ui.data import large, methods
 from pages.ui.data.workspace import Workspace, chosen_workspace
 from pages.ui.runs import assessed, before_after, checklist, files, report
 from pages.ui.runs import release as releases
+from pages.ui.runs import whole as whole_file
 from pages.ui.text import count, escape_markdown
 
 _STATISTICS = {"mean": "Mean", "median": "Median", "ancestor": "Range or common ancestor", "set": "Range or set"}
@@ -16,8 +17,10 @@ def body() -> None:
     """Draw the page."""
     workspace = chosen_workspace()
     choices = state.current()
+    whole = workspace.table.whole
+    large.say_sample(workspace.table)
     st.markdown(
-        f"All {count(workspace.n_complete, 'record')} in groups of at least **{choices.k}** by "
+        f"{'All' if whole is None else 'The sample of'} {count(workspace.n_complete, 'record')} in groups of at least **{choices.k}** by "
         f"**{escape_markdown(methods.title(methods.chosen(workspace)))}**: what holds it up, what it changes, and the files."
     )
     _values(workspace)
@@ -29,11 +32,15 @@ def body() -> None:
     st.subheader("1. Checklist")
     found = checklist.findings(workspace, release, counted)
     ready = checklist.show(workspace, release, found, identity)
-    st.subheader("2. Files")
     accepted = checklist.accepted(release, identity)
-    files.show(workspace, accepted, data, ready=ready)
-    report.show(workspace, accepted, identity, found, data)
-    files.program(workspace, accepted)
+    if whole is None:
+        st.subheader("2. Files")
+        files.show(workspace, accepted, data, ready=ready)
+        report.show(workspace, accepted, identity, found, data)
+        files.program(workspace, accepted)
+    else:
+        st.subheader("2. The whole file")
+        whole_file.show(workspace, identity, ready=ready)
     st.subheader("3. Risk and utility")
     assessed.show(workspace, release, identity)
     st.subheader("4. Before and after")

@@ -9,6 +9,7 @@ from microagg.tables.digests import digest_array, digest_bytes
 from microagg.tables.excel_cells import MAX_UNPACKED
 from microagg.tables.notices import Notice, Offer, Reading, UnreadableError, notice_lines
 from microagg.tables.reading import ENDINGS, read_file, read_table, sheet_names
+from microagg.tables.sampling import Sample, parquet_files, sample_parquet
 from microagg.tables.text import DELIMITERS, ENCODINGS, decimal_comma_columns
 from microagg.tables.writing import WRITTEN_ENDINGS, renamed_columns, to_csv, write_table, written_ending
 
@@ -22,14 +23,17 @@ __all__ = [
     "Notice",
     "Offer",
     "Reading",
+    "Sample",
     "UnreadableError",
     "decimal_comma_columns",
     "digest_array",
     "digest_bytes",
     "notice_lines",
+    "parquet_files",
     "read_file",
     "read_table",
     "renamed_columns",
+    "sample_parquet",
     "sheet_names",
     "to_csv",
     "write_table",

@@ -90,7 +90,7 @@ def _read(data: bytes, label: str, max_cells: int) -> Reading:
     schema, metadata = first.schema_arrow, first.metadata
     budget = _Budget(len(data), label)
     budget.check(_PER_COLUMN * len(schema.names))
-    _check_schema(schema, label)
+    check_schema(schema, label)
     # What a file says of itself may be a lie; it is held against what is read, batch by batch.
     check_cells(metadata.num_rows, len(schema.names), max_cells, label)
     if metadata.num_rows == 0:
@@ -134,7 +134,7 @@ def _open(data: bytes, **options: Any) -> Any:
     return pq.ParquetFile(pa.BufferReader(data), pre_buffer=False, page_checksum_verification=True, **options)
 
 
-def _check_schema(schema: Any, label: str) -> None:
+def check_schema(schema: Any, label: str) -> None:
     """Raise :class:`DataError` if a column is not made of single values, or names are not unique."""
     pa: Any = importlib.import_module("pyarrow")
     for column in schema:

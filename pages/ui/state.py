@@ -21,7 +21,7 @@ from microagg.frontier import RISKS
 from microagg.scaling import SCALES
 from microagg.variants import VARIANTS
 
-UPLOAD = "upload"
+UPLOAD, LARGE = "upload", "large"
 # The most characters of an address that are about columns: servers and proxies refuse addresses of some 8,000.
 _LONGEST = 6_000
 
@@ -98,7 +98,8 @@ _READ: dict[str, Callable[[str], Any]] = {"int": _whole, "float": _positive, "bo
 class Choices:
     """What the user has chosen, for all pages; each field but ``params`` stands in the address under its name."""
 
-    data: str = _one_of((*datasets.NAMES, UPLOAD), default_data)
+    data: str = _one_of((*datasets.NAMES, UPLOAD, LARGE), default_data)
+    file: str = ""  # the large file on this machine, by its name in its folder
     seed: int = 0
     columns: tuple[str, ...] = ()  # what was decided about columns, see pages.ui.data.columns
     agreed: str = ""  # of the file whose guesses are right: the digest of its columns' names

@@ -20,7 +20,7 @@ CASES = [(page, data) for page in ON_DATA for data in ("wine", "census")] + [(pa
 
 def check(app, data):
     # Of an upload nothing is decided yet, which holds up its release.
-    assert [error.value for error in app.error if "holds up the download" not in error.value] == []
+    assert [error.value for error in app.error if "holds up the release" not in error.value] == []
     assert len(app.title) == 1
     assert app.query_params["data"] == data
 

@@ -78,7 +78,7 @@ def test_adult_has_no_red_line_until_columns_that_tell_who_is_who_are_forced_bac
     assert downloads(app)
     back = ["other.number.drop.0:education-num", "other.number.drop.0:fnlwgt"]
     app = open_page("release", data="adult", method="mondrian", k="100", columns=back)
-    assert "2 red lines below hold up the download" in plain(app)
+    assert "2 red lines below hold up the release" in plain(app)
     red = lines(app, "red")
     assert len(red) == 2
     assert "fnlwgt" in red[0]

@@ -15,7 +15,7 @@ from pages.ui import state, widgets
 from pages.ui.charts import taxonomy
 from pages.ui.charts.layout import show_figure
 from pages.ui.data import columns
-from pages.ui.data.tables import Table
+from pages.ui.data.table import Table
 from pages.ui.data.workspace import Workspace
 from pages.ui.text import count, escape_markdown, file_name, named, number, sentence
 

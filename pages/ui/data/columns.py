@@ -20,7 +20,7 @@ from microagg.suggestions import near_duplicates, suggest_taxonomies
 from microagg.tables import digest_bytes
 from microagg.taxonomy import Taxonomy
 from pages.ui import state
-from pages.ui.data.tables import Table
+from pages.ui.data.table import Table
 
 #: What the screen calls the roles that a column can have.
 ROLES = {

@@ -9,7 +9,7 @@ import streamlit as st
 from microagg.columns import AsNumbers, Decision
 from microagg.tables.ends import leave_out_last
 from pages.ui.data import columns, sources, tables
-from pages.ui.data.tables import Table
+from pages.ui.data.table import Table
 from pages.ui.text import escape_markdown, listing
 
 # Columns and records that are named together, the others as a number.

@@ -10,7 +10,7 @@ import streamlit as st
 from microagg.columns import Decision
 from pages.ui import shell, state
 from pages.ui.data import columns, offers
-from pages.ui.data.tables import Table
+from pages.ui.data.table import Table
 from pages.ui.text import count, escape_markdown, named, sentence
 
 #: How many columns stand on the screen at a time: with twice as many, a browser takes seconds to redraw them.

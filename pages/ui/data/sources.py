@@ -68,7 +68,7 @@ def pick_data() -> None:
     st.session_state[key] = state.current().data
     st.selectbox(
         "Data set",
-        (*tables.PICKABLE, state.UPLOAD),
+        (*tables.PICKABLE, state.UPLOAD, state.LARGE),
         format_func=_label,
         key=key,
         on_change=lambda: state.choose_data(st.session_state[key]),
@@ -76,7 +76,7 @@ def pick_data() -> None:
 
 
 def _label(name: str) -> str:
-    if name == state.UPLOAD or datasets.is_available(name):
+    if name in (state.UPLOAD, state.LARGE) or datasets.is_available(name):
         return tables.title(name)
     return f"{tables.title(name)} (to be downloaded)"
 
@@ -110,7 +110,8 @@ def upload() -> None:
     """Draw the uploader, keep what is uploaded, and say what is not as it seems in it."""
     st.caption(
         "The file stays in the memory of this session and goes nowhere else; reloading the page lets go of it. The address "
-        "keeps what you decide about its columns: upload the file again, and they are as they were."
+        "keeps what you decide about its columns: upload the file again, and they are as they were. A file that is too large "
+        "to be uploaded stays on its disk: choose “A large file on this machine” above."
     )
     file = st.file_uploader("A table with one record per row", type=[ending.removeprefix(".") for ending in ENDINGS])
     if file is None:

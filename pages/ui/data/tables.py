@@ -9,9 +9,10 @@ import pandas as pd
 import streamlit as st
 
 from microagg import DataError, DatasetUnavailableError, datasets
-from microagg.schema import Schema
 from microagg.tables import Notice, Offer
 from pages.ui import state
+from pages.ui.data import large
+from pages.ui.data.table import Table
 
 _UPLOAD, _REFUSAL = "uploaded_table", "refused_file"
 
@@ -39,32 +40,6 @@ class Refusal:
     digest: str
     text: str
     offers: tuple[Offer, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """A data set before anything is decided about its columns.
-
-    Attributes
-    ----------
-    title : str
-    frame : DataFrame
-    description, source : str
-    identity : str
-        Tells the table from all others of this session.
-    origin : dict
-        How a program gets it: arguments of :func:`microagg.release.script.script`.
-    schema : Schema or None
-        The roles and kinds that the data set itself declares; None of an uploaded file.
-    """
-
-    title: str
-    frame: pd.DataFrame
-    description: str
-    source: str
-    identity: str
-    origin: dict[str, Any]
-    schema: Schema | None = None
 
 
 def remember(
@@ -108,14 +83,17 @@ def uploaded() -> Upload | None:
 
 def title(name: str) -> str:
     """Return a data set's title, for pickers."""
-    return "Your own file" if name == state.UPLOAD else datasets.describe(name).title
+    own = {state.UPLOAD: "Your own file", state.LARGE: "A large file on this machine"}
+    return own.get(name) or datasets.describe(name).title
 
 
 def chosen_title() -> str:
     """Return the title of the chosen data set, of an uploaded file its name."""
     upload = uploaded()
-    name = state.current().data
-    return upload.name if name == state.UPLOAD and upload else title(name)
+    choices = state.current()
+    if choices.data == state.LARGE and choices.file:
+        return choices.file
+    return upload.name if choices.data == state.UPLOAD and upload else title(choices.data)
 
 
 def chosen_table() -> Table:
@@ -140,6 +118,8 @@ def chosen_table() -> Table:
                 "about its columns."
             )
         return _uploaded_table(upload.digest, upload)
+    if choices.data == state.LARGE:
+        return large.table()
     return _loaded_table(choices.data, choices.seed if choices.data in SYNTHETIC else None)
 
 

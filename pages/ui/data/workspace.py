@@ -16,7 +16,8 @@ from microagg.schema import Schema
 from microagg.tables import digest_bytes
 from pages.ui import state
 from pages.ui.data import columns
-from pages.ui.data.tables import Table, chosen_table
+from pages.ui.data.table import Table
+from pages.ui.data.tables import chosen_table
 from pages.ui.text import named
 
 

@@ -56,12 +56,12 @@ def accepted(release: Release, identity: Hashable) -> Release:
 
 
 def show(workspace: Workspace, release: Release, found: list[Finding], identity: Hashable) -> bool:
-    """Draw the checklist and return whether nothing holds up the download."""
+    """Draw the checklist and return whether nothing holds up the release."""
     overridden = _overridden(identity)
     stops = [f for f in found if f.level == "stop" and f not in overridden]
     warnings = [f for f in found if f.level == "warn"]
     if stops:
-        st.error(f"{count(len(stops), 'red line')} below hold{'s' if len(stops) == 1 else ''} up the download.")
+        st.error(f"{count(len(stops), 'red line')} below hold{'s' if len(stops) == 1 else ''} up the release.")
     else:
         also = f", {len(overridden)} red overridden" if overridden else ""
         also += f"; {count(len(warnings), 'amber line')} to read" if warnings else ""
@@ -127,7 +127,7 @@ def _remedies(workspace: Workspace, finding: Finding) -> list[tuple[str, Callabl
     table = workspace.table
     if finding.code == "undecided":
         return [("Agree to all guesses", partial(columns.agree, table))]
-    if finding.code == "order":
+    if finding.code == "order" and table.whole is None:  # a large file keeps its order
         return [("Shuffle the records", lambda: state.update(shuffle=secrets.randbelow(2**31)))]
     if finding.code not in {"identifying", "determines"}:
         return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -44,19 +45,24 @@ def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) ->
             disabled=not ready,
             help=None if ready else "A red line of the checklist holds it up.",
         )
-        st.download_button(
-            "Recipe (JSON)",
-            lambda: json.dumps(release.recipe, indent=2, ensure_ascii=False),
-            file_name=f"{stem}_recipe.json",
-            mime="application/json",
-            on_click="ignore",
-            help="What microagg.replay needs, besides the original file, to make the same release again. It belongs with the "
-            "original, not with the release.",
-        )
+        recipe_button(release.recipe, stem)
     if renamed := renamed_columns(release.frame, ending):
         called = [f"{column!r} is called {written!r}" for column, written in renamed.items()]
         says = f"{_FORMATS[ending]} does not take every name: {listing(called)}. The full names are in the labels."
         st.caption(escape_markdown(says))
+
+
+def recipe_button(recipe: dict[str, Any], stem: str) -> None:
+    """Draw the download of a recipe; ``stem`` is what the names of all files of the release begin with."""
+    st.download_button(
+        "Recipe (JSON)",
+        lambda: json.dumps(recipe, indent=2, ensure_ascii=False),
+        file_name=f"{stem}_recipe.json",
+        mime="application/json",
+        on_click="ignore",
+        help="What microagg.replay needs, besides the original file, to make the same release again. It belongs with the "
+        "original, not with the release.",
+    )
 
 
 def program(workspace: Workspace, release: Release) -> None:

@@ -1,0 +1,151 @@
+"""Records drawn from Parquet files that are too large to be read whole."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from microagg.errors import DataError, MicroaggError
+from microagg.tables.arrow import to_series
+from microagg.tables.checks import refuse_no_records
+from microagg.tables.limits import check_memory
+from microagg.tables.notices import Notice
+from microagg.tables.parquet import check_schema
+
+#: How many parts (row groups) of a file records are drawn from.
+MOST_PARTS = 16
+
+# How many records are unpacked at a time.
+_RECORDS = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Records drawn at random from a table that is too large to be read whole.
+
+    Attributes
+    ----------
+    frame : DataFrame, shape (n, columns)
+        The records, in the order of the table.
+    n_records : int
+        How many records the table has.
+    n_parts, parts : int
+        From how many of its parts (row groups) they were drawn, and how many there are.
+    notices : tuple of Notice
+        What is to be said of the columns, as :func:`microagg.tables.read_file` does.
+    """
+
+    frame: pd.DataFrame
+    n_records: int
+    n_parts: int
+    parts: int
+    notices: tuple[Notice, ...]
+
+
+def parquet_files(path: str | os.PathLike[str]) -> list[Path]:
+    """Return the Parquet files that a path stands for: itself, or those in the folder, by name.
+
+    Names that begin with a dot or an underscore are left out, as other readers do.
+
+    Raises
+    ------
+    DataError
+        If there is no such file or folder, or the folder has none.
+    """
+    at = Path(path)
+    if at.is_file():
+        return [at]
+    if not at.is_dir():
+        raise DataError(f"there is no file or folder {str(path)!r}: check the path.")
+    files = sorted(file for file in at.glob("*.parquet") if file.is_file() and file.name[0] not in "._")
+    if not files:
+        raise DataError(f"the folder {str(path)!r} has no files that end in .parquet: name the one that has them.")
+    return files
+
+
+def sample_parquet(path: str | os.PathLike[str], n: int, seed: int = 0) -> Sample:
+    """Draw ``n`` records from a Parquet file, or from all those of a folder, without replacement.
+
+    At most :data:`MOST_PARTS` row groups are read, one after the other: drawn at random if there are more. All records
+    of these are equally likely to be drawn.
+
+    Parameters
+    ----------
+    path : path
+        A file, or a folder of files with the same columns.
+    n : int
+        How many records; all of them if there are no more.
+    seed : int, default 0
+
+    Raises
+    ------
+    DataError
+        If there is no such file, one is damaged, files have other columns than the first, or a column holds lists or
+        records.
+    """
+    try:
+        pa: Any = importlib.import_module("pyarrow")
+        pq: Any = importlib.import_module("pyarrow.parquet")
+    except ImportError:
+        raise DataError(f"reading {str(path)!r} needs the package pyarrow: install microagg[files].") from None
+    try:
+        return _sample(pa, pq, parquet_files(path), Path(path).name, n, seed)
+    except MicroaggError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError) as error:
+        reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
+        raise DataError(f"{str(path)!r} is no Parquet file, or a damaged one ({reason}): export it again.") from None
+
+
+def _sample(pa: Any, pq: Any, files: Sequence[Path], label: str, n: int, seed: int) -> Sample:
+    groups: list[tuple[Path, int, int]] = []
+    schema = None
+    for file in files:
+        with pq.ParquetFile(file) as opened:
+            if schema is None:
+                schema = opened.schema_arrow
+                check_schema(schema, label)
+            elif opened.schema_arrow.names != schema.names:
+                raise DataError(f"{file.name!r} has other columns than {files[0].name!r}: keep one table in a folder.")
+            metadata = opened.metadata
+            sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+            groups += [(file, group, size) for group, size in enumerate(sizes) if size]
+    total = sum(size for *_, size in groups)
+    if total == 0:
+        refuse_no_records(label)
+    random = np.random.default_rng(seed)
+    drawn = sorted(random.permutation(len(groups))[:MOST_PARTS].tolist())
+    there = sum(groups[i][2] for i in drawn)
+    rows = np.sort(random.permutation(there)[: min(n, there)])
+    tables, before = [], 0
+    for i in drawn:
+        file, group, size = groups[i]
+        own = rows[(rows >= before) & (rows < before + size)] - before
+        tables.append(_take(pa, pq, file, group, own))
+        before += size
+    table = pa.concat_tables(tables, promote_options="permissive")
+    check_memory(2 * table.nbytes, sum(file.stat().st_size for file in files), label)
+    columns, notices = {}, []
+    for name in table.column_names:
+        columns[name], said = to_series(table.column(name), name, label)
+        notices += said
+    return Sample(pd.DataFrame(columns), total, len(drawn), len(groups), tuple(notices))
+
+
+def _take(pa: Any, pq: Any, file: Path, group: int, rows: NDArray[Any]) -> Any:
+    """Return the records at these positions of a row group."""
+    parts, before = [], 0
+    with pq.ParquetFile(file, pre_buffer=False) as opened:
+        for batch in opened.iter_batches(batch_size=_RECORDS, row_groups=[group], use_threads=False):
+            own = rows[(rows >= before) & (rows < before + len(batch))] - before
+            parts.append(batch.take(pa.array(own)))
+            before += len(batch)
+    return pa.Table.from_batches(parts)

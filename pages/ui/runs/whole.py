@@ -1,0 +1,100 @@
+"""The release of a large file: all of it, part by part, into a folder beside the file; decided on a sample."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from microagg import ConstantColumnWarning, microaggregate
+from pages.ui import state
+from pages.ui.data.table import Whole
+from pages.ui.data.workspace import Workspace
+from pages.ui.runs import jobs
+from pages.ui.runs import release as releases
+from pages.ui.runs.files import file_stem, recipe_button
+from pages.ui.text import count, escape_markdown
+
+_ASKED, _NAME = "whole_asked", "w_whole_folder"
+
+
+def show(workspace: Workspace, identity: Hashable, *, ready: bool) -> None:
+    """Draw what releases the whole file, which waits until the checklist of the sample is ``ready``."""
+    whole = workspace.table.whole
+    assert whole is not None, "the table is no sample of a large file"
+    st.markdown(
+        f"The checklist is that of the sample. **All {whole.n_records:,} records** are released on this machine: the file is "
+        "read part by part, similar records are brought together in blocks, each block is grouped by itself, and k is counted "
+        "again on what was written."
+    )
+    name = _folder_name(workspace, whole)
+    if name is None:
+        return
+    asked = st.session_state.get(_ASKED) == (identity, name)
+    release = jobs.made("whole", (identity, name))
+    if release is not None:
+        _made(release, workspace)
+        return
+    at = whole.path.parent / name
+    if at.exists() and not asked:
+        st.warning(f"There is {escape_markdown(name)} already beside the file: choose another name, or remove it.")
+        return
+    st.button(
+        f"Release all {whole.n_records:,} records",
+        on_click=lambda: st.session_state.update({_ASKED: (identity, name)}),
+        type="primary",
+        disabled=asked or not ready,
+        help=None if ready else "A red line of the checklist holds it up.",
+    )
+    if asked and ready:
+        release = _release(workspace, whole, at, (identity, name))
+        if release is not None:
+            st.rerun()
+
+
+def _folder_name(workspace: Workspace, whole: Whole) -> str | None:
+    """Draw the field for the name of the folder, and return it; None, having said why, if it cannot be one."""
+    name = st.text_input(
+        "Folder for the release",
+        f"{file_stem(workspace)}_protected",
+        key=_NAME,
+        help=f"It is made in {escape_markdown(str(whole.path.parent))}, and holds Parquet files that pandas, polars, R, Dask and "
+        "Spark read as one table. Working files beside it hold original values until it is done; then they are deleted.",
+    ).strip()
+    if not name or name[0] in "._" or Path(name).name != name:
+        st.warning(
+            "The name of a folder beside the file is needed: without slashes, and not beginning with a dot or “_”."
+        )
+        return None
+    return name
+
+
+def _release(workspace: Workspace, whole: Whole, at: Path, identity: Hashable) -> Any:
+    given = releases.arguments(workspace)
+
+    def make() -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConstantColumnWarning)  # the report says it
+            return microaggregate(whole.path, engine="dask", out=at, **given)
+
+    return jobs.once("whole", identity, [given["method"]], "Releasing the whole file", make, whole.n_records)
+
+
+def _made(release: Any, workspace: Workspace) -> None:
+    report = release.report
+    st.success(
+        f"{count(report.n_records, 'record')} protected in {escape_markdown(str(release.path))}: each combination of "
+        f"quasi-identifiers occurs at least {count(report.risk.realized_k, 'time')}, counted on the files that were written."
+    )
+    one, two, three = st.columns(3)
+    if report.loss is not None:
+        one.metric("Information loss (IL)", f"{report.loss.information_loss:.4g} %", border=True)
+    two.metric("Groups", f"{report.risk.n_groups:,}", border=True)
+    three.metric("Smallest group", f"{report.risk.realized_k:,}", border=True)
+    recipe_button(release.recipe, file_stem(workspace))
+    with st.expander("The report in words"):
+        st.markdown("\n".join(f"- {escape_markdown(line)}" for line in report.summary().splitlines()))
+    st.caption(f"At k = {state.current().k}. Other choices above make another release, in another folder.")

@@ -1,0 +1,82 @@
+"""A large file on this machine: offered from one folder, decided on by a sample of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pages.ui.data import large
+from tests.pages.helpers import button, open_page, plain, settle
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    random = np.random.default_rng(0)
+    n = 900
+    table = pd.DataFrame(
+        {
+            "age": random.integers(16, 90, n),
+            "income": random.normal(30_000, 5_000, n).round(2),
+            "diagnosis": random.choice(["asthma", "flu", "migraine"], n),
+        }
+    )
+    table.to_parquet(tmp_path / "register.parquet", row_group_size=100)
+    (tmp_path / "parts").mkdir()
+    table.iloc[:300].to_parquet(tmp_path / "parts" / "0.parquet")
+    (tmp_path / "notes.txt").write_text("no table")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setenv(large.FOLDER, str(tmp_path))
+    monkeypatch.setattr(large, "SAMPLE", 200)
+    return tmp_path
+
+
+def test_without_a_folder_the_page_says_how_to_name_one(monkeypatch):
+    monkeypatch.delenv(large.FOLDER, raising=False)
+    app = open_page("data", data="large")
+    assert large.FOLDER in plain(app)
+    assert not app.error
+    assert "the page Data says how" in plain(open_page("choose_k", data="large"))
+
+
+def test_offers_parquet_files_and_folders_of_them(folder):
+    app = open_page("data", data="large")
+    picker = app.selectbox(key="w_file")
+    assert picker.options == ["parts", "register.parquet"]
+    picker.set_value("register.parquet").run()
+    assert "900 records, of which 200 were drawn at random" in plain(app)
+    assert app.query_params["file"] == "register.parquet"
+
+
+@pytest.mark.parametrize("name", ["../secret.parquet", "notes.txt", "empty", "missing.parquet"])
+def test_nothing_else_is_read(folder, name):
+    pd.DataFrame({"a": [1, 2, 3]}).to_parquet(folder.parent / "secret.parquet")
+    app = open_page("choose_k", data="large", file=name)
+    assert f"'{name}' is not among the large files" in plain(app)
+
+
+@pytest.mark.parametrize("page", ["choose_k", "clusters", "release"])
+def test_pages_say_that_it_is_a_sample(folder, page):
+    app = open_page(page, data="large", file="register.parquet", k="5", ks="3-4", methods="mdav", method="mdav")
+    assert "A sample: 200 of 900 records" in plain(app)
+
+
+def test_the_release_of_all_waits_until_the_columns_are_decided(folder):
+    app = open_page("release", data="large", file="register.parquet", k="5", method="mdav")
+    assert button(app, "Release all 900 records").disabled
+    button(app, "Agree to all guesses").click()
+    settle(app)
+    assert not button(app, "Release all 900 records").disabled
+
+
+@pytest.mark.parametrize("name", ["", "../elsewhere", ".hidden", "a/b"])
+def test_the_release_is_a_folder_beside_the_file(folder, name):
+    app = open_page("release", data="large", file="register.parquet", k="5", method="mdav")
+    app.text_input(key="w_whole_folder").set_value(name).run()
+    assert "The name of a folder beside the file is needed" in plain(app)
+
+
+def test_a_folder_that_is_there_is_kept(folder):
+    (folder / "register_protected").mkdir()
+    app = open_page("release", data="large", file="register.parquet", k="5", method="mdav")
+    assert "There is register_protected already" in plain(app)
