@@ -69,7 +69,7 @@ def test_numbers_beside_gaps_and_categories_stay_what_they_are(tmp_path):
 
 
 def test_errors_say_what_to_do(tmp_path, table):
-    with pytest.raises(DataError, match="no file or folder .*nowhere.*: check the path"):
+    with pytest.raises(DataError, match=r"no file or folder .*nowhere.*: check the path"):
         sample_parquet(tmp_path / "nowhere", 3)
     with pytest.raises(DataError, match=r"no files that end in \.parquet"):
         sample_parquet(tmp_path, 3)
@@ -81,7 +81,7 @@ def test_errors_say_what_to_do(tmp_path, table):
     with pytest.raises(DataError, match=r"'b.parquet' has other columns than 'a.parquet'"):
         sample_parquet(tmp_path, 3)
     pd.DataFrame({"x": [[1], [2]]}).to_parquet(tmp_path / "lists.parquet")
-    with pytest.raises(DataError, match="column 'x' of the file 'lists.parquet' holds lists"):
+    with pytest.raises(DataError, match=r"column 'x' of the file 'lists\.parquet' holds lists"):
         sample_parquet(tmp_path / "lists.parquet", 3)
     table.iloc[:0].to_parquet(tmp_path / "empty.parquet")
     with pytest.raises(DataError, match="no records"):
