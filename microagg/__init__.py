@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from microagg.base import Info, Microaggregator, Param
     from microagg.errors import (
         ConstantColumnWarning,
+        ConvertedColumnWarning,
         DataError,
         DatasetUnavailableError,
         MicroaggError,
@@ -34,6 +35,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ALGORITHMS",
     "ConstantColumnWarning",
+    "ConvertedColumnWarning",
     "DataError",
     "DatasetUnavailableError",
     "Finding",
@@ -61,7 +63,15 @@ _HOMES: dict[str, str | None] = {
     **dict.fromkeys(("datasets", "experiment", "explain", "metrics")),
     **dict.fromkeys(("Info", "Microaggregator", "Param"), "base"),
     **dict.fromkeys(
-        ("ConstantColumnWarning", "DataError", "DatasetUnavailableError", "MicroaggError", "ParameterError"), "errors"
+        (
+            "ConstantColumnWarning",
+            "ConvertedColumnWarning",
+            "DataError",
+            "DatasetUnavailableError",
+            "MicroaggError",
+            "ParameterError",
+        ),
+        "errors",
     ),
     "Partition": "partition",
     "Schema": "schema",

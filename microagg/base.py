@@ -1,4 +1,4 @@
-"""What every algorithm is: a scikit-learn clusterer that declares its :class:`Info` and its :class:`Param` s.
+"""What every algorithm is: a clusterer and transformer of scikit-learn that declares :class:`Info` and :class:`Param`.
 
 Its constructor and its docstring are made from what it declares, so that a parameter is written twice: in ``params``,
 and as an argument of the hook :meth:`Microaggregator._partition`.
@@ -17,12 +17,13 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import validate_data
+from sklearn.base import BaseEstimator, ClusterMixin, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from microagg.errors import DataError, ParameterError
 from microagg.partition import Partition
 from microagg.records import Records, class_codes
+from microagg.tables.kinds import as_pandas, is_table
 from microagg.validation import (
     FloatArray,
     IntArray,
@@ -215,13 +216,16 @@ def _interval(low: Any, high: Any) -> str:
     return f"between {low} and {high}"
 
 
-class Microaggregator(ClusterMixin, BaseEstimator):
+class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Base of all algorithms: partitions records into groups of at least ``k`` similar ones.
 
     A subclass declares ``info`` and ``params`` and implements :meth:`_partition`; its constructor is made from
     ``params``, and its docstring is completed from both. Distances are squared Euclidean on X as given: scaling is the
     caller's business (see :func:`microagg.standardize` and :func:`microagg.microaggregate`). Ties go to the lowest
     record index.
+
+    What :meth:`fit_transform` and :meth:`transform` return is an array, or as ``set_output`` of scikit-learn says a
+    DataFrame of pandas or polars.
 
     Parameters
     ----------
@@ -233,6 +237,8 @@ class Microaggregator(ClusterMixin, BaseEstimator):
     labels_ : array of int, shape (n,)
         The group of each record, numbered in order of first appearance; read-only.
     partition_ : Partition
+    centroids_ : array of float, shape (n_groups, d)
+        The mean of each group; not there where records of mixed attributes were partitioned.
     n_features_in_ : int
     """
 
@@ -255,7 +261,7 @@ class Microaggregator(ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or DataFrame of numbers, shape (n, d), or Records
+        X : array, DataFrame of pandas or polars, or pyarrow.Table, of numbers, shape (n, d), or Records
             Finite, n >= k. Only an algorithm whose ``info.mixed`` is True takes :class:`~microagg.records.Records`.
         y : array, shape (n,), optional
             The class of each record, for parameters that need it; otherwise ignored.
@@ -276,6 +282,10 @@ class Microaggregator(ClusterMixin, BaseEstimator):
             parameters["classes"] = self._read_classes(y, len(data), parameters)
         self.partition_ = Partition(self._partition(data, k, **parameters), k)
         self.labels_ = self.partition_.labels
+        if not isinstance(X, Records):
+            self.centroids_ = self.partition_.centroids(data.values if isinstance(data, Records) else data)
+        elif hasattr(self, "centroids_"):
+            del self.centroids_  # of an earlier fit
         return self
 
     def fit_predict(self, X: ArrayLike | Records, y: Any = None) -> IntArray:
@@ -283,11 +293,34 @@ class Microaggregator(ClusterMixin, BaseEstimator):
         return self.fit(X, y).labels_
 
     def fit_transform(self, X: ArrayLike, y: Any = None) -> FloatArray:
-        """Partition the records of ``X`` and return each replaced by its group's centroid, shape (n, d)."""
+        """Partition the records of ``X`` and return each replaced by its group's centroid, shape (n, d).
+
+        It is the same for at least k records each.
+        """
         if self.info.mixed and isinstance(X, Records):
-            raise DataError("records of mixed attributes have no centroids: use microaggregate, or fit and labels_.")
-        partition = self.fit(X, y).partition_
-        return partition.centroids(X)[partition.labels]
+            raise DataError(_NO_CENTROIDS)
+        self.fit(X, y)
+        return self.centroids_[self.labels_]
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        """Return other records each replaced by the centroid nearest to it, shape (m, d), such as those of a test set.
+
+        What comes out are centroids of at least k of the records that were fitted, but fewer than k of the records of
+        ``X`` may get the same. To protect records, partition them: :meth:`fit_transform`. It gives each record the
+        centroid of its own group, which need not be the nearest one.
+
+        Raises
+        ------
+        DataError
+            If X is no table of finite numbers with the columns that were fitted, or these were Records.
+        """
+        check_is_fitted(self)
+        if isinstance(X, Records) or not hasattr(self, "centroids_"):
+            raise DataError(_NO_CENTROIDS)
+        from scipy.spatial import KDTree  # which no fit needs
+
+        data = self._read_numbers(X, reset=False)
+        return self.centroids_[KDTree(self.centroids_).query(data)[1]]
 
     def _partition(self, X: Any, k: int, *args: Any, **parameters: Any) -> IntArray:
         """Return a group number for each record of ``X``.
@@ -298,17 +331,18 @@ class Microaggregator(ClusterMixin, BaseEstimator):
         """
         raise NotImplementedError
 
-    def _read_numbers(self, X: Any) -> FloatArray:
-        names = list(X.columns) if hasattr(X, "columns") and hasattr(X, "dtypes") else None
+    def _read_numbers(self, X: Any, *, reset: bool = True) -> FloatArray:
+        frame = as_pandas(X) if is_table(X) else None
+        names = None if frame is None else list(frame.columns)
         check_dense(X)
-        if names is not None:
-            X = _as_table(X, names)
+        table = X if frame is None else _as_table(frame, list(frame.columns))
         try:
-            data = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite=False)
+            data = validate_data(self, table, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
         except (ValueError, OverflowError) as error:
             # Some of scikit-learn's messages have several lines, and the whole array.
             message, several, _ = str(error).partition(":\n")
-            raise DataError(f"{message}: X must be n records by d attributes." if several else message) from None
+            what = "X must be n records by d attributes. Reshape your data: X.reshape(-1, 1) is one attribute."
+            raise DataError(f"{message}: {what}" if several else message) from None
         check_finite(data, names)
         # To a kernel a read-only array is another type, for which it would be compiled once more.
         return data if data.flags.writeable else data.copy()
@@ -344,6 +378,8 @@ def _as_table(frame: Any, names: list[Any]) -> pd.DataFrame:
         )
     return pd.DataFrame(matrix, columns=frame.columns)
 
+
+_NO_CENTROIDS = "records of mixed attributes have no centroids: use microaggregate, or fit and labels_."
 
 # The type of each kind of parameter in a signature.
 _TYPES = {"float": float, "int": int, "bool": bool, "choice": str, "algorithm": str}
@@ -417,6 +453,8 @@ _ATTRIBUTES = """labels_ : array of int, shape (n,)
     The group of each record, numbered in order of first appearance; read-only.
 partition_ : Partition
     The labels with the groups' sizes and centroids.
+centroids_ : array of float, shape (n_groups, d)
+    The mean of each group.
 n_features_in_ : int
     The number of attributes.
 """

@@ -23,3 +23,7 @@ class DatasetUnavailableError(MicroaggError):
 
 class ConstantColumnWarning(UserWarning):
     """A column holds one value only, so it cannot be scaled and carries no information."""
+
+
+class ConvertedColumnWarning(UserWarning):
+    """A column of a table of polars or Arrow holds what pandas cannot: it is worked on as something else."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
+from microagg.tables.kinds import as_pandas, is_table
 from microagg.validation import (
     MOST_NAMED,
     FloatArray,
@@ -26,6 +26,9 @@ from microagg.validation import (
     listing,
     numeric_matrix,
 )
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
 
 #: How attributes can be scaled: mean 0 and variance 1, to the interval from 0 to 1, or not at all.
 SCALES = ("zscore", "minmax", "none")
@@ -142,7 +145,7 @@ class Scaling:
         return np.ascontiguousarray(scaled)
 
 
-def standardize(X: ArrayLike | pd.DataFrame) -> FloatArray:
+def standardize(X: ArrayLike | IntoDataFrame) -> FloatArray:
     """Return ``X`` with mean 0 and variance 1 in every column.
 
     The variance is the population's (divided by n), as in the literature's benchmarks. Columns that hold one value
@@ -150,7 +153,7 @@ def standardize(X: ArrayLike | pd.DataFrame) -> FloatArray:
 
     Parameters
     ----------
-    X : array or DataFrame of finite numbers, shape (n, d)
+    X : array, DataFrame of pandas or polars, or pyarrow.Table, of finite numbers, shape (n, d)
 
     Returns
     -------
@@ -169,12 +172,12 @@ def standardize(X: ArrayLike | pd.DataFrame) -> FloatArray:
     return _scale(X, "zscore", None)
 
 
-def scale(X: ArrayLike | pd.DataFrame, method: str, names: Sequence[Any] | None = None) -> FloatArray:
+def scale(X: ArrayLike | IntoDataFrame, method: str, names: Sequence[Any] | None = None) -> FloatArray:
     """Return ``X`` on one of the :data:`SCALES`, as a new array; warns and raises as :func:`standardize`.
 
     Parameters
     ----------
-    X : array or DataFrame of finite numbers, shape (n, d)
+    X : array, DataFrame of pandas or polars, or pyarrow.Table, of finite numbers, shape (n, d)
     method : {"zscore", "minmax", "none"}
         To mean 0 and variance 1, to the interval from 0 to 1, or as it is (in the units of X, and without a warning).
     names : sequence, optional
@@ -188,11 +191,12 @@ def scale(X: ArrayLike | pd.DataFrame, method: str, names: Sequence[Any] | None 
     return _scale(X, method, names)
 
 
-def _scale(X: ArrayLike | pd.DataFrame, method: str, names: Sequence[Any] | None) -> FloatArray:
+def _scale(X: Any, method: str, names: Sequence[Any] | None) -> FloatArray:
     check_choice("scale", method, SCALES)
-    if isinstance(X, pd.DataFrame):
-        names = list(X.columns)
-        data = check_matrix(numeric_matrix(X, names))
+    if is_table(X):
+        frame = as_pandas(X)
+        names = list(frame.columns)
+        data = check_matrix(numeric_matrix(frame, names))
     else:
         data = check_matrix(X)
     if names is not None and len(names) != data.shape[1]:

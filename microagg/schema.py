@@ -17,8 +17,9 @@ from microagg.errors import DataError, ParameterError
 from microagg.gaps import fill
 from microagg.numerals import NOTATIONS
 from microagg.records import Attribute, Records, class_codes
+from microagg.tables.kinds import as_pandas
 from microagg.taxonomy import Taxonomy, category
-from microagg.validation import FloatArray, IntArray, check_choice, check_columns, check_frame, check_present, quoted
+from microagg.validation import FloatArray, IntArray, check_choice, check_columns, check_present, quoted
 
 #: The roles that columns can have, and what messages call them. A column has one role, except that the classes are
 #: confidential attributes or strata too.
@@ -226,7 +227,7 @@ class Schema:
         ParameterError
             As the class says.
         """
-        check_frame(frame)
+        frame = as_pandas(frame)
         declared: dict[str, Any] = {
             role: _names(role, value)
             for role, value in (
@@ -292,7 +293,7 @@ class Schema:
         ParameterError
             If ``missing`` is not one of :data:`microagg.gaps.GAPS` or a mapping to them, or not possible.
         """
-        check_frame(frame)
+        frame = as_pandas(frame)
         read = self.read(frame)
         whole = fill(read, self.attributes, self.encode(read), missing)
         return Records(replace(self, taxonomies=whole.taxonomies).attributes, whole.values[whole.kept])
@@ -308,6 +309,7 @@ class Schema:
         DataError
             If a quasi-identifier is not in ``frame``, or holds a value that is no number or date where it should be.
         """
+        frame = as_pandas(frame)
         check_columns(frame, self.quasi_identifiers)
         return encoding.read(frame, self.dates, self.numbers, self.missing_codes)
 
@@ -331,7 +333,7 @@ class Schema:
         """
         if self.classes is None:
             return None
-        column = frame[self.classes]
+        column = as_pandas(frame)[self.classes]
         check_present(column, kept, "no class")
         return class_codes(column[kept], int(np.count_nonzero(kept)), self.classes)
 
@@ -343,7 +345,7 @@ class Schema:
         DataError, ParameterError
             As :meth:`records`; and if a quasi-identifier is not numeric.
         """
-        check_frame(frame)
+        frame = as_pandas(frame)
         if not self.is_numeric:
             named = quoted([a.name for a in self.attributes if a.kind != "numeric"])
             raise DataError(f"{named} hold{'' if ',' in named else 's'} categories, so there is no matrix of numbers.")

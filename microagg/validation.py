@@ -175,18 +175,6 @@ def check_unique_columns(names: Sequence[Any]) -> None:
         raise DataError(f"the column name {listed} occurs more than once: rename the columns so that each is unique.")
 
 
-def check_frame(frame: Any) -> None:
-    """Raise :class:`DataError` unless ``frame`` is a DataFrame with unique column names on one level."""
-    if not isinstance(frame, pd.DataFrame):
-        raise DataError(
-            f"the data must be a pandas DataFrame, not {type(frame).__name__}: "
-            "pandas.DataFrame(X, columns=[...]) makes one of an array."
-        )
-    if frame.columns.nlevels > 1:
-        raise DataError(f"the column names have {frame.columns.nlevels} levels: flatten them to one first.")
-    check_unique_columns(list(frame.columns))
-
-
 def check_columns(frame: pd.DataFrame, columns: Sequence[Any], aside: str = "") -> None:
     """Raise :class:`DataError` naming the first of ``columns`` that ``frame`` does not have, with an ``aside``."""
     for column in columns:

@@ -16,10 +16,11 @@ PACKAGE = ROOT / "microagg"
 LAYERS = [
     {"curves", "errors", "progress", "turns"},
     {"jobs", "ks", "validation"},
+    {"tables"},
     {"classes", "dates", "numerals", "partition", "rules", "scaling", "taxonomy"},
     {"records"},
     {"encoding", "gaps"},
-    {"kernels", "schema", "tables"},
+    {"kernels", "schema"},
     {"columns"},
     {"metrics", "suggestions"},
     {"base", "words"},

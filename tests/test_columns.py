@@ -624,7 +624,7 @@ def test_any_file_has_its_guesses(rows, name):
 
 
 def test_guesses_need_a_frame_with_names():
-    with pytest.raises(DataError, match="must be a pandas DataFrame"):
+    with pytest.raises(DataError, match="must be a DataFrame"):
         guess_columns([1, 2])
     with pytest.raises(DataError, match="'a' occurs more than once"):
         guess_columns(pd.DataFrame([[1, 2]], columns=["a", "a"]))

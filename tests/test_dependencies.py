@@ -49,5 +49,5 @@ def test_determined_by_looks_at_all_records():
     assert determined_by(frame, ["b", "c"]) == {}
     with pytest.raises(DataError, match="no column 'z'"):
         determined_by(frame, ["a", "z"])
-    with pytest.raises(DataError, match="must be a pandas DataFrame"):
+    with pytest.raises(DataError, match="must be a DataFrame"):
         determined_by([1, 2])

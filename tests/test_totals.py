@@ -103,7 +103,7 @@ def test_files_without_totals():
     assert totals(datasets.make_survey()) == []
     for frame in (pd.DataFrame(), pd.DataFrame({"a": ["Total"]}), pd.DataFrame(index=range(3))):
         assert totals(frame) == []
-    with pytest.raises(DataError, match="must be a pandas DataFrame"):
+    with pytest.raises(DataError, match="must be a DataFrame"):
         totals([1, 2])
 
 

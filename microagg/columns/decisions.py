@@ -14,6 +14,7 @@ from microagg.columns.guess import ROLES, ColumnGuess, guess_columns
 from microagg.columns.numbers import AsNumbers
 from microagg.columns.summary import category_counts
 from microagg.schema import Schema
+from microagg.tables.kinds import as_pandas
 from microagg.taxonomy import Taxonomy, category
 from microagg.validation import check_choice
 
@@ -197,6 +198,7 @@ def arguments(
     dict
         Without what is empty; so there is no ``quasi_identifiers`` where no column is one.
     """
+    frame = as_pandas(frame)
     numeric = {name for name, dtype in zip(frame.columns, frame.dtypes, strict=True) if is_numeric_dtype(dtype)}
     of_role = {role: tuple(name for name, c in decisions.items() if c.role == role) for role in ROLES}
     chosen = {name: c for name, c in decisions.items() if c.is_quasi_identifier and c.kind}

@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from microagg.columns.counts import Column
-from microagg.validation import IntArray, check_columns, check_frame
+from microagg.tables.kinds import as_pandas
+from microagg.validation import IntArray, check_columns
 
 # Records that are looked at first: they rule out nearly every pair of columns.
 _SAMPLE = 2_000
@@ -31,7 +32,7 @@ def determined_by(frame: pd.DataFrame, columns: Sequence[Any] | None = None) -> 
     DataError
         If ``frame`` is not a DataFrame with unique column names on one level, or a column is not in it.
     """
-    check_frame(frame)
+    frame = as_pandas(frame)
     names = list(frame.columns if columns is None else columns)
     check_columns(frame, names)
     counted = [column for name in names if (column := Column.of(frame[name])) is not None and can_determine(column)]

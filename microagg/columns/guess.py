@@ -29,7 +29,8 @@ from microagg.columns.words import (
     WEIGHT,
     parts,
 )
-from microagg.validation import FloatArray, check_frame, counted
+from microagg.tables.kinds import as_pandas
+from microagg.validation import FloatArray, counted
 
 #: The roles that are guessed, and what a :class:`microagg.Schema` calls the columns that have them.
 ROLES: Mapping[str, str] = MappingProxyType(
@@ -126,7 +127,7 @@ def guess_columns(frame: pd.DataFrame) -> tuple[ColumnGuess, ...]:
     DataError
         If ``frame`` is not a DataFrame with unique column names on one level.
     """
-    check_frame(frame)
+    frame = as_pandas(frame)
     columns = [Column.of(frame[name]) for name in frame.columns]
     guesses = [
         _guess(column) if column is not None else _unreadable(frame[name])

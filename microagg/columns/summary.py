@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype, is_object_dtype
 
+from microagg.tables.kinds import as_pandas
 from microagg.taxonomy import category
-from microagg.validation import LARGEST, FloatArray, check_frame, shortened
+from microagg.validation import LARGEST, FloatArray, shortened
 
 _BINS = 24
 _LOOKED_AT, _EXAMPLES, _LONGEST = 200, 3, 24
@@ -80,7 +81,7 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
     DataError
         If ``frame`` is not a DataFrame with unique column names on one level.
     """
-    check_frame(frame)
+    frame = as_pandas(frame)
     return pd.DataFrame(
         [{"column": str(name), **_figures(frame[name]), "examples": _examples(frame[name])} for name in frame.columns],
         columns=["column", "least", "mean", "greatest", "distribution", "examples"],

@@ -12,7 +12,8 @@ from pandas.api.types import is_bool_dtype, is_complex_dtype, is_datetime64_any_
 from microagg import numerals
 from microagg.errors import DataError
 from microagg.tables.ends import is_total
-from microagg.validation import FloatArray, check_frame
+from microagg.tables.kinds import as_pandas
+from microagg.validation import FloatArray
 
 # A word in more records than this share of them is a category.
 _RARE = 0.05
@@ -39,7 +40,7 @@ def totals(frame: pd.DataFrame) -> list[int]:
     DataError
         If ``frame`` is not a DataFrame with unique column names on one level.
     """
-    check_frame(frame)
+    frame = as_pandas(frame)
     if len(frame) < 2 or frame.shape[1] == 0:
         return []
     first = np.flatnonzero(_says(frame.iloc[:, 0]))

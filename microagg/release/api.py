@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -23,11 +23,15 @@ from microagg.release.released import Release
 from microagg.release.report import Generalization, Report, Risk
 from microagg.release.weights import replace as replace_weights
 from microagg.schema import ROLES
-from microagg.validation import IntArray, check_frame, quoted
+from microagg.tables.kinds import as_given, as_pandas
+from microagg.validation import IntArray, quoted
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
 
 
 def microaggregate(
-    frame: pd.DataFrame,
+    frame: IntoDataFrame,
     *,
     k: int,
     method: str | None = None,
@@ -198,7 +202,8 @@ def microaggregate(
     # prepare has the same arguments under the same names.
     given = locals()
     given["params"] = _own(given.pop("method_params"), params)
-    return _release(prepare(**given))
+    given["frame"] = as_pandas(frame)
+    return _release(prepare(**given), frame)
 
 
 def _own(named: Any, further: Mapping[str, Any]) -> dict[str, Any]:
@@ -213,7 +218,7 @@ def _own(named: Any, further: Mapping[str, Any]) -> dict[str, Any]:
     return own | dict(further)
 
 
-def replay(frame: pd.DataFrame, recipe: Mapping[str, Any]) -> Release:
+def replay(frame: IntoDataFrame, recipe: Mapping[str, Any]) -> Release:
     """Return the release that ``recipe`` describes, made again from ``frame``, and make sure that it is the same.
 
     The quasi-identifiers, strata, classes and weights of ``frame`` must be those of the original file; the other
@@ -235,7 +240,7 @@ def replay(frame: pd.DataFrame, recipe: Mapping[str, Any]) -> Release:
         If the values released differ, as they may between versions of microagg or numpy.
     """
     recipes.check(recipe)
-    check_frame(frame)
+    table, frame = frame, as_pandas(frame)
     if len(frame) != recipe["n"]:
         raise DataError(f"the recipe is for {recipe['n']:,} records, but the data have {len(frame):,}: use its file.")
     try:
@@ -243,12 +248,13 @@ def replay(frame: pd.DataFrame, recipe: Mapping[str, Any]) -> Release:
     except DataError as error:
         raise DataError(f"the data are not those the recipe was made for: {error}") from None
     recipes.check_same_data(prepared, recipe)
-    release = _release(prepared)
+    release = _release(prepared, table)
     recipes.check_same_release(release.recipe, recipe)
     return release
 
 
-def _release(prepared: Prepared) -> Release:
+def _release(prepared: Prepared, table: IntoDataFrame) -> Release:
+    """Return the release of what was prepared of ``table``, of which it has the kind."""
     prepared.check_sizes()
     if prepared.constant:
         warnings.warn(prepared.source.constant_note, ConstantColumnWarning, stacklevel=3)
@@ -280,7 +286,9 @@ def _release(prepared: Prepared) -> Release:
     if prepared.order is not None:
         released = released.iloc[prepared.order].reset_index(drop=True)
         partition = Partition(partition.labels[prepared.order], prepared.k)
-    return Release(released, partition, report, recipes.write(prepared, recoding), _source=prepared.source)
+    replaced = (*prepared.schema.quasi_identifiers, prepared.schema.weights)
+    frame = as_given(released, table, prepared.rows, replaced)
+    return Release(frame, partition, report, recipes.write(prepared, recoding), released, prepared.source)
 
 
 def _forget_categories(released: pd.DataFrame, given: pd.DataFrame) -> None:

@@ -28,12 +28,12 @@ def assess(
     """Return the risk and the utility of ``release``, made of ``source``; see :meth:`microagg.Release.assess`."""
     if sampling_fraction is not None and not (is_real(sampling_fraction) and 0.0 < sampling_fraction <= 1.0):
         raise ParameterError(f"sampling_fraction must be above 0 and at most 1, not {sampling_fraction!r}.")
-    if target is not None and target not in list(release.frame.columns):
+    if target is not None and target not in list(release.to_pandas().columns):
         raise DataError(
             f"there is no column {target!r} in the release to be predicted: its columns are "
-            f"{quoted(list(release.frame.columns))}."
+            f"{quoted(list(release.to_pandas().columns))}."
         )
-    beside = Beside.of(source, release.frame, release.partition.labels, release.report, release.recipe["shuffle"])
+    beside = Beside.of(source, release.to_pandas(), release.partition.labels, release.report, release.recipe["shuffle"])
     notes = list(beside.notes)
     if len(source.schema.confidential) > MOST_COLUMNS:
         notes.append(

@@ -14,6 +14,7 @@ from microagg.columns import bin_edges
 from microagg.metrics.utility.correlations import correlations
 from microagg.release.report import Report
 from microagg.schema import Schema
+from microagg.tables.kinds import as_pandas
 from microagg.validation import FloatArray, IntArray
 
 
@@ -46,6 +47,7 @@ def attribute_changes(
         percent; ``changed``, the records whose value is not the one they had, in percent; and ``mean_before``,
         ``mean_after``, ``sd_before``, ``sd_after``, in its own units, NaN but for numbers that are released as numbers.
     """
+    before, after = as_pandas(before), as_pandas(after)
     moments = {a.name: a for a in report.utility.attributes} if report.utility is not None else {}
     lost = report.lost
     figures = ("mean_before", "mean_after", "sd_before", "sd_after")
@@ -68,6 +70,7 @@ def correlation_changes(
     :func:`attribute_changes`; those that are constant before are left out. Both arrays have shape (m, m); they are NaN
     where all values have become equal. Records count by their weights where they have such.
     """
+    before, after = as_pandas(before), as_pandas(after)
     names = tuple(
         name
         for name in schema.quasi_identifiers[:most]

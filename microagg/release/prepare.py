@@ -112,6 +112,14 @@ class Prepared:
         return self.source.order(self.shuffle)
 
     @property
+    def rows(self) -> IntArray | None:
+        """The positions of the released records in the file, in their order; None if they are all, in its order."""
+        if self.order is None and not self.n_dropped:
+            return None
+        kept = np.flatnonzero(self.kept)
+        return kept if self.order is None else kept[self.order]
+
+    @property
     def constant(self) -> tuple[Any, ...]:
         """The quasi-identifiers that hold one value only in the released records."""
         return self.source.constant

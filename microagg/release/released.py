@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import pandas as pd
@@ -28,8 +28,8 @@ class Release:
 
     Attributes
     ----------
-    frame : DataFrame
-        The protected file.
+    frame : DataFrame of pandas or polars, or pyarrow.Table
+        The protected file, of the kind that was given.
     partition : Partition
         The groups of the released records, in their order.
     report : Report
@@ -39,15 +39,24 @@ class Release:
         digests of the original values, so it belongs with the original, not with the release.
     """
 
-    frame: pd.DataFrame
+    frame: Any
     partition: Partition
     report: Report
     recipe: dict[str, Any]
-    _source: Source | None = field(default=None, kw_only=True)
+    _released: pd.DataFrame
+    _source: Source | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled and copied: not the original file, which must not go where the release goes."""
         return self.__dict__ | {"_source": None}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the protected file as a DataFrame of pandas, whatever kind was given; not a copy.
+
+        It is what files are written from. See :func:`microagg.tables.kinds.as_pandas` for what becomes of types that
+        pandas does not have.
+        """
+        return self._released
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -102,7 +111,7 @@ class Release:
         """
         names, identifiers, strata = (tuple(self.recipe[role]) for role in ("quasi_identifiers", "identifiers", "by"))
         schema = Schema(names, identifiers=identifiers, strata=strata)
-        return export(self.frame, name, schema, self.report.k)
+        return export(self._released, name, schema, self.report.k)
 
     def assess(self, *, target: Any = None, sampling_fraction: float | None = None) -> Assessment:
         """Return how likely records are found, what is learned of whom, and what analysts still get right.

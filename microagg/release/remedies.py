@@ -20,11 +20,11 @@ from microagg.release.report import Report
 from microagg.release.strata import keys
 from microagg.schema import Schema
 from microagg.suggestions import code_length
+from microagg.tables.kinds import as_pandas
 from microagg.validation import (
     IntArray,
     check_columns,
     check_enough_records,
-    check_frame,
     check_k,
     counted,
     is_whole,
@@ -158,7 +158,7 @@ def try_remedies(frame: pd.DataFrame, *, k: int, sample: int = SAMPLE, **choices
     k = check_k(k)
     if not is_whole(sample) or sample < k:
         raise ParameterError(f"sample must be a whole number of at least k={k}, not {sample!r}.")
-    check_frame(frame)
+    frame = as_pandas(frame)
     choices = _with_notations(frame, choices)
     part = _sampled(frame, k, int(sample), choices)
     on = f", tried on {len(part):,} of {counted(len(frame), 'record')}" if len(part) < len(frame) else ""

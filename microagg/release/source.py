@@ -16,7 +16,8 @@ from microagg.records import Records
 from microagg.release import strata, weights
 from microagg.scaling import Scaling
 from microagg.schema import Schema
-from microagg.validation import FloatArray, IntArray, check_frame, counted, quoted
+from microagg.tables.kinds import as_pandas
+from microagg.validation import FloatArray, IntArray, counted, quoted
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,7 @@ class Source:
         ParameterError
             If ``missing`` is not as :func:`microagg.gaps.treatments` takes it.
         """
-        check_frame(frame)
+        frame = as_pandas(frame)
         treatments(missing, schema.attributes)
         return cls(frame, schema, dict(missing) if isinstance(missing, Mapping) else missing)
 

@@ -29,7 +29,7 @@ def to_series(column: Any, name: str, label: str) -> tuple[pd.Series[Any], list[
     name : str
         The column's name.
     label : str
-        The file's name, for messages.
+        The file's name, for messages; empty of what is in no file.
 
     Returns
     -------
@@ -66,6 +66,20 @@ def to_series(column: Any, name: str, label: str) -> tuple[pd.Series[Any], list[
     if types.is_boolean(kind) or types.is_null(kind) or types.is_duration(kind) or is_text_type(kind):
         return _by_pandas(column), []
     return _texts([None if cell is None else str(cell) for cell in column.to_pylist()]), []
+
+
+def check_single_values(schema: Any, where: str = "") -> None:
+    """Raise :class:`DataError` naming the first column of a table that is not made of single values.
+
+    ``where`` is what messages say of the table, such as `` of the file 'people.parquet'``.
+    """
+    types: Any = importlib.import_module("pyarrow").types
+    for column in schema:
+        if types.is_nested(getattr(column.type, "storage_type", column.type)) and not _is_of_pandas(column.type):
+            raise DataError(
+                f"column {column.name!r}{where} holds lists or records ({column.type}): "
+                "leave it out, or unfold it into columns of single values."
+            )
 
 
 def converted_bytes(column: Any) -> int:
@@ -106,6 +120,11 @@ def plain_text(part: Any) -> Any:
     return part.dictionary.cast(pa.large_string()).take(part.indices)
 
 
+def _is_of_pandas(kind: Any) -> bool:
+    """Whether a type is one of pandas' own, whose intervals are stored as records."""
+    return str(getattr(kind, "extension_name", "")).startswith("pandas.")
+
+
 def _values_type(kind: Any) -> Any:
     return getattr(kind, "value_type", kind)
 
@@ -141,8 +160,9 @@ def _check_utf8(column: Any, name: str, label: str) -> None:
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:
+        where = f" of the file {label!r}" if label else ""
         raise DataError(
-            f"column {name!r} of the file {label!r} holds text that is not in UTF-8, as Parquet demands: export it "
+            f"column {name!r}{where} holds text that is not in UTF-8, as Parquet and Arrow demand: export it "
             "again with text in UTF-8, or leave the column out."
         ) from None
 

@@ -10,7 +10,14 @@ from typing import Any
 import pandas as pd
 
 from microagg.errors import DataError, MicroaggError
-from microagg.tables.arrow import converted_bytes, is_category_type, is_text_type, plain_text, to_series
+from microagg.tables.arrow import (
+    check_single_values,
+    converted_bytes,
+    is_category_type,
+    is_text_type,
+    plain_text,
+    to_series,
+)
 from microagg.tables.checks import check_cells, check_names, refuse_no_records
 from microagg.tables.limits import check_memory
 from microagg.tables.notices import Notice, Reading
@@ -90,7 +97,8 @@ def _read(data: bytes, label: str, max_cells: int) -> Reading:
     schema, metadata = first.schema_arrow, first.metadata
     budget = _Budget(len(data), label)
     budget.check(_PER_COLUMN * len(schema.names))
-    check_schema(schema, label)
+    check_single_values(schema, f" of the file {label!r}")
+    check_names(schema.names, label)
     # What a file says of itself may be a lie; it is held against what is read, batch by batch.
     check_cells(metadata.num_rows, len(schema.names), max_cells, label)
     if metadata.num_rows == 0:
@@ -132,23 +140,6 @@ def _open(data: bytes, **options: Any) -> Any:
     pa: Any = importlib.import_module("pyarrow")
     pq: Any = importlib.import_module("pyarrow.parquet")
     return pq.ParquetFile(pa.BufferReader(data), pre_buffer=False, page_checksum_verification=True, **options)
-
-
-def check_schema(schema: Any, label: str) -> None:
-    """Raise :class:`DataError` if a column is not made of single values, or names are not unique."""
-    pa: Any = importlib.import_module("pyarrow")
-    for column in schema:
-        if pa.types.is_nested(getattr(column.type, "storage_type", column.type)) and not _is_of_pandas(column.type):
-            raise DataError(
-                f"column {column.name!r} of the file {label!r} holds lists or records ({column.type}): "
-                "leave it out, or unfold it into columns of single values."
-            )
-    check_names(schema.names, label)
-
-
-def _is_of_pandas(kind: Any) -> bool:
-    """Whether a type is one of pandas' own, whose intervals are stored as records."""
-    return str(getattr(kind, "extension_name", "")).startswith("pandas.")
 
 
 def _width(kind: Any) -> int:

@@ -14,11 +14,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from microagg.errors import DataError, MicroaggError
-from microagg.tables.arrow import to_series
-from microagg.tables.checks import refuse_no_records
+from microagg.tables.arrow import check_single_values, to_series
+from microagg.tables.checks import check_names, refuse_no_records
 from microagg.tables.limits import check_memory
 from microagg.tables.notices import Notice
-from microagg.tables.parquet import check_schema
 
 #: How many parts (row groups) of a file records are drawn from.
 MOST_PARTS = 16
@@ -112,7 +111,8 @@ def _sample(pa: Any, pq: Any, files: Sequence[Path], label: str, n: int, seed: i
         with pq.ParquetFile(file) as opened:
             if schema is None:
                 schema = opened.schema_arrow
-                check_schema(schema, label)
+                check_single_values(schema, f" of the file {label!r}")
+                check_names(schema.names, label)
             elif opened.schema_arrow.names != schema.names:
                 raise DataError(f"{file.name!r} has other columns than {files[0].name!r}: keep one table in a folder.")
             metadata = opened.metadata

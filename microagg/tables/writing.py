@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype
@@ -12,12 +12,16 @@ from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype
 from microagg.errors import DataError, ParameterError
 from microagg.tables.checks import has_surrogates
 from microagg.tables.columns import check_text, is_category, is_text, plain_column
+from microagg.tables.kinds import as_pandas
 from microagg.tables.names import file_names
 from microagg.tables.writing_excel import write_xlsx
 from microagg.tables.writing_parquet import write_parquet
 from microagg.tables.writing_spss import MAX_TEXT, write_sav
 from microagg.tables.writing_stata import write_dta
-from microagg.validation import check_frame, check_unique_columns
+from microagg.validation import check_unique_columns
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
 
 #: The endings of the files that :func:`write_table` writes.
 WRITTEN_ENDINGS = (".csv", ".parquet", ".xlsx", ".dta", ".sav")
@@ -30,7 +34,7 @@ _CELLS = 2_000_000
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def write_table(frame: pd.DataFrame, name: str) -> bytes:
+def write_table(frame: IntoDataFrame, name: str) -> bytes:
     """Return ``frame`` as the bytes of a CSV, Parquet, Excel, Stata or SPSS file; the ending of ``name`` says which.
 
     Equal frames give equal bytes with the same versions of the packages: no file tells when it was written. The index
@@ -38,7 +42,7 @@ def write_table(frame: pd.DataFrame, name: str) -> bytes:
 
     Parameters
     ----------
-    frame : DataFrame, shape (n records, number of columns)
+    frame : DataFrame of pandas or polars, or pyarrow.Table, shape (n records, number of columns)
         With names of columns that are unique as text: 1 and "1" are the same in a file.
     name : str
         What the file will be called, ending in one of :data:`WRITTEN_ENDINGS`.
@@ -76,6 +80,7 @@ def write_table(frame: pd.DataFrame, name: str) -> bytes:
       120 bytes in SPSS), and in .csv and .xlsx. Categories that are numbers become numbers.
     """
     ending = written_ending(name)
+    frame = as_pandas(frame)
     names = _names(frame)
     plain = frame.reset_index(drop=True)
     columns = {given: plain.iloc[:, j] for j, given in enumerate(names)}
@@ -89,7 +94,7 @@ def write_table(frame: pd.DataFrame, name: str) -> bytes:
     return write_dta(columns) if ending == ".dta" else write_sav(columns, name)
 
 
-def renamed_columns(frame: pd.DataFrame, ending: str) -> dict[str, str]:
+def renamed_columns(frame: IntoDataFrame, ending: str) -> dict[str, str]:
     """Return the columns that a file calls by another name: the name in ``frame``, as text, and that in the file.
 
     Stata and SPSS take letters, digits and ``_`` only, in at most 32 characters and 64 bytes: ``education-num``
@@ -98,7 +103,7 @@ def renamed_columns(frame: pd.DataFrame, ending: str) -> dict[str, str]:
 
     Parameters
     ----------
-    frame : DataFrame
+    frame : DataFrame of pandas or polars, or pyarrow.Table
         With names of columns that are unique as text.
     ending : str
         One of :data:`WRITTEN_ENDINGS`.
@@ -111,12 +116,12 @@ def renamed_columns(frame: pd.DataFrame, ending: str) -> dict[str, str]:
         If the ending is another one.
     """
     written_ending(f"table{ending}")
-    names = _names(frame)
+    names = _names(as_pandas(frame))
     finals = [_harmless(name) for name in names] if ending == ".csv" else file_names(names, ending)
     return {name: final for name, final in zip(names, finals, strict=True) if name != final}
 
 
-def to_csv(frame: pd.DataFrame) -> str:
+def to_csv(frame: IntoDataFrame) -> str:
     """Return ``frame`` as the text of a CSV file that loses no digit and runs no formula.
 
     Numbers are written with the fewest digits that read back as the same number. Text cells and column names that
@@ -126,7 +131,7 @@ def to_csv(frame: pd.DataFrame) -> str:
 
     Parameters
     ----------
-    frame : DataFrame
+    frame : DataFrame of pandas or polars, or pyarrow.Table
         Any columns; missing values become empty cells.
 
     Returns
@@ -134,13 +139,13 @@ def to_csv(frame: pd.DataFrame) -> str:
     str
         With a header line; to be encoded as UTF-8.
     """
-    plain = frame
-    if any(name is not None for name in frame.index.names):
-        plain = frame.reset_index(allow_duplicates=True)
+    # Names of a frame of pandas are not looked at, as it may hold two columns of one name.
+    plain = frame if isinstance(frame, pd.DataFrame) else as_pandas(frame)
+    if any(name is not None for name in plain.index.names):
+        plain = plain.reset_index(allow_duplicates=True)
     table = plain.reset_index(drop=True)
     names = [_harmless(str(name)) for name in plain.columns]
     returns = any("\r" in name for name in names)
-    # By position, because an arbitrary frame may hold two columns of one name.
     columns: dict[int, Any] = {}
     for j, (_, series) in enumerate(table.items()):
         columns[j] = series
@@ -176,7 +181,6 @@ def written_ending(name: str) -> str:
 
 def _names(frame: pd.DataFrame) -> list[str]:
     """Return the column names as text if there are any, and all are unique and not blank."""
-    check_frame(frame)
     names = [str(column) for column in frame.columns]
     if not names:
         raise DataError("the table has no columns: choose at least one to write.")

@@ -23,7 +23,11 @@ from tests.conftest import ROOT
 from tests.test_experiment import compiled_for
 
 # Groups have k records whatever the data, so no algorithm can find three clusters of fifty records.
-EXPECTED_FAILURES = {"check_clustering": "groups of k records are not the clusters that the check looks for"}
+EXPECTED_FAILURES = {
+    "check_clustering": "groups of k records are not the clusters that the check looks for",
+    "check_transformer_general": "another group's centroid may be nearer to a record than that of its own group",
+    "check_transformer_data_not_an_array": "as above",
+}
 
 
 def load_template():
@@ -51,7 +55,8 @@ def X():
 @every_algorithm
 def test_all_share_one_fit(cls):
     overridden = {name for name in vars(cls).keys() & set(dir(Microaggregator)) if not name.startswith("__")}
-    assert overridden - {"info", "params"} == {"_partition"}
+    # The last is what scikit-learn notes of every class whose output can be set.
+    assert overridden - {"info", "params"} == {"_partition", "_sklearn_auto_wrap_output_keys"}
     assert cls.__init__.__code__ is REPRESENTATIVES[0].__init__.__code__
     assert cls.__mro__[1] is Microaggregator
 

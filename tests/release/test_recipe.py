@@ -81,7 +81,7 @@ def test_a_recipe_refuses_other_data(frame):
         replay(frame.assign(region=["n", "s"] * 30), recipe)
     with pytest.raises(DataError, match="no column 'income'"):
         replay(frame.drop(columns="income"), recipe)
-    with pytest.raises(DataError, match="pandas DataFrame"):
+    with pytest.raises(DataError, match="must be a DataFrame"):
         replay(frame.to_numpy(), recipe)
 
 

@@ -10,7 +10,8 @@ import pandas as pd
 
 from microagg.classes import coded, combined, numbered
 from microagg.errors import DataError, ParameterError
-from microagg.validation import IntArray, check_columns, check_frame, check_k
+from microagg.tables.kinds import as_pandas
+from microagg.validation import IntArray, check_columns, check_k
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +81,7 @@ def uniqueness_with_each(
     frame: pd.DataFrame, columns: Sequence[Hashable], others: Iterable[Hashable]
 ) -> dict[Hashable, Uniqueness]:
     """Return the uniqueness if an intruder knows one more column, for each of ``others``; see :func:`uniqueness`."""
-    others = list(others)
+    others, frame = list(others), as_pandas(frame)
     classes = record_classes(frame, columns)
     check_columns(frame, others)
     return {other: _sized(combined(classes, coded(frame[other]))) for other in others}
@@ -88,7 +89,7 @@ def uniqueness_with_each(
 
 def record_classes(frame: pd.DataFrame, columns: Sequence[Hashable]) -> IntArray:
     """Return the class of each record, from 0 in the order of appearance, shape (n,); see :func:`uniqueness`."""
-    check_frame(frame)
+    frame = as_pandas(frame)
     names = [columns] if isinstance(columns, str) else list(columns)
     if not names:
         raise ParameterError("columns is empty: name at least one column that an intruder knows.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from pandas.api.types import is_bool_dtype, is_complex_dtype, is_integer_dtype, 
 
 from microagg import dates
 from microagg.errors import DataError
+from microagg.tables.kinds import as_pandas, is_table
 from microagg.taxonomy import category
 from microagg.validation import (
     FloatArray,
@@ -21,7 +22,6 @@ from microagg.validation import (
     attribute_name,
     check_columns,
     check_finite,
-    check_frame,
     check_pair,
     check_present,
     factorized,
@@ -30,8 +30,11 @@ from microagg.validation import (
 # A range of numbers as releases write it.
 _RANGE = re.compile(r"\[(?P<low>[^,\[\]]+), (?P<high>[^,\[\]]+)\]")
 
-#: A table of numbers, or a DataFrame whose columns may also be categories and dates.
-Table = ArrayLike | pd.DataFrame
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+#: A table of numbers, or one with named columns, of pandas, polars or Arrow, that may also be categories and dates.
+Table: TypeAlias = Union[ArrayLike, "IntoDataFrame"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,9 +72,7 @@ def shares(before: IntArray, after: IntArray, many: int) -> tuple[FloatArray, Fl
     return one, other
 
 
-def columns_of(
-    before: Table, after: Table, names: Sequence[Any] | None = None, *, matched: bool = False
-) -> list[Column]:
+def columns_of(before: Any, after: Any, names: Sequence[Any] | None = None, *, matched: bool = False) -> list[Column]:
     """Return the columns of two tables, of frames only those called ``names`` where these are given.
 
     Columns of numbers and booleans are numbers, and so are dates; a released range of numbers such as ``[17, 23]``
@@ -84,14 +85,14 @@ def columns_of(
         not finite, what is released of numbers or dates is none, or the numbers of records or attributes do not go
         together.
     """
-    if isinstance(before, pd.DataFrame) != isinstance(after, pd.DataFrame):
-        raise DataError("one of the originals and the release is a DataFrame and the other is not: pass two of a kind.")
-    if not isinstance(before, pd.DataFrame) or not isinstance(after, pd.DataFrame):
+    if is_table(before) is not is_table(after):
+        raise DataError("one of the originals and the release is a DataFrame and the other is not: pass two.")
+    if not is_table(before):
         X, released = check_pair(before, after, matched=matched)
         return [Column(j, (), X[:, j].copy(), released[:, j].copy()) for j in range(X.shape[1])]
+    before, after = as_pandas(before), as_pandas(after)
     wanted = list(before.columns) if names is None else list(names)
     for frame, whose in ((before, "the originals"), (after, "the release")):
-        check_frame(frame)
         check_columns(frame, wanted, f" in {whose}")
         if frame.empty:
             raise DataError(f"in {whose}: there are no records.")

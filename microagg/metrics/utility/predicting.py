@@ -14,7 +14,8 @@ from microagg.errors import DataError, ParameterError
 from microagg.metrics.utility.columns import Column, columns_of
 from microagg.metrics.utility.propensity_score import check_draw
 from microagg.progress import checkpoint
-from microagg.validation import FloatArray, IntArray, check_frame, is_whole
+from microagg.tables.kinds import as_pandas
+from microagg.validation import FloatArray, IntArray, is_whole
 
 #: From how many records :func:`prediction` learns and is tested by default, half of them each.
 SAMPLE = 50_000
@@ -131,8 +132,8 @@ def prediction(
     if repeats is not None and (not is_whole(repeats) or repeats < 1):
         raise ParameterError(f"repeats must be a whole number of at least 1, or None, not {repeats!r}.")
     _check_features(target, features)
-    check_frame(before)
-    check_frame(after)
+    before = as_pandas(before)
+    after = as_pandas(after)
     goal, *columns = columns_of(before, after, [target, *features], matched=True)
     classes = _is_classes(goal)
     _check_target(goal, classes)

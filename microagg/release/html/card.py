@@ -34,8 +34,9 @@ def card(release: Release) -> str:
         f'<td style="text-align:left">{escape(value)}</td></tr>'
         for name, value in facts
     )
-    first = release.frame.head(_RECORDS).to_html(max_cols=_COLUMNS, border=0)
-    shown = f"The first {counted(min(_RECORDS, len(release.frame)), 'record')} of the release:"
+    frame = release.to_pandas()
+    first = frame.head(_RECORDS).to_html(max_cols=_COLUMNS, border=0)
+    shown = f"The first {counted(min(_RECORDS, len(frame)), 'record')} of the release:"
     return f"<div><strong>Release</strong><table>{rows}</table><p>{shown}</p>{first}</div>"
 
 

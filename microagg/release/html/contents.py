@@ -120,7 +120,7 @@ def _columns(release: Release) -> list[dict[str, Any]]:
             fate = _REPLACED[release.report.statistic] if role == "quasi_identifiers" else "released as they are"
             if role == "weights" and release.report.release_weights == "mean":
                 fate = "replaced by the mean weight of their group"
-            if not set(names) & set(release.frame.columns):
+            if not set(names) & set(release.to_pandas().columns):
                 fate = "left out"
             shown = [shortened(plain(name), 80) for name in names[:_MOST_NAMES]]
             found.append({"role": words, "fate": fate, "n": len(names), "columns": shown})

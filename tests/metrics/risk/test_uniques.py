@@ -74,7 +74,7 @@ def test_what_cannot_be_counted_is_named():
         uniqueness(TOWNS, [])
     with pytest.raises(DataError, match="no records"):
         uniqueness(TOWNS.head(0), ["town"])
-    with pytest.raises(DataError, match="must be a pandas DataFrame"):
+    with pytest.raises(DataError, match="must be a DataFrame"):
         uniqueness(np.eye(2), [0])
     with pytest.raises(ParameterError, match="k must be at least 1"):
         uniqueness(TOWNS, ["town"]).below(0)

@@ -227,7 +227,7 @@ def test_too_few_records_other_records_and_arrays_are_refused():
         predict(before[:39], before[:39], "income", FEATURES)
     with pytest.raises(DataError, match="there are 400 originals and 399 released records: pass the same records"):
         predict(before, before[1:], "income", FEATURES)
-    with pytest.raises(DataError, match="must be a pandas DataFrame"):
+    with pytest.raises(DataError, match="must be a DataFrame"):
         predict(before.to_numpy(), before.to_numpy(), "income", FEATURES)
     with pytest.raises(ParameterError, match="sample must be a whole number of at least 40, not 30"):
         predict(before, before, "income", FEATURES, sample=30)

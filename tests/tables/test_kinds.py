@@ -1,0 +1,349 @@
+"""Tables of pandas, polars and Arrow: what each holds is worked on alike, and comes back as it was."""
+
+from __future__ import annotations
+
+import datetime as dt
+import pickle
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from microagg import ConvertedColumnWarning, DataError, Schema, metrics, microaggregate, replay, standardize
+from microagg.columns import determined_by, first_decisions, summary
+from microagg.release import attribute_changes, try_remedies
+from microagg.tables import read_table, to_csv, write_table
+from microagg.tables.kinds import as_given, as_pandas, is_table
+
+N = 24
+# Each of the last whole number that a float has, and the first that it has not.
+BEYOND = 2**53 + 1
+ROLES = {"quasi_identifiers": ["age", "height", "born"], "confidential": "illness", "identifiers": "name", "k": 4}
+
+
+def people() -> pd.DataFrame:
+    """Return people of whom pandas, polars and Arrow hold every column alike."""
+    rng = np.random.default_rng(5)
+    return pd.DataFrame(
+        {
+            "name": [f"P{i}" for i in range(N)],
+            "age": rng.integers(18, 90, N),
+            "height": rng.normal(170, 9, N).round(1),
+            "born": pd.to_datetime([f"19{year}-03-01" for year in rng.integers(20, 99, N)]).astype("M8[ms]"),
+            "illness": rng.choice(["flu", "cold", "none"], N),
+            "ward": pd.Categorical(rng.choice(["a", "b"], N)),
+        }
+    )
+
+
+def of_polars(frame):
+    return pl.from_arrow(pa.Table.from_pandas(frame, preserve_index=False))
+
+
+def of_arrow(frame):
+    return pa.Table.from_pandas(frame, preserve_index=False)
+
+
+KINDS = {"polars": of_polars, "pyarrow": of_arrow}
+each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+
+
+@each_kind
+@pytest.mark.parametrize(
+    "choices",
+    [{}, {"rounding": "file"}, {"statistic": "generalize"}, {"shuffle": 3}, {"by": "ward", "statistic": "median"}],
+    ids=str,
+)
+def test_a_release_has_the_kind_that_was_given_and_the_bytes_of_pandas(kind, choices):
+    frame = people()
+    expected = microaggregate(frame, **ROLES, **choices)
+    table = kind(frame)
+    release = microaggregate(table, **ROLES, **choices)
+    assert type(release.frame) is type(table)
+    assert isinstance(expected.frame, pd.DataFrame)
+    assert release.recipe == expected.recipe
+    assert release.findings == expected.findings
+    for name in ("out.csv", "out.parquet"):
+        data, counted = release.export(name)
+        assert counted.level == "ok"
+        assert data == expected.export(name)[0]
+        assert write_table(release.frame, name) == data
+    # What no cell is written of: the values themselves.
+    rows = release.frame.rows() if isinstance(table, pl.DataFrame) else [tuple(r.values()) for r in table_rows(release)]
+    assert [plainly(row) for row in rows] == [plainly(row) for row in expected.frame.itertuples(index=False)]
+    again = replay(table, release.recipe)
+    assert again.frame.equals(release.frame)
+    assert type(pickle.loads(pickle.dumps(release)).frame) is type(table)
+
+
+def table_rows(release):
+    return release.frame.to_pylist()
+
+
+def plainly(row):
+    return tuple(value.to_pydatetime() if isinstance(value, pd.Timestamp) else value for value in row)
+
+
+@each_kind
+def test_what_is_asked_of_a_release_works_for_every_kind(kind, tmp_path):
+    frame = people()
+    expected, release = microaggregate(frame, **ROLES), microaggregate(kind(frame), **ROLES)
+    assert release.assess(target="illness").to_dict() == expected.assess(target="illness").to_dict()
+    assert repr(release) == repr(expected)
+    assert release._repr_html_() == expected._repr_html_()
+    expected.to_html(tmp_path / "a.html", file_name="out.csv")
+    release.to_html(tmp_path / "b.html", file_name="out.csv")
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+    pd.testing.assert_frame_equal(release.to_pandas(), expected.frame, check_dtype=False, check_categorical=False)
+
+
+def rich() -> pl.DataFrame:
+    """Return a table with a column of each type that pandas holds otherwise or not at all."""
+    day, moment = dt.date(2020, 2, 29), dt.datetime(2020, 2, 29, 12, 30, 1)
+    return pl.DataFrame(
+        {
+            "age": [20, 21, 40, 41, 60, 61],
+            "whole": [BEYOND, None, 2, 3, 4, -BEYOND],
+            "unsigned": pl.Series([2**64 - 1, 0, 1, 2, 3, 4], dtype=pl.UInt64),
+            "exact": [Decimal("12345678901234567.89"), None, Decimal("0.10"), Decimal(1), Decimal(2), Decimal(3)],
+            "short": pl.Series([Decimal("1.10"), None] * 3, dtype=pl.Decimal(9, 2)),
+            "zoned": pl.Series([moment, None] * 3).dt.replace_time_zone("Europe/Berlin"),
+            "day": [day, None] * 3,
+            "time": [dt.time(14, 5), None] * 3,
+            "lasts": [dt.timedelta(hours=1, microseconds=1), None] * 3,
+            "bytes": [b"\xff\x00", None] * 3,
+            "nothing": [None] * 6,
+            "yes": [True, None] * 3,
+            "half": pl.Series([0.1, None] * 3, dtype=pl.Float32),
+            "school": pl.Series(["low", "high", None] * 2, dtype=pl.Enum(["low", "mid", "high"])),
+            "ward": pl.Series(["a", "b", None] * 2, dtype=pl.Categorical),
+        }
+    )
+
+
+def test_columns_that_stay_as_they_are_stay_so_to_the_last_digit():
+    table = rich()
+    with pytest.warns(ConvertedColumnWarning) as said:
+        release = microaggregate(table, k=2, quasi_identifiers="age", shuffle=7)
+    texts = [str(one.message) for one in said]
+    assert any("'exact' holds decimals with more digits than a float keeps" in text for text in texts)
+    assert any("'bytes' holds 3 cells of bytes that are no text" in text for text in texts)
+    assert len(texts) == 2
+    assert release.frame.schema == {**table.schema, "age": pl.Float64}
+    order = np.random.default_rng(7).permutation(6)
+    others = [name for name in table.columns if name != "age"]
+    assert release.frame.select(others).equals(table.select(others)[order.tolist()])
+    assert release.frame["age"].to_list() == [[20.5, 20.5, 40.5, 40.5, 60.5, 60.5][i] for i in order]
+
+
+def test_the_same_of_a_table_of_arrow():
+    table = rich().to_arrow()
+    with pytest.warns(ConvertedColumnWarning):
+        release = microaggregate(table, k=2, quasi_identifiers="age")
+    for name in table.column_names:
+        if name not in ("age", "school", "ward"):
+            assert release.frame.schema.field(name).equals(table.schema.field(name))
+            assert release.frame.column(name).equals(table.column(name))
+    for name in ("school", "ward"):
+        assert release.frame.schema.field(name).type == table.schema.field(name).type
+        assert release.frame.column(name).to_pylist() == table.column(name).to_pylist()
+
+
+def test_pandas_gets_what_it_can_hold():
+    with pytest.warns(ConvertedColumnWarning):
+        frame = as_pandas(rich())
+    assert frame["whole"].tolist() == [BEYOND, pd.NA, 2, 3, 4, -BEYOND]
+    assert frame["unsigned"].tolist() == [2**64 - 1, 0, 1, 2, 3, 4]
+    assert frame["exact"].tolist()[0] == "12345678901234567.89"
+    assert frame["short"].tolist()[0] == 1.1
+    assert frame["zoned"][0] == pd.Timestamp("2020-02-29 12:30:01", tz="Europe/Berlin")
+    assert frame["day"][0] == pd.Timestamp("2020-02-29")
+    assert frame["time"][0] == "14:05:00"
+    assert list(frame["school"].cat.categories) == ["low", "mid", "high"]
+    assert frame["school"].cat.ordered
+    assert not frame["ward"].cat.ordered
+    assert frame.index.equals(pd.RangeIndex(6))
+
+
+@pytest.mark.parametrize("form", [lambda table: table, pl.DataFrame.to_arrow], ids=["polars", "pyarrow"])
+def test_replaced_columns_keep_their_type_where_they_can(form):
+    table = form(
+        pl.DataFrame(
+            {
+                "day": [dt.date(2020, 1, i) for i in (1, 3, 9, 11)],
+                "moment": [dt.datetime(2020, 1, i) for i in (1, 3, 9, 11)],
+                "school": pl.Series(["low", "low", "high", "mid"], dtype=pl.Enum(["low", "mid", "high"])),
+                "trade": ["smith", "smith", "baker", "baker"],
+                "ward": pl.Series(["a", "a", "b", "b"], dtype=pl.Categorical),
+                "year": pl.Series([1, 2, 10, 10], dtype=pl.Int16),
+            }
+        )
+    )
+    release = microaggregate(table, k=2, method="mondrian", quasi_identifiers=table_names(table), rounding="file")
+    schema = table.schema
+    assert [release.frame.schema.field(n).type if isinstance(table, pa.Table) else release.frame.schema[n]
+            for n in table_names(table)] == [schema.field(n).type if isinstance(table, pa.Table) else schema[n]
+                                             for n in table_names(table)]  # fmt: skip
+    found = as_pandas(release.frame)
+    assert [day.day for day in found["day"]] == [2, 2, 10, 10]
+    assert [day.day for day in found["moment"]] == [2, 2, 10, 10]
+    # Of two ordered categories the median is the lower.
+    assert found["school"].tolist() == ["low", "low", "mid", "mid"]
+    assert found["trade"].tolist() == ["smith", "smith", "baker", "baker"]
+    assert found["year"].tolist() == [2, 2, 10, 10]
+
+
+def table_names(table):
+    return table.column_names if isinstance(table, pa.Table) else table.columns
+
+
+@pytest.mark.parametrize("form", [lambda table: table, pl.DataFrame.to_arrow], ids=["polars", "pyarrow"])
+def test_categories_of_those_who_are_left_out_are_not_released(form):
+    table = pl.DataFrame(
+        {
+            "age": [20, 21, None, 40, 41],
+            "trade": pl.Series(["smith", "baker", "hangman", "baker", None], dtype=pl.Categorical),
+            "rank": pl.Series(["low", "mid", "top", "mid", None], dtype=pl.Enum(["never", "low", "mid", "top"])),
+        }
+    )
+    roles = {"k": 2, "quasi_identifiers": "age", "missing": "drop"}
+    release = microaggregate(form(table), **roles)
+    arrow = release.frame if isinstance(release.frame, pa.Table) else release.frame.to_arrow()
+    rank = arrow.column("rank").unify_dictionaries().chunk(0).dictionary.to_pylist()
+    assert rank == ["never", "low", "mid"]
+    if isinstance(release.frame, pa.Table):
+        assert "hangman" not in arrow.column("trade").chunk(0).dictionary.to_pylist()
+    assert arrow.column("trade").to_pylist() == ["smith", "baker", "baker", None]
+    assert arrow.column("rank").to_pylist() == ["low", "mid", "mid", None]
+    stream = pa.BufferOutputStream()
+    with pa.ipc.new_file(stream, arrow.schema) as file:
+        file.write_table(arrow)
+    assert b"top" not in stream.getvalue().to_pybytes()
+
+
+def test_a_weight_is_replaced_and_strata_are_kept():
+    table = pl.DataFrame({"age": [20, 22, 40, 42], "w": [1, 3, 1, 1], "sex": ["f", "f", "m", "m"]})
+    release = microaggregate(table, k=2, quasi_identifiers="age", weights="w", by="sex")
+    assert release.frame.rows() == [(21.5, 2.0, "f"), (21.5, 2.0, "f"), (41.0, 1.0, "m"), (41.0, 1.0, "m")]
+    kept = microaggregate(table, k=2, quasi_identifiers="age", weights="w", by="sex", release_weights="keep")
+    assert kept.frame["w"].to_list() == [1, 3, 1, 1]
+    assert kept.frame.columns == ["age", "w", "sex"]
+    dropped = microaggregate(table, k=2, quasi_identifiers="age", weights="w", by="sex", release_weights="drop")
+    assert dropped.frame.columns == ["age", "sex"]
+
+
+@each_kind
+def test_every_function_takes_every_kind(kind):
+    frame = people()
+    table = kind(frame)
+    names = ["age", "height"]
+    schema = Schema.infer(frame, ROLES["quasi_identifiers"])
+    assert Schema.infer(table, ROLES["quasi_identifiers"]) == schema
+    np.testing.assert_array_equal(schema.records(table).values, schema.records(frame).values)
+    np.testing.assert_array_equal(schema.matrix(table), schema.matrix(frame))
+    np.testing.assert_array_equal(schema.encode(table), schema.encode(frame))
+    np.testing.assert_array_equal(standardize(table.select(names)), standardize(frame[names]))
+    assert metrics.risk.uniqueness(table, names).n_unique == metrics.risk.uniqueness(frame, names).n_unique
+    assert set(metrics.risk.uniqueness_with_each(table, names, ["ward"])) == {"ward"}
+    assert metrics.risk.individual_risk(table, names, [2.0] * N).mean == pytest.approx(
+        metrics.risk.individual_risk(frame, names, [2.0] * N).mean
+    )
+    release = microaggregate(frame, **ROLES)
+    after = kind(release.frame)
+    before = table.select(after.column_names if isinstance(after, pa.Table) else after.columns)
+    own = frame[release.frame.columns]
+    for measure in (metrics.utility.hellinger, metrics.utility.wasserstein, metrics.utility.propensity):
+        assert (
+            measure(before, after).mean == measure(own, release.frame).mean
+            if hasattr(measure(own, release.frame), "mean")
+            else measure(before, after) == measure(own, release.frame)
+        )
+    changed = attribute_changes(before, after, schema, release.report)
+    pd.testing.assert_frame_equal(changed, attribute_changes(own, release.frame, schema, release.report))
+    pd.testing.assert_frame_equal(summary(table), summary(frame))
+    assert determined_by(table) == determined_by(frame)
+    assert first_decisions(table) == first_decisions(frame)
+    assert to_csv(table) == to_csv(frame)
+    choices = {name: value for name, value in ROLES.items() if name != "k"}
+    assert list(try_remedies(table, k=4, **choices)) == list(try_remedies(frame, k=4, **choices))
+
+
+def test_numbers_of_every_kind_are_a_matrix():
+    table = pl.DataFrame({"x": [1, 2, None], "y": [0.5, 1.5, 2.5]})
+    for given in (table, table.to_arrow()):
+        with pytest.raises(DataError, match="'x' has NaN"):
+            standardize(given)
+        with pytest.raises(DataError, match="NaN"):
+            metrics.sst(given)
+        assert metrics.sst(given.slice(0, 2)) == 1.0
+        with pytest.raises(DataError, match="one of the originals and the release is a DataFrame"):
+            metrics.utility.hellinger(given, np.eye(2))
+
+
+NESTED = {
+    "lists": (pl.Series([[1], [2]]), "holds lists or records"),
+    "structs": (pl.Series([{"a": 1}, {"a": 2}]), "holds lists or records"),
+    "arrays": (pl.Series([[1, 2], [3, 4]], dtype=pl.Array(pl.Int64, 2)), "holds lists or records"),
+    "objects": (pl.Series([object(), object()], dtype=pl.Object), "is of the type Object"),
+    "wide": (pl.Series([1, 2], dtype=pl.Int128), "is of the type Int128"),
+}
+
+
+@pytest.mark.parametrize("case", NESTED)
+def test_a_column_without_single_values_is_named(case):
+    series, says = NESTED[case]
+    table = pl.DataFrame({"age": [1, 2], "odd": series})
+    with pytest.raises(DataError, match=f"column 'odd' {says}"):
+        microaggregate(table, k=2, quasi_identifiers="age")
+    if case in ("lists", "structs", "arrays"):
+        with pytest.raises(DataError, match=f"column 'odd' {says}"):
+            microaggregate(table.to_arrow(), k=2, quasi_identifiers="age")
+
+
+def test_other_tables_are_refused_with_what_to_do():
+    table = pl.DataFrame({"age": [1, 2]})
+    refusals = {
+        r"polars.LazyFrame, of which nothing is computed yet: pass what \.collect\(\) returns": table.lazy(),
+        r"polars.Series: pass what \.to_": table["age"],
+        r"pyarrow.RecordBatch: pass what \.to_pandas": table.to_arrow().to_batches()[0],
+        r"numpy.ndarray: pandas.DataFrame\(X, columns=\[\.\.\.\]\) makes one": np.eye(2),
+        "not NoneType": None,
+    }
+    for says, given in refusals.items():
+        assert not is_table(given)
+        with pytest.raises(DataError, match=says):
+            microaggregate(given, k=2)
+    twice = pa.table([[1, 2], [3, 4]], names=["age", "age"])
+    with pytest.raises(DataError, match="column name 'age' occurs more than once"):
+        microaggregate(twice, k=2)
+    empty = pl.DataFrame({"age": []}, schema={"age": pl.Int64})
+    with pytest.raises(DataError, match="only 0 records"):
+        microaggregate(empty, k=2)
+
+
+def test_without_pyarrow_polars_is_told_what_to_install(monkeypatch):
+    import sys
+
+    table = pl.DataFrame({"age": [1, 2]})
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(DataError, match=r"needs the package pyarrow to be read: install microagg\[files\]"):
+        microaggregate(table, k=2)
+
+
+def test_a_frame_of_pandas_is_itself():
+    frame = people()
+    assert as_pandas(frame) is frame
+    assert as_given(frame, frame, None, ()) is frame
+    release = microaggregate(frame, **ROLES)
+    assert release.to_pandas() is release.frame
+
+
+def test_reading_a_file_and_taking_its_table_are_the_same(tmp_path):
+    table = rich()
+    table.drop("nothing").write_parquet(tmp_path / "rich.parquet")
+    with pytest.warns(ConvertedColumnWarning):
+        taken = as_pandas(table.drop("nothing"))
+    pd.testing.assert_frame_equal(taken, read_table(tmp_path / "rich.parquet"), check_categorical=False)
