@@ -654,3 +654,14 @@ def test_wide_and_long_files_are_guessed_in_seconds():
     # A tenth of that is usual: the bound is for machines with much else to do.
     assert time.perf_counter() - start < 10
     assert {one.role for one in found} == {"quasi-identifier"}
+
+
+def test_numbers_of_records_are_known_in_a_sample():
+    rows = np.sort(np.random.default_rng(0).permutation(10_000)[:300])
+    frame = pd.DataFrame({"person": 1_000_000 + rows, "amount": 1_000_000 + rows[::-1]})
+    person, amount = guess_columns(frame, n_table=10_000)
+    assert person.role == "identifier"
+    assert "looks like the number of a record" in person.reasons[0]
+    assert amount.role == "quasi-identifier"
+    # As a table of its own, sorted by a column, it may say anything.
+    assert guess_columns(frame)[0].role == "quasi-identifier"

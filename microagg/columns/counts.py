@@ -29,21 +29,33 @@ class Column:
         The position of each record's value among the distinct ones, -1 where it is missing.
     distinct : Series, shape (distinct values,)
         The values that occur, in the order of the records.
+    n_table : int
+        The number of records of the table, of which these may be a sample in its order.
     """
 
     name: Hashable
     dtype: Any
     positions: IntArray
     distinct: pd.Series[Any]
+    n_table: int
 
     @classmethod
-    def of(cls, series: pd.Series[Any]) -> Self | None:
-        """Return the counts of a column, None where its values cannot be compared, such as lists."""
+    def of(cls, series: pd.Series[Any], n_table: int | None = None) -> Self | None:
+        """Return the counts of a column, None where its values cannot be compared, such as lists.
+
+        ``n_table`` is the number of records of the table where the column is a sample of it.
+        """
         try:
             positions, distinct = pd.factorize(series)
         except TypeError:
             return None
-        return cls(series.name, series.dtype, positions.astype(np.int64, copy=False), pd.Series(distinct))
+        return cls(
+            series.name,
+            series.dtype,
+            positions.astype(np.int64, copy=False),
+            pd.Series(distinct),
+            n_table or len(series),
+        )
 
     @property
     def n(self) -> int:

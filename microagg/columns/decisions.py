@@ -161,15 +161,19 @@ class Decision:
         return series[~series.isin(self.possible_codes)] if self.codes else series
 
 
-def first_decisions(frame: pd.DataFrame, schema: Schema | None = None) -> dict[Any, Decision]:
+def first_decisions(
+    frame: pd.DataFrame, schema: Schema | None = None, n_table: int | None = None
+) -> dict[Any, Decision]:
     """Return what ``schema`` declares of each column of ``frame``, by name, or what is guessed without one.
+
+    ``n_table`` is how many records the table has of which ``frame`` is a sample.
 
     Raises
     ------
     DataError
         If ``frame`` is not a DataFrame with unique column names on one level.
     """
-    return {guess.name: Decision.of(guess, schema) for guess in guess_columns(frame)}
+    return {guess.name: Decision.of(guess, schema) for guess in guess_columns(frame, n_table)}
 
 
 def arguments(

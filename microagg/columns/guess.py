@@ -114,7 +114,7 @@ class ColumnGuess:
     as_numbers: tuple[AsNumbers, ...] = ()
 
 
-def guess_columns(frame: pd.DataFrame) -> tuple[ColumnGuess, ...]:
+def guess_columns(frame: pd.DataFrame, n_table: int | None = None) -> tuple[ColumnGuess, ...]:
     """Return what each column of ``frame`` seems to be, in the order of the columns.
 
     Nothing but the values and the names of the columns is known, so every guess needs to be confirmed. Columns are
@@ -122,13 +122,19 @@ def guess_columns(frame: pd.DataFrame) -> tuple[ColumnGuess, ...]:
     others are called identifiers, which are left out of a release: the first 60 columns are compared whose values
     recur in the file. Names of columns are understood in English, German, Spanish and French.
 
+    Parameters
+    ----------
+    frame : DataFrame, shape (n, columns)
+    n_table : int, optional
+        How many records the table has of which ``frame`` is a sample, in its order.
+
     Raises
     ------
     DataError
         If ``frame`` is not a DataFrame with unique column names on one level.
     """
     frame = as_pandas(frame)
-    columns = [Column.of(frame[name]) for name in frame.columns]
+    columns = [Column.of(frame[name], n_table) for name in frame.columns]
     guesses = [
         _guess(column) if column is not None else _unreadable(frame[name])
         for name, column in zip(frame.columns, columns, strict=True)
@@ -270,7 +276,7 @@ def _telling_numbers(column: Column, reading: Reading) -> tuple[str, str] | None
         return None
     # Distinct values are in the order of the records.
     steps = np.diff(numbers)
-    if np.ptp(numbers) == len(numbers) - 1 or ((steps > 0).all() and np.ptp(numbers) <= 2 * len(numbers)):
+    if np.ptp(numbers) == len(numbers) - 1 or ((steps > 0).all() and np.ptp(numbers) <= 2 * column.n_table):
         return "identifier", f"{_distinct(column)}, {_span(numbers)} in a row: looks like the number of a record"
     digits = {len(figure(abs(value)).replace(",", "")) for value in (numbers.min(), numbers.max())}
     if numbers.min() > 0 and len(digits) == 1 and min(digits) >= _DIGITS_OF_DOCUMENTS:

@@ -52,7 +52,7 @@ Found = TypeVar("Found")
 
 @st.cache_resource(scope="session", max_entries=6, show_spinner="Looking at the columns …")
 def _start(identity: str, _table: Table) -> dict[str, Decision]:
-    return first_decisions(_table.frame, _table.schema)
+    return first_decisions(_table.frame, _table.schema, None if _table.whole is None else _table.whole.n_records)
 
 
 @st.cache_resource(scope="session", max_entries=8, show_spinner=False)
