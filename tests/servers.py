@@ -42,9 +42,11 @@ class Server:
         The folder in which the command is given, by default that of the repository.
     port : int, optional
         That of a server that has ended, by default a free one.
+    **variables
+        Of its environment.
     """
 
-    def __init__(self, folder: Path, cwd: Path = ROOT, port: int = 0):
+    def __init__(self, folder: Path, cwd: Path = ROOT, port: int = 0, **variables: str):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind(("127.0.0.1", port))
@@ -56,7 +58,7 @@ class Server:
         command += ["--server.port", str(self.port), "--server.headless", "true"]
         # Files that change meanwhile must not make it load modules anew.
         command += ["--server.fileWatcherType", "none"]
-        environment = os.environ | {"PYTHONPATH": str(folder), "SPOKEN_TO": str(self._notes)}
+        environment = os.environ | {"PYTHONPATH": str(folder), "SPOKEN_TO": str(self._notes)} | variables
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(command, cwd=cwd, env=environment, stdout=out, stderr=subprocess.STDOUT)
 

@@ -60,3 +60,8 @@ def test_the_best_stretches(v_mdav, ranges, says):
 def test_a_gamma_below_0_is_refused():
     with pytest.raises(ParameterError, match="gamma"):
         losses(TOY, 3, [-0.1])
+
+
+def test_a_single_gamma_is_refused():
+    with pytest.raises(ParameterError, match="gammas must be several numbers"):
+        losses([[1.0], [2.0], [3.0], [4.0]], 2, 5)

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from microagg.base import Param
+from microagg.errors import ParameterError
 from microagg.explain.optimum import optimum, same_loss
 from microagg.explain.run import make_run
 from microagg.metrics.loss import information_loss
@@ -48,10 +49,12 @@ def losses(X: ArrayLike, k: int, gammas: Iterable[float] | None = None) -> pd.Da
     DataError
         If X is not a finite matrix of numbers, has fewer than k records or too many to be watched.
     ParameterError
-        If k or a γ is out of its bounds.
+        If k or a γ is out of its bounds, or ``gammas`` is a single number.
     """
     matrix = make_run(X, k).X
     param = _gamma()
+    if gammas is not None and not isinstance(gammas, Iterable):
+        raise ParameterError(f"gammas must be several numbers, such as (0.2, 1.1), not {gammas!r}.")
     tried = sorted({param.default, *(param.check(gamma) for gamma in (GAMMAS if gammas is None else gammas))})
     best = optimum(matrix, k)
     return pd.DataFrame(
