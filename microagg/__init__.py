@@ -9,8 +9,9 @@
 Names are loaded when they are first used, so that importing the package takes no time.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from microagg.lazy import loader
 
 if TYPE_CHECKING:
     from microagg import datasets, experiment, explain, metrics
@@ -58,9 +59,9 @@ __all__ = [
     "standardize",
 ]
 
-# Where each public name lives; None for a module of its own.
-_HOMES: dict[str, str | None] = {
-    **dict.fromkeys(("datasets", "experiment", "explain", "metrics")),
+# Where each public name lives; "" for a module of its own.
+_HOMES = {
+    **dict.fromkeys(("datasets", "experiment", "explain", "metrics"), ""),
     **dict.fromkeys(("Info", "Microaggregator", "Param"), "base"),
     **dict.fromkeys(
         (
@@ -82,15 +83,7 @@ _HOMES: dict[str, str | None] = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'microagg' has no attribute {name!r}")
-    home = _HOMES[name]
-    value = importlib.import_module(f"microagg.{home or name}")
-    if home is not None:
-        value = getattr(value, name)
-    globals()[name] = value
-    return value
+__getattr__ = loader(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

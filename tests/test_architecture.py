@@ -14,7 +14,7 @@ PACKAGE = ROOT / "microagg"
 
 # Who may import whom, lowest layer first: a module imports only from layers above it in this list, or its own.
 LAYERS = [
-    {"curves", "errors", "progress", "turns"},
+    {"curves", "errors", "lazy", "progress", "turns"},
     {"jobs", "ks", "validation"},
     {"tables"},
     {"classes", "dates", "numerals", "partition", "rules", "scaling", "taxonomy"},

@@ -21,7 +21,8 @@ from click.testing import CliRunner
 import microagg
 from microagg import ALGORITHMS, datasets
 from microagg.cli import cli
-from microagg.cli.data import columns_of, release_flags
+from microagg.cli.columns import columns_of
+from microagg.cli.data import release_flags
 from microagg.cli.files import write_files
 from microagg.cli.flags import of_algorithms
 from microagg.cli.progress import working
@@ -362,6 +363,86 @@ def test_risk_measures_a_release_beside_its_original(people):
     linked = next(figure for figure in found["figures"] if figure["measure"] == "record_linkage")
     assert 0.0 < linked["after"] <= 1 / 4
     assert "Who knows the true values" in call("risk", "r.json", "people.csv").stdout
+
+
+RELEASED = [(30, 1000, "flu"), (30, 1000, "flu"), (50, 2000, "flu"), (50, 2000, "cold"), (70, 3000, "none")]
+
+
+def test_risk_measures_anybodys_file(people):
+    columns = ["age", "income", "illness"]
+    pd.DataFrame(RELEASED, columns=columns).to_csv("released.csv", index=False)
+    words = ["risk", "released.csv", "--qi", "age,income", "--confidential", "illness"]
+    found = {row["measure"]: row for row in json.loads(call(*words, "--json").stdout)["figures"]}
+    # Classes of 2, 2 and 1; the flu of the first is certain, and the last is alone.
+    assert found["max_reidentification"]["after"] == 1.0
+    assert found["mean_reidentification"]["after"] == 3 / 5
+    assert found["uniqueness"]["after"] == 1 / 5
+    assert found["homogeneous"]["after"] == 3 / 5
+    assert found["alpha"]["after"] == 1.0
+    assert "record_linkage" not in found
+    text = call(*words).stdout
+    assert "The smallest class of equal records, of 3 in all, has 1 record" in text
+    assert "1 record is alone with its quasi-identifiers." in text
+    assert "learns the 'illness' of 3 records of 5 for certain." in text
+
+
+def test_risk_of_anybodys_file_beside_its_original(people):
+    original = [(29, 900, "flu"), (31, 1100, "flu"), (50, 2000, "flu"), (50, 2000, "cold"), (70, 3000, "none")]
+    for name, rows in (("released.csv", RELEASED), ("original.csv", original), ("fewer.csv", original[:4])):
+        pd.DataFrame(rows, columns=["age", "income", "illness"]).to_csv(name, index=False)
+    words = ["risk", "released.csv", "--qi", "age,income"]
+    found = {
+        row["measure"]: row
+        for row in json.loads(call(*words, "--original", "original.csv", "--json").stdout)["figures"]
+    }
+    # Each of the first four is one of two that are equally near, and the last is the nearest to itself.
+    assert found["record_linkage"]["after"] == pytest.approx((4 / 2 + 1) / 5)
+    # Three records are released as they were; 1 of 16.5 years and 100 of 790 are more than 0.05 deviations.
+    assert found["interval_disclosure_sd"]["after"] == pytest.approx(3 / 5)
+    assert found["uniqueness"]["before"] == 3 / 5
+    says = refused(*words, "--original", "fewer.csv")
+    assert "The original has 4 records and the released file 5" in says
+    assert "Leave the records that were not released out of the original" in says
+    assert "name the original by --original original.csv" in refused(*words, "original.csv")
+    assert "--target needs a recipe" in refused(*words, "--target", "illness")
+    assert "name its columns by --qi" in refused("risk", "released.csv", "--original", "original.csv")
+    assert "named by --qi" in refused("risk", "released.csv", "original.csv")
+    assert "did you mean 'income'?" in refused("risk", "released.csv", "--qi", "age,incme")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["datasets"],
+        ["run", "people.csv", "--k", "5", "--qi", "agee"],
+        ["run", "nobody.csv", "--k", "5"],
+        ["verify", "people.csv", "--k", "1", "--qi", "age"],
+        ["risk", "people.csv", "--qi", "agee"],
+    ],
+)
+def test_what_needs_no_algorithm_loads_none(people, words):
+    code = (
+        "import sys\nfrom microagg.cli import cli\n"
+        f"try:\n    cli.main({words!r})\nexcept SystemExit as end:\n    assert end.code in (0, 2), end.code\n"
+        "print(sorted({'sklearn', 'numba', 'scipy', 'matplotlib', 'urllib.request'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_flags_of_algorithms_are_known_when_they_are_needed(people):
+    assert "--gamma" in call("run", "--help").stdout
+    assert "no such option: --gama" in refused("run", "people.csv", "--k", "5", "--gama", "1").lower()
+    complete = {"_MICROAGG_COMPLETE": "bash_complete", "COMP_WORDS": "microagg run --gam", "COMP_CWORD": "2"}
+    done = CliRunner().invoke(cli, [], prog_name="microagg", env=complete)
+    assert done.output.split() == ["plain,--gamma"]
 
 
 def test_steps_are_those_of_the_package(tmp_path, monkeypatch):

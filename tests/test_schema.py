@@ -136,7 +136,7 @@ def test_class_codes_of_the_records_that_are_kept(people):
 
 
 def test_bad_frames_are_named(people):
-    with pytest.raises(DataError, match="must be a DataFrame of pandas or polars, .* not numpy.ndarray"):
+    with pytest.raises(DataError, match=r"must be a DataFrame of pandas or polars, .* not numpy.ndarray"):
         Schema.infer(np.eye(3))
     with pytest.raises(DataError, match="'age' occurs more than once"):
         Schema.infer(people.rename(columns={"income": "age"}))

@@ -12,7 +12,7 @@ import pandas as pd
 
 from microagg.cli.data import column_flags, data_flags, read_data, source_of
 from microagg.cli.files import check_targets, write_files
-from microagg.cli.flags import Command, given_params, of_algorithms, read_params, with_flags
+from microagg.cli.flags import Command, given_params, read_params, with_flags
 from microagg.cli.progress import stoppable, working
 from microagg.errors import ParameterError
 from microagg.experiment import Result
@@ -29,7 +29,7 @@ from microagg.validation import plain
 _MOST_KS = 1_000
 
 
-@with_flags(data_flags(), column_flags(), of_algorithms([flag.name or "" for flag in column_flags()]))
+@with_flags(data_flags(), column_flags(), algorithms=True)
 @click.command(cls=Command)
 @click.option("methods", "--method", multiple=True, metavar="KEY,…", help="Algorithms. Default: mdav-star.")
 @click.option("ks", "--k", "-k", required=True, metavar="2-10,20", help="Values of k, and ranges of them.")

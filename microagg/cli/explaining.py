@@ -9,13 +9,13 @@ import click
 from microagg import explain
 from microagg.cli.data import column_flags, data_flags, read_data, source_of
 from microagg.cli.files import check_targets, write_files
-from microagg.cli.flags import Command, given_params, of_algorithms, read_params, with_flags
-from microagg.cli.releasing import print_json
+from microagg.cli.flags import Command, given_params, read_params, with_flags
+from microagg.cli.printing import print_json
 from microagg.errors import DataError
 from microagg.explain.player import animation
 
 
-@with_flags(data_flags(), column_flags(), of_algorithms([flag.name or "" for flag in column_flags()]))
+@with_flags(data_flags(), column_flags(), algorithms=True)
 @click.command(cls=Command)
 @click.option("--k", "-k", type=int, default=3, show_default=True, help="The minimum number of records in a group.")
 @click.option("--method", default="mdav-star", show_default=True, metavar="KEY", help="The algorithm.")

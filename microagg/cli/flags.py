@@ -7,13 +7,15 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
-from microagg.base import Param
 from microagg.errors import ParameterError
-from microagg.registry import ALGORITHMS, algorithm
+
+if TYPE_CHECKING:
+    from microagg.base import Param
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -25,10 +27,38 @@ class Flag(click.Option):
 
 
 class Command(click.Command):
-    """A command whose help has its flags under headings."""
+    """A command whose help has its flags under headings, and with flags that are made only when they are needed.
+
+    Those of the algorithms need scikit-learn and Numba, which take longer to load than most mistakes to be found.
+    """
+
+    later: Callable[[], Sequence[click.Parameter]] | None = None
+
+    def load(self) -> None:
+        """Make the flags that have not been made yet."""
+        if self.later is not None:
+            make, self.later = self.later, None
+            self.params += make()
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words of a command line; all flags are made if there is one that is not known."""
+        words = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption:
+            if self.later is None:
+                raise
+            self.load()
+            return super().parse_args(ctx, words)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return what a shell may complete, flags of algorithms among them."""
+        self.load()
+        return super().shell_complete(ctx, incomplete)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the flags, those without a heading first."""
+        self.load()
         sections: dict[str, list[tuple[str, str]]] = {"Options": []}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -137,6 +167,8 @@ def of_algorithms(taken: Sequence[str] = ()) -> list[Flag]:
 
     A seed that is taken means the same there.
     """
+    from microagg.registry import ALGORITHMS  # which needs scikit-learn and Numba
+
     having: dict[str, list[tuple[str, Param]]] = {}
     for key, cls in ALGORITHMS.items():
         for param in cls.params:
@@ -169,6 +201,8 @@ def read_params(key: str, said: Mapping[str, str]) -> dict[str, Any]:
     ParameterError
         If there is no such algorithm, it has no such parameter, or a value is out of bounds.
     """
+    from microagg.registry import algorithm
+
     cls = algorithm(key)
     known = {param.name: param for param in cls.params}
     for name in said:
@@ -178,11 +212,19 @@ def read_params(key: str, said: Mapping[str, str]) -> dict[str, Any]:
     return {name: known[name].read(text) for name, text in said.items()}
 
 
-def with_flags(*groups: Sequence[click.Parameter]) -> Callable[[click.Command], click.Command]:
-    """Return a decorator that puts further flags on a command, after its own."""
+def with_flags(
+    *groups: Sequence[click.Parameter], algorithms: bool = False
+) -> Callable[[click.Command], click.Command]:
+    """Return a decorator that puts further flags on a command, after its own; those of ``algorithms`` when needed.
+
+    These are made after ``groups``, of which they are not to have the names.
+    """
 
     def add(command: click.Command) -> click.Command:
         command.params += [flag for group in groups for flag in group]
+        if algorithms and isinstance(command, Command):
+            taken = [flag.name or "" for group in groups for flag in group]
+            command.later = lambda: of_algorithms(taken)
         return command
 
     return add

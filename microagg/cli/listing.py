@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from microagg import datasets
-from microagg.base import Param
 from microagg.cli.flags import Command
-from microagg.cli.releasing import print_json
-from microagg.registry import ALGORITHMS, algorithm
+from microagg.cli.printing import print_json
+
+if TYPE_CHECKING:
+    from microagg.base import Param
 
 _JSON = click.option("as_json", "--json", is_flag=True, help="Print one JSON object, and nothing else, on stdout.")
 
@@ -57,6 +58,8 @@ def methods(key: str | None, as_json: bool) -> None:
       microagg methods
       microagg methods v-mdav
     """
+    from microagg.registry import ALGORITHMS, algorithm  # which needs scikit-learn and Numba
+
     keys = list(ALGORITHMS) if key is None else [key]
     if as_json:
         print_json({"methods": [_as_dict(each) for each in keys]})
@@ -69,6 +72,8 @@ def methods(key: str | None, as_json: bool) -> None:
 
 
 def _in_full(key: str) -> str:
+    from microagg.registry import algorithm
+
     cls = algorithm(key)
     info = cls.info
     lines = [f"{info.title} ({key}): {info.summary}", ""]
@@ -87,6 +92,8 @@ def _lines(param: Param) -> list[str]:
 
 
 def _as_dict(key: str) -> dict[str, Any]:
+    from microagg.registry import algorithm
+
     cls = algorithm(key)
     said = ("title", "family", "summary", "year", "reference", "sizes", "complexity", "deterministic", "note", "mixed")
     params = [

@@ -13,14 +13,14 @@ import click
 
 from microagg.cli.data import Data, columns_in, data_flags, read_data, release_flags
 from microagg.cli.files import check_targets, write_files
-from microagg.cli.flags import Command, Flag, given_params, of_algorithms, read_params, with_flags
+from microagg.cli.flags import Command, Flag, given_params, read_params, with_flags
 from microagg.cli.group import FAILS
+from microagg.cli.printing import print_json
 from microagg.cli.progress import say, working
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.release import Finding, Release, microaggregate
 from microagg.release import replay as replayed
 from microagg.tables import written_ending
-from microagg.validation import plain
 
 _TARGETS = ("out", "report", "recipe")
 
@@ -41,7 +41,7 @@ def target_flags() -> list[Flag]:
     return flags
 
 
-@with_flags(data_flags(), release_flags(), target_flags(), of_algorithms([flag.name or "" for flag in release_flags()]))
+@with_flags(data_flags(), release_flags(), target_flags(), algorithms=True)
 @click.command(cls=Command)
 def run(**given: Any) -> None:
     """Make a k-anonymous release of FILE, or of a data set.
@@ -80,29 +80,6 @@ def replay(recipe_file: str, **given: Any) -> None:
     deliver(make(lambda: replayed(data.frame, recipe)), data, targets)
 
 
-@with_flags(data_flags())
-@click.command(cls=Command)
-@click.argument("recipe_file", metavar="RECIPE")
-@click.option("--target", metavar="COLUMN", help="The column that a model is to predict from the quasi-identifiers.")
-@click.option("--sampling-fraction", type=float, help="Which share of the population a random sample is.")
-@click.option("as_json", "--json", is_flag=True, help="Print one JSON object, and nothing else, on stdout.")
-def risk(recipe_file: str, target: str | None, sampling_fraction: float | None, as_json: bool, **given: Any) -> None:
-    """Measure the release of RECIPE beside its original FILE: who is found, what is learned, what analysts get right.
-
-    The release is made again from both, and it is made sure that it is the same.
-
-    \b
-    Example:
-      microagg risk people_recipe.json people.csv --target income
-    """
-    recipe = read_recipe(recipe_file)
-    data = read_data(given)
-    release = make(lambda: replayed(data.frame, recipe))
-    with working("Measuring"):
-        found = release.assess(target=target, sampling_fraction=sampling_fraction)
-    print_json(found.to_dict()) if as_json else click.echo(found.summary())
-
-
 def make(release: Callable[[], Release]) -> Release:
     """Return what ``release`` makes, shown as it goes on; that a column is constant is in the report."""
     with working("Grouping the records"), warnings.catch_warnings():
@@ -130,7 +107,10 @@ def read_recipe(path: str) -> dict[str, Any]:
     except OSError as error:
         raise DataError(f"the recipe {path!r} cannot be read ({error.strerror}): check its name and folder.") from None
     except ValueError:
-        raise DataError(f"the file {path!r} is no recipe, which is JSON: name what --recipe wrote.") from None
+        raise DataError(
+            f"the file {path!r} is no recipe, which is JSON: name what --recipe wrote; of a released file, its columns "
+            "are named by --qi, which microagg risk and verify take."
+        ) from None
     if not isinstance(found, dict):
         raise DataError(f"the file {path!r} is no recipe: name what --recipe wrote.")
     return found
@@ -218,8 +198,3 @@ def _as_dict(release: Release, findings: list[Finding], written: list[str]) -> d
     report = release.report.to_dict()
     report["findings"] = [vars(finding) for finding in findings]
     return {"written": written, **report}
-
-
-def print_json(value: Mapping[str, Any]) -> None:
-    """Print one JSON object on stdout."""
-    click.echo(json.dumps(plain(dict(value)), indent=2, ensure_ascii=False))

@@ -9,8 +9,9 @@ import click
 
 from microagg.cli.data import Data, column_flags, columns_in, data_flags, read_data, release_flags, source_of
 from microagg.cli.flags import Command, with_flags
+from microagg.cli.printing import print_json
 from microagg.cli.progress import working
-from microagg.cli.releasing import deliver, make, print_json, take_targets, target_flags
+from microagg.cli.releasing import deliver, make, take_targets, target_flags
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.bounds import Bound, linear_program
 from microagg.release import microaggregate

@@ -10,10 +10,10 @@ from pathlib import Path, PurePath
 import click
 
 from microagg import classes
-from microagg.cli.data import columns_of
+from microagg.cli.columns import columns_of
 from microagg.cli.flags import Command
 from microagg.cli.group import FAILS
-from microagg.cli.releasing import print_json
+from microagg.cli.printing import print_json
 from microagg.errors import DataError
 from microagg.release import as_written
 from microagg.tables import DELIMITERS

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from microagg.classes import numbered
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
-from microagg.kernels.local_search.iterated import improve
 from microagg.partition import Partition, partition_within
 from microagg.release import recipe as recipes
 from microagg.release.findings import Finding, find
@@ -310,6 +309,8 @@ def _partition(prepared: Prepared) -> Partition:
     def find(rows: IntArray) -> Partition:
         part = _part(prepared, rows)
         if prepared.polish and prepared.numbers is not None:
+            from microagg.kernels.local_search.iterated import improve  # which needs Numba
+
             part = Partition(improve(prepared.numbers.Z[rows], part.labels, prepared.k), prepared.k)
         return part
 

@@ -8,7 +8,8 @@ from typing import Self
 
 import numpy as np
 
-from microagg.metrics import bounds, loss
+from microagg import metrics
+from microagg.metrics import loss
 from microagg.metrics.utility.correlations import correlation_changes
 from microagg.metrics.utility.pairs import means_and_deviations
 from microagg.partition import Partition
@@ -55,7 +56,7 @@ class Loss:
 
         None where there is no bound.
         """
-        return None if self.lower_bound is None else bounds.gap(self.information_loss, self.lower_bound)
+        return None if self.lower_bound is None else metrics.gap(self.information_loss, self.lower_bound)
 
     @classmethod
     def of(
@@ -75,7 +76,7 @@ class Loss:
         if weights is None:
             sst = loss.sst(Z)
             parts = [rows for rows, _ in strata]
-            least = bounds.nearest_neighbor(Z, partition.k, strata=parts).information_loss
+            least = metrics.bounds.nearest_neighbor(Z, partition.k, strata=parts).information_loss
         # With means the IL is at most 100 %, which rounding errors must not exceed; with other values, means of dates
         # rounded to whole days or years among them, it can be more.
         exact = statistic == "mean" and rounding == "none" and not any(numbers.units)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from microagg import registry
-from microagg.base import Microaggregator
 from microagg.errors import DataError, ParameterError
 from microagg.gaps import GAPS
 from microagg.records import Records
@@ -36,6 +34,9 @@ from microagg.validation import (
     is_whole,
     quoted,
 )
+
+if TYPE_CHECKING:
+    from microagg.base import Microaggregator
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,6 +256,8 @@ def _estimator(
     method: str | None, k: int, params: Mapping[str, Any], seed: int | None, grouped: bool
 ) -> tuple[Microaggregator | None, int | None]:
     """Return what forms the groups and its seed; if they are ``grouped`` already, what they began with, if known."""
+    from microagg import registry  # which needs scikit-learn and Numba
+
     if method is None and grouped:
         if params:
             raise ParameterError(
@@ -279,6 +282,8 @@ def _mapping(name: str, given: Any) -> Mapping[Any, Any] | None:
 
 
 def _refuse_categories(method: str, schema: Schema) -> None:
+    from microagg import registry
+
     named = [attribute.name for attribute in schema.attributes if attribute.kind != "numeric"]
     able = [key for key, cls in registry.ALGORITHMS.items() if cls.info.mixed]
     one = len(named) == 1

@@ -9,7 +9,6 @@ from pathlib import PurePath
 from typing import Any
 
 from microagg.errors import ParameterError
-from microagg.registry import algorithm
 from microagg.release import recipe as recipes
 from microagg.release.api import microaggregate
 from microagg.tables import read_file
@@ -111,6 +110,8 @@ def chosen_in(recipe: Mapping[str, Any]) -> dict[str, Any]:
     chosen = {name: choices[name] for name in shown if choices[name] not in (defaults[name], [], {})}
     if "taxonomies" in chosen:
         chosen["taxonomies"] = {name: _with_lists(nested) for name, nested in chosen["taxonomies"].items()}
+    from microagg.registry import algorithm  # which needs scikit-learn and Numba
+
     own = {param.name: param.default for param in algorithm(recipe["method"]).params}
     params = {name: value for name, value in recipe["params"].items() if value != own.get(name)}
     # Some have the name of an argument.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import warnings
 from collections.abc import Collection, Hashable
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 import pandas as pd
 
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 #: What tables may be, for messages.
 KINDS = "a DataFrame of pandas or polars, or a pyarrow.Table"
-
-# What polars knows and neither Arrow nor pandas do.
-_OF_POLARS = ("Int128", "Object", "UInt128", "Unknown")
 
 
 def is_table(given: Any) -> TypeGuard[IntoDataFrame]:
@@ -115,7 +112,7 @@ def _as_arrow(table: Any) -> Any:
     if not _implementation(table):
         raise DataError(_refusal(table))
     try:
-        importlib.import_module("pyarrow")
+        pa: Any = importlib.import_module("pyarrow")
     except ImportError:
         raise DataError(
             "a table of polars needs the package pyarrow to be read: install microagg[files], or pass one of pandas."
@@ -123,16 +120,27 @@ def _as_arrow(table: Any) -> Any:
     narwhals: Any = importlib.import_module("narwhals")
     check_unique_columns(table.column_names if hasattr(table, "column_names") else table.columns)
     given = narwhals.from_native(table, eager_only=True)
-    if given.implementation.is_polars():
-        for name, kind in given.schema.items():
-            if str(kind) in _OF_POLARS:
-                raise DataError(
-                    f"column {name!r} is of the type {table.schema[name]}, which neither Arrow nor pandas knows: turn "
-                    "it into numbers or text first."
-                )
-    arrow = given.to_arrow()
+    for name, kind in given.schema.items():
+        if kind == narwhals.Object:  # of which Arrow would get the addresses in memory
+            _refuse_type(table, name)
+    try:
+        arrow = given.to_arrow()
+    except pa.ArrowException:
+        for name in given.columns:
+            try:
+                given.select(name).to_arrow()
+            except pa.ArrowException:
+                _refuse_type(table, name)
+        raise
     check_single_values(arrow.schema)
     return arrow
+
+
+def _refuse_type(table: Any, name: str) -> NoReturn:
+    raise DataError(
+        f"column {name!r} is of the type {table.schema[name]}, which neither Arrow nor pandas knows: turn it into "
+        "numbers or text first."
+    )
 
 
 def _refusal(table: Any) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
 from typing import Any
-from xml.sax.saxutils import escape
 
 import numpy as np
 import pandas as pd
@@ -184,4 +184,4 @@ def _text(text: str) -> str:
     if not text:
         return ""
     spelled = _SPELLED.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
-    return f' s="{_QUOTED}" t="inlineStr"><is><t xml:space="preserve">{escape(spelled)}</t></is>'
+    return f' s="{_QUOTED}" t="inlineStr"><is><t xml:space="preserve">{html.escape(spelled, quote=False)}</t></is>'

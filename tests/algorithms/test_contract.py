@@ -11,13 +11,17 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from microagg import ALGORITHMS, DataError, Microaggregator, Param, ParameterError, Partition, make, metrics, registry
+from microagg.records import Records
 from tests import naive
 from tests.conftest import ROOT
 from tests.test_experiment import compiled_for
@@ -209,6 +213,55 @@ def test_works_in_a_pipeline_after_scaling(cls, X):
     assert released.shape == X.shape
     expected = cls(5).fit_predict(StandardScaler().fit_transform(X * [1, 10, 100]))
     np.testing.assert_array_equal(pipeline[-1].labels_, expected)
+
+
+@each_reader
+def test_the_output_is_of_the_kind_that_is_set(cls, X):
+    frame = pd.DataFrame(X, columns=["age", "income", "rent"], index=range(100, 160))
+    plain = cls(4).fit_transform(X)
+    assert type(plain) is np.ndarray
+    pandas = cls(4).set_output(transform="pandas").fit_transform(frame)
+    pd.testing.assert_frame_equal(pandas, pd.DataFrame(plain, columns=frame.columns, index=frame.index))
+    of_polars = pl.from_pandas(frame)
+    estimator = cls(4).set_output(transform="polars")
+    for table in (of_polars, of_polars.to_arrow()):
+        released = estimator.fit_transform(table)
+        assert released.equals(pl.DataFrame(plain, schema=["age", "income", "rent"]))
+        assert estimator.get_feature_names_out().tolist() == ["age", "income", "rent"]
+    assert estimator.transform(of_polars[:5]).columns == ["age", "income", "rent"]
+
+
+@each_reader
+def test_quasi_identifiers_are_protected_within_a_pipeline(cls, X):
+    frame = pd.DataFrame(X * [1, 10, 100], columns=["age", "income", "rent"]).assign(ill=[0, 1] * 30)
+    protect = ColumnTransformer([("qi", cls(5), ["age", "income"])], remainder="passthrough")
+    protect.set_output(transform="pandas")
+    released = protect.fit_transform(frame)
+    assert released.columns.tolist() == ["qi__age", "qi__income", "remainder__rent", "remainder__ill"]
+    np.testing.assert_array_equal(released[["qi__age", "qi__income"]], cls(5).fit_transform(X[:, :2] * [1, 10]))
+    np.testing.assert_array_equal(released["remainder__ill"], frame["ill"])
+    model = make_pipeline(protect, LinearRegression()).fit(frame, X[:, 0])
+    assert np.isfinite(model.predict(frame.head(3))).all()
+
+
+@each_reader
+def test_other_records_get_the_nearest_centroid(cls, X):
+    estimator = cls(4).fit(X)
+    others = np.random.default_rng(9).normal(size=(25, 3))
+    released = estimator.transform(others)
+    means = [X[estimator.labels_ == group].mean(axis=0) for group in range(estimator.partition_.n_groups)]
+    for record, found in zip(others, released, strict=True):
+        np.testing.assert_allclose(found, min(means, key=lambda mean: ((record - mean) ** 2).sum()), rtol=1e-12)
+
+
+def test_records_of_mixed_attributes_are_not_transformed(X):
+    records = Records.of_numbers(X)
+    estimator = make("k-member", k=4).fit(X)
+    assert hasattr(estimator, "centroids_")
+    estimator.fit(records)
+    for refused in (lambda: estimator.transform(X), lambda: estimator.fit_transform(records)):
+        with pytest.raises(DataError, match="have no centroids"):
+            refused()
 
 
 @each_reader

@@ -608,7 +608,7 @@ def test_bad_choices_are_named(people, choices, error, says):
 
 
 def test_anything_but_a_frame_is_refused():
-    with pytest.raises(DataError, match="must be a DataFrame of pandas or polars, .* not list"):
+    with pytest.raises(DataError, match=r"must be a DataFrame of pandas or polars, .* not list"):
         microaggregate([[1, 2]], k=1, classes="a")
 
 

@@ -99,7 +99,7 @@ def test_a_file_without_gaps_is_not_copied(people):
 
 
 def test_bad_sources_are_refused_at_once(people, schema):
-    with pytest.raises(DataError, match="must be a DataFrame of pandas or polars, .* not list"):
+    with pytest.raises(DataError, match=r"must be a DataFrame of pandas or polars, .* not list"):
         Source.of([], schema)
     with pytest.raises(ParameterError, match="missing must be one of"):
         Source.of(people, schema, "ignore")

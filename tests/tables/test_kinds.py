@@ -18,7 +18,7 @@ from microagg.release import attribute_changes, try_remedies
 from microagg.tables import read_table, to_csv, write_table
 from microagg.tables.kinds import as_given, as_pandas, is_table
 
-N = 24
+N = 48
 # Each of the last whole number that a float has, and the first that it has not.
 BEYOND = 2**53 + 1
 ROLES = {"quasi_identifiers": ["age", "height", "born"], "confidential": "illness", "identifiers": "name", "k": 4}
@@ -34,7 +34,7 @@ def people() -> pd.DataFrame:
             "height": rng.normal(170, 9, N).round(1),
             "born": pd.to_datetime([f"19{year}-03-01" for year in rng.integers(20, 99, N)]).astype("M8[ms]"),
             "illness": rng.choice(["flu", "cold", "none"], N),
-            "ward": pd.Categorical(rng.choice(["a", "b"], N)),
+            "ward": pd.Categorical(["a", "b"] * (N // 2)),
         }
     )
 
@@ -70,17 +70,16 @@ def test_a_release_has_the_kind_that_was_given_and_the_bytes_of_pandas(kind, cho
         data, counted = release.export(name)
         assert counted.level == "ok"
         assert data == expected.export(name)[0]
-        assert write_table(release.frame, name) == data
-    # What no cell is written of: the values themselves.
-    rows = release.frame.rows() if isinstance(table, pl.DataFrame) else [tuple(r.values()) for r in table_rows(release)]
-    assert [plainly(row) for row in rows] == [plainly(row) for row in expected.frame.itertuples(index=False)]
+    rows = release.frame.rows() if isinstance(table, pl.DataFrame) else [*map(values, release.frame.to_pylist())]
+    assert rows == [plainly(row) for row in expected.frame.itertuples(index=False)]
+    assert write_table(release.frame, "out.csv") == release.export("out.csv")[0]
     again = replay(table, release.recipe)
     assert again.frame.equals(release.frame)
     assert type(pickle.loads(pickle.dumps(release)).frame) is type(table)
 
 
-def table_rows(release):
-    return release.frame.to_pylist()
+def values(row):
+    return tuple(row.values())
 
 
 def plainly(row):
@@ -182,11 +181,13 @@ def test_replaced_columns_keep_their_type_where_they_can(form):
             }
         )
     )
-    release = microaggregate(table, k=2, method="mondrian", quasi_identifiers=table_names(table), rounding="file")
-    schema = table.schema
-    assert [release.frame.schema.field(n).type if isinstance(table, pa.Table) else release.frame.schema[n]
-            for n in table_names(table)] == [schema.field(n).type if isinstance(table, pa.Table) else schema[n]
-                                             for n in table_names(table)]  # fmt: skip
+    names = table.column_names if isinstance(table, pa.Table) else table.columns
+    release = microaggregate(table, k=2, method="mondrian", quasi_identifiers=names, rounding="file")
+    if isinstance(table, pa.Table):
+        assert release.frame.schema.types == table.schema.types
+    else:
+        # Nobody is released as "high", so nobody learns that it was there.
+        assert release.frame.schema == {**table.schema, "school": pl.Enum(["low", "mid"])}
     found = as_pandas(release.frame)
     assert [day.day for day in found["day"]] == [2, 2, 10, 10]
     assert [day.day for day in found["moment"]] == [2, 2, 10, 10]
@@ -194,10 +195,6 @@ def test_replaced_columns_keep_their_type_where_they_can(form):
     assert found["school"].tolist() == ["low", "low", "mid", "mid"]
     assert found["trade"].tolist() == ["smith", "smith", "baker", "baker"]
     assert found["year"].tolist() == [2, 2, 10, 10]
-
-
-def table_names(table):
-    return table.column_names if isinstance(table, pa.Table) else table.columns
 
 
 @pytest.mark.parametrize("form", [lambda table: table, pl.DataFrame.to_arrow], ids=["polars", "pyarrow"])
@@ -248,19 +245,14 @@ def test_every_function_takes_every_kind(kind):
     np.testing.assert_array_equal(standardize(table.select(names)), standardize(frame[names]))
     assert metrics.risk.uniqueness(table, names).n_unique == metrics.risk.uniqueness(frame, names).n_unique
     assert set(metrics.risk.uniqueness_with_each(table, names, ["ward"])) == {"ward"}
-    assert metrics.risk.individual_risk(table, names, [2.0] * N).mean == pytest.approx(
-        metrics.risk.individual_risk(frame, names, [2.0] * N).mean
-    )
+    shares = [metrics.risk.individual_risk(one, names, [2.0] * N).share for one in (table, frame)]
+    assert shares[0] == shares[1]
     release = microaggregate(frame, **ROLES)
     after = kind(release.frame)
     before = table.select(after.column_names if isinstance(after, pa.Table) else after.columns)
     own = frame[release.frame.columns]
     for measure in (metrics.utility.hellinger, metrics.utility.wasserstein, metrics.utility.propensity):
-        assert (
-            measure(before, after).mean == measure(own, release.frame).mean
-            if hasattr(measure(own, release.frame), "mean")
-            else measure(before, after) == measure(own, release.frame)
-        )
+        assert repr(measure(before, after)) == repr(measure(own, release.frame))
     changed = attribute_changes(before, after, schema, release.report)
     pd.testing.assert_frame_equal(changed, attribute_changes(own, release.frame, schema, release.report))
     pd.testing.assert_frame_equal(summary(table), summary(frame))
