@@ -24,7 +24,7 @@ LAYERS = [
     {"metrics", "suggestions"},
     {"base", "words"},
     {"algorithms"},
-    {"coordinates", "datasets", "registry"},
+    {"blocks", "coordinates", "datasets", "registry"},
     {"explain", "method"},
     {"problem", "risks", "variants"},
     {"experiment", "frontier", "landscape", "release", "search", "sweeps"},
