@@ -309,8 +309,9 @@ class _Tree:
         begin, end, depths, inside = begin[kept], end[kept], depths[kept], inside[kept]
         unevenness, blocks = _shares(inside, len(column), wanted)
         even = unevenness <= EVEN
-        # Of even cuts one nearest to the root; then as even as can be, a single node before several, and the first.
-        at = int(np.lexsort((unevenness, np.where(even, depths, 0), ~even))[0])
+        # Of even cuts one nearest to the root, and of these what halves best; otherwise the most even.
+        rank = np.where(even, depths, unevenness)
+        at = int(np.lexsort((np.abs(2 * inside - len(column)), rank, ~even))[0])
         leaves = tuple(sorted(self.leaves[begin[at] : end[at]].tolist()))
         return _Found(float(unevenness[at]), int(blocks[at]), None, leaves)
 

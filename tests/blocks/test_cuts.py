@@ -69,9 +69,9 @@ def test_boxes_hold_the_records_of_their_block():
     X = np.random.default_rng(4).normal(size=(500, 3))
     cuts = Cuts.learn(X, numeric(3), 11)
     blocks, (low, high) = cuts.assign(X), cuts.boxes()
-    assert ((X > low[blocks]) & (X <= high[blocks])).all()
+    assert ((low[blocks] < X) & (high[blocks] >= X)).all()
     for block in range(11):  # and no others
-        within = ((X > low[block]) & (X <= high[block])).all(axis=1)
+        within = ((low[block] < X) & (high[block] >= X)).all(axis=1)
         assert (blocks[within] == block).all()
 
 

@@ -35,7 +35,7 @@ def test_any_parts_merge_to_the_whole(ends):
     assert moments.n == 200
     np.testing.assert_array_equal(moments.least, X.min(axis=0))
     np.testing.assert_array_equal(moments.greatest, X.max(axis=0))
-    np.testing.assert_allclose(moments.mean, X.mean(axis=0), rtol=1e-14)
+    np.testing.assert_allclose(moments.mean, X.mean(axis=0), rtol=1e-12)
     np.testing.assert_allclose(moments.comoments, 200 * np.cov(X.T, bias=True), rtol=1e-9)
     np.testing.assert_allclose(moments.correlations(), np.corrcoef(X.T), rtol=1e-9)
 
