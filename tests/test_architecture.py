@@ -28,7 +28,7 @@ LAYERS = [
     {"explain", "method"},
     {"problem", "risks", "variants"},
     {"experiment", "frontier", "landscape", "release", "search", "sweeps"},
-    {"certificate", "literature"},
+    {"certificate", "distributed", "literature"},
     {"compiling", "reproduction"},
     {"__init__"},
     {"cli"},
