@@ -48,6 +48,9 @@ _EFFECTS = {
     ),
 }
 
+#: What is said of a table without records.
+NO_RECORDS = "there are no records to scale."
+
 # The square of a smaller range underflows, and distances would silently be 0.
 _SMALLEST_RANGE = 1e-140
 
@@ -113,10 +116,34 @@ class Scaling:
         """
         check_choice("scale", method, SCALES)
         if len(X) == 0:
-            raise DataError("there are no records to scale.")
+            raise DataError(NO_RECORDS)
         check_finite(X, names)
         low, center, deviations = centered(X)
-        extent = X.max(axis=0) - low
+        variance = np.array([np.square(np.ascontiguousarray(column)).mean() for column in deviations.T])
+        return cls.of_moments(method, low, center, X.max(axis=0) - low, variance, names)
+
+    @classmethod
+    def of_moments(
+        cls,
+        method: str,
+        low: FloatArray,
+        center: FloatArray,
+        extent: FloatArray,
+        variance: FloatArray,
+        names: Sequence[Any] | None = None,
+    ) -> Self:
+        """Return the scale ``method`` for a table of which only moments are known, column by column, shape (d,).
+
+        They are the minimum ``low``, the mean above it, the maximum above it, and the population's variance.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such scale.
+        DataError
+            If a column has a range too small to be squared.
+        """
+        check_choice("scale", method, SCALES)
         constant = extent == 0.0
         if (tiny := ~constant & (extent < _SMALLEST_RANGE)).any():
             j = int(np.flatnonzero(tiny)[0])
@@ -124,7 +151,7 @@ class Scaling:
                 f"{attribute_name(j, names)} has a range of {extent[j]:g}: its square is 0; use smaller units."
             )
         if method == "zscore":
-            spread = np.sqrt([np.square(np.ascontiguousarray(column)).mean() for column in deviations.T])
+            spread = np.sqrt(variance)
         else:
             center, spread = np.zeros_like(low), extent
         columns = tuple(int(j) for j in np.flatnonzero(constant))

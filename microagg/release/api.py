@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,23 +16,25 @@ from microagg.classes import numbered
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.partition import Partition, partition_within
 from microagg.release import recipe as recipes
-from microagg.release.findings import Finding, find
+from microagg.release.findings import Finding, find, undeclared
 from microagg.release.measures import Loss, Utility
 from microagg.release.prepare import Prepared, prepare
 from microagg.release.recoding import Recoding, recode
 from microagg.release.released import Release
 from microagg.release.report import Generalization, Report, Risk
 from microagg.release.weights import replace as replace_weights
-from microagg.schema import ROLES
 from microagg.tables.kinds import as_given, as_pandas
-from microagg.validation import IntArray, quoted
+from microagg.validation import IntArray, check_choice, quoted
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
+#: Where the work is done.
+ENGINES = ("memory", "dask")
+
 
 def microaggregate(
-    frame: IntoDataFrame,
+    frame: IntoDataFrame | str | os.PathLike[str],
     *,
     k: int,
     method: str | None = None,
@@ -57,6 +61,10 @@ def microaggregate(
     labels: ArrayLike | None = None,
     shuffle: int | None = None,
     method_params: Mapping[str, Any] | None = None,
+    engine: str = "memory",
+    out: Any = None,
+    client: Any = None,
+    block_size: int | None = None,
     **params: Any,
 ) -> Release:
     """Return a k-anonymous release of ``frame``: its quasi-identifiers replaced by what stands for their group.
@@ -161,12 +169,27 @@ def microaggregate(
         A seed: the records are released in random order, under a new index from 0. Without it they keep their order.
     method_params : mapping of str to object, optional
         Parameters of the method, also those that have the name of an argument here, as ``weights`` of IMHM has.
+    engine : {"memory", "dask"}, default "memory"
+        Where the work is done: in the memory of this process, or in blocks of records by the workers of Dask, for files
+        that do not fit. Then ``frame`` is the path of Parquet files or a frame of Dask, and the release is written to
+        ``out``; the index of a frame is left out, and categories are released as plain values.
+    out : path, optional
+        With Dask, the folder that the release is written to, as Parquet files; there must be nothing. A working folder
+        stands beside it until then, which holds the original quasi-identifiers: a job that was ended goes on from it.
+    client : distributed.Client or str, optional
+        With Dask, who does the work, or the address of a scheduler; by default the client of this process, or else
+        workers that are started on this machine and reached from nowhere else. (A program of one's own must then make
+        the call under ``if __name__ == "__main__":``.)
+    block_size : int, optional
+        With Dask, about how many records are in a block, each of which is partitioned by itself. More of them lose
+        less, and need more memory and time.
     **params
         Further parameters of the method.
 
     Returns
     -------
     Release
+        With Dask a :class:`microagg.distributed.LargeRelease`.
 
     Warns
     -----
@@ -201,8 +224,24 @@ def microaggregate(
     # prepare has the same arguments under the same names.
     given = locals()
     given["params"] = _own(given.pop("method_params"), params)
-    given["frame"] = as_pandas(frame)
-    return _release(prepare(**given), frame)
+    of_engine = {name: given.pop(name) for name in ("out", "client", "block_size")}
+    if check_choice("engine", given.pop("engine"), ENGINES) == "memory":
+        _refuse_out(of_engine)
+        given["frame"] = as_pandas(frame)
+        return _release(prepare(**given), frame)
+    return _in_parts().release(given.pop("frame"), given, **of_engine)
+
+
+def _refuse_out(given: Mapping[str, Any]) -> None:
+    """Refuse what only a release in parts has a use for."""
+    for name, value in given.items():
+        if value is not None:
+            raise ParameterError(f"{name} is for engine='dask': leave it out, or name that engine.")
+
+
+def _in_parts() -> Any:
+    """Return what makes releases in parts, which stands above this file and needs Dask, so it is looked up by name."""
+    return importlib.import_module("microagg.distributed")
 
 
 def _own(named: Any, further: Mapping[str, Any]) -> dict[str, Any]:
@@ -217,7 +256,7 @@ def _own(named: Any, further: Mapping[str, Any]) -> dict[str, Any]:
     return own | dict(further)
 
 
-def replay(frame: IntoDataFrame, recipe: Mapping[str, Any]) -> Release:
+def replay(frame: Any, recipe: Mapping[str, Any], *, out: Any = None, client: Any = None) -> Any:
     """Return the release that ``recipe`` describes, made again from ``frame``, and make sure that it is the same.
 
     The quasi-identifiers, strata, classes and weights of ``frame`` must be those of the original file; the other
@@ -228,6 +267,9 @@ def replay(frame: IntoDataFrame, recipe: Mapping[str, Any]) -> Release:
     frame : DataFrame
     recipe : mapping
         :attr:`Release.recipe`, which may have been through JSON.
+    out, client : optional
+        As :func:`microaggregate` takes them, for the recipe of a release that was made with Dask; ``frame`` then is
+        what it was made of.
 
     Raises
     ------
@@ -239,6 +281,9 @@ def replay(frame: IntoDataFrame, recipe: Mapping[str, Any]) -> Release:
         If the values released differ, as they may between versions of microagg or numpy.
     """
     recipes.check(recipe)
+    if recipe.get("engine") == "dask":
+        return _in_parts().replay(frame, recipe, out=out, client=client)
+    _refuse_out({"out": out, "client": client})
     table, frame = frame, as_pandas(frame)
     if len(frame) != recipe["n"]:
         raise DataError(f"the recipe is for {recipe['n']:,} records, but the data have {len(frame):,}: use its file.")
@@ -342,7 +387,6 @@ def _report(
         utility = Utility.of(numbers, replaced)
     if recoding.values is None or not schema.is_numeric:
         common = Generalization.of(prepared.records, partition, prepared.classes, recoding.values)
-    declared = {name for role in ROLES for name in schema.columns(role)}
     return Report(
         k=prepared.k,
         scale=prepared.scale,
@@ -351,7 +395,7 @@ def _report(
         n_dropped=prepared.n_dropped,
         dropped=tuple(prepared.frame.index[~prepared.kept]),
         constant_columns=prepared.constant,
-        undeclared_columns=tuple(name for name in released.columns if name not in declared),
+        undeclared_columns=undeclared(schema, released.columns),
         loss=lost,
         risk=risk,
         utility=utility,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -128,16 +128,16 @@ def find(
         classes = numbered(released, (*schema.quasi_identifiers, *schema.strata))
     file = _File(released, original, schema, k, classes)
     return (
-        *_identifiers(file),
-        *_undecided(file),
+        identifiers(schema, released.columns),
+        undecided(file.undeclared),
         *_index(file),
         *_k(file),
         *_identifying(file),
         *_determines(file),
         *_homogeneity(file),
         *_weights(file),
-        *_gaps(len(released), n_dropped),
-        _order(shuffled),
+        *gaps(len(released), n_dropped),
+        order(shuffled),
     )
 
 
@@ -163,8 +163,7 @@ class _File:
 
     @cached_property
     def undeclared(self) -> tuple[Hashable, ...]:
-        declared = {name for role in ROLES for name in self.schema.columns(role)}
-        return tuple(name for name in self.released.columns if name not in declared)
+        return undeclared(self.schema, self.released.columns)
 
     @cached_property
     def confidential(self) -> tuple[Hashable, ...]:
@@ -191,25 +190,30 @@ class _File:
         return tuple(name for name in names if name in self.released.columns)
 
 
-def _identifiers(file: _File) -> Iterator[Finding]:
-    names = file.schema.identifiers
-    kept = tuple(name for name in names if name in file.released.columns)
+def undeclared(schema: Schema, columns: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    """Return those of the ``columns`` of a release that have no role."""
+    declared = {name for role in ROLES for name in schema.columns(role)}
+    return tuple(name for name in columns if name not in declared)
+
+
+def identifiers(schema: Schema, columns: Iterable[Hashable]) -> Finding:
+    """Return what is to be known of the identifiers of a release that has these ``columns``."""
+    names = schema.identifiers
+    kept = tuple(name for name in names if name in set(columns))
     if kept:
-        yield Finding("stop", "identifiers", kept, f"The release has {quoted(kept)}: leave {_them(kept)} out.")
-    elif names:
-        yield Finding("ok", "identifiers", names, f"{quoted(names)} {_is(names)} left out.")
-    else:
-        yield Finding("ok", "identifiers", (), "No column is declared an identifier, so none is left out.")
+        return Finding("stop", "identifiers", kept, f"The release has {quoted(kept)}: leave {_them(kept)} out.")
+    if names:
+        return Finding("ok", "identifiers", names, f"{quoted(names)} {_is(names)} left out.")
+    return Finding("ok", "identifiers", (), "No column is declared an identifier, so none is left out.")
 
 
-def _undecided(file: _File) -> Iterator[Finding]:
-    names = file.undeclared
+def undecided(names: tuple[Hashable, ...]) -> Finding:
+    """Return what is to be known of the columns of a release that have no role."""
     if not names:
-        yield Finding("ok", "undecided", (), "It was decided about every column what it is.")
-        return
+        return Finding("ok", "undecided", (), "It was decided about every column what it is.")
     them = "it is" if len(names) == 1 else "each of them is"
     text = f"Nothing was decided about {quoted(names)}, released as {_they(names)}: say what {them}, or leave it out."
-    yield Finding("stop", "undecided", names, text)
+    return Finding("stop", "undecided", names, text)
 
 
 def _index(file: _File) -> Iterator[Finding]:
@@ -392,7 +396,8 @@ def _weights(file: _File) -> Iterator[Finding]:
         yield Finding("ok", "weights", names, text)
 
 
-def _gaps(n: int, n_dropped: int) -> Iterator[Finding]:
+def gaps(n: int, n_dropped: int) -> Iterator[Finding]:
+    """Yield what is to be known of records that were left out, if there are some."""
     if not n_dropped:
         return
     share = n_dropped / (n + n_dropped)
@@ -406,7 +411,8 @@ def _gaps(n: int, n_dropped: int) -> Iterator[Finding]:
     yield Finding("warn", "gaps", (), f"{text} {so} that have many of them.")
 
 
-def _order(shuffled: bool) -> Finding:
+def order(shuffled: bool) -> Finding:
+    """Return what is to be known of the order of the records."""
     if shuffled:
         return Finding("ok", "order", (), "The records are in a random order.")
     text = (

@@ -60,6 +60,16 @@ _KEYS = ("versions", *_CHOICES, "n", *_DIGESTS, "release_sha256")
 
 def write(prepared: Prepared, recoding: Recoding) -> dict[str, Any]:
     """Return the recipe of a release, made of what JSON can hold."""
+    recipe = chosen(prepared) | {
+        "n": len(prepared.source.given),
+        **dict(_digests(prepared)),
+        "release_sha256": _digest_release(recoding, prepared.order),
+    }
+    return {key: recipe[key] for key in _KEYS}
+
+
+def chosen(prepared: Prepared) -> dict[str, Any]:
+    """Return all choices behind a release, and the versions that made it, made of what JSON can hold."""
     schema, estimator, missing = prepared.schema, prepared.estimator, prepared.source.missing
     params = () if estimator is None else estimator.params
     recipe = {
@@ -76,11 +86,8 @@ def write(prepared: Prepared, recoding: Recoding) -> dict[str, Any]:
         "missing": missing if isinstance(missing, str) else plain(list(missing.items())),
         **{name: getattr(prepared, name) for name in _AS_THEY_ARE},
         "labels": None if prepared.labels is None else canonical_labels(prepared.labels).tolist(),
-        "n": len(prepared.source.given),
-        **dict(_digests(prepared)),
-        "release_sha256": _digest_release(recoding, prepared.order),
     }
-    return {key: recipe[key] for key in _KEYS}
+    return {key: recipe[key] for key in ("versions", *_CHOICES)}
 
 
 def _numbers(numbers: Mapping[Any, str | None]) -> list[Any]:

@@ -76,7 +76,7 @@ def recode(
             continue
         rounds = rounding == "file" and not attribute.unit
         if rounds:
-            chosen[:, j] = roundings.rounded(chosen[:, j], series, _own_numbers(series))
+            chosen[:, j] = roundings.rounded(chosen[:, j], series, own_numbers(series))
         column = pd.Series(_released(attribute, chosen[partition.labels, j]), index=frame.index)
         columns.append(roundings.in_own_type(column, series) if rounds else column)
     return Recoding(tuple(columns), chosen[partition.labels])
@@ -176,13 +176,13 @@ def _counts(codes: IntArray, labels: IntArray) -> tuple[IntArray, IntArray, IntA
 
 def _number_ranges(series: pd.Series[Any], partition: Partition) -> tuple[list[str], list[str]]:
     """Return the smallest and the largest number of each group as text."""
-    numbers = _own_numbers(series)[np.argsort(partition.labels, kind="stable")]
+    numbers = own_numbers(series)[np.argsort(partition.labels, kind="stable")]
     starts = np.cumsum(partition.sizes) - partition.sizes
     low, high = np.minimum.reduceat(numbers, starts), np.maximum.reduceat(numbers, starts)
     return _number_texts(low), _number_texts(high)
 
 
-def _own_numbers(series: pd.Series[Any]) -> NDArray[Any]:
+def own_numbers(series: pd.Series[Any]) -> NDArray[Any]:
     """Return the numbers of a column in the numpy type that has exactly their digits."""
     if is_bool_dtype(series):
         return series.to_numpy(dtype=np.int64)

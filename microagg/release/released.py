@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import pandas as pd
 
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError
 from microagg.partition import Partition
 from microagg.release.assessment import Assessment
 from microagg.release.export import export
@@ -19,7 +19,7 @@ from microagg.release.html.writing import write_text
 from microagg.release.report import Report
 from microagg.release.source import Source
 from microagg.schema import Schema
-from microagg.validation import counted, quoted
+from microagg.validation import counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,17 +78,7 @@ class Release:
         ParameterError
             If no code is given, or there is no finding with a code, or only such as are "ok".
         """
-        report = self.report
-        doubtful = [finding for finding in report.findings if finding.level != "ok"]
-        known = list(dict.fromkeys(finding.code for finding in doubtful))
-        unknown = [code for code in codes if code not in known]
-        if unknown or not codes:
-            what = f"there is no stop or warning {quoted(unknown)}" if unknown else "no code was given"
-            there_are = f"the codes are {quoted(known)}" if known else "there is none to be accepted"
-            raise ParameterError(f"{what}: {there_are}.")
-        accepted = tuple(finding for finding in doubtful if finding.code in codes or finding in report.accepted)
-        reasons = "; ".join(filter(None, (report.reason, reason)))
-        return replace(self, report=replace(report, accepted=accepted, reason=reasons))
+        return replace(self, report=self.report.accept(*codes, reason=reason))
 
     def export(self, name: str) -> tuple[bytes, Finding]:
         """Return the protected file as bytes, and what was counted on these very bytes.

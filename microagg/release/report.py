@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
+from microagg.errors import ParameterError
 from microagg.gaps import Filled
 from microagg.metrics import generalization
 from microagg.metrics.generalization import Summary
@@ -214,6 +215,24 @@ class Report:
         of_numbers = {} if self.loss is None else self.loss.attributes
         return dict(of_numbers) | ({} if self.generalization is None else self.generalization.attributes)
 
+    def accept(self, *codes: str, reason: str = "") -> Self:
+        """Return the same report that says that the release is made in spite of some findings.
+
+        Raises
+        ------
+        ParameterError
+            If no code is given, or there is no finding with a code, or only such as are "ok".
+        """
+        doubtful = [finding for finding in self.findings if finding.level != "ok"]
+        known = list(dict.fromkeys(finding.code for finding in doubtful))
+        unknown = [code for code in codes if code not in known]
+        if unknown or not codes:
+            what = f"there is no stop or warning {quoted(unknown)}" if unknown else "no code was given"
+            there_are = f"the codes are {quoted(known)}" if known else "there is none to be accepted"
+            raise ParameterError(f"{what}: {there_are}.")
+        accepted = tuple(finding for finding in doubtful if finding.code in codes or finding in self.accepted)
+        return replace(self, accepted=accepted, reason="; ".join(filter(None, (self.reason, reason))))
+
     def to_dict(self) -> dict[str, Any]:
         """Return all figures as nested dicts and lists that JSON can hold."""
         return plain(asdict(self))
@@ -271,7 +290,7 @@ class Report:
             f"(IL = 100 · SSE / SST = 100 · {lost.sse:.5g} / {lost.sst:.5g}, on {numeric}{on[self.scale]}"
         ]
         if lost.lower_bound is None or lost.gap is None:
-            sentences[0] += ", each record with its weight)."
+            sentences[0] += ")." if self.release_weights is None else ", each record with its weight)."
         else:
             sentences[0] += (
                 f"); no partition into groups of at least {self.k:,}{within} loses less than {lost.lower_bound:.4g} %"

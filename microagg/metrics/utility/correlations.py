@@ -58,6 +58,22 @@ def correlation_changes(X: FloatArray, replaced: FloatArray, weights: FloatArray
     return CorrelationChanges(attributes, float(largest[i]), total / count, (i, int(partners[i])))
 
 
+def changes_between(before: FloatArray, after: FloatArray) -> CorrelationChanges:
+    """Return how correlations differ: two matrices of shape (d, d), NaN where a correlation is not defined."""
+    change = np.triu(np.abs(after - before), 1)
+    # Of both halves one, for they may differ in the last bit.
+    change += change.T
+    np.fill_diagonal(change, np.nan)
+    defined = ~np.isnan(change)
+    filled = np.where(defined, change, -1.0)
+    largest = filled.max(axis=1)
+    attributes = np.where(largest >= 0.0, largest, np.nan)
+    if not defined.any():
+        return CorrelationChanges(attributes, None, None, None)
+    i, j = np.unravel_index(int(filled.argmax()), filled.shape)
+    return CorrelationChanges(attributes, float(largest.max()), float(change[defined].mean()), (int(i), int(j)))
+
+
 def correlations(
     X: FloatArray, replaced: FloatArray, weights: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:

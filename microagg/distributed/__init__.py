@@ -1,0 +1,14 @@
+"""Tables that do not fit into memory, released in parts by the workers of Dask, from a laptop's cores to a cluster.
+
+A table in Parquet files is read in parts; its records are divided into blocks by cuts learned on a sample
+(:mod:`microagg.blocks`); each block is partitioned by itself; and what replaces the records is written part by part.
+What tasks hand on to each other are files in a working folder beside the output, so memory is bounded by the largest
+part and the largest block, a worker that is killed costs its task only, and a job that was ended goes on. Parts, blocks
+and seeds depend on the files and the choices only: the result is the same whatever the number of workers.
+"""
+
+from microagg.distributed.api import DEFAULT_BLOCK, head_of, release, replay
+from microagg.distributed.counting import Count, count_here
+from microagg.distributed.release import LargeRelease
+
+__all__ = ["DEFAULT_BLOCK", "Count", "LargeRelease", "count_here", "head_of", "release", "replay"]

@@ -1,0 +1,158 @@
+"""Who does the work: a client of Dask that is there, or workers started on this machine for one job."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from microagg import __version__
+from microagg.distributed.packages import load
+from microagg.distributed.working import SPILLED, Working, gigabytes
+from microagg.errors import DataError, ParameterError
+from microagg.validation import is_whole
+
+#: The only address at which anything listens that is started here.
+HERE = "127.0.0.1"
+
+
+@contextmanager
+def connected(
+    working: Working, client: Any = None, *, workers: int | None = None, memory_limit: str | None = None
+) -> Iterator[Any]:
+    """Yield a client of Dask: the one that is given, or the one of this process, or one of workers started for it.
+
+    Parameters
+    ----------
+    working : Working
+        What does not fit into the memory of workers that are started here goes there.
+    client : distributed.Client or str, optional
+        Or the address of a scheduler, such as ``tcp://10.0.0.5:8786``.
+    workers : int, optional
+        How many are started on this machine; by default as many as it has cores. No other client is used then.
+    memory_limit : str, optional
+        Of each of them, such as ``2GiB``; by default its share of the machine's memory.
+
+    Raises
+    ------
+    DataError
+        If nobody answers at the address, or workers cannot be started.
+    ParameterError
+        If the client is none, or number or limit are not possible.
+    """
+    distributed = load("distributed")
+    if workers is not None and (not is_whole(workers) or workers < 1):
+        raise ParameterError(f"workers must be a whole number of at least 1, not {workers!r}.")
+    if isinstance(client, str):
+        with _at(client) as found:
+            yield found
+        return
+    if client is not None and not isinstance(client, distributed.Client):
+        raise ParameterError(f"client must be a client of Dask, such as distributed.Client(), not {client!r}.")
+    if client is None and workers is None and memory_limit is None:
+        client = _current()
+    if client is not None:
+        yield client
+        return
+    with _started(working, workers or os.cpu_count() or 1, memory_limit) as found:
+        yield found
+
+
+def check_workers(client: Any, working: Working, needed: int) -> None:
+    """Raise :class:`DataError` unless all workers have the same microagg, see the folder, and have memory enough.
+
+    ``needed`` are the bytes that a task takes at most.
+    """
+    try:
+        answers = client.run(_greeting, working)
+    except ImportError as error:
+        raise DataError(f"a worker cannot load microagg ({error}): install it on all machines.") from None
+    if not answers:
+        raise DataError("the scheduler has no workers: start some, and begin again.")
+    versions = (__version__, np.__version__)
+    for worker, (own, sees) in answers.items():
+        if own != versions:
+            raise DataError(
+                f"the worker {worker} has microagg {own[0]} and numpy {own[1]}, but here are {versions[0]} and "
+                f"{versions[1]}: install the same versions on all machines."
+            )
+        if not sees:
+            raise DataError(
+                f"the worker {worker} does not see the folder {working.folder!r}: choose an output in a folder that "
+                "all machines have at the same place."
+            )
+    for worker, about in client.scheduler_info(n_workers=-1)["workers"].items():
+        share = (about["memory_limit"] or 0) / max(about["nthreads"], 1)
+        if 0 < share < needed:
+            raise DataError(
+                f"a task takes up to {gigabytes(needed)} of memory, and the worker {worker} has "
+                f"{gigabytes(int(share))} for each: give workers more memory or fewer threads, write the file with "
+                "smaller row groups (such as "
+                "pyarrow.parquet.write_table(table, path, row_group_size=100_000)), or choose a smaller block_size."
+            )
+
+
+def dashboard(client: Any) -> str:
+    """Return the address of Dask's own dashboard; empty where there is none, for it needs bokeh."""
+    link = getattr(client, "dashboard_link", None)
+    return str(link) if link and importlib.util.find_spec("bokeh") is not None else ""
+
+
+def _greeting(working: Working) -> tuple[tuple[str, str], bool]:
+    return (__version__, np.__version__), Path(working.folder).is_dir()
+
+
+def _current() -> Any:
+    try:
+        return load("distributed").default_client()
+    except ValueError:
+        return None
+
+
+@contextmanager
+def _at(address: str) -> Iterator[Any]:
+    distributed = load("distributed")
+    try:
+        client = distributed.Client(address, timeout="10s", set_as_default=False)
+    except (OSError, ValueError):
+        raise DataError(
+            f"no scheduler of Dask answers at {address!r}: check the address (such as tcp://10.0.0.5:8786), and that "
+            "it runs."
+        ) from None
+    with client:
+        yield client
+
+
+@contextmanager
+def _started(working: Working, workers: int, memory_limit: str | None) -> Iterator[Any]:
+    distributed = load("distributed")
+    limit = "auto"
+    if memory_limit is not None:
+        try:
+            limit = load("dask.utils").parse_bytes(memory_limit)
+        except ValueError:
+            raise ParameterError(f"memory_limit must be a size such as '2GiB', not {memory_limit!r}.") from None
+    try:
+        cluster = distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=True,
+            host=HERE,
+            dashboard_address=f"{HERE}:0",
+            memory_limit=limit,
+            local_directory=str(working.path(SPILLED, "")),
+            silence_logs=logging.CRITICAL,
+        )
+    except RuntimeError:
+        raise DataError(
+            "the workers could not be started: in a program of one's own, the call must stand under "
+            "if __name__ == '__main__':, for each worker loads that program."
+        ) from None
+    with cluster, distributed.Client(cluster, set_as_default=False) as client:
+        yield client

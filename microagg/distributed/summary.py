@@ -1,0 +1,207 @@
+"""The report of a release in parts: sums over blocks, and the count of what was written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from microagg.blocks import Moments
+from microagg.distributed.counting import Count
+from microagg.distributed.grouping import Grouped
+from microagg.distributed.job import Job, Plan
+from microagg.metrics.loss import percent
+from microagg.metrics.utility.correlations import changes_between
+from microagg.release.findings import Finding, gaps, identifiers, order, undecided, undeclared
+from microagg.release.measures import AttributeUtility, Loss, Utility
+from microagg.release.report import Generalization, Report, Risk, Stratum
+from microagg.validation import FloatArray, counted, plain, quoted
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """All that is known of a release when it is written.
+
+    Attributes
+    ----------
+    job : Job
+    plan : Plan
+    before : Moments
+        Of the numeric quasi-identifiers of the released records.
+    strata : list of tuple
+        The values of each stratum and its number of records.
+    n_dropped : int
+    grouped : sequence of Grouped
+        The blocks in their order.
+    count : Count
+        Of the files as they were written.
+    columns : tuple
+        Of the release.
+    name : str
+        What the release is called.
+    """
+
+    job: Job
+    plan: Plan
+    before: Moments
+    strata: Sequence[tuple[tuple[Any, ...], int]]
+    n_dropped: int
+    grouped: Sequence[Grouped]
+    count: Count
+    columns: tuple[Hashable, ...]
+    name: str
+
+    @property
+    def names(self) -> list[Any]:
+        """The numeric quasi-identifiers."""
+        return [self.job.attributes[j].name for j in self.job.numeric]
+
+    def report(self) -> Report:
+        """Return what the release loses and guarantees."""
+        job, lost, utility = self.job, None, None
+        after = [block.moments for block in self.grouped if block.moments is not None]
+        if after:
+            lost = self._loss()
+            utility = self._utility(reduce(Moments.merge, after))
+        constant = np.flatnonzero(self.before.least == self.before.greatest)
+        return Report(
+            k=job.k,
+            scale=job.scale,
+            statistic=job.statistic,
+            n_records=self.count.records,
+            n_dropped=self.n_dropped,
+            dropped=(),
+            constant_columns=tuple(self.names[j] for j in constant),
+            undeclared_columns=undeclared(job.schema, self.columns),
+            loss=lost,
+            risk=self._risk(),
+            utility=utility,
+            generalization=None if job.schema.is_numeric and lost is not None else self._generalization(),
+            rounding=job.rounding,
+            polished=job.polish,
+            findings=tuple(self._findings()),
+        )
+
+    def _loss(self) -> Loss:
+        scaling = self.plan.scaling
+        assert scaling is not None
+        sse = _added([block.sse for block in self.grouped if block.sse is not None])
+        variances = np.diag(self.before.comoments)
+        spread = np.ones_like(variances) if scaling.method == "none" else scaling.spread
+        varies = np.ones(len(variances), dtype=bool)
+        if scaling.method != "none":
+            varies[list(scaling.constant)] = False
+        sst = np.zeros_like(variances)
+        sst[varies] = variances[varies] / np.square(spread[varies])
+        whole, whole_sst = math.fsum(sse), math.fsum(sst)
+        return Loss(
+            sse=whole,
+            sst=whole_sst,
+            information_loss=self._percent(whole, whole_sst),
+            lower_bound=None,
+            attributes={name: self._percent(float(sse[j]), float(sst[j])) for j, name in enumerate(self.names)},
+        )
+
+    def _percent(self, part: float, whole: float) -> float:
+        """Return the IL, which with means is at most 100 %, and with other values can be more."""
+        exact = self.job.statistic == "mean" and self.job.rounding == "none"
+        if exact and not any(attribute.unit for attribute in self.job.attributes):
+            return percent(part, whole)
+        return 100.0 * part / whole if whole > 0.0 else 0.0
+
+    def _utility(self, after: Moments) -> Utility:
+        before, names = self.before, self.names
+        changes = changes_between(before.correlations(), after.correlations())
+        deviations = [np.sqrt(np.diag(moments.comoments) / moments.n) for moments in (before, after)]
+        return Utility(
+            attributes=tuple(
+                AttributeUtility(
+                    name=name,
+                    mean_before=float(before.mean[j]),
+                    mean_after=float(after.mean[j]),
+                    sd_before=float(deviations[0][j]),
+                    sd_after=float(deviations[1][j]),
+                    correlation_change=None if np.isnan(changes.attributes[j]) else float(changes.attributes[j]),
+                )
+                for j, name in enumerate(names)
+            ),
+            correlation_change=changes.largest,
+            correlation_pair=None if changes.pair is None else (names[changes.pair[0]], names[changes.pair[1]]),
+        )
+
+    def _risk(self) -> Risk:
+        count, grouped = self.count, self.grouped
+        return Risk(
+            realized_k=count.smallest,
+            max_reidentification_probability=1.0 / count.smallest,
+            n_groups=sum(block.n_groups for block in grouped),
+            n_classes=count.classes,
+            largest_group=max(block.largest for block in grouped),
+            n_shared=count.records - count.alone,
+            strata=tuple(self._strata()),
+        )
+
+    def _strata(self) -> Iterator[Stratum]:
+        names = self.job.schema.strata
+        if not names:
+            return
+        assert self.plan.stratum_of is not None
+        rows: Any = self.count.strata.itertuples(index=False)
+        smallest = {tuple(plain(value) for value in row[: len(names)]): int(row.smallest) for row in rows}
+        n_groups = np.zeros(len(self.strata), dtype=np.int64)
+        np.add.at(n_groups, self.plan.stratum_of, [block.n_groups for block in self.grouped])
+        for (values, n), groups in zip(self.strata, n_groups.tolist(), strict=True):
+            yield Stratum(values, n, groups, smallest[tuple(plain(value) for value in values)])
+
+    def _generalization(self) -> Generalization:
+        grouped, job, n = self.grouped, self.job, self.count.records
+        lost = _added([block.lost for block in grouped])
+        total, n_groups = math.fsum(lost), sum(block.n_groups for block in grouped)
+        changed = _added([block.changed.astype(np.float64) for block in grouped])
+        categories = [(j, a.name) for j, a in enumerate(job.attributes) if a.kind != "numeric"]
+        return Generalization(
+            total_information_loss=total,
+            information_loss=100.0 * total / (n * len(lost)),
+            discernibility=sum(block.discernibility for block in grouped),
+            average_class_size=n / n_groups / job.k,
+            classification=None,
+            attributes={a.name: 100.0 * float(lost[j]) / n for j, a in enumerate(job.attributes)},
+            changed={} if job.statistic == "generalize" else {name: 100.0 * changed[j] / n for j, name in categories},
+        )
+
+    def _findings(self) -> Iterator[Finding]:
+        schema, count, k = self.job.schema, self.count, self.job.k
+        what = f"combination of quasi-identifiers{' and strata' if schema.strata else ''}"
+        if count.smallest == 1:
+            text = (
+                f"In {self.name!r} {count.alone:,} of {counted(count.records, 'record')} have a {what} that no other "
+                "record has, as k = 1 allows: who knows it finds the record. Choose a higher k."
+            )
+            yield Finding("warn", "bytes", (), text)
+        else:
+            text = (
+                f"The files in {self.name!r}, read again, have {counted(count.records, 'record')}, and each {what} is "
+                f"that of at least {counted(count.smallest, 'record')} (k = {k:,})."
+            )
+            yield Finding("ok", "bytes", (), text)
+        yield identifiers(schema, self.columns)
+        yield undecided(undeclared(schema, self.columns))
+        left = [name for name in self.columns if name not in (*schema.quasi_identifiers, *schema.strata)]
+        if left:
+            text = (
+                f"Whether {quoted(left)}, released as {'it is' if len(left) == 1 else 'they are'}, may identify "
+                "records, determine quasi-identifiers, or have one value in a class, is not counted of files in parts: release "
+                "a sample of the file in memory, and read its findings."
+            )
+            yield Finding("warn", "unchecked", tuple(left), text)
+        yield from gaps(count.records, self.n_dropped)
+        yield order(shuffled=False)
+
+
+def _added(arrays: Sequence[FloatArray]) -> FloatArray:
+    """Return the sums of arrays of one shape, exactly rounded, so that they do not depend on an order."""
+    return np.array([math.fsum(column) for column in zip(*arrays, strict=True)])

@@ -1,0 +1,249 @@
+"""The working folder: what tasks hand on to each other, whole or not at all, so that a job that was ended goes on.
+
+It holds the original quasi-identifiers, and only its owner may read it. It stands beside the output, which is a folder
+of it until all is done and verified, and then takes its own place by one renaming.
+"""
+
+from __future__ import annotations
+
+import errno
+import importlib
+import json
+import os
+import pickle
+import shutil
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from microagg.errors import DataError, ParameterError
+
+_MANIFEST = "manifest.json"
+_LOCK = "lock"
+
+# What a manifest begins with: no other folder is ever emptied or deleted.
+_OURS = "a working folder of microagg, which may be deleted when no job is at work on it"
+
+#: Folders in it beside those of stages: the table as Parquet files where it was none, results of tasks, what is
+#: released, files that are not yet whole, and what Dask puts by.
+INPUT, RESULTS, RELEASED, UNFINISHED, SPILLED = "input", "results", "release", "unfinished", "dask"
+
+#: What the names of those results begin with that are of the source, whatever was chosen.
+OF_SOURCE = ("input", "categories")
+
+
+@dataclass(frozen=True)
+class Working:
+    """A working folder.
+
+    Attributes
+    ----------
+    folder : str
+        Its absolute path.
+    """
+
+    folder: str
+
+    @classmethod
+    def beside(cls, out: Path) -> Working:
+        """Return the working folder of what is written to ``out``."""
+        return cls(str(out.with_name(f"{out.name}.working")))
+
+    def path(self, stage: str, name: str) -> Path:
+        """Return where a file of a stage is."""
+        return Path(self.folder, stage, name)
+
+    # --- the whole of it ---------------------------------------------------------------------------------------------
+
+    def begin(self, source: Mapping[str, Any]) -> None:
+        """Go on in the folder if it is of the same ``source``, or begin in an empty one.
+
+        Raises
+        ------
+        ParameterError
+            If there is such a folder, and it is not one of microagg, or another user's.
+        DataError
+            If the folder cannot be made.
+        """
+        folder = Path(self.folder)
+        if folder.exists() and self._manifest()["source"] != json.loads(json.dumps(source)):
+            self.clear()
+        for unfinished in (UNFINISHED, SPILLED):
+            shutil.rmtree(folder / unfinished, ignore_errors=True)
+        with room_on(self.folder, 0):
+            if not folder.exists():
+                folder.mkdir(mode=0o700)
+                self._write({"what": _OURS, "source": source, "choices": None, "kept": None})
+            (folder / UNFINISHED).mkdir()
+
+    def choose(self, choices: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any]:
+        """Go on with the job of these ``choices``, or begin it; return what was ``kept`` when it was begun.
+
+        What is known of the source whatever the choices, the results of :data:`OF_SOURCE`, stays.
+        """
+        manifest = self._manifest()
+        if manifest["choices"] == json.loads(json.dumps(choices)):
+            return dict(manifest["kept"])
+        folder = Path(self.folder)
+        self._write({"what": _OURS, "source": manifest["source"], "choices": None, "kept": None})
+        for entry in folder.iterdir():
+            if entry.is_dir() and entry.name not in (INPUT, RESULTS, UNFINISHED, SPILLED):
+                shutil.rmtree(entry)
+        for result in folder.glob(f"{RESULTS}/*"):
+            if not result.name.startswith(OF_SOURCE):
+                result.unlink()
+        self._write({"what": _OURS, "source": manifest["source"], "choices": choices, "kept": kept})
+        return dict(kept)
+
+    def _write(self, manifest: Mapping[str, Any]) -> None:
+        with room_on(self.folder, 0):
+            beside = Path(self.folder, f"{_MANIFEST}.new")
+            beside.write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+            beside.replace(Path(self.folder, _MANIFEST))
+
+    def _manifest(self) -> dict[str, Any]:
+        """Return the manifest of a folder that is there."""
+        folder = Path(self.folder)
+        strange = ParameterError(
+            f"{self.folder!r} is there already and is no working folder of microagg: move it away, or choose another "
+            "output."
+        )
+        try:
+            # What it holds is loaded as Python objects: nobody else may have put it there.
+            if folder.is_symlink() or not folder.is_dir() or not _is_own(folder):
+                raise strange
+            found = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            raise strange from None
+        if not isinstance(found, dict) or found.get("what") != _OURS:
+            raise strange
+        return found
+
+    def clear(self) -> None:
+        """Delete the folder with all that is in it; it is sure that it is one of microagg."""
+        self._manifest()
+        # The manifest is last: what an end in the middle leaves can be deleted by the next.
+        for entry in sorted(Path(self.folder).iterdir(), key=lambda entry: entry.name == _MANIFEST):
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        Path(self.folder).rmdir()
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other jobs out of the folder while the block runs.
+
+        Raises
+        ------
+        ParameterError
+            If another job is at work on it.
+        """
+        try:
+            fcntl: Any = importlib.import_module("fcntl")
+        except ImportError:  # on Windows
+            yield
+            return
+        path = Path(self.folder).with_name(f".{Path(self.folder).name}.{_LOCK}")
+        with path.open("w") as stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ParameterError(
+                    f"another job is at work on {self.folder!r}: wait for it, or choose another output."
+                ) from None
+            try:
+                yield
+            finally:
+                path.unlink(missing_ok=True)
+
+    def drop(self, stage: str) -> None:
+        """Delete the files of a stage that no task needs any more."""
+        shutil.rmtree(Path(self.folder, stage), ignore_errors=True)
+
+    # --- files of it -------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self, stage: str, name: str, needed: int) -> Iterator[Path]:
+        """Yield where to write a file, which takes its place at the end of the block, if that comes.
+
+        ``needed`` are the bytes that the whole job needs on the disk, for messages.
+
+        Raises
+        ------
+        DataError
+            If the disk is full, or the folder is not there or not to be written.
+        """
+        place = self.path(stage, name)
+        beside = Path(self.folder, UNFINISHED, f"{uuid.uuid4().hex}-{name}")
+        with room_on(self.folder, needed):
+            try:
+                yield beside
+                place.parent.mkdir(exist_ok=True)
+                beside.replace(place)
+            finally:
+                beside.unlink(missing_ok=True)
+
+    def save(self, stage: str, name: str, array: NDArray[Any], needed: int) -> None:
+        """Write an array; see :meth:`writing`."""
+        with self.writing(stage, name, needed) as path, path.open("wb") as stream:
+            np.save(stream, array, allow_pickle=False)
+
+    def rows(self, stage: str, name: str, start: int = 0, stop: int | None = None) -> NDArray[Any]:
+        """Return the rows of an array from ``start`` up to ``stop``; no others are read."""
+        mapped = np.load(self.path(stage, name), mmap_mode="r", allow_pickle=False)
+        return np.array(mapped[start:stop])
+
+    def keep(self, name: str, value: Any, needed: int = 0) -> None:
+        """Write a Python object; see :meth:`writing`."""
+        with self.writing(RESULTS, name, needed) as path:
+            path.write_bytes(pickle.dumps(value, protocol=5))
+
+    def kept(self, name: str) -> Any:
+        """Return a Python object that was kept, or None if there is none."""
+        try:
+            data = self.path(RESULTS, name).read_bytes()
+        except FileNotFoundError:
+            return None
+        return pickle.loads(data)
+
+
+@contextmanager
+def room_on(folder: str, needed: int) -> Iterator[None]:
+    """Say what is wrong in one sentence if a file cannot be written in the block."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            about = f" (about {gigabytes(needed)} are needed there)" if needed else ""
+            raise DataError(
+                f"the disk of {folder!r} is full{about}: make room and begin again, which goes on where this ended, or "
+                "choose an output on another disk."
+            ) from None
+        raise DataError(
+            f"nothing can be written to {folder!r} ({error.strerror or type(error).__name__}): it must be a folder "
+            "that all machines at work can write to."
+        ) from None
+
+
+def check_room(folder: Path, needed: int) -> None:
+    """Raise :class:`DataError` if the disk of a folder has fewer than ``needed`` bytes free."""
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise DataError(
+            f"about {gigabytes(needed)} are needed on the disk of {str(folder)!r} while the job is at work, and "
+            f"{gigabytes(free)} are free: make room, or choose an output on another disk."
+        )
+
+
+def gigabytes(size: int) -> str:
+    """Return a number of bytes as people say it."""
+    return f"{size / 1e9:,.1f} GB" if size >= 10**8 else f"{size / 1e6:,.1f} MB"
+
+
+def _is_own(folder: Path) -> bool:
+    own: Callable[[], int] | None = getattr(os, "getuid", None)
+    return own is None or folder.stat().st_uid == own()

@@ -1,0 +1,248 @@
+"""Cuts: who is in which block, and that ties, categories and few records do not break them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from microagg.blocks import Cuts
+from microagg.errors import DataError, ParameterError
+from microagg.records import Attribute
+from microagg.taxonomy import Taxonomy
+
+REGIONS = Taxonomy.from_nested(
+    {"*": {"north": ["n1", "n2", "n3"], "south": ["s1", "s2"], "west": ["w1", "w2", "w3"], "east": ["e1", "e2"]}}
+)
+
+
+def numeric(d):
+    return tuple(Attribute(f"x{j}") for j in range(d))
+
+
+def sizes(cuts, values):
+    return np.bincount(cuts.assign(values), minlength=cuts.n_blocks)
+
+
+@given(arrays(float, (60, 2), elements=st.integers(-3, 3).map(float)), st.integers(1, 9), st.integers(1, 20))
+def test_every_record_has_one_block_and_equal_records_the_same(X, n_blocks, least):
+    cuts = Cuts.learn(X, numeric(2), n_blocks, least)
+    blocks = cuts.assign(X)
+    assert cuts.n_blocks <= n_blocks
+    counts = np.bincount(blocks, minlength=cuts.n_blocks)
+    assert len(counts) == cuts.n_blocks
+    assert counts.min() >= min(least, 60)
+    block_of = {}
+    for row, block in zip(X.tolist(), blocks.tolist(), strict=True):
+        assert block_of.setdefault(tuple(row), block) == block
+
+
+@pytest.mark.parametrize("n_blocks", [1, 2, 3, 5, 8, 13, 64])
+def test_blocks_have_about_as_many_records(n_blocks):
+    rng = np.random.default_rng(0)
+    X = np.exp(rng.normal(size=(20_000, 4)))
+    cuts = Cuts.learn(X[:4_000], numeric(4), n_blocks)
+    assert cuts.n_blocks == n_blocks
+    on_sample = sizes(cuts, X[:4_000])
+    assert on_sample.max() - on_sample.min() <= 8  # rounding, once on each level
+    on_all = sizes(cuts, X) / (20_000 / n_blocks)
+    assert 0.6 < on_all.min() <= on_all.max() < 1.5
+
+
+def test_by_hand():
+    # The second attribute has the larger variance: 0, 0, 8, 9 | 20, 21; then each side by the first.
+    X = np.array([[5.0, 0.0], [1.0, 0.0], [6.0, 8.0], [2.0, 9.0], [3.0, 20.0], [9.0, 21.0]])
+    cuts = Cuts.learn(X, numeric(2), 3)
+    assert [(cut.attribute, cut.at_most) for cut in cuts.cuts] == [(1, 14.5), (1, 4.0)]
+    assert cuts.assign(X).tolist() == [0, 0, 1, 1, 2, 2]
+    assert cuts.assign(np.array([[0.0, 4.0], [0.0, 4.1], [0.0, 14.6]])).tolist() == [0, 1, 2]
+    low, high = cuts.boxes()
+    assert low.tolist() == [[-np.inf, -np.inf], [-np.inf, 4.0], [-np.inf, 14.5]]
+    assert high.tolist() == [[np.inf, 4.0], [np.inf, 14.5], [np.inf, np.inf]]
+
+
+def test_boxes_hold_the_records_of_their_block():
+    X = np.random.default_rng(4).normal(size=(500, 3))
+    cuts = Cuts.learn(X, numeric(3), 11)
+    blocks, (low, high) = cuts.assign(X), cuts.boxes()
+    assert ((low[blocks] < X) & (high[blocks] >= X)).all()
+    for block in range(11):  # and no others
+        within = ((low[block] < X) & (high[block] >= X)).all(axis=1)
+        assert (blocks[within] == block).all()
+
+
+def test_neighboring_numbers_are_told_apart():
+    X = np.array([[1.0], [1.0], [np.nextafter(1.0, 2.0)], [np.nextafter(1.0, 2.0)]])
+    assert Cuts.learn(X, numeric(1), 2).assign(X).tolist() == [0, 0, 1, 1]
+
+
+def test_all_equal_is_one_block():
+    cuts = Cuts.learn(np.ones((50, 2)), numeric(2), 16)
+    assert (cuts.n_blocks, cuts.cuts) == (1, ())
+    assert cuts.assign(np.array([[7.0, -1.0]])).tolist() == [0]
+    assert [bound.tolist() for bound in cuts.boxes()] == [[[-np.inf] * 2], [[np.inf] * 2]]
+
+
+def test_half_equal():
+    rng = np.random.default_rng(5)
+    X = np.concatenate([np.zeros((500, 2)), rng.uniform(1, 2, size=(500, 2))])
+    cuts = Cuts.learn(X, numeric(2), 8)
+    counts = sizes(cuts, X)
+    # The equal ones cannot be divided; the others are in blocks of the size that was asked for.
+    assert sorted(counts.tolist()) == [125, 125, 125, 125, 500]
+
+
+def test_an_attribute_that_repeats_is_passed_over():
+    rng = np.random.default_rng(6)
+    # 90 % zeros and far outliers: the largest variance, but no even cut.
+    X = np.column_stack([np.where(np.arange(400) < 360, 0.0, 100.0), rng.normal(size=400)])
+    cuts = Cuts.learn(X, numeric(2), 2)
+    assert cuts.cuts[0].attribute == 1
+    # With so many blocks that a tenth of the records are some of them, it is cut.
+    assert Cuts.learn(X, numeric(2), 10).cuts[0].attribute == 0
+
+
+def test_nominal_cuts_keep_whats_below_a_node_together():
+    rng = np.random.default_rng(7)
+    attributes = (Attribute("region", "nominal", taxonomy=REGIONS),)
+    values = rng.choice(REGIONS.leaves, size=(900, 1)).astype(float)
+    cuts = Cuts.learn(values, attributes, 4)
+    block_of = {REGIONS.names[leaf]: int(cuts.assign(np.array([[leaf]], dtype=float))[0]) for leaf in REGIONS.leaves}
+    for region in ("north", "south", "west", "east"):
+        assert len({block for name, block in block_of.items() if name[0] == region[0]}) == 1
+    assert len(set(block_of.values())) == cuts.n_blocks == 4
+    # With 3, 2, 3 and 2 tenths, north and south are the first half.
+    assert {REGIONS.names[leaf] for leaf in cuts.cuts[0].leaves} == {"n1", "n2", "n3", "s1", "s2"}
+
+
+def test_a_category_that_the_sample_lacks_has_a_block():
+    attributes = (Attribute("region", "nominal", taxonomy=REGIONS),)
+    sample = np.array([[REGIONS.node(name)] for name in ("n1", "n2", "s1", "s2")], dtype=float)
+    cuts = Cuts.learn(sample, attributes, 2)
+    alike = [float(REGIONS.node(name)) for name in ("n1", "n3")]
+    assert len(set(cuts.assign(np.array(alike)[:, np.newaxis]).tolist())) == 1
+    assert 0 <= cuts.assign(np.array([[float(REGIONS.node("e1"))]]))[0] < 2
+
+
+def test_a_taxonomy_in_any_order_of_its_nodes():
+    # The same tree, breadth first: what is below a node does not follow it.
+    wide = Taxonomy(("*", "a", "b", "a1", "b1", "a2", "b2"), (-1, 0, 0, 1, 2, 1, 2))
+    values = np.array([[3.0], [4.0], [5.0], [6.0]])
+    cuts = Cuts.learn(values, (Attribute("c", "nominal", taxonomy=wide),), 2)
+    blocks = cuts.assign(values)
+    assert blocks[0] == blocks[2] != blocks[1] == blocks[3]
+
+
+def test_flat_taxonomies_are_halved():
+    flat = Taxonomy.flat(range(100))
+    values = np.array(flat.leaves, dtype=float)[:, np.newaxis]
+    cuts = Cuts.learn(values, (Attribute("c", "nominal", taxonomy=flat),), 4)
+    assert sizes(cuts, values).tolist() == [25, 25, 25, 25]
+
+
+def test_mixed_attributes_are_compared_by_shares_of_their_domains():
+    levels = tuple("abcde")
+    ordinal = Attribute("o", "ordinal", levels=levels)
+    # Scaled, the number has variance 1e6 / 12; as a share of its domain 1/12. The ranks at both ends have 1/4.
+    values = np.column_stack([np.linspace(0, 1e3, 80), np.tile([0.0, 4.0], 40)])
+    cut = Cuts.learn(values, (Attribute("x"), ordinal), 2).cuts[0]
+    assert (cut.attribute, cut.at_most) == (1, 2.0)
+    # Numbers at both ends of theirs, and ranks in the middle.
+    values = np.column_stack([np.tile([0.0, 1e-3], 40), np.tile([1.0, 2.0, 3.0, 2.0], 20)])
+    assert Cuts.learn(values, (Attribute("x"), ordinal), 2).cuts[0].attribute == 0
+    # Two categories with half of the records each, which differ by 1: also a variance of 1/4, more than 1/12.
+    two = Attribute("c", "nominal", taxonomy=Taxonomy.flat("pq"))
+    values = np.column_stack([np.linspace(0, 1, 80), np.tile([1.0, 2.0], 40)])
+    assert Cuts.learn(values, (Attribute("x"), two), 2).cuts[0].attribute == 1
+
+
+def test_the_order_of_the_sample_does_not_matter():
+    rng = np.random.default_rng(8)
+    X = rng.integers(0, 30, size=(300, 3)).astype(float)
+    cuts = Cuts.learn(X, numeric(3), 7)
+    assert Cuts.learn(X, numeric(3), 7) == cuts
+
+
+def test_round_trip_through_json():
+    rng = np.random.default_rng(9)
+    attributes = (*numeric(2), Attribute("region", "nominal", taxonomy=REGIONS))
+    values = np.column_stack([rng.normal(size=(400, 2)), rng.choice(REGIONS.leaves, size=400)])
+    cuts = Cuts.learn(values, attributes, 9)
+    assert any(cut.leaves for cut in cuts.cuts)
+    again = Cuts.from_dict(json.loads(json.dumps(cuts.to_dict(), allow_nan=False)))
+    assert again == cuts
+    np.testing.assert_array_equal(again.assign(values), cuts.assign(values))
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"names": ["x"]}, {"names": ["x"], "cuts": [1]}, {"names": ["x"], "cuts": [{"attribute": 0}]}]
+)
+def test_what_are_no_cuts(given):
+    with pytest.raises(DataError, match="these are no cuts"):
+        Cuts.from_dict(given)
+
+
+def test_cuts_that_are_no_tree():
+    written = Cuts.learn(np.arange(8.0)[:, np.newaxis], numeric(1), 4).to_dict()
+    written["cuts"][0]["inside"] = 0
+    with pytest.raises(DataError, match="no tree"):
+        Cuts.from_dict(written)
+
+
+def four_blocks():
+    """Return the cuts of four blocks in a row, two and two below the first cut."""
+    return Cuts.learn(np.arange(8.0)[:, np.newaxis], numeric(1), 4)
+
+
+@pytest.mark.parametrize(
+    ("counts", "least", "expected"),
+    [
+        ([9, 9, 9, 9], 5, [0, 1, 2, 3]),
+        ([9, 2, 9, 9], 5, [0, 0, 1, 2]),  # with its sibling
+        ([2, 2, 9, 8], 5, [0, 0, 1, 0]),  # four are too few still: with the smallest on the other side
+        ([3, 2, 9, 8], 5, [0, 0, 1, 2]),
+        ([0, 0, 0, 9], 5, [0, 0, 0, 0]),
+        ([1, 1, 1, 1], 5, [0, 0, 0, 0]),
+        ([5, 5, 5, 0], 1, [0, 1, 2, 2]),
+    ],
+)
+def test_small_blocks_are_joined(counts, least, expected):
+    assert four_blocks().joined(np.array(counts), least).tolist() == expected
+
+
+@given(st.lists(st.integers(0, 40), min_size=13, max_size=13), st.integers(1, 60))
+def test_joined_blocks_have_the_least(counts, least):
+    cuts = Cuts.learn(np.random.default_rng(1).normal(size=(260, 3)), numeric(3), 13)
+    numbers = cuts.joined(np.array(counts), least)
+    together = np.bincount(numbers, weights=counts)
+    assert together.min() >= least or len(together) == 1
+    _, firsts = np.unique(numbers, return_index=True)
+    assert (np.diff(firsts) > 0).all()  # numbered as they begin
+    kept = np.array(counts) >= least
+    if kept.all():
+        assert numbers.tolist() == list(range(13))
+
+
+def test_refusals():
+    good = np.arange(6.0).reshape(3, 2)
+    cuts = Cuts.learn(good, numeric(2), 2)
+    bad = good.copy()
+    bad[1, 1] = np.nan
+    for call in (lambda: cuts.assign(bad), lambda: Cuts.learn(bad, numeric(2), 2)):
+        with pytest.raises(DataError, match=r"column 'x1' has NaN \(a missing value\) in record 1"):
+            call()
+    with pytest.raises(DataError, match="one column of values for each of 2 attributes"):
+        cuts.assign(np.zeros((3, 1)))
+    with pytest.raises(DataError, match="no records to learn"):
+        Cuts.learn(np.empty((0, 2)), numeric(2), 2)
+    with pytest.raises(ParameterError, match="n_blocks must be a whole number of at least 1, not 0"):
+        Cuts.learn(good, numeric(2), 0)
+    with pytest.raises(ParameterError, match="least must be a whole number"):
+        Cuts.learn(good, numeric(2), 2, 1.5)
+    with pytest.raises(DataError, match="one count for each of 2 blocks"):
+        cuts.joined(np.array([1, 2, 3]), 5)
+    assert cuts.assign(np.empty((0, 2))).tolist() == []
