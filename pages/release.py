@@ -41,9 +41,10 @@ def body() -> None:
     else:
         st.subheader("2. The whole file")
         whole_file.show(workspace, identity, ready=ready)
-    st.subheader("3. Risk and utility")
+    of_sample = "" if whole is None else ", of the sample"
+    st.subheader(f"3. Risk and utility{of_sample}")
     assessed.show(workspace, release, identity)
-    st.subheader("4. Before and after")
+    st.subheader(f"4. Before and after{of_sample}")
     before_after.show(workspace, release, identity)
 
 

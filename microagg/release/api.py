@@ -227,8 +227,9 @@ def microaggregate(
     of_engine = {name: given.pop(name) for name in ("out", "client", "block_size")}
     if check_choice("engine", given.pop("engine"), ENGINES) == "memory":
         _refuse_out(of_engine)
-        given["frame"] = as_pandas(frame)
-        return _release(prepare(**given), frame)
+        table: Any = frame
+        given["frame"] = as_pandas(table)
+        return _release(prepare(**given), table)
     return _in_parts().release(given.pop("frame"), given, **of_engine)
 
 

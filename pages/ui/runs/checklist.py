@@ -65,11 +65,13 @@ def show(workspace: Workspace, release: Release, found: list[Finding], identity:
     else:
         also = f", {len(overridden)} red overridden" if overridden else ""
         also += f"; {count(len(warnings), 'amber line')} to read" if warnings else ""
-        # A file that does not keep k cannot be overridden, so this holds of the very bytes.
-        st.success(
-            f"{release.report.n_records:,} records protected: each combination of quasi-identifiers occurs at least "
-            f"{count(release.report.k, 'time')}, counted on the file to be downloaded{also}."
-        )
+        if workspace.table.whole is not None:
+            st.success(f"Nothing in the sample holds up the release of the whole file{also}.")
+        else:  # a file that does not keep k cannot be overridden, so this holds of the very bytes
+            st.success(
+                f"{release.report.n_records:,} records protected: each combination of quasi-identifiers occurs at least "
+                f"{count(release.report.k, 'time')}, counted on the file to be downloaded{also}."
+            )
     for finding in found:
         if finding.level != "ok":
             _line(workspace, finding, identity)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
-from microagg import ConstantColumnWarning, microaggregate
+from microagg.distributed.apart import release_apart
+from microagg.distributed.release import LargeRelease
 from pages.ui import state
 from pages.ui.data.table import Whole
 from pages.ui.data.workspace import Workspace
 from pages.ui.runs import jobs
 from pages.ui.runs import release as releases
 from pages.ui.runs.files import file_stem, recipe_button
-from pages.ui.text import count, escape_markdown
+from pages.ui.text import count, escape_markdown, sentence
 
 _ASKED, _NAME = "whole_asked", "w_whole_folder"
 
@@ -72,23 +71,30 @@ def _folder_name(workspace: Workspace, whole: Whole) -> str | None:
     return name
 
 
-def _release(workspace: Workspace, whole: Whole, at: Path, identity: Hashable) -> Any:
+def _release(workspace: Workspace, whole: Whole, at: Path, identity: Hashable) -> LargeRelease | None:
     given = releases.arguments(workspace)
 
-    def make() -> Any:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConstantColumnWarning)  # the report says it
-            return microaggregate(whole.path, engine="dask", out=at, **given)
+    release: LargeRelease | None = jobs.once(
+        "whole",
+        identity,
+        [given["method"]],
+        "Releasing the whole file",
+        lambda: release_apart(whole.path, out=at, **given),
+        whole.n_records,
+    )
+    return release
 
-    return jobs.once("whole", identity, [given["method"]], "Releasing the whole file", make, whole.n_records)
 
-
-def _made(release: Any, workspace: Workspace) -> None:
+def _made(release: LargeRelease, workspace: Workspace) -> None:
     report = release.report
     st.success(
         f"{count(report.n_records, 'record')} protected in {escape_markdown(str(release.path))}: each combination of "
         f"quasi-identifiers occurs at least {count(report.risk.realized_k, 'time')}, counted on the files that were written."
     )
+    for finding in release.findings:
+        # What is not counted of the whole file is in the checklist of the sample.
+        if finding.level != "ok" and finding.code != "unchecked":
+            st.warning(sentence(finding.text))
     one, two, three = st.columns(3)
     if report.loss is not None:
         one.metric("Information loss (IL)", f"{report.loss.information_loss:.4g} %", border=True)
