@@ -439,7 +439,7 @@ def test_what_needs_no_algorithm_loads_none(people, words):
 
 def test_flags_of_algorithms_are_known_when_they_are_needed(people):
     assert "--gamma" in call("run", "--help").stdout
-    assert "no such option: --gama" in refused("run", "people.csv", "--k", "5", "--gama", "1").lower()
+    assert "'--gamma'" in refused("run", "people.csv", "--k", "5", "--gama", "1")
     complete = {"_MICROAGG_COMPLETE": "bash_complete", "COMP_WORDS": "microagg run --gam", "COMP_CWORD": "2"}
     done = CliRunner().invoke(cli, [], prog_name="microagg", env=complete)
     assert done.output.split() == ["plain,--gamma"]
