@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
@@ -94,6 +95,16 @@ def test_every_room_has_its_floor():
 def test_every_unit_has_its_layer():
     units = {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in FILES}
     assert units == set(RANK)
+
+
+def test_what_is_no_python_is_installed_too():
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = declared["tool"]["setuptools"]["package-data"]
+    files = [p for p in PACKAGE.rglob("*.*") if p.is_file() and "__pycache__" not in p.parts]
+    for path in files:
+        package = ".".join(path.parent.relative_to(ROOT).parts)
+        known = path.suffix in (".py", ".md") or any(path.match(pattern) for pattern in patterns.get(package, ()))
+        assert known, f"{path.relative_to(ROOT)} would not be there once microagg is installed"
 
 
 def test_public_names_are_all_there():
