@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from microagg.distributed.packages import load
-from microagg.distributed.parts import Table, read
+from microagg.distributed.parts import Part, Table, frame_of, read
 
 # About how many classes one task of the count holds at a time.
 _CLASSES = 200_000
@@ -50,12 +50,17 @@ def count(client: Any, folder: Path, columns: Sequence[Any], strata: Sequence[An
     dd = load("dask.dataframe")
     names = [*columns, *strata]
     table = Table.of(folder)
-    frame = dd.read_parquet(str(folder), columns=names, index=False, split_row_groups=False)
+    meta = frame_of(table.schema.empty_table().select(names), folder.name)
+    frame = dd.from_map(_frame, list(table.parts), columns=names, meta=meta, enforce_metadata=False)
     pieces = max(1, -(-table.n // (max(k, 1) * _CLASSES)))
     sizes = frame.groupby(names, dropna=False, observed=True, sort=False).size(split_out=pieces)
     delayed = load("dask").delayed(_counted)
     found = [delayed(piece, list(strata), k) for piece in sizes.to_frame("n").reset_index().to_delayed()]
     return _together(client.gather(client.compute(found)), strata)
+
+
+def _frame(part: Part, columns: list[str]) -> pd.DataFrame:
+    return frame_of(read(part, columns), part.label)
 
 
 def count_here(path: Path, columns: Sequence[str], k: int) -> Count:
