@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,11 +60,16 @@ def count(client: Any, folder: Path, columns: Sequence[Any], strata: Sequence[An
     return _together(client.gather(client.compute(found)), strata)
 
 
+def columns_of_files(path: str | os.PathLike[str]) -> list[str]:
+    """Return the names of the columns of a Parquet file, or of all in a folder."""
+    return Table.of(path).names
+
+
 def _frame(part: Part, columns: list[str]) -> pd.DataFrame:
     return frame_of(read(part, columns), part.label)
 
 
-def count_here(path: Path, columns: Sequence[str], k: int) -> Count:
+def count_here(path: str | os.PathLike[str], columns: Sequence[str], k: int) -> Count:
     """Return the classes of a Parquet file, or of all in a folder, read one part after the other."""
     pa = load("pyarrow")
     table = Table.of(path)

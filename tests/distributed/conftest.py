@@ -23,6 +23,7 @@ def workers_here(number):
         threads_per_worker=1,
         processes=False,
         dashboard_address="127.0.0.1:0",
+        worker_dashboard_address="127.0.0.1:0",
         silence_logs=logging.CRITICAL,
     )
 
