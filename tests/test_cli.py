@@ -221,12 +221,13 @@ def test_every_argument_and_every_parameter_is_a_flag():
         for name, parameter in inspect.signature(microaggregate).parameters.items()
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY
     ]
-    assert {flag.name for flag in release_flags()} == set(arguments) - {"labels", "method_params"}
+    assert {flag.name for flag in release_flags()} == set(arguments) - {"labels", "method_params", "out", "client"}
     known = {flag.name.removeprefix("param_") for flag in of_algorithms()}
     assert known == {param.name for cls in ALGORITHMS.values() for param in cls.params}
     reading = set(inspect.signature(read_file).parameters) - {"source", "name"}
     for name in [*arguments, *known, *(f"read_{name}" for name in reading)]:
-        assert re.search(rf"--{name.replace('_', '-')}\b", help_text) or name in ("labels", "method_params"), name
+        flag = re.search(rf"--{name.replace('_', '-')}\b", help_text)
+        assert flag or name in ("labels", "method_params", "client"), name
 
 
 @pytest.mark.parametrize("command", list(cli.list_commands(None)))

@@ -47,7 +47,7 @@ _VALUES = {
 ROLES = (*_SEVERAL, *_ONE, *_KINDS, "missing")
 
 #: Those that a shell cannot give.
-_NOT_FLAGS = ("labels", "method_params")
+_NOT_FLAGS = ("labels", "method_params", "out", "client")
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from microagg.cli.data import Data, columns_in, data_flags, read_data, release_flags
+from microagg.cli.engines import engine_flags, take_engine
 from microagg.cli.files import check_targets, write_files
 from microagg.cli.flags import Command, Flag, given_params, read_params, with_flags
 from microagg.cli.group import FAILS
@@ -41,7 +42,7 @@ def target_flags() -> list[Flag]:
     return flags
 
 
-@with_flags(data_flags(), release_flags(), target_flags(), algorithms=True)
+@with_flags(data_flags(), release_flags(), engine_flags(), target_flags(), algorithms=True)
 @click.command(cls=Command)
 def run(**given: Any) -> None:
     """Make a k-anonymous release of FILE, or of a data set.
@@ -57,14 +58,21 @@ def run(**given: Any) -> None:
       microagg run people.csv --k 5 --qi age,income --confidential illness --drop name --out people_k5.csv
       microagg run people.xlsx --k 5 --method v-mdav --gamma 0.3 --qi age,income --out a.parquet --report a.html
       microagg run --data census --k 5 --rounding file
+      microagg run register.parquet --engine dask --k 5 --qi age,income --memory-limit 2GiB --out register_k5
     """
+    if given["engine"] == "dask":
+        from microagg.cli import large  # which needs this file, and loads what others do without
+
+        large.run(given)
+        return
+    take_engine(given, in_parts=False)
     targets = take_targets(given)
     data = read_data(given)
     chosen = release_arguments(data, given)
     deliver(make(lambda: microaggregate(data.frame, **chosen)), data, targets)
 
 
-@with_flags(data_flags(), target_flags())
+@with_flags(data_flags(), engine_flags(), target_flags())
 @click.command(cls=Command)
 @click.argument("recipe_file", metavar="RECIPE")
 def replay(recipe_file: str, **given: Any) -> None:
@@ -74,8 +82,14 @@ def replay(recipe_file: str, **given: Any) -> None:
     Example:
       microagg replay people_recipe.json people.csv --out people_k5.csv
     """
-    targets = take_targets(given, recipe_file)
     recipe = read_recipe(recipe_file)
+    if recipe.get("engine") == "dask":
+        from microagg.cli import large
+
+        large.replay(given, recipe)
+        return
+    take_engine(given, in_parts=False)
+    targets = take_targets(given, recipe_file)
     data = read_data(given)
     deliver(make(lambda: replayed(data.frame, recipe)), data, targets)
 
@@ -118,7 +132,7 @@ def read_recipe(path: str) -> dict[str, Any]:
 
 def take_targets(given: dict[str, Any], *sources: str) -> dict[str, Any]:
     """Take what is to be written out of what a command got, checked before any work is done."""
-    targets = {name: given.pop(name) for name in (*_TARGETS, "accept", "reason", "force", "as_json")}
+    targets = take(given)
     files = [targets[name] for name in _TARGETS]
     check_targets(files, (given.get("file"), *sources), force=targets["force"])
     if targets["out"] is None and any(files):
@@ -126,6 +140,11 @@ def take_targets(given: dict[str, Any], *sources: str) -> dict[str, Any]:
     if targets["out"] is not None:
         written_ending(targets["out"])
     return targets
+
+
+def take(given: dict[str, Any]) -> dict[str, Any]:
+    """Take what is to be written out of what a command got."""
+    return {name: given.pop(name) for name in (*_TARGETS, "accept", "reason", "force", "as_json")}
 
 
 def deliver(release: Release, data: Data, targets: Mapping[str, Any]) -> None:
@@ -171,16 +190,16 @@ def _beside(release: Release, data: Data, targets: Mapping[str, Any], protected:
     """Return the files beside the protected one."""
     files = {}
     if targets["recipe"] is not None:
-        files[targets["recipe"]] = recipe_text(release).encode()
+        files[targets["recipe"]] = recipe_text(release.recipe).encode()
     if targets["report"] is not None:
         with working("Writing the report"):
             files[targets["report"]] = _report(release, data, PurePath(targets["out"]).name, protected)
     return files
 
 
-def recipe_text(release: Release) -> str:
+def recipe_text(recipe: Mapping[str, Any]) -> str:
     """Return the recipe of a release as JSON."""
-    return json.dumps(release.recipe, indent=2, ensure_ascii=False)
+    return json.dumps(recipe, indent=2, ensure_ascii=False)
 
 
 def _report(release: Release, data: Data, name: str, protected: bytes) -> bytes:

@@ -52,7 +52,7 @@ def bound(k: int, seconds: float, as_json: bool, **given: Any) -> None:
         click.echo(f"No partition into groups of at least {k:,} loses less than {found.information_loss:.4g} %{ends}.")
 
 
-@with_flags(data_flags(), release_flags(["method", "polish", "random_state"]), target_flags())
+@with_flags(data_flags(), release_flags(["method", "polish", "random_state", "engine", "block_size"]), target_flags())
 @click.command(cls=Command)
 @_SECONDS
 @click.option("--random-state", type=int, default=0, show_default=True, help="The seed of the search.")

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path, PurePath
 
 import click
+import pandas as pd
 
 from microagg import classes
+from microagg.classes import Below
 from microagg.cli.columns import columns_of
 from microagg.cli.flags import Command
 from microagg.cli.group import FAILS
@@ -32,18 +34,16 @@ _HEADER = 1_000_000
 def verify(file: str, columns: Sequence[str], k: int, delimiter: str | None, as_json: bool) -> None:
     """Count whether each combination of the quasi-identifiers of FILE is that of at least k records.
 
-    FILE may be anybody's. Cells of a CSV file are compared letter by letter, and an empty one counts as a value. Name
-    the strata among the quasi-identifiers. The exit code is 0 if k holds, 1 if it does not, and 2 if the input is bad.
+    FILE may be anybody's, or a folder of Parquet files, which are read one after the other. Cells of a CSV file are
+    compared letter by letter, and an empty one counts as a value. Name the strata among the quasi-identifiers. The exit
+    code is 0 if k holds, 1 if it does not, and 2 if the input is bad.
 
     \b
     Example:
       microagg verify people_k5.csv --qi age,income --k 5
     """
-    data, name = _bytes(file), PurePath(file).name
-    delimiter = _delimiter(data) if delimiter is None else delimiter
-    table = as_written(data, name, delimiter)
-    names = columns_of(columns, table)
-    n, count = len(table), classes.below(classes.numbered(table, names), check_k(k))
+    name, k = PurePath(file).name, check_k(k)
+    names, n, count = _count_folder(file, columns, k) if Path(file).is_dir() else _count(file, columns, k, delimiter)
     holds = count.smallest >= k
     if as_json:
         found = {"file": file, "quasi_identifiers": names, "k": k, "holds": holds, "n_records": n}
@@ -52,6 +52,23 @@ def verify(file: str, columns: Sequence[str], k: int, delimiter: str | None, as_
         click.echo(_sentence(name, k, n, count.smallest, count.records, count.unique))
     if not holds:
         click.get_current_context().exit(FAILS)
+
+
+def _count(file: str, columns: Sequence[str], k: int, delimiter: str | None) -> tuple[list[str], int, Below]:
+    """Return the columns of a file, the number of its records, and how many are in small classes."""
+    data = _bytes(file)
+    table = as_written(data, PurePath(file).name, _delimiter(data) if delimiter is None else delimiter)
+    names = columns_of(columns, table)
+    return names, len(table), classes.below(classes.numbered(table, names), k)
+
+
+def _count_folder(folder: str, columns: Sequence[str], k: int) -> tuple[list[str], int, Below]:
+    """Return the same of the Parquet files in a folder."""
+    from microagg.distributed import columns_of_files, count_here  # which loads what others do without
+
+    names = columns_of(columns, pd.DataFrame(columns=columns_of_files(folder)))
+    found = count_here(folder, names, k)
+    return names, found.records, Below(found.smallest, found.below, found.alone)
 
 
 def _sentence(name: str, k: int, n: int, smallest: int, few: int, unique: int) -> str:

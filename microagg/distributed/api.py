@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -24,8 +25,9 @@ from microagg.distributed.summary import Sums
 from microagg.distributed.working import RELEASED, Working, check_room, room_on
 from microagg.errors import DataError, ParameterError
 from microagg.progress import checkpoint
-from microagg.release import Finding
+from microagg.release import Finding, microaggregate
 from microagg.release import recipe as recipes
+from microagg.release.prepare import prepare
 from microagg.tables import digest_bytes
 from microagg.validation import is_whole
 
@@ -54,7 +56,7 @@ def release(
     ----------
     data : path or dask.dataframe.DataFrame
     given : mapping
-        The arguments of :func:`microagg.release.prepare.prepare`, all of them but the frame.
+        What was chosen, as arguments of :func:`microagg.microaggregate`.
     out : path
         The folder that is written; there must be nothing.
     block_size : int, optional
@@ -69,6 +71,7 @@ def release(
     ------
     MicroaggError
     """
+    given = _all(given)
     refuse(given)
     block_size = _check_block(DEFAULT_BLOCK if block_size is None else block_size, given["k"])
     target = _target(out)
@@ -93,6 +96,14 @@ def replay(data: Any, recipe: Mapping[str, Any], **options: Any) -> LargeRelease
     if not is_whole(recipe.get("block_size")):
         raise ParameterError("the recipe has no block_size: pass LargeRelease.recipe as it was written.")
     return release(data, recipes.choices(recipe), block_size=recipe["block_size"], recipe=recipe, **options)
+
+
+def _all(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of :func:`microagg.release.prepare.prepare`, as they usually are where none is given."""
+    params = dict(given.get("method_params") or {}) | dict(given.get("params") or {})
+    usual = {name: parameter.default for name, parameter in inspect.signature(microaggregate).parameters.items()}
+    names = list(inspect.signature(prepare).parameters)[1:]
+    return {name: params if name == "params" else given.get(name, usual.get(name)) for name in names}
 
 
 def _check_block(block_size: Any, k: Any) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from microagg.distributed.packages import load
-from microagg.distributed.parts import Table, read
+from microagg.distributed.parts import Part, Table, frame_of, read
 
 # About how many classes one task of the count holds at a time.
 _CLASSES = 200_000
@@ -50,7 +51,8 @@ def count(client: Any, folder: Path, columns: Sequence[Any], strata: Sequence[An
     dd = load("dask.dataframe")
     names = [*columns, *strata]
     table = Table.of(folder)
-    frame = dd.read_parquet(str(folder), columns=names, index=False, split_row_groups=False)
+    meta = frame_of(table.schema.empty_table().select(names), folder.name)
+    frame = dd.from_map(_frame, list(table.parts), columns=names, meta=meta, enforce_metadata=False)
     pieces = max(1, -(-table.n // (max(k, 1) * _CLASSES)))
     sizes = frame.groupby(names, dropna=False, observed=True, sort=False).size(split_out=pieces)
     delayed = load("dask").delayed(_counted)
@@ -58,7 +60,16 @@ def count(client: Any, folder: Path, columns: Sequence[Any], strata: Sequence[An
     return _together(client.gather(client.compute(found)), strata)
 
 
-def count_here(path: Path, columns: Sequence[str], k: int) -> Count:
+def columns_of_files(path: str | os.PathLike[str]) -> list[str]:
+    """Return the names of the columns of a Parquet file, or of all in a folder."""
+    return Table.of(path).names
+
+
+def _frame(part: Part, columns: list[str]) -> pd.DataFrame:
+    return frame_of(read(part, columns), part.label)
+
+
+def count_here(path: str | os.PathLike[str], columns: Sequence[str], k: int) -> Count:
     """Return the classes of a Parquet file, or of all in a folder, read one part after the other."""
     pa = load("pyarrow")
     table = Table.of(path)

@@ -1,0 +1,186 @@
+"""What goes wrong in the middle: a worker that is killed, a full disk, a job that is cancelled or begun otherwise."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import signal
+import stat
+import time
+
+import numpy as np
+import psutil
+import pytest
+
+from microagg.distributed import release as release_in_parts
+from microagg.errors import DataError, ParameterError
+from microagg.progress import Cancelled, watched
+from tests.distributed.conftest import parquet
+from tests.distributed.test_release import ROLES, bytes_of, release
+
+pytestmark = pytest.mark.usefixtures("small_parts")
+
+_STAGE = r"(.+): \w+ (\d+) of \d+$"
+CHOICES = {"k": 5, "method": "mdav", "block_size": 1_000, **ROLES}
+
+
+@pytest.fixture(scope="module")
+def expected(numbers_file, client, tmp_path_factory):
+    """The files of a release during which nothing goes wrong."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("microagg.distributed.parts.RECORDS", 1)
+        out = tmp_path_factory.mktemp("expected") / "out"
+        release(numbers_file, client, out, **CHOICES)
+    return bytes_of(out)
+
+
+def stopping_at(text, error=Cancelled):
+    """Return a watcher that ends the job when it is said to be there, and what was said until then."""
+    heard = []
+
+    def hear(message, share):
+        heard.append(message)
+        if message.startswith(text):
+            raise error
+        return True
+
+    return hear, heard
+
+
+def listening(heard):
+    def hear(message, share):
+        heard.append((message, share))
+        return True
+
+    return hear
+
+
+def test_a_worker_that_is_killed_changes_no_byte(numbers_file, expected, tmp_path):
+    """Of workers that are started for the job, which listen on this machine only, and end with it."""
+    listening, others = {}, _listening()
+
+    def hear(message, share):
+        if message.startswith("grouping: task 3 ") and not listening:
+            listening.update({pid: ips - others.get(pid, set()) for pid, ips in _listening().items()})
+            os.kill(max(pid for pid in listening if pid != os.getpid()), signal.SIGKILL)
+        return True
+
+    with watched(hear):
+        release_in_parts(numbers_file, CHOICES, out=tmp_path / "out", block_size=1_000, workers=2)
+    assert bytes_of(tmp_path / "out") == expected
+    assert len(listening) == 3
+    assert {address[0] for addresses in listening.values() for address in addresses} == {"127.0.0.1"}
+    deadline = time.monotonic() + 20
+    while any(psutil.pid_exists(pid) for pid in listening if pid != os.getpid()):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def _listening():
+    """Return the addresses at which this process and those that it started listen."""
+    found = {}
+    for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
+        own = {tuple(each.laddr) for each in process.net_connections() if each.status == psutil.CONN_LISTEN}
+        if own:
+            found[process.pid] = own
+    return found
+
+
+@pytest.mark.parametrize("error", [Cancelled, KeyboardInterrupt])
+def test_a_job_that_is_cancelled_goes_on_where_it_ended(numbers_file, client, expected, tmp_path, error):
+    hear, _ = stopping_at("grouping: task 4 ", error)
+    with watched(hear), pytest.raises(error):
+        release(numbers_file, client, tmp_path / "out", **CHOICES)
+    working = tmp_path / "out.working"
+    assert not (tmp_path / "out").exists()
+    assert stat.S_IMODE(working.stat().st_mode) == 0o700
+    assert [path.name for path in tmp_path.iterdir()] == ["out.working"]
+    heard = []
+    with watched(listening(heard)):
+        release(numbers_file, client, tmp_path / "out", **CHOICES)
+    # What a stage has done when it is begun.
+    begins = {found[1]: int(found[2]) for message, _ in reversed(heard) if (found := re.match(_STAGE, message))}
+    assert (begins["reading"], begins["finding blocks"], begins["sorting"], begins["writing"]) == (7, 7, 7, 0)
+    assert begins["grouping"] >= 4
+    assert [share for _, share in heard] == sorted(share for _, share in heard)
+    assert bytes_of(tmp_path / "out") == expected
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_another_job_begins_cleanly(numbers, numbers_file, client, tmp_path):
+    for change in ("choice", "file"):
+        file = parquet(numbers, tmp_path / f"{change}.parquet", 3_000)
+        hear, _ = stopping_at("grouping: task 4 ")
+        with watched(hear), pytest.raises(Cancelled):
+            release(file, client, tmp_path / change, **CHOICES)
+        choices = CHOICES | ({"k": 6} if change == "choice" else {})
+        if change == "file":
+            parquet(numbers.iloc[::-1], file, 3_000)
+        heard = []
+        with watched(listening(heard)):
+            release(file, client, tmp_path / change, **choices)
+        assert heard[0][0] == "reading: part 0 of 7"
+        fresh = parquet(numbers.iloc[:: -1 if change == "file" else 1], tmp_path / "fresh.parquet", 3_000)
+        release(fresh, client, tmp_path / f"fresh {change}", **choices)
+        assert bytes_of(tmp_path / change) == bytes_of(tmp_path / f"fresh {change}")
+
+
+def test_a_full_disk_is_said_in_one_sentence_and_gone_on_from(numbers_file, client, expected, tmp_path, monkeypatch):
+    save, left = np.save, [12]
+
+    def until_full(*args, **more):
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return save(*args, **more)
+
+    monkeypatch.setattr("microagg.distributed.working.np.save", until_full)
+    says = (
+        rf"the disk of '{tmp_path}/out.working' is full \(about [\d.]+ MB are needed there\): make room and begin again"
+    )
+    with pytest.raises(DataError, match=says):
+        release(numbers_file, client, tmp_path / "out", **CHOICES)
+    assert not (tmp_path / "out").exists()
+    assert not list((tmp_path / "out.working" / "unfinished").iterdir())
+    monkeypatch.setattr("microagg.distributed.working.np.save", save)
+    release(numbers_file, client, tmp_path / "out", **CHOICES)
+    assert bytes_of(tmp_path / "out") == expected
+
+
+def test_too_small_a_disk_or_memory_is_said_before_the_work(numbers_file, client, tmp_path, monkeypatch):
+    def too_small(message, **choices):
+        with pytest.raises(DataError, match=message):
+            release(numbers_file, client, tmp_path / "out", **(CHOICES | choices))
+
+    monkeypatch.setattr("microagg.distributed.choices._PART", 10**9)
+    too_small(r"a task takes up to [\d,.]+ GB of memory, and the worker .* row_group_size=100_000")
+    monkeypatch.undo()
+    usage = type("usage", (), {"free": 1_000})
+    monkeypatch.setattr("microagg.distributed.working.shutil.disk_usage", lambda _: usage)
+    too_small(r"are needed on the disk of '.*' while the job is at work, and 0.0 MB are free")
+
+
+def test_a_folder_that_is_not_ours_is_left_alone(numbers_file, client, tmp_path):
+    strange = tmp_path / "out.working"
+    strange.mkdir()
+    (strange / "thesis.txt").write_text("years of work")
+    with pytest.raises(ParameterError, match="is no working folder of microagg: move it away"):
+        release(numbers_file, client, tmp_path / "out", **CHOICES)
+    assert (strange / "thesis.txt").read_text() == "years of work"
+
+
+def test_two_jobs_do_not_share_a_folder(numbers_file, client, tmp_path):
+    caught = []
+
+    def hear(message, share):
+        if not caught:
+            with pytest.raises(ParameterError, match="another job is at work on") as error:
+                release(numbers_file, client, tmp_path / "out", **CHOICES)
+            caught.append(error)
+        return True
+
+    with watched(hear):
+        release(numbers_file, client, tmp_path / "out", **CHOICES)
+    assert caught
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]

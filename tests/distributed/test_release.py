@@ -1,0 +1,272 @@
+"""Releases in parts hold what those in memory hold, whatever the parts, the blocks and the number of workers."""
+
+from __future__ import annotations
+
+import json
+from functools import reduce
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from distributed import Client
+
+import microagg
+from microagg.blocks import Cuts, Moments, block_seed
+from microagg.errors import DataError, ParameterError
+from microagg.partition import group_means
+from microagg.records import Attribute
+from microagg.scaling import standardize
+from microagg.tables import read_file
+from tests.distributed.conftest import parquet, workers_here
+
+pytestmark = pytest.mark.usefixtures("small_parts")
+
+NUMBERS = ["age", "height", "income", "debt"]
+ROLES = {"quasi_identifiers": NUMBERS, "identifiers": "name", "confidential": "illness"}
+
+
+def release(file, client, out, **choices):
+    return microagg.microaggregate(file, engine="dask", client=client, out=out, **choices)
+
+
+def bytes_of(folder):
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def whole(folder):
+    """Return the table of a folder, as each of its files is read by the package."""
+    return pd.concat([read_file(path).frame for path in sorted(folder.iterdir())], ignore_index=True)
+
+
+def exported(made, tmp_path):
+    """Return what a release in memory is, written and read again."""
+    data, _ = made.export("memory.parquet")
+    path = tmp_path / "memory.parquet"
+    path.write_bytes(data)
+    return read_file(path).frame
+
+
+def test_one_block_is_what_memory_makes(numbers, numbers_file, client, tmp_path):
+    made = release(numbers_file, client, tmp_path / "out", k=5, method="mdav", block_size=len(numbers), **ROLES)
+    expected = microagg.microaggregate(numbers, k=5, method="mdav", **ROLES)
+    pd.testing.assert_frame_equal(whole(tmp_path / "out"), exported(expected, tmp_path))
+    own, other = made.report, expected.report
+    assert own.risk == other.risk
+    assert own.loss.information_loss == pytest.approx(other.loss.information_loss, rel=1e-12)
+    assert own.loss.sst == pytest.approx(other.loss.sst, rel=1e-12)
+    assert own.loss.attributes == pytest.approx(other.loss.attributes, rel=1e-12)
+    for one, another in zip(own.utility.attributes, other.utility.attributes, strict=True):
+        assert list(vars(one).values())[1:] == pytest.approx(list(vars(another).values())[1:], rel=1e-9, abs=1e-12)
+    assert own.utility.correlation_change == pytest.approx(other.utility.correlation_change, rel=1e-9)
+    assert own.utility.correlation_pair == other.utility.correlation_pair
+    assert (own.n_records, own.n_dropped, own.undeclared_columns) == (len(numbers), 0, ())
+    assert not (tmp_path / "out.working").exists()
+
+
+@pytest.mark.parametrize("method", ["mdav-star", "tfrp-2", "rimhm"])
+def test_each_block_is_partitioned_by_itself(numbers, numbers_file, client, tmp_path, method):
+    seed = {"random_state": 7, "rounds": 2} if method == "rimhm" else {}
+    made = release(numbers_file, client, tmp_path / "out", k=4, method=method, block_size=2_500, **ROLES, **seed)
+    X = numbers[NUMBERS].to_numpy()
+    moments = reduce(Moments.merge, (Moments.of(X[start : start + 3_000]) for start in range(0, len(X), 3_000)))
+    Z = moments.scaling("zscore").transform(X)
+    np.testing.assert_allclose(Z, standardize(X), atol=1e-13)
+    cuts = Cuts.learn(Z, [Attribute(name) for name in NUMBERS], 8)
+    blocks = cuts.assign(Z)
+    assert cuts.n_blocks == 8
+    expected = np.empty_like(Z)
+    for block in range(8):
+        rows = np.flatnonzero(blocks == block)
+        own = seed | {"random_state": block_seed(7, block)} if seed else {}
+        labels = microagg.make(method, k=4, **own).fit_predict(Z[rows])
+        expected[rows] = group_means(numbers.iloc[rows][NUMBERS], labels)[labels]
+    np.testing.assert_array_equal(whole(tmp_path / "out")[NUMBERS], expected)
+    lost = np.square(Z - (expected - X.mean(axis=0)) / X.std(axis=0)).sum()
+    assert made.report.loss.sse == pytest.approx(lost, rel=1e-9)
+
+
+@pytest.mark.parametrize("number", [1, 4])
+def test_the_number_of_workers_changes_no_byte(numbers_file, client, tmp_path, number):
+    choices = {"k": 5, "method": "mdav", "block_size": 2_000, **ROLES}
+    two = release(numbers_file, client, tmp_path / "two", **choices)
+    with workers_here(number) as cluster, Client(cluster, set_as_default=False) as others:
+        other = release(numbers_file, others, tmp_path / "other", **choices)
+    assert bytes_of(tmp_path / "two") == bytes_of(tmp_path / "other")
+    assert len(bytes_of(tmp_path / "two")) == 7
+    # The name of the release is in what is said of its files.
+    assert two.report.findings[1:] == other.report.findings[1:]
+    assert (two.report.loss, two.report.risk, two.report.utility) == (
+        other.report.loss,
+        other.report.risk,
+        other.report.utility,
+    )
+    assert two.recipe == other.recipe
+
+
+KINDS = {
+    "quasi_identifiers": ["age", "income", "job", "school", "born"],
+    "ordinal": {"school": ["none", "some", "all"]},
+    "confidential": "illness",
+    "others": "weight",
+}
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        KINDS | {"by": "region", "method": "mdav-generic-mixed"},
+        KINDS | {"by": "region", "method": "mondrian", "statistic": "generalize"},
+        KINDS
+        | {"others": "region", "method": "mondrian", "missing": "drop", "rounding": "file"}
+        | {"quasi_identifiers": ["age", "income", "job", "school", "weight"]},
+        {"quasi_identifiers": ["age", "born"], "dates": {"born": "year"}, "by": ["region", "school"]}
+        | {"others": ["income", "job", "illness", "weight"], "rounding": "file", "polish": True},
+        {"quasi_identifiers": ["age", "income"], "statistic": "median", "scale": "minmax", "rounding": "file"}
+        | {"others": ["region", "job", "school", "born", "illness", "weight"], "by": None},
+        {"quasi_identifiers": ["age", "income", "born"], "statistic": "generalize", "by": "region"}
+        | {"others": ["job", "school", "illness", "weight"], "scale": "none"},
+    ],
+    ids=["mixed", "generalize", "drop", "dates", "median", "ranges"],
+)
+def test_every_choice_is_what_memory_makes_of_each_stratum(people, people_file, client, tmp_path, choices):
+    made = release(people_file, client, tmp_path / "out", k=5, block_size=len(people), **choices)
+    expected = microagg.microaggregate(people, k=5, **choices)
+    pd.testing.assert_frame_equal(whole(tmp_path / "out"), exported(expected, tmp_path))
+    own, other = made.report, expected.report
+    assert own.risk == other.risk
+    assert (own.n_dropped, own.rounding, own.polished) == (other.n_dropped, other.rounding, other.polished)
+    for part in ("loss", "generalization"):
+        one, another = getattr(own, part), getattr(other, part)
+        assert (one is None) == (another is None)
+        if one is not None:
+            # The floor and the shares of classes are not known of files in parts.
+            known = [name for name, value in vars(one).items() if value is not None]
+            assert len(known) >= len(vars(another)) - 1
+            for name in known:
+                assert getattr(one, name) == pytest.approx(getattr(another, name), rel=1e-9, abs=1e-12), name
+
+
+def test_a_frame_of_dask_and_files_in_a_folder_are_the_same_table(numbers, client, tmp_path):
+    dd = pytest.importorskip("dask.dataframe")
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for i, rows in enumerate(np.array_split(np.arange(len(numbers)), 4)):
+        parquet(numbers.iloc[rows], folder / f"part-{i}.parquet", 10_000)
+    choices = {"k": 5, "method": "mdav", "block_size": 5_000, **ROLES}
+    release(folder, client, tmp_path / "one", **choices)
+    release(dd.from_pandas(numbers, npartitions=4), client, tmp_path / "other", **choices)
+    pd.testing.assert_frame_equal(whole(tmp_path / "one"), whole(tmp_path / "other"))
+    assert release(folder, client, tmp_path / "three", **choices).frame.columns.tolist() == [*NUMBERS, "illness"]
+
+
+def test_what_is_released_is_k_anonymous_within_blocks_of_categories(people, people_file, client, tmp_path):
+    made = release(people_file, client, tmp_path / "out", k=3, method="mondrian", block_size=700, **KINDS, by="region")
+    found = whole(tmp_path / "out")
+    sizes = found.groupby([*KINDS["quasi_identifiers"], "region"], observed=True).size()
+    assert sizes.min() == made.report.risk.realized_k >= 3
+    assert made.report.risk.n_classes == len(sizes)
+    for stratum in made.report.risk.strata:
+        own = sizes.xs(stratum.values[0], level="region")
+        assert (stratum.n_records, stratum.realized_k) == (own.sum(), own.min())
+    pd.testing.assert_series_equal(found["illness"], people["illness"])
+    assert set(found["job"]) <= set(people["job"])
+
+
+def test_a_recipe_makes_the_same_files_again(people, people_file, client, tmp_path):
+    choices = KINDS | {"by": "region", "method": "mondrian", "k": 4, "block_size": 900}
+    made = release(people_file, client, tmp_path / "one", **choices)
+    recipe = json.loads(json.dumps(made.recipe))
+    again = microagg.replay(people_file, recipe, out=tmp_path / "two", client=client)
+    assert bytes_of(tmp_path / "one") == bytes_of(tmp_path / "two")
+    assert again.recipe == made.recipe
+    changed = parquet(people.assign(age=people["age"] + 1), tmp_path / "changed.parquet", 1_000)
+    with pytest.raises(DataError, match="SHA-256 is another"):
+        microagg.replay(changed, recipe, out=tmp_path / "three", client=client)
+    assert not (tmp_path / "three").exists()
+    with pytest.raises(ParameterError, match="out must be the path"):
+        microagg.replay(people_file, recipe, client=client)
+
+
+def test_findings_say_what_was_not_counted(numbers_file, client, tmp_path):
+    choices = {"k": 5, "quasi_identifiers": NUMBERS, "identifiers": "name", "block_size": 5_000, "method": "mdav"}
+    made = release(numbers_file, client, tmp_path / "out", **choices)
+    levels = {finding.code: (finding.level, finding.columns) for finding in made.findings}
+    assert levels["undecided"] == ("stop", ("illness",))
+    assert levels["unchecked"] == ("warn", ("illness",))
+    assert levels["identifiers"] == ("ok", ("name",))
+    assert levels["bytes"] == ("ok", ())
+    accepted = made.accept("undecided", reason="it is known")
+    assert accepted.report.accepted == (made.findings[2],)
+    assert "illness" in pq.read_schema(tmp_path / "out" / "part-00000.parquet").names
+    assert "name" not in pq.read_schema(tmp_path / "out" / "part-00000.parquet").names
+    made.to_json(tmp_path / "report.json")
+    assert json.loads((tmp_path / "report.json").read_text())["recipe"]["engine"] == "dask"
+
+
+def test_an_error_names_the_record_of_the_whole_file(people, client, tmp_path):
+    broken = people.assign(age=people["age"].astype(float))
+    broken.loc[4_321, "age"] = np.nan
+    broken.loc[5_999, "age"] = np.nan
+    file = parquet(broken, tmp_path / "broken.parquet", 1_000)
+    with pytest.raises(DataError, match=r"in row group 4 of 'broken.parquet': column 'age' has NaN .* in record 4321 "):
+        release(file, client, tmp_path / "out", k=3, quasi_identifiers="age")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ({"labels": [1, 2]}, "labels cannot be had with engine='dask': leave it out"),
+        ({"shuffle": 1}, "shuffle cannot be had"),
+        ({"weights": "weight"}, "weights cannot be had"),
+        ({"classes": "illness"}, "classes cannot be had"),
+        ({"missing": "impute"}, "missing='impute' cannot be had"),
+        ({"missing": {"age": "category"}}, "missing='category' cannot be had"),
+        ({"block_size": 5}, "block_size must be a whole number of at least twice k"),
+        ({"block_size": 2.5}, "block_size must be a whole number"),
+        ({"quasi_identifiers": "agee"}, "there is no column 'agee'"),
+        ({"method": "mdaf"}, "there is no algorithm 'mdaf'"),
+        ({"client": 7}, "client must be a client of Dask"),
+        ({"out": None}, "out must be the path of a folder"),
+        ({"out": "nowhere/at/all"}, "there is no folder"),
+        ({"k": 7_000, "block_size": 20_000}, "fewer than k=7000"),
+        ({"by": "weight"}, "belongs to no stratum"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_sentence(people_file, client, tmp_path, choices, message):
+    given = {"k": 3, "quasi_identifiers": ["age"], "out": tmp_path / "out", "client": client} | choices
+    with pytest.raises((DataError, ParameterError), match=message) as caught:
+        microagg.microaggregate(people_file, engine="dask", **given)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_no_table_in_parts_is_refused(people, people_file, client, tmp_path):
+    def refused(data, message, **more):
+        with pytest.raises((DataError, ParameterError), match=message):
+            release(data, client, tmp_path / "out", k=3, **({"quasi_identifiers": "age"} | more))
+
+    refused(people, "takes the path of Parquet files or a frame of Dask, not DataFrame")
+    refused(tmp_path / "nothing.parquet", "there is no file")
+    (tmp_path / "a.csv").write_text("age\n1\n")
+    refused(tmp_path / "a.csv", "no Parquet file, which can be read in parts")
+    (tmp_path / "b.parquet").write_text("age")
+    refused(tmp_path / "b.parquet", "cannot be read as Parquet")
+    (tmp_path / "empty").mkdir()
+    refused(tmp_path / "empty", "has no Parquet files")
+    folder = tmp_path / "two"
+    folder.mkdir()
+    parquet(people, folder / "a.parquet", 9_999)
+    parquet(people.assign(age=people["age"].astype(float)), folder / "b.parquet", 9_999)
+    refused(folder, "column 'age' is of the type double in 'b.parquet', but int64 in 'a.parquet'")
+    (tmp_path / "out").mkdir()
+    refused(people_file, "out' is there already")
+
+
+@pytest.mark.parametrize("name", ["out", "client", "block_size"])
+def test_what_is_for_parts_only_is_refused_in_memory(people, name):
+    with pytest.raises(ParameterError, match=f"{name} is for engine='dask'"):
+        microagg.microaggregate(people, k=3, quasi_identifiers="age", **{name: 5})
+    with pytest.raises(ParameterError, match="engine must be"):
+        microagg.microaggregate(people, k=3, quasi_identifiers="age", engine="spark")
