@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import importlib
+import itertools
 import json
 import os
 import queue
@@ -239,8 +240,6 @@ class Ahead:
 
 def _serve() -> None:
     """Do the tasks that standard input names and print each that is done; end when standard input does."""
-    with suppress(AttributeError, OSError):
-        os.nice(5)
     todo: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def listen() -> None:
@@ -250,7 +249,10 @@ def _serve() -> None:
 
     threading.Thread(target=listen, daemon=True).start()
     done = _on_disk()
-    while True:
+    for number in itertools.count():
+        if number == 1:  # for the first task somebody may be waiting already
+            with suppress(AttributeError, OSError):
+                os.nice(5)
         task = todo.get()
         compile_task(task)
         done.add(task)
