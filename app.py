@@ -1,7 +1,10 @@
 """The dashboard's router: ``streamlit run app.py``. Pages live in pages/, what they share in pages/ui/."""
 
-from pages.ui import chosen, shell, state
 from pages.ui.runs import ahead
+
+ahead.begin()
+
+from pages.ui import chosen, shell, state
 
 page = shell.navigation()
 shell.require_login()
@@ -10,7 +13,7 @@ shell.follow(page)
 # Another page's address begins empty: without the choices it would lead elsewhere if the server went away meanwhile.
 state.publish()
 with chosen.line(shell.heading(page)):
-    ahead.begin()
+    ahead.say()
 shell.in_tab(page, began=began)
 shell.run(page)
 state.publish()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import importlib
+import itertools
 import json
 import os
 import queue
@@ -18,17 +19,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
 
-import numpy as np
-
-from microagg import certificate, experiment
-from microagg.metrics import bounds, risk
-from microagg.problem import Problem
-from microagg.registry import ALGORITHMS
+# What is compiled is imported where it is needed: that takes seconds, in which the other process is at work already.
 
 #: Behind the key of an algorithm: its kernels for many records.
 MANY = " for many records"
@@ -36,8 +32,11 @@ MANY = " for many records"
 FLOOR, SEARCH, EXACT = "the neighbor search", "the search and the linear program", "the exact optimum"
 LINKAGE = "record linkage"
 
-# What the dashboard asks for first, in this order; the algorithms with other kernels for many records come last.
-_FIRST = ("mdav-star", "v-mdav", "mdav", FLOOR, "mdav-plus", LINKAGE, "k-member", "local-search", "cbfs", SEARCH)
+#: What the dashboard asks for first, in this order: the method that is compiled soonest, the others that are compared
+#: unless others are chosen, and what is shown beside their curves.
+FIRST = ("mdav", "mdav-plus", "v-mdav", "mdav-star", LINKAGE, FLOOR, "k-member", "local-search", "cbfs", SEARCH)
+
+# The algorithms with other kernels for many records, which come last.
 _BY_TREE = ("mdav", "mdav-plus", "v-mdav", "mdav-star", "cbfs")
 
 _PACKAGE = Path(__file__).parent
@@ -45,33 +44,67 @@ _PACKAGE = Path(__file__).parent
 
 def tasks() -> list[str]:
     """Return all tasks, in the order in which the dashboard needs them."""
-    return list(dict.fromkeys([*_FIRST, *ALGORITHMS, EXACT, *(key + MANY for key in _BY_TREE)]))
+    from microagg.registry import ALGORITHMS
+
+    return list(dict.fromkeys([*FIRST, *ALGORITHMS, EXACT, *(key + MANY for key in _BY_TREE)]))
 
 
 def tasks_of(keys: Iterable[str], n: int = 0) -> list[str]:
     """Return the tasks that the algorithms ``keys`` need for ``n`` records and this process has not done yet."""
+    from microagg import experiment
+
     behind = MANY if n >= experiment.MANY else ""
     return [key + behind for key in experiment.unprepared(keys, n)]
 
 
 def title(task: str) -> str:
     """Return what the screen calls a task."""
+    from microagg.registry import ALGORITHMS
+
     key = task.removesuffix(MANY)
     return f"{ALGORITHMS[key].info.title}{task.removeprefix(key)}" if key in ALGORITHMS else task
 
 
 def compile_task(task: str) -> None:
     """Compile what a task needs, or load it where an earlier process left it on disk."""
-    others: dict[str, Callable[[], object]] = {
-        FLOOR: lambda: certificate.floors(Problem.of(np.arange(12.0).reshape(6, 2)), [2]),
-        SEARCH: certificate.prepare,
-        LINKAGE: lambda: risk.record_linkage(np.eye(3), np.eye(3)),
-        EXACT: lambda: bounds.exact(np.random.default_rng(0).normal(size=(9, 2)), 3),
-    }
+    others = {FLOOR: _floor, SEARCH: _search, LINKAGE: _linkage, EXACT: _exact}
     if task in others:
         others[task]()
     else:
+        from microagg import experiment
+
         experiment.prepare([task.removesuffix(MANY)], n=experiment.MANY if task.endswith(MANY) else 0)
+
+
+def _floor() -> None:
+    import numpy as np
+
+    from microagg import certificate
+    from microagg.problem import Problem
+
+    certificate.floors(Problem.of(np.arange(12.0).reshape(6, 2)), [2])
+
+
+def _search() -> None:
+    from microagg import certificate
+
+    certificate.prepare()
+
+
+def _linkage() -> None:
+    import numpy as np
+
+    from microagg.metrics import risk
+
+    risk.record_linkage(np.eye(3), np.eye(3))
+
+
+def _exact() -> None:
+    import numpy as np
+
+    from microagg.metrics import bounds
+
+    bounds.exact(np.random.default_rng(0).normal(size=(9, 2)), 3)
 
 
 def _stamp() -> Path:
@@ -112,31 +145,21 @@ def _remember(done: Iterable[str]) -> None:
 class Ahead:
     """Tasks done by another process, whose compiled code this one then loads from disk; this one stays quick meanwhile.
 
+    The other process is told one task at a time, and ends when none is left.
+
     Parameters
     ----------
-    todo : iterable of str, optional
-        The tasks, in their order; default: all that are not on disk.
+    todo : iterable of str
+        The tasks, in their order. Those that are on disk are left out.
     """
 
-    def __init__(self, todo: Iterable[str] | None = None) -> None:
-        there = _on_disk()
-        self._left = [task for task in (tasks() if todo is None else todo) if task not in there]
+    def __init__(self, todo: Iterable[str]) -> None:
+        self._there = _on_disk()
+        self._left: list[str] = []
         self._changed = threading.Condition()
         self._process: subprocess.Popen[str] | None = None
-        if self._left:
-            path = os.pathsep.join([str(_PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "microagg.compiling", "--serve", *self._left],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-                env=os.environ | {"PYTHONPATH": path},
-            )
-            self._listener = threading.Thread(
-                target=self._listen, args=[self._process], name="compiled ahead", daemon=True
-            )
-            self._listener.start()
+        self._ended = False
+        self.add(todo)
 
     @property
     def left(self) -> list[str]:
@@ -144,65 +167,97 @@ class Ahead:
         with self._changed:
             return list(self._left)
 
-    def wait(self, task: str) -> None:
-        """Have a task done next, and wait until it is, or until nobody does it."""
+    def add(self, todo: Iterable[str]) -> None:
+        """Have further tasks done after all others; those that are done, or are to be done anyway, are left out."""
         with self._changed:
-            if task not in self._left or self._process is None:
+            if self._ended:
                 return
-            if task != self._left[0]:
-                self._left.remove(task)
-                self._left.insert(1, task)
-                with suppress(OSError, ValueError):  # it may have ended
-                    assert self._process.stdin is not None
-                    self._process.stdin.write(f"{task}\n")
-                    self._process.stdin.flush()
+            self._left += [task for task in todo if task not in self._there and task not in self._left]
+            if self._left and self._process is None:
+                self._process = self._begin()
+
+    def prefer(self, tasks: Iterable[str]) -> None:
+        """Have those of ``tasks`` that are not done yet done next, in this order."""
+        with self._changed:
+            asked = [task for task in dict.fromkeys(tasks) if task in self._left[1:]]
+            self._left[1:] = [*asked, *(task for task in self._left[1:] if task not in asked)]
+
+    def wait(self, task: str) -> None:
+        """Wait until a task is done, or until nobody does it."""
+        with self._changed:
             self._changed.wait_for(lambda: task not in self._left)
 
     def close(self) -> None:
-        """End the other process."""
-        if self._process is not None:
-            self._process.kill()
+        """End the other process, for good."""
+        with self._changed:
+            self._ended = True
+            process = self._process
+        if process is not None:
+            process.kill()
             self._listener.join()
 
+    def _begin(self) -> subprocess.Popen[str]:
+        """Start the other process, and a thread that listens to it."""
+        path = os.pathsep.join([str(_PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+        process = subprocess.Popen(
+            [sys.executable, "-m", "microagg.compiling", "--serve"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=os.environ | {"PYTHONPATH": path},
+        )
+        self._listener = threading.Thread(target=self._listen, args=[process], name="compiled ahead", daemon=True)
+        self._listener.start()
+        return process
+
     def _listen(self, process: subprocess.Popen[str]) -> None:
-        with suppress(OSError), process:  # what it was asked last may not have reached it any more
-            assert process.stdout is not None
-            for line in process.stdout:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with suppress(OSError), process:  # what it was told last may not have reached it any more
+            while task := self._next():
+                process.stdin.write(f"{task}\n")
+                process.stdin.flush()
+                if not any(line.strip() == task for line in process.stdout):
+                    break
                 with self._changed:
-                    if (task := line.strip()) in self._left:
-                        self._left.remove(task)
+                    self._left.remove(task)
+                    self._there.add(task)
                     self._changed.notify_all()
-        with self._changed:  # it has ended: what is left is compiled where it is needed
-            self._left.clear()
-            self._changed.notify_all()
+        with self._changed:
+            if self._process is process:  # it has ended by itself: what is left is compiled where it is needed
+                self._ended = True
+                self._left.clear()
+                self._changed.notify_all()
+
+    def _next(self) -> str:
+        """Return the task that comes next; if there is none, the other process is not needed any more."""
+        with self._changed:
+            if not self._left:
+                self._process = None
+            return self._left[0] if self._left else ""
 
 
-def _serve(todo: list[str]) -> None:
-    """Do tasks and print each that is done; those that standard input names go first; end when it does."""
-    with suppress(AttributeError, OSError):
-        os.nice(5)
-    first: queue.SimpleQueue[str] = queue.SimpleQueue()
+def _serve() -> None:
+    """Do the tasks that standard input names and print each that is done; end when standard input does."""
+    todo: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def listen() -> None:
         for line in sys.stdin:
-            first.put(line.strip())
-        os._exit(0)  # whoever has begun this has ended
+            todo.put(line.strip())
+        os._exit(0)  # whoever has begun this has ended, or needs nothing more
 
     threading.Thread(target=listen, daemon=True).start()
     done = _on_disk()
-    while todo:
-        with suppress(queue.Empty):
-            while True:
-                asked = first.get_nowait()
-                if asked in todo:
-                    todo.remove(asked)
-                    todo.insert(0, asked)
-        task = todo.pop(0)
+    for number in itertools.count():
+        if number == 1:  # for the first task somebody may be waiting already
+            with suppress(AttributeError, OSError):
+                os.nice(5)
+        task = todo.get()
         compile_task(task)
         done.add(task)
         _remember(done)
         print(task, flush=True)
-    os._exit(0)
 
 
 def _timed(task: str) -> tuple[str, float]:
@@ -215,11 +270,10 @@ def main() -> None:
     """Compile all tasks, and say what took long."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--processes", type=int, default=1, help="how many compile at a time")
-    parser.add_argument("--serve", nargs="+", metavar="TASK", help=argparse.SUPPRESS)
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.serve:
-        _serve(arguments.serve)
-        return
+        _serve()
     # What takes longest comes first, and those that share most of their kernels apart from each other.
     longest = [SEARCH, EXACT, *(key + MANY for key in _BY_TREE), "k-member"]
     with get_context("spawn").Pool(arguments.processes) as pool:

@@ -14,7 +14,7 @@ from microagg.tables import to_csv
 from microagg.variants import VARIANTS
 from pages.ui import shell, state, widgets
 from pages.ui.charts import curves
-from pages.ui.charts.layout import Picture
+from pages.ui.charts.layout import WAITING, Picture
 from pages.ui.charts.measures import MAP, RISKS, measures
 from pages.ui.data import comparison, large, methods
 from pages.ui.data.workspace import Workspace, chosen_workspace
@@ -113,7 +113,7 @@ def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[i
     soon = floor.proven(workspace, ks)
     measure = measures(numeric=workspace.is_numeric)[name]
     if rows.empty:
-        return Picture(curves.waiting(ks), measure.label, "waiting", "No method has been run yet.")
+        return Picture(curves.waiting(ks), measure.label, WAITING, "No method has been run yet.")
     choices = state.current()
     is_loss = name == "information_loss"
     of_numbers = is_loss and workspace.is_numeric

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from microagg import compiling, datasets, standardize
+from microagg import datasets, standardize
 
 #: The root of the repository.
 ROOT = Path(__file__).parents[1]
@@ -26,15 +26,6 @@ settings.load_profile("ci" if os.environ.get("CI") else "quick")
 NEEDS_DATA = re.compile(r"\b(load_benchmark|standardized|benchmark|census|tarragona|eia|adult)\b", re.IGNORECASE)
 
 running: pytest.Item
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _nothing_compiled_ahead():
-    """Keep pages that are drawn in this process from having another one compile all that there is."""
-    usual = compiling.Ahead.__init__
-    compiling.Ahead.__init__ = lambda self, todo=(): usual(self, todo)
-    yield
-    compiling.Ahead.__init__ = usual
 
 
 @cache

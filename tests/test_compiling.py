@@ -7,7 +7,7 @@ import json
 import pytest
 
 from microagg import ALGORITHMS, compiling, experiment
-from microagg.compiling import FLOOR, MANY, Ahead, tasks, tasks_of
+from microagg.compiling import FLOOR, LINKAGE, MANY, Ahead, tasks, tasks_of
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def nothing_on_disk(tmp_path, monkeypatch):
 def test_the_tasks_are_all_algorithms_once_those_of_the_first_page_first():
     assert set(ALGORITHMS) <= set(tasks())
     assert len(set(tasks())) == len(tasks())
-    assert tasks()[:5] == ["mdav-star", "v-mdav", "mdav", FLOOR, "mdav-plus"]
+    assert tasks()[:6] == ["mdav", "mdav-plus", "v-mdav", "mdav-star", LINKAGE, FLOOR]
     assert all(task.endswith(MANY) for task in tasks()[-5:])
 
 
@@ -37,19 +37,26 @@ def test_tasks_have_titles_for_the_screen():
 
 
 @pytest.mark.usefixtures("nothing_on_disk")
-def test_another_process_does_what_is_waited_for_next():
+def test_another_process_does_what_is_preferred_next_in_the_order_in_which_it_is_asked_for():
     ahead = Ahead(["mdav", "v-mdav", "mdav-plus", "md"])
     try:
-        assert ahead.left == ["mdav", "v-mdav", "mdav-plus", "md"]
-        ahead.wait("md")
-        assert "md" not in ahead.left
-        assert "mdav-plus" in ahead.left or not ahead.left
-        ahead.wait("mdav-plus")
+        ahead.add(["md", "cbfs"])
+        assert ahead.left == ["mdav", "v-mdav", "mdav-plus", "md", "cbfs"]
+        ahead.prefer(["cbfs", "md", "nothing that is left"])
+        assert ahead.left == ["mdav", "cbfs", "md", "v-mdav", "mdav-plus"]
+        ahead.prefer(["mdav-plus", "mdav"])  # the first is under way
+        assert ahead.left == ["mdav", "mdav-plus", "cbfs", "md", "v-mdav"]
+        ahead.wait("cbfs")
+        assert not {"mdav", "mdav-plus", "cbfs"}.intersection(ahead.left)
         ahead.wait("v-mdav")
-        # What was asked for may have come before the first one was begun.
-        ahead.wait("mdav")
         assert ahead.left == []
-        ahead.wait("md")
+        ahead.add(["md"])
+        assert ahead.left == []
+        # The other process has ended; for what is new another one begins.
+        ahead.add(["mdav-1"])
+        assert ahead.left == ["mdav-1"]
+        ahead.wait("mdav-1")
+        assert ahead.left == []
     finally:
         ahead.close()
 
@@ -59,6 +66,8 @@ def test_nobody_waits_for_a_process_that_has_ended():
     ahead = Ahead(["mdav", "v-mdav"])
     ahead.close()
     ahead.wait("v-mdav")
+    assert ahead.left == []
+    ahead.add(["md"])
     assert ahead.left == []
 
 

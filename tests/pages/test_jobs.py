@@ -162,6 +162,34 @@ def test_risks_that_are_missing_are_computed_without_running_a_method_again(box,
     assert not any(box.lacks(Wine(), cell) for cell in CELLS)
 
 
+def test_the_cells_of_a_method_are_run_as_soon_as_it_is_compiled_and_risks_are_added_later(box, monkeypatch):
+    monkeypatch.setattr(Job, "wait", lambda job, seconds: None)
+    left, asked, known = {"mdav", "mdav-star", jobs.compiling.LINKAGE}, [], []
+
+    def load(task):
+        left.discard(task)
+        known.append((task, set(box.rows), set(box.risks)))
+
+    monkeypatch.setattr(jobs.ahead, "left", lambda: left)
+    monkeypatch.setattr(jobs.ahead, "prefer", asked.extend)
+    monkeypatch.setattr(jobs.ahead, "load", load)
+    monkeypatch.setattr(jobs.experiment, "_prepared", set())
+    cells = [(Method(key), k) for k in (3, 4) for key in ("v-mdav", "mdav-star", "mdav")]
+    job = jobs.sweep(Wine(), cells)
+    job.future.result(timeout=60)
+    assert job.complete, job.problem
+    assert asked[:4] == ["v-mdav", "mdav-star", "mdav", jobs.compiling.LINKAGE]
+    of = {key: {("wine", Method(key), k) for k in (3, 4)} for key in ("v-mdav", "mdav-star", "mdav")}
+    assert known == [
+        ("v-mdav", set(), set()),
+        ("mdav-star", of["v-mdav"], set()),
+        ("mdav", of["v-mdav"] | of["mdav-star"], set()),
+        (jobs.compiling.LINKAGE, set(box.rows), set()),
+    ]
+    assert set(box.rows) == {("wine", *cell) for cell in cells}
+    assert box.table(Wine(), cells)["record_linkage"].notna().all()
+
+
 def test_clusters_are_drawn_where_one_of_both_is_the_oldest_kept():
     # No other test scales these records so, hence none of its partitions is kept yet.
     app = open_page("choose_k", data="wine", scale="none", methods="mdav-star", ks="3")

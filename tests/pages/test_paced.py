@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import plotly.graph_objects as go
 import pytest
 
-from pages.ui.charts.layout import Picture
+from pages.ui.charts.layout import WAITING, Picture
 from pages.ui.runs import paced
 from pages.ui.runs.paced import Paced
 
@@ -28,11 +28,11 @@ def shown(monkeypatch):
     return titles
 
 
-def picture_of(clock, seconds):
+def picture_of(clock, seconds, key="key"):
     """Return a picture that takes so many seconds to make, and whose title says when that was."""
 
     def make():
-        made = Picture(go.Figure(), f"{clock[0]:g}", "key", "")
+        made = Picture(go.Figure(), f"{clock[0]:g}", key, "")
         clock[0] += seconds
         return made
 
@@ -52,6 +52,13 @@ def test_a_picture_that_takes_long_stands_for_ten_seconds_at_most(clock, shown):
     for clock[0] in (100.0, 113.9, 114.0):
         picture.show()
     assert shown == ["100", "100", "114"]
+
+
+def test_what_stands_for_a_picture_that_is_not_there_yet_gives_way_to_it_at_once(clock, shown):
+    picture = picture_of(clock, 0.5, WAITING)
+    for clock[0] in (100.0, 100.6):
+        picture.show()
+    assert shown == ["100", "100.6"]
 
 
 def test_what_takes_no_time_is_made_each_time(clock, shown):

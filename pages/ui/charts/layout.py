@@ -16,6 +16,9 @@ import streamlit as st
 from pages.ui.charts import export, theme
 from pages.ui.text import escape_markdown
 
+#: The key of a figure that stands where there is nothing to show yet.
+WAITING = "waiting"
+
 # The bar of a figure, which is hidden, holds what saves it as a picture.
 _BAR = {"displaylogo": False, "displayModeBar": True, "modeBarButtons": [["toImage"]]}
 

@@ -153,7 +153,7 @@ def _job(workspace: Workspace) -> Job | None:
 
 def _start(workspace: Workspace, floors: Floors) -> Job:
     def work(job: Job) -> None:
-        jobs.compile_task(job, compiling.FLOOR)
+        jobs.compile_task(job, compiling.FLOOR, soon=False)  # pages do not wait for it
         job.watch("Proving the floor", floors.improve)
         job.done = job.total
 

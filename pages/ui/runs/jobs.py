@@ -158,18 +158,25 @@ def compile_for(job: Job, keys: Sequence[str], n: int = 0) -> None:
 
     A job that is cancelled does not wait for it, and what has been begun is compiled for whoever comes next.
     """
-    for task in compiling.tasks_of(keys, n):
-        compile_task(job, task)
+    tasks = compiling.tasks_of(keys, n)
+    ahead.prefer(tasks)
+    for task in tasks:
+        compile_task(job, task, soon=False)
 
 
-def compile_task(job: Job, task: str) -> None:
-    """Have a task of :mod:`microagg.compiling` done for a job, which waits for it unless it is cancelled."""
+def compile_task(job: Job, task: str, *, soon: bool = True) -> None:
+    """Have a task of :mod:`microagg.compiling` done for a job, which waits for it unless it is cancelled.
+
+    If it is wanted ``soon`` it is done before all others.
+    """
+    if soon:
+        ahead.prefer([task])
     job.message = f"Compiling {compiling.title(task)} for this machine (up to a minute, only once) …"
     done: Future[None] = Future()
 
     def work() -> None:
         try:
-            ahead.prepare(task)
+            ahead.load(task)
         except Exception as error:
             done.set_exception(error)
         else:
@@ -180,15 +187,34 @@ def compile_task(job: Job, task: str) -> None:
     job.until(done)
 
 
-def _run_cells(
-    kind: str, workspace: Workspace, cells: Sequence[Cell], missing: list[Cell], made: dict[Cell, Any] | None = None
-) -> Job:
-    """Return the job that runs ``missing``, which are those of ``cells`` that are not there; results go to ``made`` too."""
-    box = results()
-    for _, k in cells:
-        check_enough_records(workspace.n, k, "the data set")
+class _Cells:
+    """Cells that a job runs, those of a method as soon as it is compiled; results go to ``made`` too, if it is given."""
 
-    def run(job: Job, cell: Cell) -> None:
+    def __init__(self, workspace: Workspace, cells: Sequence[Cell], made: dict[Cell, Any] | None = None) -> None:
+        self._box = results()
+        self._workspace = workspace
+        self._cells = cells
+        self._made = made
+        # A sweep has the risks of each result, too.
+        self._risks = made is None
+        self._without: list[Result] = []
+
+    def work(self, job: Job) -> None:
+        """Run all of them; to be done by a job."""
+        n, todo = self._workspace.n, list(self._cells)
+        linkage = [compiling.LINKAGE] if self._risks and self._workspace.is_numeric else []
+        ahead.prefer([*compiling.tasks_of(experiment.needed(method for method, _ in todo), n), *linkage])
+        while todo:
+            methods = _compiled(list(dict.fromkeys(method for method, _ in todo)), n)
+            compile_for(job, experiment.needed(methods), n)
+            job.do_all([cell for cell in todo if cell[0] in methods], lambda cell: self._run(job, cell))
+            todo = [cell for cell in todo if cell[0] not in methods]
+        if self._without:
+            compile_task(job, compiling.LINKAGE)
+            job.message = "Counting the records that are found again …"
+            job.do_all(self._without, self._add_risks)
+
+    def _run(self, job: Job, cell: Cell) -> None:
         method, k = cell
 
         def watcher(message: str, share: float | None) -> bool:
@@ -198,23 +224,37 @@ def _run_cells(
 
         with watched(watcher):
             # It may be there, and its risks not: other attributes have become confidential.
-            result = box.found(workspace.digest, [cell]).get(cell) or experiment.run_one(workspace.problem, method, k)
-            box.add(workspace.digest, result)
-            if kind == "sweep":
-                box.add_risks(workspace.exposed, result)
-        if made is not None:
-            made[cell] = result
+            known = self._box.found(self._workspace.digest, [cell]).get(cell)
+            result = known or experiment.run_one(self._workspace.problem, method, k)
+            self._box.add(self._workspace.digest, result)
+            if self._risks and self._workspace.is_numeric and compiling.LINKAGE in ahead.left():
+                self._without.append(result)
+            elif self._risks:
+                self._add_risks(result)
+        if self._made is not None:
+            self._made[cell] = result
         job.step(f"{method.label}, k = {k}: {job.done + 1} of {count(job.total, 'run')} done")
 
-    def work(job: Job) -> None:
-        compile_for(job, experiment.needed(method for method, _ in missing), workspace.n)
-        if kind == "sweep" and workspace.is_numeric:
-            compile_task(job, compiling.LINKAGE)
-        job.do_all(missing, lambda cell: run(job, cell))
+    def _add_risks(self, result: Result) -> None:
+        self._box.add_risks(self._workspace.exposed, result)
 
+
+def _compiled(methods: Sequence[Method], n: int) -> Sequence[Method]:
+    """Return those of ``methods`` for ``n`` records that no other process has still to compile, or else the first."""
+    left = ahead.left()
+    return [m for m in methods if left.isdisjoint(compiling.tasks_of(experiment.needed([m]), n))] or methods[:1]
+
+
+def _run_cells(
+    kind: str, workspace: Workspace, cells: Sequence[Cell], missing: list[Cell], made: dict[Cell, Any] | None = None
+) -> Job:
+    """Return the job that runs ``missing``, which are those of ``cells`` that are not there; results go to ``made`` too."""
+    for _, k in cells:
+        check_enough_records(workspace.n, k, "the data set")
     of = (workspace.digest, workspace.exposed.digest) if kind == "sweep" else workspace.digest
+    work = _Cells(workspace, missing, made).work
     # What a page waits for goes before what it goes on without.
-    return box.start(kind, (of, frozenset(cells)), len(missing), work, made, urgent=kind == "partition")
+    return results().start(kind, (of, frozenset(cells)), len(missing), work, made, urgent=kind == "partition")
 
 
 def sweep(workspace: Workspace, cells: Sequence[Cell]) -> Job:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from pages.ui.charts.layout import Picture
+from pages.ui.charts.layout import WAITING, Picture
 
 # A picture stands for so many times as long as it took to make, but no longer than so many seconds. What it takes grows
-# with the number of points, and with how many others compute.
+# with the number of points, and with how many others compute. What stands for a picture gives way to it at once.
 _REST, _LONGEST = 9.0, 10.0
 
 
@@ -29,5 +29,6 @@ class Paced:
             began = time.monotonic()
             self._made = self._make()
             ended = time.monotonic()
-            self._until = ended + min(_REST * (ended - began), _LONGEST)
+            rest = 0.0 if self._made.key == WAITING else _REST * (ended - began)
+            self._until = ended + min(rest, _LONGEST)
         self._made.show()

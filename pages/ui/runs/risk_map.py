@@ -12,7 +12,7 @@ from microagg import frontier, metrics
 from microagg.risks import MOST_CONFIDENTIAL
 from pages.ui import state, widgets
 from pages.ui.charts import measures, risk_map
-from pages.ui.charts.layout import Picture
+from pages.ui.charts.layout import WAITING, Picture
 from pages.ui.data import methods
 from pages.ui.data.workspace import Workspace
 from pages.ui.runs import certificate
@@ -52,7 +52,7 @@ def picture(
     known = rows if rows.empty else rows.dropna(subset=[risk, loss])
     if known.empty:
         figure = risk_map.waiting(risk, loss, numeric=workspace.is_numeric)
-        return Picture(figure, measure.label, "waiting", "No method has been run yet.")
+        return Picture(figure, measure.label, WAITING, "No method has been run yet.")
     missing = len(rows) - len(known)
     return Picture(
         risk_map.risk_map(known, risk, loss, limits, (methods.chosen(workspace), choices.k)),

@@ -120,8 +120,7 @@ def _play(task: _Task) -> None:
 
 @st.cache_resource(max_entries=20, show_spinner="Grouping them by MDAV, MDAV* and as well as possible …")
 def _rivals(identity: str, _task: _Task) -> dict[str, Partition]:
-    for part in compiling.tasks_of(("mdav", "mdav-star")):
-        ahead.prepare(part)
+    ahead.prepare(compiling.tasks_of(("mdav", "mdav-star")))
     return exercise.rivals(_task.X, _task.k)
 
 

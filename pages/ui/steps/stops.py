@@ -128,8 +128,7 @@ def _braced(values: Iterable[float]) -> str:
 
 
 def _run(values: Any, key: str, k: int = 3, **params: Any) -> _Found:
-    for task in compiling.tasks_of([key]):
-        ahead.prepare(task)
+    ahead.prepare(compiling.tasks_of([key]))
     X = _records(values)
     return _Found(X, experiment.run_one(Problem.of(X), Method(key, params), k).partition)
 
@@ -226,8 +225,7 @@ def _scaling() -> dict[str, str]:
             f"{title} is not on this machine: the page Data offers to download it, and then the figures stand here."
         )
         return found | {"check": missing}
-    for task in compiling.tasks_of(("mdav", "p-s")):
-        ahead.prepare(task)
+    ahead.prepare(compiling.tasks_of(("mdav", "p-s")))
     read = reproduction.readings(SCALED, 3)
     floor = math.floor(100 * read.floor) / 100  # rounded up it would not be proven
     return found | {

@@ -1,0 +1,18 @@
+"""What tests of pages share."""
+
+from __future__ import annotations
+
+import pytest
+
+from microagg import compiling
+from pages.ui.runs import ahead
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_compiled_ahead():
+    """Keep pages that are drawn in this process from having another one compile all that there is."""
+    usual, idle = ahead._ahead, compiling.Ahead([])
+    idle.close()
+    ahead._ahead = lambda: idle
+    yield
+    ahead._ahead = usual
