@@ -1,0 +1,76 @@
+"""What a cut costs, against counting it anew for each cut."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from microagg.blocks.learning import Cut, learn
+from microagg.records import Attribute
+from microagg.taxonomy import Taxonomy
+
+TREE = Taxonomy.from_nested({"*": {"a": ["a1", "a2", "a3"], "b": ["b1", "b2", "b3", "b4"], "c": ["c1", "c2"]}})
+
+
+def bits(share):
+    return -share * np.log2(share) - (1 - share) * np.log2(1 - share)
+
+
+def cost(distances, inside, count):
+    """Return the cost of the first cut for each bit, by the definition, of distinct records and their distances."""
+    total = 1.0
+    for i, row in enumerate(distances):
+        near = [other for other in np.argsort(row, kind="stable") if other != i][:count]
+        kept = sum(inside[other] == inside[i] for other in near)
+        total += (count + 1) / (kept + 1) - 1
+    return total / bits(inside.mean())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_first_cut_of_numbers_is_the_cheapest(seed):
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(300, 3)) * [1.0, 2.0, 0.5], 2)
+    X = np.unique(X, axis=0)
+    distances = np.square(X[:, np.newaxis] - X).sum(axis=2)
+    (cut,) = learn(X, [Attribute(j) for j in range(3)], 2, 1)
+    count = 1 + len(X) // 200
+    found = cost(distances, X[:, cut.attribute] <= cut.at_most, count)
+    every = []
+    for j in range(3):
+        values = np.unique(X[:, j])
+        for low, high in zip(values, values[1:], strict=False):
+            inside = X[:, j] <= (low + high) / 2
+            if 1 / 3 <= inside.mean() <= 2 / 3:  # an average block has half: from 1 / 1.5 of it
+                every.append(cost(distances, inside, count))
+    assert found == pytest.approx(min(every))
+
+
+def test_the_first_cut_of_categories_is_the_cheapest():
+    rng = np.random.default_rng(1)
+    values = np.column_stack([rng.choice(TREE.leaves, size=200), rng.integers(0, 40, size=200)]).astype(float)
+    values = np.unique(values, axis=0)
+    attributes = [Attribute("c", "nominal", taxonomy=TREE), Attribute("x")]
+    span = np.ptp(values[:, 1])
+    heights = np.array([[TREE.heights[TREE.join(int(a), int(b))] for b in values[:, 0]] for a in values[:, 0]])
+    distances = heights + np.abs(values[:, 1, np.newaxis] - values[:, 1]) / span
+    (cut,) = learn(values, attributes, 2, 1)
+    every = {}
+    for node in range(1, len(TREE.names)):
+        parent = TREE.parents[node]
+        alone = {leaf for leaf in TREE.leaves if node in TREE.ancestors(leaf)}
+        before = {
+            leaf for leaf in TREE.leaves if any(n in TREE.ancestors(leaf) for n in TREE.children[parent] if n <= node)
+        }
+        for leaves in (alone, before):
+            every[tuple(sorted(leaves))] = np.isin(values[:, 0], list(leaves))
+    for threshold in np.unique(values[:, 1])[:-1] + 0.5:
+        every[float(threshold)] = values[:, 1] <= threshold
+    costs = {key: cost(distances, inside, 1) for key, inside in every.items() if 1 / 3 <= inside.mean() <= 2 / 3}
+    found = cut.leaves if cut.at_most is None else cut.at_most
+    assert cost(distances, cut.holds(values), 1) == pytest.approx(min(costs.values()))
+    assert found in costs or cut.at_most is not None
+
+
+def test_a_record_without_neighbors_left_counts_most():
+    # Cut 1 | 2 leaves 0 with its neighbor; so does every cut but the first and the last few.
+    assert learn(np.array([[0.0], [1.0], [10.0], [11.0]]), [Attribute("x")], 2, 1) == [Cut(0, 5.5, (), -1, -2)]
