@@ -224,9 +224,10 @@ class Schema:
         Raises
         ------
         DataError
-            If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level, a
-            column is not in it, a quasi-identifier holds what is neither number, date nor category, or what does not fit its kind, a value is
-            missing in its taxonomy or order, a taxonomy is not valid, or no column is left to be a quasi-identifier.
+            If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level, a column is
+            not in it, a quasi-identifier holds what is neither number, date nor category, or what does not fit its
+            kind, a value is missing in its taxonomy or order, a taxonomy is not valid, or no column is left to be a
+            quasi-identifier.
         ParameterError
             As the class says.
         """

@@ -182,11 +182,12 @@ def microaggregate(
     ------
     DataError
         If ``frame`` is no such table or has lists in its cells, lacks a column, has missing or infinite values, or such
-        as are neither numbers, dates nor categories, where there must be quasi-identifiers, text that is no number or date where it should be,
-        dates with a time zone or of which nothing shows whether the day or the month comes first, categories that are
-        not in their taxonomy or order, a column without any value to be imputed from, missing strata or classes,
-        weights that are not finite numbers above 0, or fewer than k records, in all, in a stratum or in a group of
-        ``labels``; or if there is not one label for each record, or a group reaches across strata.
+        as are neither numbers, dates nor categories, where there must be quasi-identifiers, text that is no number or
+        date where it should be, dates with a time zone or of which nothing shows whether the day or the month comes
+        first, categories that are not in their taxonomy or order, a column without any value to be imputed from,
+        missing strata or classes, weights that are not finite numbers above 0, or fewer than k records, in all, in a
+        stratum or in a group of ``labels``; or if there is not one label for each record, or a group reaches across
+        strata.
     ParameterError
         If a parameter is unknown or out of its bounds, a column has two roles or two kinds, the method or polishing
         does not work on the categories that quasi-identifiers hold, or the method needs classes, or gaps should be a
