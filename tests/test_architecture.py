@@ -114,6 +114,7 @@ def test_public_names_are_all_there(below):
     assert set(package._HOMES) == set(package.__all__)
     for name in package.__all__:
         assert getattr(package, name) is not None
+        assert name in dir(package)
     with pytest.raises(AttributeError, match=f"'microagg{below}' has no attribute 'nonsense'"):
         _ = package.nonsense
 
