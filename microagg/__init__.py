@@ -84,7 +84,3 @@ _HOMES = {
 
 
 __getattr__ = loader(__name__, _HOMES)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

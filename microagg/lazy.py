@@ -9,7 +9,7 @@ from typing import Any
 
 
 def loader(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return what is to be called ``__getattr__`` in a package.
+    """Return what is to be called ``__getattr__`` in a package, which calls this once; ``dir`` has all names from now.
 
     Parameters
     ----------
@@ -25,7 +25,10 @@ def loader(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         value = importlib.import_module(f"{package}.{homes[name] or name}")
         if homes[name]:
             value = getattr(value, name)
-        setattr(sys.modules[package], name, value)
+        setattr(module, name, value)
         return value
 
+    module = sys.modules[package]
+    # What a notebook offers to complete are all names, loaded or not.
+    module.__dir__ = lambda: sorted({*vars(module), *homes})  # type: ignore[method-assign]
     return load

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,9 @@ from microagg.records import Attribute, Records, class_codes
 from microagg.tables.kinds import as_pandas
 from microagg.taxonomy import Taxonomy, category
 from microagg.validation import FloatArray, IntArray, check_choice, check_columns, check_present, quoted
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
 
 #: The roles that columns can have, and what messages call them. A column has one role, except that the classes are
 #: confidential attributes or strata too.
@@ -191,7 +194,7 @@ class Schema:
     @classmethod
     def infer(
         cls,
-        frame: pd.DataFrame,
+        frame: IntoDataFrame,
         quasi_identifiers: Any = None,
         confidential: Any = None,
         identifiers: Any = None,
@@ -221,9 +224,10 @@ class Schema:
         Raises
         ------
         DataError
-            If ``frame`` is not a DataFrame with unique column names on one level, a column is not in it, a
-            quasi-identifier holds what is neither number, date nor category, or what does not fit its kind, a value is
-            missing in its taxonomy or order, a taxonomy is not valid, or no column is left to be a quasi-identifier.
+            If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level, a column is
+            not in it, a quasi-identifier holds what is neither number, date nor category, or what does not fit its
+            kind, a value is missing in its taxonomy or order, a taxonomy is not valid, or no column is left to be a
+            quasi-identifier.
         ParameterError
             As the class says.
         """
@@ -280,7 +284,7 @@ class Schema:
         schema.encode(read)
         return schema
 
-    def records(self, frame: pd.DataFrame, missing: str | Mapping[Any, str] = "error") -> Records:
+    def records(self, frame: IntoDataFrame, missing: str | Mapping[Any, str] = "error") -> Records:
         """Return the quasi-identifiers of ``frame``, encoded, in the order of the schema.
 
         What ``missing`` may be, and what becomes of the records that lack one, :func:`microagg.gaps.fill` says.
@@ -298,7 +302,7 @@ class Schema:
         whole = fill(read, self.attributes, self.encode(read), missing)
         return Records(replace(self, taxonomies=whole.taxonomies).attributes, whole.values[whole.kept])
 
-    def read(self, frame: pd.DataFrame) -> pd.DataFrame:
+    def read(self, frame: IntoDataFrame) -> pd.DataFrame:
         """Return ``frame`` with its quasi-identifiers as the schema says that they are meant.
 
         Codes for missing values are missing, text is read as the numbers or dates that it says: see
@@ -313,7 +317,7 @@ class Schema:
         check_columns(frame, self.quasi_identifiers)
         return encoding.read(frame, self.dates, self.numbers, self.missing_codes)
 
-    def encode(self, frame: pd.DataFrame) -> FloatArray:
+    def encode(self, frame: IntoDataFrame) -> FloatArray:
         """Return the quasi-identifiers of ``frame`` as numbers, days, ranks and nodes, shape (n, d); NaN is a gap.
 
         Raises
@@ -337,7 +341,7 @@ class Schema:
         check_present(column, kept, "no class")
         return class_codes(column[kept], int(np.count_nonzero(kept)), self.classes)
 
-    def matrix(self, frame: pd.DataFrame, missing: str | Mapping[Any, str] = "error") -> FloatArray:
+    def matrix(self, frame: IntoDataFrame, missing: str | Mapping[Any, str] = "error") -> FloatArray:
         """Return the quasi-identifiers of ``frame``, all numeric, as finite floats, shape (n, d).
 
         Raises

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import subprocess
 import sys
 import tomllib
@@ -107,21 +108,23 @@ def test_what_is_no_python_is_installed_too():
         assert known, f"{path.relative_to(ROOT)} would not be there once microagg is installed"
 
 
-def test_public_names_are_all_there():
-    import microagg
-
-    assert set(microagg._HOMES) == set(microagg.__all__)
-    for name in microagg.__all__:
-        assert getattr(microagg, name) is not None
-        assert name in dir(microagg)
-    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
-        _ = microagg.nonsense
+@pytest.mark.parametrize("below", ["", ".release", ".metrics", ".metrics.risk", ".metrics.utility"])
+def test_public_names_are_all_there(below):
+    package = importlib.import_module(f"microagg{below}")
+    assert set(package._HOMES) == set(package.__all__)
+    for name in package.__all__:
+        assert getattr(package, name) is not None
+        assert name in dir(package)
+    with pytest.raises(AttributeError, match=f"'microagg{below}' has no attribute 'nonsense'"):
+        _ = package.nonsense
 
 
 def test_import_compiles_nothing_and_loads_nothing_heavy():
     code = (
         "import sys, microagg\n"
         "assert not {'numpy', 'pandas', 'numba', 'sklearn'} & set(sys.modules)\n"
+        "microagg.microaggregate, microagg.metrics, microagg.Schema, microagg.standardize\n"
+        "assert not {'numba', 'sklearn', 'scipy', 'polars', 'narwhals'} & set(sys.modules)\n"
         "microagg.ALGORITHMS, microagg.microaggregate, microagg.datasets, microagg.experiment\n"
         "from microagg.kernels.neighbors import brute_force\n"
         "from microagg.kernels.grouping import moving_mean\n"

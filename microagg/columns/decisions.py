@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
@@ -17,6 +17,9 @@ from microagg.schema import Schema
 from microagg.tables.kinds import as_pandas
 from microagg.taxonomy import Taxonomy, category
 from microagg.validation import check_choice
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
 
 #: A column with more distinct values than this is hardly the class that users of a release predict.
 MOST_CLASSES = 50
@@ -162,7 +165,7 @@ class Decision:
 
 
 def first_decisions(
-    frame: pd.DataFrame, schema: Schema | None = None, n_table: int | None = None
+    frame: IntoDataFrame, schema: Schema | None = None, n_table: int | None = None
 ) -> dict[Any, Decision]:
     """Return what ``schema`` declares of each column of ``frame``, by name, or what is guessed without one.
 
@@ -171,13 +174,13 @@ def first_decisions(
     Raises
     ------
     DataError
-        If ``frame`` is not a DataFrame with unique column names on one level.
+        If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level.
     """
     return {guess.name: Decision.of(guess, schema) for guess in guess_columns(frame, n_table)}
 
 
 def arguments(
-    frame: pd.DataFrame,
+    frame: IntoDataFrame,
     decisions: Mapping[Any, Decision],
     *,
     taxonomies: Mapping[Any, Taxonomy] = _NOTHING,
@@ -188,7 +191,7 @@ def arguments(
 
     Parameters
     ----------
-    frame : DataFrame
+    frame : DataFrame of pandas or polars, or pyarrow.Table
     decisions : mapping of column name to Decision
         The role of a column on which nobody decided is the guessed one. Of several columns of weights the first counts,
         the others are released as they are. Quasi-identifiers that can be none are left out.

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from microagg.columns.counts import Column
 from microagg.tables.kinds import as_pandas
 from microagg.validation import IntArray, check_columns
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
 
 # Records that are looked at first: they rule out nearly every pair of columns.
 _SAMPLE = 2_000
@@ -20,7 +22,7 @@ _SAMPLE = 2_000
 _NONE = np.iinfo(np.int64).max
 
 
-def determined_by(frame: pd.DataFrame, columns: Sequence[Any] | None = None) -> dict[Hashable, tuple[Hashable, ...]]:
+def determined_by(frame: IntoDataFrame, columns: Sequence[Any] | None = None) -> dict[Hashable, tuple[Hashable, ...]]:
     """Return for each of ``columns`` (by default all) which others determine it; those that none does are left out.
 
     A column determines another if records that agree in it agree in the other too, as a city does its country.
@@ -30,7 +32,8 @@ def determined_by(frame: pd.DataFrame, columns: Sequence[Any] | None = None) -> 
     Raises
     ------
     DataError
-        If ``frame`` is not a DataFrame with unique column names on one level, or a column is not in it.
+        If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level, or a
+        column is not in it.
     """
     frame = as_pandas(frame)
     names = list(frame.columns if columns is None else columns)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -31,6 +31,9 @@ from microagg.columns.words import (
 )
 from microagg.tables.kinds import as_pandas
 from microagg.validation import FloatArray, counted
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
 
 #: The roles that are guessed, and what a :class:`microagg.Schema` calls the columns that have them.
 ROLES: Mapping[str, str] = MappingProxyType(
@@ -114,7 +117,7 @@ class ColumnGuess:
     as_numbers: tuple[AsNumbers, ...] = ()
 
 
-def guess_columns(frame: pd.DataFrame, n_table: int | None = None) -> tuple[ColumnGuess, ...]:
+def guess_columns(frame: IntoDataFrame, n_table: int | None = None) -> tuple[ColumnGuess, ...]:
     """Return what each column of ``frame`` seems to be, in the order of the columns.
 
     Nothing but the values and the names of the columns is known, so every guess needs to be confirmed. Columns are
@@ -131,7 +134,7 @@ def guess_columns(frame: pd.DataFrame, n_table: int | None = None) -> tuple[Colu
     Raises
     ------
     DataError
-        If ``frame`` is not a DataFrame with unique column names on one level.
+        If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level.
     """
     frame = as_pandas(frame)
     columns = [Column.of(frame[name], n_table) for name in frame.columns]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,9 @@ from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype, 
 from microagg.tables.kinds import as_pandas
 from microagg.taxonomy import category
 from microagg.validation import LARGEST, FloatArray, shortened
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
 
 _BINS = 24
 _LOOKED_AT, _EXAMPLES, _LONGEST = 200, 3, 24
@@ -65,7 +68,7 @@ def bin_edges(values: FloatArray, most: int) -> FloatArray:
     return np.unique(edges.clip(low, high))
 
 
-def summary(frame: pd.DataFrame) -> pd.DataFrame:
+def summary(frame: IntoDataFrame) -> pd.DataFrame:
     """Return a few figures of each column of ``frame``.
 
     Returns
@@ -79,7 +82,7 @@ def summary(frame: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     DataError
-        If ``frame`` is not a DataFrame with unique column names on one level.
+        If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level.
     """
     frame = as_pandas(frame)
     return pd.DataFrame(

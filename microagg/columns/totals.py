@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,9 @@ from microagg.errors import DataError
 from microagg.tables.ends import is_total
 from microagg.tables.kinds import as_pandas
 from microagg.validation import FloatArray
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
 
 # A word in more records than this share of them is a category.
 _RARE = 0.05
@@ -27,7 +30,7 @@ _ROUNDING = 1e-9
 _AT_ONCE = 256
 
 
-def totals(frame: pd.DataFrame) -> list[int]:
+def totals(frame: IntoDataFrame) -> list[int]:
     """Return the records that look like totals of others, counting from 0, in ascending order.
 
     These are the records that say so in the first column ("Total", "Sum", "Insgesamt"), if they are at most one in
@@ -38,7 +41,7 @@ def totals(frame: pd.DataFrame) -> list[int]:
     Raises
     ------
     DataError
-        If ``frame`` is not a DataFrame with unique column names on one level.
+        If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level.
     """
     frame = as_pandas(frame)
     if len(frame) < 2 or frame.shape[1] == 0:

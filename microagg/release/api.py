@@ -71,7 +71,8 @@ def microaggregate(
 
     The released frame has the columns of ``frame`` in their order, without the ``identifiers``, and its records in
     their order under the same index. All columns but the quasi-identifiers are as they were, and so is ``frame``
-    itself. Where the index or the order of the records could identify somebody, ``shuffle`` them.
+    itself. Where the index or the order of the records could identify somebody, ``shuffle`` them. It is a DataFrame of
+    pandas or polars, or a table of Arrow, as ``frame`` is; within the latter two, dates and texts keep their types.
 
     Numeric quasi-identifiers become float64, integers and booleans too, for a mean is seldom whole; with
     ``rounding="file"`` integers stay integers. Dates become datetime64 or, where they are released by the year, int64;
@@ -86,8 +87,9 @@ def microaggregate(
 
     Parameters
     ----------
-    frame : DataFrame, shape (n, columns)
-        Unique column names on one level; the index may have duplicates.
+    frame : DataFrame of pandas or polars, or pyarrow.Table, shape (n, columns)
+        Unique column names on one level; an index may have duplicates. What is not computed yet, such as a LazyFrame of
+        polars, is to be collected first. See :mod:`microagg.tables.kinds`.
     k : int
         The minimum number of records in a group.
     method : str, optional
@@ -195,16 +197,20 @@ def microaggregate(
     -----
     ConstantColumnWarning
         Naming the quasi-identifiers that hold one value only; these have no part in distances.
+    ConvertedColumnWarning
+        Naming each column of polars or Arrow with values that pandas cannot hold, such as decimals of 20 digits, which
+        count and are exported as text.
 
     Raises
     ------
     DataError
-        If ``frame`` is not a DataFrame, lacks a column, has missing or infinite values, or such as are neither numbers,
-        dates nor categories, where there must be quasi-identifiers, text that is no number or date where it should be,
-        dates with a time zone or of which nothing shows whether the day or the month comes first, categories that are
-        not in their taxonomy or order, a column without any value to be imputed from, missing strata or classes,
-        weights that are not finite numbers above 0, or fewer than k records, in all, in a stratum or in a group of
-        ``labels``; or if there is not one label for each record, or a group reaches across strata.
+        If ``frame`` is no such table or has lists in its cells, lacks a column, has missing or infinite values, or such
+        as are neither numbers, dates nor categories, where there must be quasi-identifiers, text that is no number or
+        date where it should be, dates with a time zone or of which nothing shows whether the day or the month comes
+        first, categories that are not in their taxonomy or order, a column without any value to be imputed from,
+        missing strata or classes, weights that are not finite numbers above 0, or fewer than k records, in all, in a
+        stratum or in a group of ``labels``; or if there is not one label for each record, or a group reaches across
+        strata.
     ParameterError
         If a parameter is unknown or out of its bounds, a column has two roles or two kinds, the method or polishing
         does not work on the categories that quasi-identifiers hold, or the method needs classes, or gaps should be a
@@ -265,7 +271,7 @@ def replay(frame: Any, recipe: Mapping[str, Any], *, out: Any = None, client: An
 
     Parameters
     ----------
-    frame : DataFrame
+    frame : DataFrame of pandas or polars, or pyarrow.Table
     recipe : mapping
         :attr:`Release.recipe`, which may have been through JSON.
     out, client : optional

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,9 @@ from microagg.validation import (
     is_whole,
     plain,
 )
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
 
 #: How many records remedies are tried on: enough for losses that differ by some percent, few enough for a second or so.
 SAMPLE = 2000
@@ -126,7 +129,7 @@ def loss_finding(report: Report, limit: float) -> Finding:
     return Finding("warn", "loss", columns, text)
 
 
-def try_remedies(frame: pd.DataFrame, *, k: int, sample: int = SAMPLE, **choices: Any) -> Iterator[Remedy]:
+def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choices: Any) -> Iterator[Remedy]:
     """Yield the loss with the choices as they are, then without each quasi-identifier, then with shorter codes.
 
     A quasi-identifier is left out of the release altogether. Codes are texts that all have the same number of letters
@@ -141,7 +144,7 @@ def try_remedies(frame: pd.DataFrame, *, k: int, sample: int = SAMPLE, **choices
 
     Parameters
     ----------
-    frame : DataFrame, shape (n, columns)
+    frame : DataFrame of pandas or polars, or pyarrow.Table, shape (n, columns)
     k : int
     sample : int, default 2000
         How many records to try on at most: a random sample, always the same for a file. With strata, those of fewer

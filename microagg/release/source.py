@@ -66,8 +66,9 @@ class Source:
         Raises
         ------
         DataError
-            If ``frame`` is not a DataFrame with unique column names on one level. What is wrong with its values is
-            found when they are first asked for: see :meth:`microagg.Schema.encode` and :func:`microagg.gaps.fill`.
+            If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level. What is wrong
+            with its values is found when they are first asked for: see :meth:`microagg.Schema.encode` and
+            :func:`microagg.gaps.fill`.
         ParameterError
             If ``missing`` is not as :func:`microagg.gaps.treatments` takes it.
         """

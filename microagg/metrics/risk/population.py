@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk.uniques import record_classes
 from microagg.validation import FloatArray, IntArray, check_choice, is_real
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
 
 #: The estimators of :func:`population_uniques`.
 ESTIMATORS = ("auto", "pitman", "zayatz")
@@ -121,7 +123,7 @@ def population_uniques(sizes: ArrayLike, sampling_fraction: float, estimator: st
     return PopulationUniques(estimator, population, count, share, min(share * n / uniques, 1.0) if uniques else 0.0)
 
 
-def individual_risk(frame: pd.DataFrame, columns: Sequence[Hashable], weights: ArrayLike) -> IndividualRisk:
+def individual_risk(frame: IntoDataFrame, columns: Sequence[Hashable], weights: ArrayLike) -> IndividualRisk:
     """Return the expected 1 / (size of its class in the population) of each record, 0 to 1 (lower is better).
 
     Of a class of f records whose weights add up to F, with p = f / F, the size in the population is taken to be
@@ -130,7 +132,7 @@ def individual_risk(frame: pd.DataFrame, columns: Sequence[Hashable], weights: A
 
     Parameters
     ----------
-    frame : DataFrame
+    frame : DataFrame of pandas or polars, or pyarrow.Table
         The sample.
     columns : sequence of column names
         What is known of everybody in the population; a missing value counts as a value of its own.

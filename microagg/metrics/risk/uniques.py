@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from microagg.classes import coded, combined, numbered
 from microagg.errors import DataError, ParameterError
 from microagg.tables.kinds import as_pandas
 from microagg.validation import IntArray, check_columns, check_k
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +55,7 @@ class Uniqueness:
         return self.n_classes / self.n_records
 
 
-def uniqueness(frame: pd.DataFrame, columns: Sequence[Hashable]) -> Uniqueness:
+def uniqueness(frame: IntoDataFrame, columns: Sequence[Hashable]) -> Uniqueness:
     """Return how many records are alone in having their values of ``columns`` (the fewer the better), and all classes.
 
     A class is the set of records that are equal in these columns.
@@ -62,7 +65,7 @@ def uniqueness(frame: pd.DataFrame, columns: Sequence[Hashable]) -> Uniqueness:
 
     Parameters
     ----------
-    frame : DataFrame
+    frame : DataFrame of pandas or polars, or pyarrow.Table
         The originals, for the risk before a release, or the release, for that after.
     columns : sequence of column names
         What the intruder knows: the quasi-identifiers, at least one.
@@ -78,7 +81,7 @@ def uniqueness(frame: pd.DataFrame, columns: Sequence[Hashable]) -> Uniqueness:
 
 
 def uniqueness_with_each(
-    frame: pd.DataFrame, columns: Sequence[Hashable], others: Iterable[Hashable]
+    frame: IntoDataFrame, columns: Sequence[Hashable], others: Iterable[Hashable]
 ) -> dict[Hashable, Uniqueness]:
     """Return the uniqueness if an intruder knows one more column, for each of ``others``; see :func:`uniqueness`."""
     others, frame = list(others), as_pandas(frame)
@@ -87,7 +90,7 @@ def uniqueness_with_each(
     return {other: _sized(combined(classes, coded(frame[other]))) for other in others}
 
 
-def record_classes(frame: pd.DataFrame, columns: Sequence[Hashable]) -> IntArray:
+def record_classes(frame: IntoDataFrame, columns: Sequence[Hashable]) -> IntArray:
     """Return the class of each record, from 0 in the order of appearance, shape (n,); see :func:`uniqueness`."""
     frame = as_pandas(frame)
     names = [columns] if isinstance(columns, str) else list(columns)

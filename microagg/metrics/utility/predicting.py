@@ -99,7 +99,7 @@ def prediction(
 
     Parameters
     ----------
-    before, after : DataFrame, n rows
+    before, after : DataFrame of pandas or polars, or pyarrow.Table, n rows
         Originals and their release, in the same order.
     target : column name
     features : sequence of column names

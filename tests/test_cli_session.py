@@ -1,0 +1,130 @@
+"""The command line in a real shell: a new user's session, what it loads, how it completes words, and Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+
+import pandas as pd
+import pytest
+
+from tests.conftest import ROOT
+from tests.release.common import smallest_class
+from tests.test_cli import ROLES, people, write_people
+
+__all__ = ["people"]
+
+SCRIPT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]["microagg"]
+# Far more than the half minute that the whole test may take.
+LONG = ["--method", "iterated-local-search", "--effort", "100000000"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["datasets"],
+        ["run", "people.csv", "--k", "5", "--qi", "agee"],
+        ["run", "nobody.csv", "--k", "5"],
+        ["verify", "people.csv", "--k", "1", "--qi", "age"],
+        ["risk", "people.csv", "--qi", "agee"],
+    ],
+)
+def test_what_needs_no_algorithm_loads_none(people, words):
+    code = (
+        "import sys\nfrom microagg.cli import cli\n"
+        f"try:\n    cli.main({words!r})\nexcept SystemExit as end:\n    assert end.code in (0, 2), end.code\n"
+        "print(sorted({'sklearn', 'numba', 'scipy', 'matplotlib', 'urllib.request'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def shell(folder, *words):
+    """Start the command line as a shell does, by what the installed script calls."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    module, function = SCRIPT.split(":")
+    command = [sys.executable, "-c", f"import sys; from {module} import {function}; sys.exit({function}())", *words]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=folder, env=environment, **pipes)
+
+
+def ended(process):
+    out, err = process.communicate(timeout=100)
+    assert "Traceback" not in err
+    return process.returncode, out, err
+
+
+def test_a_new_users_session(tmp_path):
+    write_people(tmp_path / "people.csv")
+    begun = time.monotonic()
+    code, out, err = ended(shell(tmp_path, "--help"))
+    assert (code, err) == (0, "")
+    assert "verify" in out
+    never = ["--out", "never.csv", "--recipe", "never.json"]
+    stopped = shell(tmp_path, "run", "people.csv", "--k", "4", *ROLES, *LONG, *never)
+    run = ["run", "people.csv", "--k", "4", "--out", "out.csv", "--recipe", "r.json"]
+    # Two at a time, as each takes a second or two to begin.
+    typo = shell(tmp_path, "run", "people.csv", "--k", "4", "--qi", "aeg,income", "--out", "other.csv")
+    code, out, err = ended(shell(tmp_path, *run, *ROLES))
+    assert code == 0, err
+    missing = shell(tmp_path, "run", "poeple.csv", "--k", "4")
+    code, out, err = ended(typo)
+    assert (code, out, err) == (2, "", "Error: There is no column 'aeg': did you mean 'age'?\n")
+    replay = shell(tmp_path, "replay", "r.json", "people.csv", "--out", "again.csv")
+    code, out, err = ended(shell(tmp_path, "verify", "out.csv", "--qi", "age,income", "--k", "4"))
+    assert (code, err) == (0, "")
+    assert smallest_class(pd.read_csv(tmp_path / "out.csv"), ["age", "income"]) >= 4
+    code, out, err = ended(replay)
+    assert code == 0, err
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "out.csv").read_bytes()
+    code, out, err = ended(missing)
+    assert (code, out) == (2, "")
+    assert err == "Error: There is no file 'poeple.csv': check its name and folder.\n"
+    time.sleep(max(0.0, begun + 6.0 - time.monotonic()))
+    assert stopped.poll() is None
+    stopped.send_signal(signal.SIGINT)
+    code, out, err = ended(stopped)
+    assert (code, out, err.strip()) == (130, "", "Stopped.")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["again.csv", "out.csv", "people.csv", "r.json"]
+
+
+def test_ctrl_c_leaves_no_file(tmp_path):
+    write_people(tmp_path / "people.csv")
+    search = ["search", "people.csv", "--k", "3", "--seconds", "50", *ROLES, "--out", "out.csv", "--recipe", "r.json"]
+    sweep = ["sweep", "people.csv", "--qi", "age,income", *LONG, "--k", "2-9", "--out", "table.csv"]
+    under_way = [shell(tmp_path, *words) for words in (search, sweep)]
+    time.sleep(6)
+    for process in under_way:
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+    pressed = time.monotonic()
+    for process in under_way:
+        code, out, err = ended(process)
+        assert (code, out) == (130, ""), err
+        assert err.endswith("Stopped.\n")
+    assert time.monotonic() - pressed < 5
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_what_a_shell_loads_to_complete_words(name):
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "_MICROAGG_COMPLETE": f"{name}_source"}
+    command = [sys.executable, "-c", "import sys; sys.argv[0] = 'microagg'; from microagg.cli import main; main()"]
+    script = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+    assert f"_MICROAGG_COMPLETE={name}_complete" in script
+    if shutil.which(name) is not None:
+        subprocess.run([name, "-n"], input=script, text=True, check=True, capture_output=True)
+    else:
+        assert name != "bash", "every machine of developers has it"
