@@ -47,7 +47,15 @@ class Cuts:
     cuts: tuple[Cut, ...]
 
     @classmethod
-    def learn(cls, sample: FloatArray, attributes: Sequence[Attribute], n_blocks: int, least: int = 1) -> Self:
+    def learn(
+        cls,
+        sample: FloatArray,
+        attributes: Sequence[Attribute],
+        n_blocks: int,
+        least: int = 1,
+        *,
+        beside: Cuts | None = None,
+    ) -> Self:
         """Return cuts of about ``n_blocks`` blocks with about as many records of the ``sample`` in each.
 
         Parameters
@@ -61,6 +69,8 @@ class Cuts:
             How many blocks are wanted. There are fewer where too many records are equal.
         least : int, default 1
             How many records of the sample a block has at least, if these suffice.
+        beside : Cuts, optional
+            Other cuts, in whose neighborhood none of these should be: what is at a border there should not be here.
 
         Raises
         ------
@@ -77,7 +87,10 @@ class Cuts:
         sample = _checked(sample, names)
         if len(sample) == 0:
             raise DataError("there are no records to learn cuts from.")
-        return cls(names, tuple(learning.learn(sample, attributes, int(n_blocks), int(least))))
+        return cls(
+            names,
+            tuple(learning.learn(sample, attributes, int(n_blocks), int(least), beside.assign if beside else None)),
+        )
 
     @property
     def n_blocks(self) -> int:
@@ -150,9 +163,15 @@ class Cuts:
     def boxes(self) -> tuple[FloatArray, FloatArray]:
         """Return between which values of each attribute a block lies, two arrays of shape (n_blocks, d).
 
-        A side that no cut bounds is -inf or inf. A block has values above the lower one, and up to the upper one. Of
-        nominal attributes nothing is said: they are unbounded.
+        A side that no cut bounds is -inf or inf. A block has values above the lower one, and up to the upper one.
+
+        Raises
+        ------
+        DataError
+            If a cut is one of categories: such blocks are no boxes.
         """
+        if any(cut.at_most is None for cut in self.cuts):
+            raise DataError("blocks that are cut by categories are no boxes: there is no distance to their borders.")
         low = np.full((self.n_blocks, len(self.names)), -np.inf)
         high = np.full_like(low, np.inf)
         todo = [(0 if self.cuts else -1, low[0].copy(), high[0].copy())]
@@ -162,12 +181,9 @@ class Cuts:
                 low[-1 - at], high[-1 - at] = below, above
                 continue
             cut = self.cuts[at]
-            if cut.at_most is not None:
-                beyond, within = below.copy(), above.copy()
-                beyond[cut.attribute] = within[cut.attribute] = cut.at_most
-                todo += [(cut.inside, below, within), (cut.outside, beyond, above)]
-            else:
-                todo += [(cut.inside, below, above), (cut.outside, below, above)]
+            beyond, within = below.copy(), above.copy()
+            beyond[cut.attribute] = within[cut.attribute] = cut.at_most
+            todo += [(cut.inside, below, within), (cut.outside, beyond, above)]
         return low, high
 
     def to_dict(self) -> dict[str, Any]:

@@ -13,13 +13,13 @@ clusters, cuts so pass between them; where they are spread evenly it is about th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.kernels.neighbors.brute_force import nearest
+from microagg.kernels.neighbors import brute_force
 from microagg.kernels.neighbors.knn_graph import neighbors_by_passes
 from microagg.kernels.neighbors.mixed_pool import make_pool, measure_from
 from microagg.records import Attribute, Records
@@ -69,10 +69,17 @@ class Cut:
         return np.isin(column, self.leaves) if self.at_most is None else column <= self.at_most
 
 
-def learn(sample: FloatArray, attributes: Sequence[Attribute], n_blocks: int, least: int) -> list[Cut]:
+def learn(
+    sample: FloatArray,
+    attributes: Sequence[Attribute],
+    n_blocks: int,
+    least: int,
+    assign: Callable[[FloatArray], IntArray] | None = None,
+) -> list[Cut]:
     """Return cuts of a ``sample``, shape (m, d), into about ``n_blocks`` blocks, each before those on its sides.
 
-    Both sides of a cut have at least ``least`` records of the sample. See :meth:`microagg.blocks.Cuts.learn`.
+    Both sides of a cut have at least ``least`` records of the sample. With ``assign``, which says in which blocks
+    records are already, only those of the nearest that these separate count. See :meth:`microagg.blocks.Cuts.learn`.
     """
     some = np.unique(sample[np.linspace(0, len(sample) - 1, min(len(sample), RECORDS)).astype(np.int64)], axis=0)
     trees = [_Tree(attribute.taxonomy) if attribute.taxonomy else None for attribute in attributes]
@@ -81,7 +88,11 @@ def learn(sample: FloatArray, attributes: Sequence[Attribute], n_blocks: int, le
     sides: list[list[int]] = []
     blocks = 0
     # What is to be cut, how many blocks are wanted of it, the cut above, and on which side of that it is.
-    whole = _Piece(sample, some, _nearest(Records(tuple(attributes), some)))
+    nearest = _nearest(Records(tuple(attributes), some))
+    if assign is not None:
+        already = assign(some)
+        nearest[already[nearest] == already[:, np.newaxis]] = -1
+    whole = _Piece(sample, some, nearest)
     todo: list[tuple[_Piece, int, int, int]] = [(whole, n_blocks, -1, 0)]
     while todo:
         piece, wanted, above, side = todo.pop()
@@ -114,7 +125,7 @@ def _nearest(records: Records) -> IntArray:
         for i in range(n):
             measure_from(pool, pool.points[i])
             pool.sums[i] = np.nan
-            neighbors[i] = nearest(pool.sums, n, count)
+            neighbors[i] = brute_force.nearest(pool.sums, n, count)
     return neighbors
 
 
