@@ -194,8 +194,8 @@ class Sums:
         if left:
             text = (
                 f"Whether {quoted(left)}, released as {'it is' if len(left) == 1 else 'they are'}, may identify "
-                "records, determine quasi-identifiers, or have one value in a class, is not counted of files in parts: release "
-                "a sample of the file in memory, and read its findings."
+                "records, determine quasi-identifiers, or have one value in a class, is not counted of files in parts: "
+                "release a sample of the file in memory, and read its findings."
             )
             yield Finding("warn", "unchecked", tuple(left), text)
         yield from gaps(count.records, self.n_dropped)
