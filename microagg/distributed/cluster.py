@@ -21,6 +21,9 @@ from microagg.validation import is_whole
 #: The only address at which anything listens that is started here.
 HERE = "127.0.0.1"
 
+#: How long a scheduler may take to answer.
+PATIENCE = "10s"
+
 
 @contextmanager
 def connected(
@@ -119,7 +122,7 @@ def _current() -> Any:
 def _at(address: str) -> Iterator[Any]:
     distributed = load("distributed")
     try:
-        client = distributed.Client(address, timeout="10s", set_as_default=False)
+        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError):
         raise DataError(
             f"no scheduler of Dask answers at {address!r}: check the address (such as tcp://10.0.0.5:8786), and that "
