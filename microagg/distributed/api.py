@@ -88,7 +88,7 @@ def release(
         try:
             with cluster.connected(working, client, workers=workers, memory_limit=memory_limit) as found:
                 connected(cluster.dashboard(found))
-                cluster.check_workers(found, working, 0)
+                cluster.check_workers(found, working)
                 stages = Stages(found, working, 0)
                 table = source.table(stages)
                 choices = Choices.of(table, given, _categories(stages, table, given), block_size)
@@ -172,7 +172,7 @@ class _Making:
         self.stages.needed = job.needed
         if not working.path(reading.ENCODED, "").exists():
             check_room(self.target.parent, job.needed)
-        cluster.check_workers(self.stages.client, working, choices.memory(choices.block_size))
+        cluster.check_memory(self.stages.client, choices.memory(choices.block_size))
         working.keep(JOB, job, job.needed)
         seen = self._read(job)
         plan = self._arrange(job, seen)
@@ -221,7 +221,7 @@ class _Making:
         plan = planning.final_plan(job, plan, counts)
         assert plan.counts is not None
         needed = self.choices.memory(int(plan.counts.sum(axis=0).max()))
-        cluster.check_workers(self.stages.client, working, needed)
+        cluster.check_memory(self.stages.client, needed)
         working.keep(sorting.FINAL, plan, job.needed)
         self._stage("sort", sorting.sort, numbers, "sorting: part", (0.2, 0.25))
         working.drop(reading.ENCODED)

@@ -67,11 +67,8 @@ def connected(
         yield found
 
 
-def check_workers(client: Any, working: Working, needed: int) -> None:
-    """Raise :class:`DataError` unless all workers have the same microagg, see the folder, and have memory enough.
-
-    ``needed`` are the bytes that a task takes at most.
-    """
+def check_workers(client: Any, working: Working) -> None:
+    """Raise :class:`DataError` unless there are workers, and all have the same microagg and see the folder."""
     try:
         answers = client.run(_greeting, working)
     except ImportError as error:
@@ -90,6 +87,10 @@ def check_workers(client: Any, working: Working, needed: int) -> None:
                 f"the worker {worker} does not see the folder {working.folder!r}: choose an output in a folder that "
                 "all machines have at the same place."
             )
+
+
+def check_memory(client: Any, needed: int) -> None:
+    """Raise :class:`DataError` if a worker has fewer than ``needed`` bytes for each task."""
     for worker, about in client.scheduler_info(n_workers=-1)["workers"].items():
         share = (about["memory_limit"] or 0) / max(about["nthreads"], 1)
         if 0 < share < needed:
