@@ -77,6 +77,15 @@ class Bound:
     iterations: int = 0
 
 
+def nearest_neighbor_sse(sums: FloatArray, k: int) -> float:
+    """Return the nearest-neighbor bound on the SSE, see :class:`NearestNeighbors`, of groups of at least ``k`` records.
+
+    ``sums``, shape (k - 1,) or longer, are those over the records of the squared distance to the nearest, the second
+    nearest, … other record, or of less; in squared units of X. The bound is lowered for rounding.
+    """
+    return float(np.cumsum(sums)[k - 2]) / (2 * k) * (1 - ALLOWANCE) if k > 1 else 0.0
+
+
 def nearest_neighbor(X: ArrayLike, k: int, *, strata: Sequence[IntArray] | None = None) -> Bound:
     """Return the nearest-neighbor bound for groups of at least ``k`` records of ``X``, shape (n, d).
 
@@ -166,14 +175,13 @@ class NearestNeighbors:
             If a k is not a whole number of at least 1, or above the largest.
         """
         counted, sums = self._known
-        totals = np.cumsum(sums)
         found = []
         for k in (check_k(k) for k in ks):
             if k > self.k:
                 raise ParameterError(
                     f"these are bounds for k of at most {self.k}, not for k={k}: ask for a larger k first."
                 )
-            least = float(totals[k - 2]) / (2 * k) * (1 - ALLOWANCE) if k > 1 else 0.0
+            least = nearest_neighbor_sse(sums, k)
             whole = k == 1 or counted == len(self._data)
             found.append(Bound(k, least, percent(least, self._sst), self._seconds, whole))
         return found

@@ -1,0 +1,152 @@
+"""What blocks cost: the loss of a partition found block by block beside that of all records together.
+
+    MICROAGG_DATA_DIR=… python benchmarks/blocks.py              # the plan below, what is stored already left out
+    python benchmarks/blocks.py --n 100000 --d 10 --data uniform --methods mdav-plus --k 5 --blocks 2 8 --repair
+
+Data are those of scaling.py, standardized; the cuts are learned on ``SAMPLE`` records drawn at random. IL in percent
+for one block, which is the run without blocks, and for more, side by side; seconds of learning, assigning and
+partitioning on all cores, one block after the other, kernels compiled. With ``--repair`` the groups near cuts are
+improved by local search afterwards (:mod:`microagg.blocks.repair`), and IL and seconds of that are given, too.
+
+Every figure is stored in benchmarks/results/blocks.csv once it is there, with a digest of the code it depends on: a run
+that is stopped goes on where it was. IL depends on nothing but the data and the code; seconds on the machine, and on
+whatever else it does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import hashlib
+import itertools
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+import microagg  # noqa: E402 - the checkout comes first
+from benchmarks.scaling import DATA, make_data  # noqa: E402
+from microagg import literature  # noqa: E402
+from microagg.blocks import Cuts, partition_blocks, repair  # noqa: E402
+from microagg.metrics import information_loss  # noqa: E402
+from microagg.records import Attribute  # noqa: E402
+
+RESULTS = Path(__file__).parent / "results" / "blocks.csv"
+
+#: Records from which cuts are learned.
+SAMPLE = 100_000
+SEED = 0
+WARM_UP = 20_000
+
+METHODS = ("mdav-plus", "mdav", "mdav-star")
+
+#: What is measured: data, records, attributes, methods, values of k, numbers of blocks.
+PLAN = (
+    (("uniform",), 1_000_000, 10, ("mdav-plus",), (5, 3, 10), (1, 2, 8, 32)),
+    (("mixture",), 1_000_000, 10, ("mdav-plus",), (5,), (1, 2, 8, 32)),
+    (("uniform",), 100_000, 10, METHODS, (5, 3, 10), (1, 2, 4, 8, 16, 32, 64)),
+    (("mixture", "eia"), 100_000, 10, ("mdav-plus",), (5,), (1, 2, 4, 8, 16, 32, 64)),
+    (("uniform",), 100_000, 5, ("mdav-plus",), (5,), (1, 2, 4, 8, 16, 32, 64)),
+    (("uniform",), 100_000, 2, ("mdav-plus",), (5,), (1, 2, 4, 8, 16, 32, 64)),
+    (("eia",), 1_000_000, 10, ("mdav-plus",), (5,), (1, 2, 8, 32)),
+    (("uniform",), 1_000_000, 10, ("mdav",), (5,), (1, 2, 8, 32)),
+)
+
+KEY = ("data", "n", "d", "method", "k", "blocks")
+COLUMNS = (*KEY, "largest", "il", "seconds", "il_repaired", "seconds_repair", "share_repaired", "code")
+
+Row = dict[str, str]
+
+
+def stored() -> dict[tuple[str, ...], Row]:
+    """Return what is stored, by its key."""
+    if not RESULTS.exists():
+        return {}
+    with RESULTS.open(encoding="utf-8", newline="") as file:
+        return {tuple(row[name] for name in KEY): row for row in csv.DictReader(file)}
+
+
+def store(rows: dict[tuple[str, ...], Row]) -> None:
+    """Write all rows, in the order of their keys."""
+
+    def rank(key: tuple[str, ...]) -> tuple:
+        return key[0], int(key[1]), int(key[2]), key[3], int(key[4]), int(key[5])
+
+    with RESULTS.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows[key] for key in sorted(rows, key=rank))
+
+
+def digest(method: str) -> str:
+    """Return a digest of the code that a row depends on: the method's, and where cuts are made."""
+    source = (ROOT / "microagg" / "blocks" / "learning.py").read_text(encoding="utf-8")
+    code = source.split('"""', 2)[2]  # without what it says of itself
+    return hashlib.sha256((literature.code_digest([method]) + code).encode()).hexdigest()[:16]
+
+
+def measure(X: np.ndarray, method: str, k: int, n_blocks: int, repaired: bool) -> Row:
+    """Return loss and seconds of one cell."""
+    started = time.perf_counter()
+    rows = np.random.default_rng(SEED).choice(len(X), min(SAMPLE, len(X)), replace=False)
+    attributes = tuple(Attribute(j) for j in range(X.shape[1]))
+    cuts = Cuts.learn(X[rows], attributes, n_blocks)
+    blocks = cuts.assign(X)
+    labels = partition_blocks(X, k, microagg.make(method), blocks, seed=SEED)
+    seconds = time.perf_counter() - started
+    found = {
+        "largest": str(np.bincount(blocks).max()),
+        "il": f"{information_loss(X, labels):.6g}",
+        "seconds": f"{seconds:.4g}",
+    }
+    if repaired and n_blocks > 1:
+        started = time.perf_counter()
+        second = Cuts.learn(X[rows], attributes, n_blocks, beside=cuts)
+        better, share = repair(X, labels, k, cuts, second, seed=SEED)
+        found["seconds_repair"] = f"{time.perf_counter() - started:.4g}"
+        found["il_repaired"] = f"{information_loss(X, better):.6g}"
+        found["share_repaired"] = f"{share:.3f}"
+    return found
+
+
+def main() -> None:
+    """Measure what is not stored yet, and print each row."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", nargs="+", choices=DATA)
+    for name in ("n", "d", "k", "blocks"):
+        parser.add_argument(f"--{name}", nargs="+", type=int)
+    parser.add_argument("--methods", nargs="+", choices=METHODS)
+    parser.add_argument("--repair", action="store_true", help="also the groups near cuts improved by local search")
+    parser.add_argument("--minutes", type=float, default=np.inf, help="no further cell is begun after these")
+    given = parser.parse_args()
+    plan = PLAN
+    if given.n:
+        chosen = (given.methods or METHODS, given.k or (3, 5, 10), [1, *(given.blocks or (2, 8, 32))])
+        plan = [(given.data or ("uniform",), n, d, *chosen) for n in given.n for d in given.d or [10]]
+    ends = time.monotonic() + 60 * given.minutes
+    for kinds, n, d, methods, ks, blocks in plan:
+        for kind in kinds:
+            X = None
+            for method, k, n_blocks in itertools.product(methods, ks, blocks):
+                rows, code = stored(), digest(method)
+                key = tuple(map(str, (kind, n, d, method, k, n_blocks)))
+                before = rows.get(key, {})
+                done = before.get("code") == code and (before["il_repaired"] or not given.repair or n_blocks == 1)
+                if done or time.monotonic() > ends:
+                    continue
+                if X is None:
+                    X = microagg.standardize(make_data(kind, n, d))
+                microagg.make(method, k=k).fit(X[:WARM_UP])
+                found = measure(X, method, k, n_blocks, given.repair)
+                rows = stored()  # another run may have added some
+                rows[key] = dict.fromkeys(COLUMNS, "") | dict(zip(KEY, key, strict=True)) | found | {"code": code}
+                store(rows)
+                print(*key, *(f"{name} {value}" for name, value in found.items()), flush=True)
+
+
+if __name__ == "__main__":
+    main()
