@@ -97,7 +97,7 @@ def _deliver(make: Callable[..., LargeRelease], targets: Mapping[str, Any]) -> N
     try:
         with working("Starting workers"), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConstantColumnWarning)
-            release = make(begins=partial(_begins, targets["accept"]))
+            release = make(begins=partial(_begins, targets["accept"]), connected=_connected)
     except _HeldError as held:
         for finding in held.findings:
             say(f"Stop: {finding.text} (--accept {finding.code} releases it all the same)")
@@ -122,8 +122,11 @@ def _deliver(make: Callable[..., LargeRelease], targets: Mapping[str, Any]) -> N
         say(f"Written: {', '.join(written)}")
 
 
-def _begins(accepted: Sequence[str], findings: tuple[Finding, ...], dashboard: str) -> None:
+def _begins(accepted: Sequence[str], findings: tuple[Finding, ...]) -> None:
     if stops := [each for each in findings if each.level == "stop" and each.code not in accepted]:
         raise _HeldError(stops)
+
+
+def _connected(dashboard: str) -> None:
     if dashboard:
         say(f"Dask's dashboard: {dashboard}")

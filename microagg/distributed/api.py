@@ -34,8 +34,8 @@ from microagg.validation import is_whole
 #: Records of a block, about, where nobody says how many.
 DEFAULT_BLOCK = 100_000
 
-#: Called before the long work with what is known of the release, and the address of Dask's dashboard.
-Begins = Callable[[tuple[Finding, ...], str], None]
+#: Called before any work with what is known of the release.
+Begins = Callable[[tuple[Finding, ...]], None]
 
 
 def release(
@@ -48,7 +48,8 @@ def release(
     workers: int | None = None,
     memory_limit: str | None = None,
     recipe: Mapping[str, Any] | None = None,
-    begins: Begins = lambda findings, dashboard: None,
+    begins: Begins = lambda findings: None,
+    connected: Callable[[str], None] = lambda dashboard: None,
 ) -> LargeRelease:
     """Return a release of a table in parts, written to a folder; see :func:`microagg.microaggregate`.
 
@@ -65,7 +66,9 @@ def release(
     recipe : mapping, optional
         The recipe of the release that this one must be equal to.
     begins : callable, optional
-        It may raise what ends the job.
+        Called with what is known of the release before the work; it may raise what ends the job.
+    connected : callable, optional
+        Called with the address of Dask's dashboard, empty where there is none.
 
     Raises
     ------
@@ -77,15 +80,25 @@ def release(
     target = _target(out)
     working = Working.beside(target)
     source = frames.source_of(data)
+    if (table := source.known) is not None:
+        # What can be refused before workers are started.
+        begins(Choices.of(table, given, {}, block_size).findings())
     with working.locked():
         working.begin(source.identity)
-        with cluster.connected(working, client, workers=workers, memory_limit=memory_limit) as found:
-            cluster.check_workers(found, working, 0)
-            stages = Stages(found, working, 0)
-            table = source.table(stages)
-            choices = Choices.of(table, given, _categories(stages, table, given), block_size)
-            begins(choices.findings(), cluster.dashboard(found))
-            made = _Making(stages, choices, target, recipe).release()
+        try:
+            with cluster.connected(working, client, workers=workers, memory_limit=memory_limit) as found:
+                connected(cluster.dashboard(found))
+                cluster.check_workers(found, working)
+                stages = Stages(found, working, 0)
+                table = source.table(stages)
+                choices = Choices.of(table, given, _categories(stages, table, given), block_size)
+                if source.known is None:
+                    begins(choices.findings())
+                made = _Making(stages, choices, target, recipe).release()
+        except BaseException:
+            if not working.has_results:
+                working.clear()
+            raise
         working.clear()
     return made
 
@@ -159,7 +172,7 @@ class _Making:
         self.stages.needed = job.needed
         if not working.path(reading.ENCODED, "").exists():
             check_room(self.target.parent, job.needed)
-        cluster.check_workers(self.stages.client, working, choices.memory(choices.block_size))
+        cluster.check_memory(self.stages.client, choices.memory(choices.block_size))
         working.keep(JOB, job, job.needed)
         seen = self._read(job)
         plan = self._arrange(job, seen)
@@ -208,7 +221,7 @@ class _Making:
         plan = planning.final_plan(job, plan, counts)
         assert plan.counts is not None
         needed = self.choices.memory(int(plan.counts.sum(axis=0).max()))
-        cluster.check_workers(self.stages.client, working, needed)
+        cluster.check_memory(self.stages.client, needed)
         working.keep(sorting.FINAL, plan, job.needed)
         self._stage("sort", sorting.sort, numbers, "sorting: part", (0.2, 0.25))
         working.drop(reading.ENCODED)

@@ -21,6 +21,9 @@ from microagg.validation import is_whole
 #: The only address at which anything listens that is started here.
 HERE = "127.0.0.1"
 
+#: How long a scheduler may take to answer.
+PATIENCE = "10s"
+
 
 @contextmanager
 def connected(
@@ -64,11 +67,8 @@ def connected(
         yield found
 
 
-def check_workers(client: Any, working: Working, needed: int) -> None:
-    """Raise :class:`DataError` unless all workers have the same microagg, see the folder, and have memory enough.
-
-    ``needed`` are the bytes that a task takes at most.
-    """
+def check_workers(client: Any, working: Working) -> None:
+    """Raise :class:`DataError` unless there are workers, and all have the same microagg and see the folder."""
     try:
         answers = client.run(_greeting, working)
     except ImportError as error:
@@ -87,6 +87,10 @@ def check_workers(client: Any, working: Working, needed: int) -> None:
                 f"the worker {worker} does not see the folder {working.folder!r}: choose an output in a folder that "
                 "all machines have at the same place."
             )
+
+
+def check_memory(client: Any, needed: int) -> None:
+    """Raise :class:`DataError` if a worker has fewer than ``needed`` bytes for each task."""
     for worker, about in client.scheduler_info(n_workers=-1)["workers"].items():
         share = (about["memory_limit"] or 0) / max(about["nthreads"], 1)
         if 0 < share < needed:
@@ -119,7 +123,7 @@ def _current() -> Any:
 def _at(address: str) -> Iterator[Any]:
     distributed = load("distributed")
     try:
-        client = distributed.Client(address, timeout="10s", set_as_default=False)
+        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError):
         raise DataError(
             f"no scheduler of Dask answers at {address!r}: check the address (such as tcp://10.0.0.5:8786), and that "

@@ -28,6 +28,10 @@ class Source(Protocol):
     def identity(self) -> dict[str, Any]:
         """What tells it from others."""
 
+    @property
+    def known(self) -> Table | None:
+        """The table if it is one of Parquet files already."""
+
     def table(self, stages: Stages) -> Table:
         """Return it as Parquet files."""
 
@@ -62,6 +66,10 @@ class _Files:
         states = [(file, Path(file).stat()) for file in self._table.files]
         return {"files": [[file, state.st_size, state.st_mtime_ns] for file, state in states]}
 
+    @property
+    def known(self) -> Table:
+        return self._table
+
     def table(self, stages: Stages) -> Table:
         return self._table
 
@@ -79,6 +87,10 @@ class _Frame:
     @property
     def identity(self) -> dict[str, Any]:
         return {"frame": load("dask.base").tokenize(self._frame), "columns": list(self._frame.columns)}
+
+    @property
+    def known(self) -> None:
+        return None
 
     def table(self, stages: Stages) -> Table:
         delayed = self._frame.to_delayed()

@@ -160,6 +160,11 @@ class Working:
             finally:
                 path.unlink(missing_ok=True)
 
+    @property
+    def has_results(self) -> bool:
+        """Whether any task is done."""
+        return any(Path(self.folder, RESULTS).glob("*-*[0-9].pickle"))
+
     def drop(self, stage: str) -> None:
         """Delete the files of a stage that no task needs any more."""
         shutil.rmtree(Path(self.folder, stage), ignore_errors=True)

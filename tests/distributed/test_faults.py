@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -81,9 +82,9 @@ def _listening():
     """Return the addresses at which this process and those that it started listen."""
     found = {}
     for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
-        own = {tuple(each.laddr) for each in process.net_connections() if each.status == psutil.CONN_LISTEN}
-        if own:
-            found[process.pid] = own
+        with contextlib.suppress(psutil.NoSuchProcess):  # one that has ended meanwhile
+            own = {tuple(each.laddr) for each in process.net_connections() if each.status == psutil.CONN_LISTEN}
+            found |= {process.pid: own} if own else {}
     return found
 
 

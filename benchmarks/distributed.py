@@ -1,0 +1,205 @@
+"""Releases in parts by the workers of Dask: seconds of each pass, records a second, and the memory of each worker.
+
+    python benchmarks/distributed.py --records 1000000                            # also the single process, beside it
+    python benchmarks/distributed.py --records 10000000 --workers 2 --memory 2GiB --store
+
+Data are a mixture of 20 Gaussians, as in benchmarks/scaling.py, generated in parts from seeds and written as Parquet
+files. They and the release stand in a folder of its own below ``--folder``, which is deleted at the end. Workers are
+processes that are limited to ``--memory`` each: Dask ends those that take more. Their peak is the largest resident set
+that the operating system saw (``getrusage``), so it has the interpreter and compiled code in it, and pages of files.
+
+The single process reads the whole file and calls ``microagg.microaggregate`` on it; its seconds are those of reading,
+releasing and writing. It is left out above ``--alone`` records. ``--store`` writes the row to
+benchmarks/results/distributed.csv, from which the README's table is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import platform
+import resource
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+RESULTS = Path(__file__).parent / "results" / "distributed.csv"
+SEED, COMPONENTS, PART = 0, 20, 250_000
+
+#: Columns of the stored table; seconds of passes stand under their names.
+PASSES = ("encode", "assign", "sort", "group", "write", "count")
+COLUMNS = (
+    *("records", "attributes", "k", "method", "workers", "memory", "block_size", "seconds", "records_a_second"),
+    *PASSES,
+    *("peak_worker_mib", "working_folder_mib", "information_loss", "realized_k", "alone_seconds", "alone_loss"),
+    *("cpu", "busy"),
+)
+
+
+def generate(folder: Path, n: int, d: int) -> Path:
+    """Write ``n`` records with ``d`` attributes to Parquet files in a folder, and return it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    centers = np.random.default_rng(SEED).normal(scale=3.0, size=(COMPONENTS, d))
+    folder.mkdir()
+    for number, start in enumerate(range(0, n, 4 * PART)):
+        with pq.ParquetWriter(folder / f"part-{number:04d}.parquet", _schema(d)) as writer:
+            for first in range(start, min(start + 4 * PART, n), PART):
+                size = min(PART, n - first)
+                draw = np.random.default_rng(np.random.SeedSequence([SEED, first]))
+                X = centers[draw.integers(COMPONENTS, size=size)] + draw.normal(size=(size, d))
+                columns = [*X.T, draw.integers(10, size=size)]
+                writer.write_table(pa.Table.from_arrays([pa.array(c) for c in columns], schema=_schema(d)))
+    return folder
+
+
+def _schema(d: int) -> Any:
+    import pyarrow as pa
+
+    return pa.schema([*((f"a{j}", pa.float64()) for j in range(d)), ("illness", pa.int64())])
+
+
+def peak() -> float:
+    """Return the most memory that this process has had, in MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def in_parts(source: Path, out: Path, given: dict[str, Any], workers: int, memory: str, block: int | None) -> Any:
+    """Return a release in parts, its seconds, the peaks of the workers and the size of the working folder, in MiB."""
+    from distributed import Client, LocalCluster
+
+    from microagg.distributed import release
+    from microagg.progress import watched
+
+    held = [0.0]
+    folder = out.with_name(f"{out.name}.working")
+
+    def hear(message: str, share: float | None) -> bool:
+        if message.endswith(message.split(" of ")[-1]) and share is not None:
+            sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+            held[0] = max(held[0], sum(sizes) / 2**20)
+        print(f"\r{message} ", end="", flush=True)
+        return True
+
+    with (
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            memory_limit=memory,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            local_directory=str(out.parent),
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        before = set(client.run(os.getpid).values())
+        start = time.perf_counter()
+        with watched(hear):
+            made = release(source, given, out=out, client=client, block_size=block)
+        seconds = time.perf_counter() - start
+        peaks = list(client.run(peak).values())
+        if set(client.run(os.getpid).values()) != before:
+            raise RuntimeError("a worker was ended: it took more memory than it may")
+    print()
+    return made, seconds, peaks, held[0]
+
+
+def alone(source: Path, out: Path, given: dict[str, Any]) -> tuple[float, float]:
+    """Return the seconds and the IL of one process that has the whole file in its memory."""
+    import pandas as pd
+
+    import microagg
+
+    start = time.perf_counter()
+    made = microagg.microaggregate(pd.read_parquet(source), **given)
+    made.frame.to_parquet(out)
+    return time.perf_counter() - start, made.report.loss.information_loss
+
+
+def main() -> None:
+    """Measure one row, print it, and store it if that is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
+    parser.add_argument("--records", type=int, default=1_000_000)
+    parser.add_argument("--attributes", type=int, default=10)
+    parser.add_argument("--k", type=int, default=5)
+    parser.add_argument("--method", default="mdav-star")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--memory", default="2GiB")
+    parser.add_argument("--block-size", type=int)
+    parser.add_argument("--alone", type=int, default=1_000_000)
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
+    parser.add_argument("--store", action="store_true")
+    asked = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="microagg-", dir=asked.folder))
+    try:
+        row = measure(folder, asked)
+    finally:
+        shutil.rmtree(folder)
+    print(json.dumps(row, indent=1))
+    if asked.store:
+        store(row)
+
+
+def measure(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
+    """Return one row of the table."""
+    source = generate(folder / "in", asked.records, asked.attributes)
+    given = {"k": asked.k, "method": asked.method, "confidential": "illness"}
+    given["quasi_identifiers"] = [f"a{j}" for j in range(asked.attributes)]
+    made, seconds, peaks, held = in_parts(source, folder / "out", given, asked.workers, asked.memory, asked.block_size)
+    report = made.report
+    if report.n_records != asked.records or report.risk.realized_k < asked.k or not (folder / "out").is_dir():
+        raise RuntimeError("the release does not hold what it must")
+    row: dict[str, Any] = {
+        "records": asked.records,
+        "attributes": asked.attributes,
+        "k": asked.k,
+        "method": asked.method,
+        "workers": asked.workers,
+        "memory": asked.memory,
+        "block_size": made.recipe["block_size"],
+        "seconds": round(seconds, 1),
+        "records_a_second": round(asked.records / seconds),
+        **{name: round(made.seconds[name], 1) for name in PASSES},
+        "peak_worker_mib": round(max(peaks)),
+        "working_folder_mib": round(held),
+        "information_loss": round(report.loss.information_loss, 4),
+        "realized_k": report.risk.realized_k,
+        "alone_seconds": "",
+        "alone_loss": "",
+        "cpu": f"{os.cpu_count()} x {platform.processor() or platform.machine()}",
+        "busy": "",
+    }
+    if asked.records <= asked.alone:
+        row["alone_seconds"], row["alone_loss"] = (round(value, 4) for value in alone(source, folder / "alone", given))
+    # How many cores other processes kept busy meanwhile.
+    row["busy"] = round(os.getloadavg()[1], 1)
+    return row
+
+
+def store(row: dict[str, Any]) -> None:
+    """Write a row to the stored table, in place of one of the same choices."""
+    rows = []
+    if RESULTS.exists():
+        with RESULTS.open(encoding="utf-8", newline="") as stream:
+            rows = list(csv.DictReader(stream))
+    same = COLUMNS[:7]
+    rows = [each for each in rows if [each[name] for name in same] != [str(row[name]) for name in same]]
+    with RESULTS.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows([*rows, row])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""``microagg run --engine dask``, ``replay`` and ``verify`` of a folder, in a shell."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import psutil
+import pytest
+from click.testing import CliRunner
+
+from microagg.cli import cli
+from microagg.tables import read_file
+from tests.conftest import ROOT
+from tests.distributed.conftest import parquet
+from tests.distributed.test_release import NUMBERS, ROLES, bytes_of, release
+
+QI = ",".join(NUMBERS)
+FLAGS = ["--engine", "dask", "--k", "5", "--method", "mdav", "--block-size", "2500", "--qi", QI, "--drop", "name"]
+
+
+def call(*words):
+    return CliRunner().invoke(cli, [str(word) for word in words])
+
+
+@pytest.fixture
+def scheduler(client):
+    return ["--scheduler", client.scheduler.address]
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_release_in_parts_is_made_verified_and_made_again(numbers_file, client, scheduler, tmp_path):
+    done = call(
+        "run", numbers_file, *FLAGS, *scheduler, "--confidential", "illness", "--out", "out", "--recipe", "r.json"
+    )
+    assert done.exit_code == 0, done.output
+    assert done.stderr.endswith("Written: out, r.json\n")
+    choices = {"k": 5, "method": "mdav", "block_size": 2_500, **ROLES}
+    same = release(numbers_file, client, tmp_path / "same", **choices)
+    assert done.stdout == same.report.summary() + "\n"
+    assert bytes_of(tmp_path / "out") == bytes_of(tmp_path / "same")
+    done = call("verify", "out", "--qi", QI, "--k", 5)
+    assert (done.exit_code, done.output) == (0, "k = 5 holds in 'out': the smallest class has 5 records of 20,000.\n")
+    done = call("replay", "r.json", numbers_file, *scheduler, "--out", "again", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["written"] == ["again"]
+    assert json.loads(done.stdout)["risk"]["realized_k"] == 5
+    assert bytes_of(tmp_path / "out") == bytes_of(tmp_path / "again")
+    assert not list(tmp_path.glob("*.working"))
+
+
+def test_a_folder_is_counted_file_by_file(tmp_path):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    frame = pd.DataFrame({"age": [1, 1, 2, None, 2, 3, None, 1], "town": list("aababcba")})
+    for i, rows in enumerate((frame[:3], frame[3:5], frame[5:])):
+        parquet(rows.astype({"age": "float64"}), folder / f"{i}.parquet", 2)
+    sizes = frame.groupby(["age", "town"], dropna=False).size()
+    found = json.loads(call("verify", "folder", "--qi", "age,town", "--k", 2, "--json").stdout)
+    assert (found["n_records"], found["smallest_class"]) == (8, 1)
+    assert (found["below_k"], found["unique"]) == (int(sizes[sizes < 2].sum()), int((sizes == 1).sum()))
+    done = call("verify", "folder", "--qi", "age,town", "--k", 2)
+    assert done.exit_code == 1
+    assert "k = 2 does not hold in 'folder'" in done.output
+    assert call("verify", "folder", "--qi", "agee", "--k", 2).stderr == (
+        "Error: There is no column 'agee': did you mean 'age'?\n"
+    )
+
+
+def test_what_nobody_decided_about_holds_a_release_up_before_any_work(numbers_file, scheduler, tmp_path):
+    done = call("run", numbers_file, *FLAGS, *scheduler, "--out", "out")
+    assert done.exit_code == 1
+    assert "Nothing was decided about 'illness'" in done.stderr
+    assert done.stderr.endswith("Nothing was written.\n")
+    assert list(tmp_path.iterdir()) == []
+    done = call(
+        "run", numbers_file, *FLAGS, *scheduler, "--out", "out", "--accept", "undecided", "--reason", "it is old"
+    )
+    assert done.exit_code == 0, done.output
+    assert "Released in spite of: Nothing was decided about 'illness'" in done.stdout
+    assert "The reason given: it is old." in done.stdout
+    assert set(read_file(tmp_path / "out" / "part-00000.parquet").frame) == {*NUMBERS, "illness"}
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "With --engine dask a release is written to a folder: add --out."),
+        (["--out", "out", "--report", "r.html"], "A report as HTML is made in memory only"),
+        (["--out", "there"], "'there' is there already"),
+        (["--out", "out", "--workers", "2"], "Workers are started here only where there is no --scheduler"),
+        (["--out", "out", "--data", "census"], "--data names a data set in memory"),
+        (["--out", "out", "--read-decimal", ","], "--read-decimal says how other files than Parquet are read"),
+        (["--out", "out", "--accept", "nonsense"], "There is no finding 'nonsense'"),
+        (["--out", "out", "--qi", "agee"], "There is no column 'agee': did you mean 'age'?"),
+        (["--out", "out", "--shuffle", "1"], "Shuffle cannot be had with engine='dask'"),
+        (["--out", "nowhere/out"], "There is no folder"),
+    ],
+)
+def test_what_cannot_be_is_refused(numbers_file, scheduler, tmp_path, words, says):
+    (tmp_path / "there").mkdir()
+    done = call("run", numbers_file, *FLAGS, *scheduler, "--confidential", "illness", *words)
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"Error: {says}"), done.stderr
+    assert done.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]
+
+
+def test_flags_of_parts_are_refused_in_memory(numbers_file):
+    done = call("run", numbers_file, "--k", "5", "--workers", "2")
+    assert (done.exit_code, done.stderr) == (2, "Error: --workers is for --engine dask: leave it out, or add that.\n")
+    done = call("run", "missing.parquet", *FLAGS, "--out", "out")
+    assert (done.exit_code, "there is no file" in done.stderr.lower()) == (2, True)
+
+
+def test_a_scheduler_that_is_not_there_is_named(numbers_file, monkeypatch):
+    monkeypatch.setattr("microagg.distributed.cluster.PATIENCE", "0.5s")
+    where = ["--scheduler", "tcp://127.0.0.1:9"]
+    done = call("run", numbers_file, *FLAGS, "--confidential", "illness", "--out", "out", *where)
+    assert done.exit_code == 2
+    assert done.stderr.startswith("Error: No scheduler of Dask answers at 'tcp://127.0.0.1:9'")
+
+
+@pytest.mark.slow
+def test_ctrl_c_leaves_no_release_and_no_workers(numbers_file, tmp_path):
+    words = ["run", str(numbers_file), *FLAGS, "--confidential", "illness", "--out", "out", "--workers", "1"]
+    words[words.index("mdav")] = "iterated-local-search"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "microagg", *words, "--effort", "1000000"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 200
+    while not (tmp_path / "out.working" / "sorted").exists():
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    workers = psutil.Process(process.pid).children(recursive=True)
+    assert workers
+    # As a terminal does: to the workers, too.
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, ""), err
+    assert re.sub(r"\x1b\[2K|\r", "", err).endswith(
+        "The same command goes on where this ended. Until then 'out.working' holds original values.\n\nStopped.\n"
+    ), err
+    assert [path.name for path in tmp_path.iterdir()] == ["out.working"]
+    _, alive = psutil.wait_procs(workers, timeout=20)
+    assert not alive
