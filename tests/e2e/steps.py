@@ -90,7 +90,7 @@ def place_of(page, part):
 
 @contextmanager
 def suppress_detached():
-    """Let pass that a chart was drawn anew meanwhile, with other points: a floor has risen, or a window been resized."""
+    """Let pass that a chart has been drawn anew meanwhile, with other points."""
     try:
         yield
     except PlaywrightError as error:

@@ -11,8 +11,9 @@ pytestmark = pytest.mark.e2e
 NAMES = ["cbfs", "md", "mdav"]  # in the order in which they are drawn
 
 
-def test_a_click_on_the_map_chooses_method_and_k_for_the_pages_that_follow(page, server):
-    page.set_viewport_size({"width": 390, "height": 844})
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)], ids=["wide", "narrow"])
+def test_a_click_on_the_map_chooses_method_and_k_for_the_pages_that_follow(page, server, width, height):
+    page.set_viewport_size({"width": width, "height": height})
     page.goto(f"{server.url}/choose_k?data=wine&ks=3-6&methods=mdav&methods=md&methods=cbfs")
     page.get_by_text("Chosen now").wait_for()
     page.get_by_role("radio", name="Risk and loss").click()
@@ -25,12 +26,8 @@ def test_a_click_on_the_map_chooses_method_and_k_for_the_pages_that_follow(page,
     page.get_by_text("With at most 20 % of the records found again,").wait_for()
     wait_until_idle(page)
 
-    until_address(page, "method=cbfs", lambda: click_point(page, NAMES.index("cbfs"), 1))
-    wait_for_address(page, "&k=4")
-    wait_until_idle(page)
-    page.set_viewport_size({"width": 1440, "height": 900})
-    until_address(page, "method=md&", lambda: click_point(page, NAMES.index("md"), 3))
-    wait_for_address(page, "&k=6")
+    until_address(page, "method=md", lambda: click_point(page, NAMES.index("md"), 3))
+    wait_for_address(page, "k=6")
     page.locator(".st-key-chosen").get_by_role("button", name="k = 6").wait_for()
     page.get_by_text("MD, k = 6").first.wait_for()
     page.wait_for_function("document.querySelector('.js-plotly-plot')?.data?.some(trace => trace.name === 'chosen')")
