@@ -1,10 +1,11 @@
-"""A server of its own for each test module, which speaks to nobody, and a browser that records every request."""
+"""A server for all browser tests, which speaks to nobody, and a browser that records every request."""
 
 from __future__ import annotations
 
 import importlib
 import os
 import shutil
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import pytest
@@ -51,16 +52,31 @@ def playwright_api():
         return pytest.skip("no Playwright on this machine: install the package playwright to run the browser tests")
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    running = Server(tmp_path_factory.mktemp("server")).wait()
+@contextmanager
+def silent_server(folder):
+    """Yield a server, and see to it that it has spoken to nobody and has had no error when it ends."""
+    running = Server(folder).wait()
     yield running
     running.stop()
     assert running.spoken_to() == []
     assert "Traceback" not in running.log.read_text()
 
 
-@pytest.fixture(scope="module")
+# Not for the whole session: in the process of a browser that is open other tests cannot run loops of asyncio.
+@pytest.fixture(scope="package")
+def server(tmp_path_factory):
+    with silent_server(tmp_path_factory.mktemp("server")) as running:
+        yield running
+
+
+@pytest.fixture
+def own_server(tmp_path_factory):
+    """Return a server that nobody has visited and that no other test uses."""
+    with silent_server(tmp_path_factory.mktemp("server")) as running:
+        yield running
+
+
+@pytest.fixture(scope="package")
 def browser():
     with playwright_api().sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=chromium_path(), args=QUIET)
@@ -69,17 +85,18 @@ def browser():
 
 
 @pytest.fixture
-def page(browser, server):
-    """Return a page whose every request must go to the server that it came from."""
+def page(browser, request):
+    """Return a page whose every request must go to the server of the test."""
+    server = request.getfixturevalue("own_server" if "own_server" in request.fixturenames else "server")
     context = browser.new_context(viewport={"width": 1440, "height": 1000}, accept_downloads=True)
     opened = context.new_page()
     opened.set_default_timeout(90_000)  # the first run compiles kernels
     elsewhere = []
 
-    def record(request):
-        parts = urlsplit(request.url)
+    def record(asked):
+        parts = urlsplit(asked.url)
         if parts.scheme not in {"data", "blob"} and parts.netloc != f"127.0.0.1:{server.port}":
-            elsewhere.append(request.url)
+            elsewhere.append(asked.url)
 
     context.on("request", record)
     opened.on("websocket", lambda socket: record(type("Request", (), {"url": socket.url})))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 
+from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from pages.ui import shell
@@ -75,24 +77,37 @@ def figure_of_clusters(page):
     return figure
 
 
+def place_of(page, part):
+    """Scroll to ``part`` of a chart, and return its box once it is laid out."""
+    for _ in range(20):
+        with suppress_detached():
+            part.scroll_into_view_if_needed()
+            page.wait_for_timeout(500)  # the page may scroll smoothly, and the chart may still be laid out
+            if box := part.bounding_box():
+                return box
+    raise AssertionError("the chart is drawn anew again and again")
+
+
+@contextmanager
+def suppress_detached():
+    """Let pass that a chart has been drawn anew meanwhile, with other points."""
+    try:
+        yield
+    except PlaywrightError as error:
+        if "not attached" not in str(error):
+            raise
+
+
 def click_point(page, line, place, click=None):
     """Click the point at ``place`` of the line drawn at ``line``; ``click`` clicks at (x, y)."""
     drawn = page.locator(".scatterlayer .trace").filter(has=page.locator(".points path")).nth(line)
-    point = drawn.locator(".points path").nth(place)
-    box = None
-    while box is None:  # a chart whose floor has risen is drawn anew, with other points
-        point.scroll_into_view_if_needed()
-        page.wait_for_timeout(500)  # the page may scroll smoothly, and the chart may still be laid out
-        box = point.bounding_box()
+    box = place_of(page, drawn.locator(".points path").nth(place))
     (click or page.mouse.click)(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
 
 def click_k(page, k, first, last, height=0.5):
     """Click a chart of all k from ``first`` to ``last`` at ``k``, at the share ``height`` of it above the axis."""
-    plot = page.locator(".js-plotly-plot .nsewdrag").first
-    plot.scroll_into_view_if_needed()
-    page.wait_for_timeout(500)  # the page may scroll smoothly, and the chart may still be laid out
-    box = plot.bounding_box()
+    box = place_of(page, page.locator(".js-plotly-plot .nsewdrag").first)
     pad = max(0.4, (last - first) * 0.025)
     x = box["x"] + box["width"] * (k - first + pad) / (last - first + 2 * pad)
     page.mouse.move(x, box["y"] + box["height"] * (1 - height))

@@ -26,9 +26,8 @@ from tests.e2e.steps import (
 pytestmark = pytest.mark.e2e
 
 
-def test_deep_link_to_a_page_works_on_a_cold_server(page, server):
-    """Must come first: nobody has opened the app yet."""
-    page.goto(f"{server.url}/clusters?data=wine&k=4&method=mdav&second=mdav-plus")
+def test_deep_link_to_a_page_works_on_a_cold_server(page, own_server):
+    page.goto(f"{own_server.url}/clusters?data=wine&k=4&method=mdav&second=mdav-plus")
     page.get_by_role("heading", name="Clusters").wait_for()
     figure_of_clusters(page)
     assert re.search(
@@ -127,16 +126,6 @@ def test_time_spent_on_search_tells_how_far_from_the_optimum(page, server):
     assert len(groups) == 178
     assert groups["group"].value_counts().min() >= 3
     page.get_by_role("button", name="Search for 30 s more").wait_for()
-
-
-def test_own_file_from_upload_to_its_clusters(page, server):
-    page.goto(f"{server.url}/data?data=upload")
-    page.get_by_text("No file yet").wait_for()
-    page.set_input_files("input[type=file]", "sample_data/survey.csv")
-    page.get_by_text("300 records").first.wait_for()
-    visit(page, "Clusters")
-    page.get_by_role("heading", name="Clusters").wait_for()
-    wait_until_idle(page)
 
 
 def test_published_figures_can_be_looked_up_and_computed(page, server):

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.e2e
 
 MOST_CLICKS = 8
 
-WIDTHS = pytest.mark.parametrize("size", [(1440, 900), (390, 844)], ids=["wide", "narrow"])
+WIDE, NARROW = (1440, 900), (390, 844)
 
 
 class Steward:
@@ -60,7 +60,7 @@ def smallest_class(path, names):
     return table, int(table.groupby(names).size().min())
 
 
-@WIDTHS
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 @pytest.mark.timeout(420)
 def test_a_messy_file_from_upload_to_download(page, server, size):
     steward = Steward(page, size)
@@ -95,11 +95,10 @@ def test_a_messy_file_from_upload_to_download(page, server, size):
     assert steward.clicks <= MOST_CLICKS
 
 
-@WIDTHS
 @pytest.mark.timeout(420)
-def test_census_from_the_data_to_a_workbook(page, server, size):
+def test_census_from_the_data_to_a_workbook(page, server):
     census = load_benchmark("census")
-    steward = Steward(page, size)
+    steward = Steward(page, NARROW)
     page.goto(f"{server.url}/data?data=census&ks=3,5,10")
     page.get_by_text("1,080 records").first.wait_for()
     steward.go_on("Choose k", "Choose k")
@@ -120,11 +119,10 @@ def test_census_from_the_data_to_a_workbook(page, server, size):
     assert steward.clicks <= MOST_CLICKS
 
 
-@WIDTHS
 @pytest.mark.timeout(420)
-def test_adult_from_the_data_to_download(page, server, size):
+def test_adult_from_the_data_to_download(page, server):
     adult = load_benchmark("adult")
-    steward = Steward(page, size)
+    steward = Steward(page, WIDE)
     page.goto(f"{server.url}/data?data=adult&ks=100&methods=k-member")
     page.locator(".st-key-chosen").get_by_role("link", name="Adult").wait_for()
     steward.go_on("Choose k", "Choose k")

@@ -12,14 +12,14 @@ from tests.servers import Server
 pytestmark = pytest.mark.e2e
 
 
-def test_after_a_restart_the_page_says_that_the_file_is_gone_and_gets_its_roles_back(page, server, tmp_path):
-    page.goto(f"{server.url}/data?data=upload&columns=confidential..:rent")
+def test_after_a_restart_the_page_says_that_the_file_is_gone_and_gets_its_roles_back(page, own_server, tmp_path):
+    page.goto(f"{own_server.url}/data?data=upload&columns=confidential..:rent")
     page.get_by_text("upload the file again").wait_for()
     page.set_input_files("input[type=file]", "sample_data/survey.csv")
     page.get_by_text("300 records").first.wait_for()
-    server.stop()
+    own_server.stop()
     page.get_by_text("Connection error").wait_for()
-    again = Server(tmp_path, port=server.port).wait()
+    again = Server(tmp_path, port=own_server.port).wait()
     try:
         # The page finds the new server by itself; what is chosen next is asked of that one.
         page.get_by_text("Connection error").wait_for(state="detached")

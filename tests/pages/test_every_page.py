@@ -38,7 +38,8 @@ def test_page_runs_on_categories(page):
 @pytest.mark.slow
 @pytest.mark.parametrize("page", ON_DATA)
 def test_page_runs_on_a_sample_of_categories(page):
-    check(open_page(page, data="adult", sample="300", ks="5, 10"), "adult")
+    # A release is that of all records: what is said of it takes a minute where there are very many groups.
+    check(open_page(page, data="adult", sample="300", ks="5, 10", k="100"), "adult")
 
 
 def test_choices_are_kept_on_the_next_page():
