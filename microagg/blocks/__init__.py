@@ -10,11 +10,19 @@
 from microagg.blocks.cuts import Cuts
 from microagg.blocks.floor import nearest_sums
 from microagg.blocks.moments import Moments
-from microagg.blocks.partition import DEFAULT_BLOCK, block_seed, partition_block, partition_blocks
+from microagg.blocks.partition import (
+    DEFAULT_BLOCK,
+    MIXED_BLOCK,
+    block_seed,
+    partition_block,
+    partition_blocks,
+    usual_block,
+)
 from microagg.blocks.repair import near_cuts, repair
 
 __all__ = [
     "DEFAULT_BLOCK",
+    "MIXED_BLOCK",
     "Cuts",
     "Moments",
     "block_seed",
@@ -23,4 +31,5 @@ __all__ = [
     "partition_block",
     "partition_blocks",
     "repair",
+    "usual_block",
 ]

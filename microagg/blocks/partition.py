@@ -9,11 +9,26 @@ from microagg.base import Microaggregator
 from microagg.partition import Partition, canonical_labels
 from microagg.progress import checkpoint
 from microagg.records import Records
+from microagg.registry import algorithm
 from microagg.validation import FloatArray, IntArray, check_enough_records, check_k, check_labels, check_matrix
 
 #: How many records a block has by default, on average. Measured in benchmarks/blocks.py: with ten evenly spread
 #: attributes, the worst case, two such blocks lose at most 2 % more than their records together.
 DEFAULT_BLOCK = 500_000
+
+#: The same for methods for mixed attributes, which compare every record of a block with every other.
+MIXED_BLOCK = 10_000
+
+
+def usual_block(method: str) -> int:
+    """Return how many records a block has by default, on average, for an algorithm, by its key.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such algorithm.
+    """
+    return MIXED_BLOCK if algorithm(method).info.mixed else DEFAULT_BLOCK
 
 
 def block_seed(seed: int, block: int) -> int:

@@ -184,7 +184,8 @@ def microaggregate(
         the call under ``if __name__ == "__main__":``.)
     block_size : int, optional
         With Dask, about how many records are in a block, each of which is partitioned by itself. More of them lose
-        less, and need more memory and time.
+        less, and need more memory and time. By default 500,000, and 10,000 for methods for mixed attributes, which
+        compare every record of a block with every other.
     **params
         Further parameters of the method.
 
