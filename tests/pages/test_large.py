@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -80,3 +82,11 @@ def test_a_folder_that_is_there_is_kept(folder):
     (folder / "register_protected").mkdir()
     app = open_page("release", data="large", file="register.parquet", k="5", method="mdav")
     assert "There is register_protected already" in plain(app)
+
+
+def test_without_dask_the_page_says_how_to_install_it(folder, monkeypatch):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "distributed" else found(name))
+    app = open_page("release", data="large", file="register.parquet", k="5", method="mdav")
+    assert "This needs Dask, which is not installed" in plain(app)
+    assert not [button for button in app.button if button.label.startswith("Release all")]

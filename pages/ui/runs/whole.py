@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Hashable
 from pathlib import Path
 
@@ -29,6 +30,12 @@ def show(workspace: Workspace, identity: Hashable, *, ready: bool) -> None:
         "read part by part, similar records are brought together in blocks, each block is grouped by itself, and k is counted "
         "again on what was written."
     )
+    if importlib.util.find_spec("distributed") is None:
+        st.info(
+            "This needs Dask, which is not installed with the dashboard. Install it, and start the dashboard again:"
+        )
+        st.code(".venv/bin/python -m pip install 'dask[dataframe]' distributed", language="bash")
+        return
     name = _folder_name(workspace, whole)
     if name is None:
         return
