@@ -7,8 +7,8 @@ part and the largest block, a worker that is killed costs its task only, and a j
 and seeds depend on the files and the choices only: the result is the same whatever the number of workers.
 """
 
-from microagg.distributed.api import DEFAULT_BLOCK, head_of, release, replay
+from microagg.distributed.api import head_of, release, replay
 from microagg.distributed.counting import Count, columns_of_files, count_here
 from microagg.distributed.release import LargeRelease
 
-__all__ = ["DEFAULT_BLOCK", "Count", "LargeRelease", "columns_of_files", "count_here", "head_of", "release", "replay"]
+__all__ = ["Count", "LargeRelease", "columns_of_files", "count_here", "head_of", "release", "replay"]

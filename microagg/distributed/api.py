@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from microagg.blocks import Moments
+from microagg.blocks import DEFAULT_BLOCK, Moments
 from microagg.distributed import cluster, counting, frames, grouping, output, planning, reading, sorting
 from microagg.distributed.choices import Choices, merged_categories, refuse, to_be_seen
 from microagg.distributed.job import JOB, PLAN, Job, Plan
@@ -30,9 +30,6 @@ from microagg.release import recipe as recipes
 from microagg.release.prepare import prepare
 from microagg.tables import digest_bytes
 from microagg.validation import is_whole
-
-#: Records of a block, about, where nobody says how many.
-DEFAULT_BLOCK = 100_000
 
 #: Called before any work with what is known of the release.
 Begins = Callable[[tuple[Finding, ...]], None]
