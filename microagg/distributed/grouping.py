@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from microagg.blocks import Moments
+from microagg.blocks import Moments, nearest_sums, partition_block
 from microagg.distributed.job import Job, Plan, job_of, plan_of
 from microagg.distributed.packages import load
 from microagg.distributed.sorting import FINAL, block_rows, sorted_rows
@@ -42,6 +42,8 @@ class Grouped:
     discernibility : int
     changed : array of int, shape (d,)
         The number of records whose value is another one.
+    nearest : array, shape (k - 1,), or None
+        See :func:`microagg.blocks.nearest_sums`; None where the cuts are not of numbers only, or there is no SSE.
     """
 
     block: int
@@ -54,6 +56,7 @@ class Grouped:
     lost: FloatArray
     discernibility: int
     changed: NDArray[np.int64]
+    nearest: FloatArray | None
 
 
 def group(working: Working, batch: int) -> list[Grouped]:
@@ -108,12 +111,24 @@ def _block(job: Job, plan: Plan, block: int, values: FloatArray) -> tuple[NDArra
         lost=extents.sizes @ extents.shares,
         discernibility=int(np.square(sizes).sum()),
         changed=changed,
+        nearest=_nearest(job, plan, block, Z) if Z is not None and sse is not None and job.schema.is_numeric else None,
     )
 
 
+def _nearest(job: Job, plan: Plan, block: int, Z: FloatArray) -> FloatArray:
+    """Return what the block contributes to the floor of the loss."""
+    assert plan.stratum_of is not None
+    cuts = plan.cuts[plan.stratum_of[block]]
+    low, high = cuts.boxes()
+    # A block may have been joined from several of those that the cuts make.
+    own = cuts.assign(Z)
+    return nearest_sums(Z, job.k - 1, low[own], high[own])
+
+
 def _partition(job: Job, block: int, records: Records, Z: FloatArray | None) -> Partition:
-    estimator = job.estimator(block)
-    partition = estimator.fit(records if estimator.info.mixed or Z is None else Z).partition_
+    estimator = job.estimator()
+    X = records if estimator.info.mixed or Z is None else Z
+    partition = partition_block(X, job.k, estimator, block, seed=job.seed or 0)
     if job.polish and Z is not None:
         return Partition(improve(Z, partition.labels, job.k), job.k)
     return partition

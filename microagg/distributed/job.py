@@ -10,7 +10,7 @@ import numpy as np
 
 from microagg import registry
 from microagg.base import Microaggregator
-from microagg.blocks import Cuts, block_seed
+from microagg.blocks import Cuts
 from microagg.distributed.parts import Part
 from microagg.distributed.working import Working
 from microagg.records import Attribute
@@ -74,10 +74,9 @@ class Job:
         """The positions of the numeric quasi-identifiers, dates among them."""
         return [j for j, attribute in enumerate(self.attributes) if attribute.kind == "numeric"]
 
-    def estimator(self, block: int) -> Microaggregator:
-        """Return what partitions a block."""
-        seed = {} if self.seed is None else {"random_state": block_seed(self.seed, block)}
-        return registry.make(self.method, self.k, **self.params, **seed)
+    def estimator(self) -> Microaggregator:
+        """Return what partitions a block, but for its seed."""
+        return registry.make(self.method, self.k, **self.params)
 
 
 @dataclass(frozen=True, eq=False)

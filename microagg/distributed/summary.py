@@ -14,6 +14,7 @@ from microagg.blocks import Moments
 from microagg.distributed.counting import Count
 from microagg.distributed.grouping import Grouped
 from microagg.distributed.job import Job, Plan
+from microagg.metrics.bounds import nearest_neighbor_sse
 from microagg.metrics.loss import percent
 from microagg.metrics.utility.correlations import changes_between
 from microagg.release.findings import Finding, gaps, identifiers, order, undecided, undeclared
@@ -102,9 +103,14 @@ class Sums:
             sse=whole,
             sst=whole_sst,
             information_loss=self._percent(whole, whole_sst),
-            lower_bound=None,
+            lower_bound=self._floor(whole_sst),
             attributes={name: self._percent(float(sse[j]), float(sst[j])) for j, name in enumerate(self.names)},
         )
+
+    def _floor(self, sst: float) -> float | None:
+        """Return the IL in percent below which no partition gets, None where it is not known."""
+        found = [block.nearest for block in self.grouped if block.nearest is not None]
+        return 100.0 * nearest_neighbor_sse(_added(found), self.job.k) / sst if found and sst > 0.0 else None
 
     def _percent(self, part: float, whole: float) -> float:
         """Return the IL, which with means is at most 100 %, and with other values can be more."""

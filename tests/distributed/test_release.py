@@ -14,6 +14,7 @@ from distributed import Client
 import microagg
 from microagg.blocks import Cuts, Moments, block_seed
 from microagg.errors import DataError, ParameterError
+from microagg.metrics.bounds import nearest_neighbor
 from microagg.partition import group_means
 from microagg.records import Attribute, Records
 from microagg.scaling import standardize
@@ -55,6 +56,7 @@ def test_one_block_is_what_memory_makes(numbers, numbers_file, client, tmp_path)
     assert own.risk == other.risk
     assert own.loss.information_loss == pytest.approx(other.loss.information_loss, rel=1e-12)
     assert own.loss.sst == pytest.approx(other.loss.sst, rel=1e-12)
+    assert own.loss.lower_bound == pytest.approx(other.loss.lower_bound, rel=1e-9)
     assert own.loss.attributes == pytest.approx(other.loss.attributes, rel=1e-12)
     for one, another in zip(own.utility.attributes, other.utility.attributes, strict=True):
         assert list(vars(one).values())[1:] == pytest.approx(list(vars(another).values())[1:], rel=1e-9, abs=1e-12)
@@ -86,6 +88,9 @@ def test_each_block_is_partitioned_by_itself(numbers, numbers_file, client, tmp_
     np.testing.assert_array_equal(whole(tmp_path / "out")[NUMBERS], expected)
     lost = np.square(Z - (expected - X.mean(axis=0)) / X.std(axis=0)).sum()
     assert made.report.loss.sse == pytest.approx(lost, rel=1e-9)
+    # The floor is one of all partitions, those of all records together among them, and so not above theirs.
+    floor = nearest_neighbor(Z, 4).information_loss
+    assert 0.5 * floor < made.report.loss.lower_bound <= floor
 
 
 @pytest.mark.parametrize("number", [1, 4])
@@ -142,7 +147,7 @@ def test_every_choice_is_what_memory_makes_of_each_stratum(people, people_file, 
         one, another = getattr(own, part), getattr(other, part)
         assert (one is None) == (another is None)
         if one is not None:
-            # The floor and the shares of classes are not known of files in parts.
+            # The floor is not known where there are categories, too.
             known = [name for name, value in vars(one).items() if value is not None]
             assert len(known) >= len(vars(another)) - 1
             for name in known:

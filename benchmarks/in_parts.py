@@ -1,7 +1,7 @@
 """Releases in parts by the workers of Dask: seconds of each pass, records a second, and the memory of each worker.
 
-    python benchmarks/distributed.py --records 1000000                            # also the single process, beside it
-    python benchmarks/distributed.py --records 10000000 --workers 2 --memory 2GiB --store
+    python benchmarks/in_parts.py --records 1000000                            # also the single process, beside it
+    python benchmarks/in_parts.py --records 10000000 --workers 2 --memory 2GiB --store
 
 Data are a mixture of 20 Gaussians, as in benchmarks/scaling.py, generated in parts from seeds and written as Parquet
 files. They and the release stand in a folder of its own below ``--folder``, which is deleted at the end. Workers are
@@ -10,7 +10,7 @@ that the operating system saw (``getrusage``), so it has the interpreter and com
 
 The single process reads the whole file and calls ``microagg.microaggregate`` on it; its seconds are those of reading,
 releasing and writing. It is left out above ``--alone`` records. ``--store`` writes the row to
-benchmarks/results/distributed.csv, from which the README's table is.
+benchmarks/results/in_parts.csv, from which the README's table is.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-RESULTS = Path(__file__).parent / "results" / "distributed.csv"
+RESULTS = Path(__file__).parent / "results" / "in_parts.csv"
 SEED, COMPONENTS, PART = 0, 20, 250_000
 
 #: Columns of the stored table; seconds of passes stand under their names.
