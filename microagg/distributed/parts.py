@@ -14,9 +14,10 @@ from typing import Any
 import pandas as pd
 
 from microagg.distributed.packages import load
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError
 from microagg.tables.arrow import to_series
 from microagg.tables.checks import check_names
+from microagg.tables.sampling import parquet_files
 from microagg.validation import check_columns, quoted
 
 #: Row groups of a file that follow each other are one part up to so many records, and so many bytes once unpacked.
@@ -89,7 +90,7 @@ class Table:
         ParameterError
             If it is a file of another kind.
         """
-        files = _files(Path(path))
+        files = parquet_files(path)
         pq = load("pyarrow.parquet")
         schema: Any = None
         parts: list[Part] = []
@@ -169,28 +170,6 @@ def frame_of(table: Any, label: str) -> pd.DataFrame:
 def check_named(table: Table, names: Sequence[Any]) -> None:
     """Raise :class:`DataError` naming the first of ``names`` that is no column."""
     check_columns(pd.DataFrame(columns=table.names), names)
-
-
-def _files(path: Path) -> list[Path]:
-    if path.is_dir():
-        entries = [entry for entry in sorted(path.iterdir()) if not entry.name.startswith(("_", "."))]
-        if folders := [entry.name for entry in entries if entry.is_dir()]:
-            raise DataError(
-                f"the folder {str(path)!r} has folders in it ({quoted(folders)}): put all files into one, with what "
-                "the folders' names say in a column."
-            )
-        files = [entry for entry in entries if entry.suffix.lower() in (".parquet", ".pq")]
-        if not files:
-            raise DataError(f"the folder {str(path)!r} has no Parquet files: name one that has.")
-        return [file.resolve() for file in files]
-    if not path.exists():
-        raise DataError(f"there is no file {str(path)!r}: check its name and folder.")
-    if path.suffix.lower() not in (".parquet", ".pq"):
-        raise ParameterError(
-            f"{path.name!r} is no Parquet file, which can be read in parts: write it as one, or pass a frame of Dask, "
-            "such as dask.dataframe.read_csv(...)."
-        )
-    return [path.resolve()]
 
 
 def _parts(path: str, metadata: Any, first: int) -> Iterator[Part]:

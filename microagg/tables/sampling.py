@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from microagg.errors import DataError, MicroaggError
+from microagg.errors import DataError, MicroaggError, ParameterError
 from microagg.tables.arrow import check_single_values, to_series
 from microagg.tables.checks import check_names, refuse_no_records
 from microagg.tables.limits import check_memory
 from microagg.tables.notices import Notice
+from microagg.validation import quoted
 
 #: How many parts (row groups) of a file records are drawn from.
 MOST_PARTS = 16
@@ -50,24 +51,37 @@ class Sample:
 
 
 def parquet_files(path: str | os.PathLike[str]) -> list[Path]:
-    """Return the Parquet files that a path stands for: itself, or those in the folder, by name.
+    """Return the Parquet files that a path stands for: itself, or those in the folder, by name; absolute paths.
 
     Names that begin with a dot or an underscore are left out, as other readers do.
 
     Raises
     ------
     DataError
-        If there is no such file or folder, or the folder has none.
+        If there is no such file or folder, or the folder has none, or folders in it.
+    ParameterError
+        If it is a file of another kind.
     """
     at = Path(path)
-    if at.is_file():
-        return [at]
-    if not at.is_dir():
-        raise DataError(f"there is no file or folder {str(path)!r}: check the path.")
-    files = sorted(file for file in at.glob("*.parquet") if file.is_file() and file.name[0] not in "._")
-    if not files:
-        raise DataError(f"the folder {str(path)!r} has no files that end in .parquet: name the one that has them.")
-    return files
+    if at.is_dir():
+        entries = [entry for entry in sorted(at.iterdir()) if not entry.name.startswith(("_", "."))]
+        if folders := [entry.name for entry in entries if entry.is_dir()]:
+            raise DataError(
+                f"the folder {str(at)!r} has folders in it ({quoted(folders)}): put all files into one, with what "
+                "the folders' names say in a column."
+            )
+        files = [entry for entry in entries if entry.suffix.lower() in (".parquet", ".pq")]
+        if not files:
+            raise DataError(f"the folder {str(at)!r} has no Parquet files: name one that has.")
+        return [file.resolve() for file in files]
+    if not at.exists():
+        raise DataError(f"there is no file {str(at)!r}: check its name and folder.")
+    if at.suffix.lower() not in (".parquet", ".pq"):
+        raise ParameterError(
+            f"{at.name!r} is no Parquet file, which can be read in parts: write it as one, or pass a frame of Dask, "
+            "such as dask.dataframe.read_csv(...)."
+        )
+    return [at.resolve()]
 
 
 def sample_parquet(path: str | os.PathLike[str], n: int, seed: int = 0) -> Sample:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from microagg import DataError
+from microagg import DataError, ParameterError
 from microagg.tables import parquet_files, sample_parquet, sampling
 
 
@@ -69,10 +69,18 @@ def test_numbers_beside_gaps_and_categories_stay_what_they_are(tmp_path):
 
 
 def test_errors_say_what_to_do(tmp_path, table):
-    with pytest.raises(DataError, match=r"no file or folder .*nowhere.*: check the path"):
+    with pytest.raises(DataError, match=r"there is no file .*nowhere.*: check its name"):
         sample_parquet(tmp_path / "nowhere", 3)
-    with pytest.raises(DataError, match=r"no files that end in \.parquet"):
+    with pytest.raises(DataError, match="has no Parquet files"):
         sample_parquet(tmp_path, 3)
+    (tmp_path / "a.csv").write_text("x")
+    with pytest.raises(ParameterError, match=r"'a.csv' is no Parquet file"):
+        sample_parquet(tmp_path / "a.csv", 3)
+    (tmp_path / "a.csv").unlink()
+    (tmp_path / "in it").mkdir()
+    with pytest.raises(DataError, match=r"has folders in it \('in it'\)"):
+        sample_parquet(tmp_path, 3)
+    (tmp_path / "in it").rmdir()
     (tmp_path / "a.parquet").write_bytes(b"PAR1 and nothing more")
     with pytest.raises(DataError, match="is no Parquet file, or a damaged one"):
         sample_parquet(tmp_path, 3)
