@@ -148,7 +148,9 @@ class Working:
             yield
             return
         path = Path(self.folder).with_name(f".{Path(self.folder).name}.{_LOCK}")
-        with path.open("w") as stream:
+        with room_on(str(path.parent), 0):
+            opened = path.open("w")
+        with opened as stream:
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
