@@ -44,16 +44,18 @@ WARM_UP = 20_000
 
 METHODS = ("mdav-plus", "mdav", "mdav-star")
 
+MANY = (2, 4, 8, 16, 32, 64)
+
 #: What is measured: data, records, attributes, methods, values of k, numbers of blocks.
 PLAN = (
-    (("uniform",), 1_000_000, 10, ("mdav-plus",), (5, 3, 10), (1, 2, 8, 32)),
+    (("uniform",), 1_000_000, 10, ("mdav-plus",), (5, 3, 10), (1, 2)),
+    (("uniform",), 1_000_000, 10, ("mdav-plus",), (5,), (8, 32)),
+    (("uniform",), 100_000, 10, ("mdav-plus",), (5, 3, 10), (1, *MANY)),
+    (("uniform",), 100_000, 10, ("mdav", "mdav-star"), (5,), (1, *MANY)),
+    (("mixture", "eia"), 100_000, 10, ("mdav-plus",), (5,), (1, *MANY)),
+    (("uniform",), 100_000, 5, ("mdav-plus",), (5,), (1, *MANY)),
+    (("uniform",), 100_000, 2, ("mdav-plus",), (5,), (1, *MANY)),
     (("mixture",), 1_000_000, 10, ("mdav-plus",), (5,), (1, 2, 8, 32)),
-    (("uniform",), 100_000, 10, METHODS, (5, 3, 10), (1, 2, 4, 8, 16, 32, 64)),
-    (("mixture", "eia"), 100_000, 10, ("mdav-plus",), (5,), (1, 2, 4, 8, 16, 32, 64)),
-    (("uniform",), 100_000, 5, ("mdav-plus",), (5,), (1, 2, 4, 8, 16, 32, 64)),
-    (("uniform",), 100_000, 2, ("mdav-plus",), (5,), (1, 2, 4, 8, 16, 32, 64)),
-    (("eia",), 1_000_000, 10, ("mdav-plus",), (5,), (1, 2, 8, 32)),
-    (("uniform",), 1_000_000, 10, ("mdav",), (5,), (1, 2, 8, 32)),
 )
 
 KEY = ("data", "n", "d", "method", "k", "blocks")

@@ -105,6 +105,43 @@ def many_records() -> str:
     return table(["Data", "Records", "Attributes", "k", *titles, "Peak memory, × data"], body)
 
 
+def blocks() -> str:
+    """Return by how much more is lost by blocks than without, against their number; see blocks.py."""
+    cells: dict[tuple[str, ...], dict[int, Row]] = {}
+    for row in stored("blocks.csv"):
+        cells.setdefault((row["data"], row["n"], row["d"], row["method"], row["k"]), {})[int(row["blocks"])] = row
+    numbers = sorted({number for own in cells.values() for number in own} - {1})
+    body = []
+    for (data, n, d, method, k), own in cells.items():
+        alone = float(own[1]["il"])
+        shown = [_above(own[number]["il"], alone) if number in own else "" for number in numbers]
+        body.append([data, f"{int(n):,}", d, ALGORITHMS[method].info.title, k, f"{alone:.4g}", *shown])
+    header = ["Data", "Records", "Attributes", "Method", "k", "IL without blocks", *(f"{n} blocks" for n in numbers)]
+    return table(header, body)
+
+
+def repaired_blocks() -> str:
+    """Return the same for blocks whose borders are repaired, where that was measured."""
+    alone = {_without_blocks(row): row for row in stored("blocks.csv") if row["blocks"] == "1"}
+    body = []
+    for row in stored("blocks.csv"):
+        if row["il_repaired"]:
+            without = float(alone[_without_blocks(row)]["il"])
+            prices = [_above(row["il"], without), _above(row["il_repaired"], without)]
+            near, seconds = f"{100 * float(row['share_repaired']):.0f} %", f"{float(row['seconds_repair']):.0f}"
+            body.append([row["data"], f"{int(row['n']):,}", row["d"], row["k"], row["blocks"], *prices, near, seconds])
+    header = ["Data", "Records", "Attributes", "k", "Blocks", "As they are", "Repaired", "Records near cuts", "Seconds"]
+    return table(header, body)
+
+
+def _without_blocks(row: Row) -> tuple[str, ...]:
+    return tuple(row[name] for name in ("data", "n", "d", "method", "k"))
+
+
+def _above(loss: str, without: float) -> str:
+    return f"{100 * (float(loss) / without - 1):+.1f} %"
+
+
 def published() -> str:
     """Return how many printed figures are met how closely, by paper; see published.py."""
     headings = ("to the last digit", "within 1 %", "beyond 1 %", "means over random data", "not comparable or not run")
@@ -148,6 +185,8 @@ TABLES = {
     "headline": headline,
     "adult": adult,
     "many records": many_records,
+    "blocks": blocks,
+    "repaired blocks": repaired_blocks,
     "published": published,
 }
 

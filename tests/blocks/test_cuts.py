@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -29,6 +30,7 @@ def sizes(cuts, values):
     return np.bincount(cuts.assign(values), minlength=cuts.n_blocks)
 
 
+@settings(max_examples=40)
 @given(arrays(float, (60, 2), elements=st.integers(-3, 3).map(float)), st.integers(1, 9), st.integers(1, 20))
 def test_every_record_has_one_block_and_equal_records_the_same(X, n_blocks, least):
     cuts = Cuts.learn(X, numeric(2), n_blocks, least)
@@ -244,9 +246,14 @@ def test_small_blocks_are_joined(counts, least, expected):
     assert four_blocks().joined(np.array(counts), least).tolist() == expected
 
 
+@functools.cache
+def thirteen_blocks():
+    return Cuts.learn(np.random.default_rng(1).normal(size=(260, 3)), numeric(3), 13)
+
+
 @given(st.lists(st.integers(0, 40), min_size=13, max_size=13), st.integers(1, 60))
 def test_joined_blocks_have_the_least(counts, least):
-    cuts = Cuts.learn(np.random.default_rng(1).normal(size=(260, 3)), numeric(3), 13)
+    cuts = thirteen_blocks()
     numbers = cuts.joined(np.array(counts), least)
     together = np.bincount(numbers, weights=counts)
     assert together.min() >= least or len(together) == 1

@@ -70,11 +70,18 @@ def test_the_first_cut_of_categories_is_the_cheapest():
     for threshold in np.unique(values[:, 1])[:-1] + 0.5:
         every[float(threshold)] = values[:, 1] <= threshold
     costs = {key: cost(near, inside) for key, inside in every.items() if 1 / 3 <= inside.mean() <= 2 / 3}
-    found = cut.leaves if cut.at_most is None else cut.at_most
     assert cost(near, cut.holds(values)) == pytest.approx(min(costs.values()))
-    assert found in costs or cut.at_most is not None
 
 
-def test_a_record_without_neighbors_left_counts_most():
-    # Cut 1 | 2 leaves 0 with its neighbor; so does every cut but the first and the last few.
+def test_a_gap_is_cut_in_its_middle():
     assert learn(np.array([[0.0], [1.0], [10.0], [11.0]]), [Attribute("x")], 2, 1) == [Cut(0, 5.5, (), -1, -2)]
+
+
+def test_only_neighbors_that_other_cuts_separate_count():
+    # Along 0 there are pairs on both sides of 5.5, which the other cuts have kept together; that of 9 and 10 they have
+    # not, and it is the one that must not be separated again.
+    X = np.array([[0.0], [1.0], [2.0], [9.0], [10.0], [17.0], [18.0], [19.0]])
+    (cut,) = learn(X, [Attribute("x")], 2, 1, lambda values: (values[:, 0] > 9.5).astype(np.int64))
+    assert not 9.0 <= cut.at_most < 10.0
+    (cut,) = learn(X, [Attribute("x")], 2, 1, lambda values: np.zeros(len(values), dtype=np.int64))
+    assert cut.at_most == 9.5  # nothing is lost: it is halved

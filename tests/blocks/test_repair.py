@@ -35,7 +35,7 @@ def test_never_worse_and_groups_of_k(seed, n_blocks):
 
 
 def test_groups_away_from_cuts_stay_as_they_are():
-    X = np.sort(np.random.default_rng(5).uniform(size=(400, 2)), axis=0)
+    X = np.random.default_rng(5).uniform(size=(900, 2)) * [4.0, 1.0]
     cuts = Cuts.learn(X, numeric(2), 2)
     labels = partition_blocks(X, 4, make("mdav"), cuts.assign(X))
     better, share = repair(X, labels, 4, cuts, Cuts(("x", "y"), ()))
@@ -44,7 +44,7 @@ def test_groups_away_from_cuts_stay_as_they_are():
     blocks = cuts.assign(X)
     near = near_cuts(X, labels, low[blocks], high[blocks])
     assert share == near[labels].mean()
-    assert 0.0 < share < 0.2
+    assert 0.0 < share < 0.3
     for group in np.flatnonzero(~near):
         rows = np.flatnonzero(labels == group)
         assert np.flatnonzero(better == better[rows[0]]).tolist() == rows.tolist()
