@@ -116,6 +116,8 @@ def risk(recipe_file: str, target: str | None, sampling_fraction: float | None, 
       microagg risk people_recipe.json people.csv --target income
     """
     recipe = read_recipe(recipe_file)
+    if recipe.get("engine") == "dask":
+        raise ParameterError("risks of a release in parts are not measured: release a sample of the file in memory.")
     data = read_data(given)
     release = make(lambda: replayed(data.frame, recipe))
     with working("Measuring"):
