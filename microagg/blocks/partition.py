@@ -12,7 +12,7 @@ from microagg.records import Records
 from microagg.validation import FloatArray, IntArray, check_enough_records, check_k, check_labels, check_matrix
 
 #: How many records a block has by default, on average. Measured in benchmarks/blocks.py: a million records, evenly
-#: spread over ten attributes, lose at most 1.6 % more in two such blocks than together (k = 3, 5, 10), 4 % in eight.
+#: spread over ten attributes, lose at most 1.6 % more in two such blocks than together, for k = 3, 5 and 10.
 DEFAULT_BLOCK = 500_000
 
 
