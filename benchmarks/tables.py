@@ -142,6 +142,22 @@ def _above(loss: str, without: float) -> str:
     return f"{100 * (float(loss) / without - 1):+.1f} %"
 
 
+def in_parts() -> str:
+    """Return how long releases in parts take, and their memory, beside a single process; see in_parts.py."""
+    body = []
+    for row in stored("in_parts.csv"):
+        n, block = f"{int(row['records']):,}", f"{int(row['block_size']):,}"
+        method, workers = ALGORITHMS[row["method"]].info.title, f"{row['workers']} × {row['memory']}"
+        passes = [f"{float(row[name]):.0f}" for name in ("encode", "assign", "sort", "group", "write", "count")]
+        whole = [f"{float(row['seconds']):.0f}", f"{int(row['records_a_second']):,}", *passes]
+        held = [f"{int(row['peak_worker_mib']):,}", f"{int(row['working_folder_mib']):,}"]
+        alone = f"{float(row['alone_seconds']):.0f}" if row["alone_seconds"] else ""
+        body.append([method, workers, n, row["attributes"], row["k"], block, *whole, *held, alone])
+    header = ["Method", "Workers", "Records", "Attributes", "k", "Block", "Seconds", "Records a second", "Read"]
+    header += ["Assign", "Sort", "Group", "Write", "Count", "Peak, MiB", "Working folder, MiB", "One process, seconds"]
+    return table(header, body, 2)
+
+
 def published() -> str:
     """Return how many printed figures are met how closely, by paper; see published.py."""
     headings = ("to the last digit", "within 1 %", "beyond 1 %", "means over random data", "not comparable or not run")
@@ -187,6 +203,7 @@ TABLES = {
     "many records": many_records,
     "blocks": blocks,
     "repaired blocks": repaired_blocks,
+    "in parts": in_parts,
     "published": published,
 }
 

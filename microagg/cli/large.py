@@ -109,6 +109,9 @@ def _deliver(make: Callable[..., LargeRelease], targets: Mapping[str, Any]) -> N
             say(f"The same command goes on where this ended. Until then {left!r} holds original values.")
         raise
     doubtful = {finding.code for finding in release.findings if finding.level != "ok"}
+    for code in targets["accept"]:
+        if code not in doubtful:
+            say(f"Note: there was nothing to accept of {code}.")
     if accepted := [code for code in targets["accept"] if code in doubtful]:
         release = release.accept(*accepted, reason=targets["reason"])
     written = [targets["out"]]

@@ -67,6 +67,8 @@ def risk(
     if confidential or original is not None:
         raise ParameterError("--confidential and --original belong to a released file: name its columns by --qi, too.")
     recipe = read_recipe(first)
+    if recipe.get("engine") == "dask":
+        raise ParameterError("risks of a release in parts are not measured: release a sample of the file in memory.")
     data = read_data(given)
     release = make(lambda: releases.replay(data.frame, recipe))
     with working("Measuring"):

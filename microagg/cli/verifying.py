@@ -16,7 +16,7 @@ from microagg.cli.columns import columns_of
 from microagg.cli.flags import Command
 from microagg.cli.group import FAILS
 from microagg.cli.printing import print_json
-from microagg.errors import DataError
+from microagg.errors import DataError, ParameterError
 from microagg.release import as_written
 from microagg.tables import DELIMITERS
 from microagg.validation import check_k, counted
@@ -43,7 +43,12 @@ def verify(file: str, columns: Sequence[str], k: int, delimiter: str | None, as_
       microagg verify people_k5.csv --qi age,income --k 5
     """
     name, k = PurePath(file).name, check_k(k)
-    names, n, count = _count_folder(file, columns, k) if Path(file).is_dir() else _count(file, columns, k, delimiter)
+    if Path(file).is_dir():
+        if delimiter is not None:
+            raise ParameterError("--delimiter is for CSV files, and a folder is read as Parquet files: leave it out.")
+        names, n, count = _count_folder(file, columns, k)
+    else:
+        names, n, count = _count(file, columns, k, delimiter)
     holds = count.smallest >= k
     if as_json:
         found = {"file": file, "quasi_identifiers": names, "k": k, "holds": holds, "n_records": n}

@@ -118,7 +118,8 @@ class Choices:
         return max(_PART * part, _BLOCK * 8 * d * largest_block)
 
 
-# Measured: how many times their size tasks take for a part and for the records of a block.
+# An estimate, above what workers took in benchmarks/in_parts.py: how many times the size of a part, and of a block's
+# records, a task takes.
 _PART, _BLOCK = 3, 12
 
 

@@ -56,6 +56,8 @@ def test_a_release_in_parts_is_made_verified_and_made_again(numbers_file, client
     assert json.loads(done.stdout)["written"] == ["again"]
     assert json.loads(done.stdout)["risk"]["realized_k"] == 5
     assert bytes_of(tmp_path / "out") == bytes_of(tmp_path / "again")
+    done = call("risk", "r.json", numbers_file)
+    assert (done.exit_code, done.stderr.split(":")[1]) == (2, " Risks of a release in parts are not measured")
     assert not list(tmp_path.glob("*.working"))
 
 
@@ -72,6 +74,8 @@ def test_a_folder_is_counted_file_by_file(tmp_path):
     done = call("verify", "folder", "--qi", "age,town", "--k", 2)
     assert done.exit_code == 1
     assert "k = 2 does not hold in 'folder'" in done.output
+    done = call("verify", "folder", "--qi", "age", "--k", 2, "--delimiter", ";")
+    assert (done.exit_code, done.stderr.startswith("Error: --delimiter is for CSV files")) == (2, True)
     assert call("verify", "folder", "--qi", "agee", "--k", 2).stderr == (
         "Error: There is no column 'agee': did you mean 'age'?\n"
     )
@@ -84,11 +88,23 @@ def test_what_nobody_decided_about_holds_a_release_up_before_any_work(numbers_fi
     assert done.stderr.endswith("Nothing was written.\n")
     assert list(tmp_path.iterdir()) == []
     done = call(
-        "run", numbers_file, *FLAGS, *scheduler, "--out", "out", "--accept", "undecided", "--reason", "it is old"
+        "run",
+        numbers_file,
+        *FLAGS,
+        *scheduler,
+        "--out",
+        "out",
+        "--accept",
+        "undecided",
+        "--accept",
+        "gaps",
+        "--reason",
+        "it is old",
     )
     assert done.exit_code == 0, done.output
     assert "Released in spite of: Nothing was decided about 'illness'" in done.stdout
     assert "The reason given: it is old." in done.stdout
+    assert done.stderr == "Note: there was nothing to accept of gaps.\nWritten: out\n"
     assert set(read_file(tmp_path / "out" / "part-00000.parquet").frame) == {*NUMBERS, "illness"}
 
 
