@@ -48,7 +48,8 @@ class Grouped:
     changed : array of int, shape (d,)
         The number of records whose value is another one.
     nearest : array, shape (k - 1,), or None
-        See :func:`microagg.blocks.nearest_sums`; None where the cuts are not of numbers only, there is no SSE, or it is not worth its time.
+        See :func:`microagg.blocks.nearest_sums`; None where the cuts are not of numbers only, there is no SSE, or it is
+        not worth its time.
     """
 
     block: int
