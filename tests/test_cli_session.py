@@ -55,7 +55,9 @@ def shell(folder, *words):
     """Start the command line as a shell does, by what the installed script calls."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     module, function = SCRIPT.split(":")
-    command = [sys.executable, "-c", f"import sys; from {module} import {function}; sys.exit({function}())", *words]
+    # What is begun in the background, as tests may be, does not hear Ctrl-C.
+    hear = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    command = [sys.executable, "-c", f"{hear}; from {module} import {function}; sys.exit({function}())", *words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(command, cwd=folder, env=environment, **pipes)
 

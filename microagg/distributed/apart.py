@@ -115,6 +115,8 @@ def _end_with_others(done: threading.Event) -> None:
 def _main() -> None:
     from microagg import microaggregate  # which loads what the other process has no need of
 
+    # Of a server that was begun in the background it would inherit that it does not hear this.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # What others print must not be taken for what is said here.
     says = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
     os.dup2(2, 1)

@@ -151,8 +151,17 @@ def test_a_scheduler_that_is_not_there_is_named(numbers_file, monkeypatch):
 def test_ctrl_c_leaves_no_release_and_no_workers(numbers_file, tmp_path):
     words = ["run", str(numbers_file), *FLAGS, "--confidential", "illness", "--out", "out", "--workers", "1"]
     words[words.index("mdav")] = "iterated-local-search"
+    # What is begun in the background, as tests may be, does not hear Ctrl-C.
+    hear = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
     process = subprocess.Popen(
-        [sys.executable, "-m", "microagg", *words, "--effort", "1000000"],
+        [
+            sys.executable,
+            "-c",
+            f"{hear}; from microagg.cli import main; sys.exit(main())",
+            *words,
+            "--effort",
+            "1000000",
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
