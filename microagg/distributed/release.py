@@ -57,13 +57,8 @@ class LargeRelease:
         Path(path).write_text(json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
     def __repr__(self) -> str:
-        report, lost = self.report, []
-        if report.loss is not None:
-            lost.append(f"IL={report.loss.information_loss:.4g} %")
-        if report.generalization is not None:
-            lost.append(f"Total-IL={report.generalization.information_loss:.4g} %")
+        report = self.report
         return (
             f"LargeRelease({str(self.path)!r}, {counted(report.n_records, 'record')}, "
-            f"{counted(report.risk.n_groups, 'group')} by {self.recipe['method']}, k={report.k}, "
-            f"realized k={report.risk.realized_k}, {', '.join(lost)})"
+            f"{counted(report.risk.n_groups, 'group')} by {self.recipe['method']}, {report.in_short})"
         )

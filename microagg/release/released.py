@@ -218,14 +218,9 @@ class Release:
 
     def __repr__(self) -> str:
         report = self.report
-        lost = []
-        if report.loss is not None:
-            lost.append(f"IL={report.loss.information_loss:.4g} %")
-        if report.generalization is not None:
-            lost.append(f"Total-IL={report.generalization.information_loss:.4g} %")
         return (
             f"Release({counted(report.n_records, 'record')}, {counted(report.risk.n_groups, 'group')} "
-            f"{self._method}, k={report.k}, realized k={report.risk.realized_k}, {', '.join(lost)})"
+            f"{self._method}, {report.in_short})"
         )
 
     def script(self, file: str | os.PathLike[str] = "", **options: Any) -> str:

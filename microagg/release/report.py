@@ -210,6 +210,16 @@ class Report:
     filled: tuple[Filled, ...] = ()
 
     @property
+    def in_short(self) -> str:
+        """What is promised and lost, as ``repr`` of a release says it."""
+        lost = []
+        if self.loss is not None:
+            lost.append(f"IL={self.loss.information_loss:.4g} %")
+        if self.generalization is not None:
+            lost.append(f"Total-IL={self.generalization.information_loss:.4g} %")
+        return f"k={self.k}, realized k={self.risk.realized_k}, {', '.join(lost)}"
+
+    @property
     def lost(self) -> dict[Hashable, float]:
         """What is lost of each quasi-identifier, in percent of Total-IL where that is measured, otherwise of the IL."""
         of_numbers = {} if self.loss is None else self.loss.attributes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import warnings
 from collections.abc import Collection, Hashable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
@@ -147,6 +148,8 @@ def _refusal(table: Any) -> str:
     kind = f"{type(table).__module__.partition('.')[0]}.{type(table).__name__}".removeprefix("builtins.")
     if hasattr(table, "collect"):
         return f"the data must be {KINDS}, not {kind}, of which nothing is computed yet: pass what .collect() returns."
+    if isinstance(table, (str, os.PathLike)):
+        return f"the data must be {KINDS}, not the name of a file: microagg.tables.read_table(name) reads it."
     for method in ("to_pandas", "to_arrow"):
         if hasattr(table, method):
             return f"the data must be {KINDS}, not {kind}: pass what .{method}() returns."

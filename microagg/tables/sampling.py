@@ -18,7 +18,7 @@ from microagg.tables.arrow import check_single_values, to_series
 from microagg.tables.checks import check_names, refuse_no_records
 from microagg.tables.limits import check_memory
 from microagg.tables.notices import Notice
-from microagg.validation import quoted
+from microagg.validation import is_whole, quoted
 
 #: How many parts (row groups) of a file records are drawn from.
 MOST_PARTS = 16
@@ -103,7 +103,12 @@ def sample_parquet(path: str | os.PathLike[str], n: int, seed: int = 0) -> Sampl
     DataError
         If there is no such file, one is damaged, files have other columns than the first, or a column holds lists or
         records.
+    ParameterError
+        If ``n`` is not a whole number of at least 1, or ``seed`` of at least 0, or it is a file of another kind.
     """
+    for name, value, least in (("n", n, 1), ("seed", seed, 0)):
+        if not is_whole(value) or value < least:
+            raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}.")
     try:
         pa: Any = importlib.import_module("pyarrow")
         pq: Any = importlib.import_module("pyarrow.parquet")

@@ -339,3 +339,8 @@ def test_reading_a_file_and_taking_its_table_are_the_same(tmp_path):
     with pytest.warns(ConvertedColumnWarning):
         taken = as_pandas(table.drop("nothing"))
     pd.testing.assert_frame_equal(taken, read_table(tmp_path / "rich.parquet"), check_categorical=False)
+
+
+def test_the_name_of_a_file_is_no_table():
+    with pytest.raises(DataError, match=r"not the name of a file: microagg\.tables\.read_table\(name\) reads it"):
+        microaggregate("people.csv", k=3)

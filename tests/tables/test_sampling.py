@@ -94,3 +94,10 @@ def test_errors_say_what_to_do(tmp_path, table):
     table.iloc[:0].to_parquet(tmp_path / "empty.parquet")
     with pytest.raises(DataError, match="no records"):
         sample_parquet(tmp_path / "empty.parquet", 3)
+
+
+@pytest.mark.parametrize("given", [{"n": 0}, {"n": -3}, {"n": "x"}, {"n": 3, "seed": -1}])
+def test_numbers_out_of_their_bounds_are_named(tmp_path, table, given):
+    table.to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(ParameterError, match="must be a whole number of at least"):
+        sample_parquet(tmp_path / "a.parquet", **given)

@@ -97,7 +97,6 @@ def _sampled(identity: str, _path: Path) -> Table:
     drawn = sample_parquet(_path, SAMPLE)
     frame = drawn.frame.set_axis([str(column) for column in drawn.frame.columns], axis=1)
     n = len(frame)
-    whole = Whole(_path, drawn.n_records) if n < drawn.n_records else Whole(_path, n)
     lines = tuple(sentence(line) for line in notice_lines(drawn.notices))
     return Table(
         _path.name,
@@ -106,7 +105,7 @@ def _sampled(identity: str, _path: Path) -> Table:
         "",
         identity,
         {"file": _path.name},
-        whole=whole,
+        whole=Whole(_path, drawn.n_records),
         notes=lines,
     )
 
