@@ -1,5 +1,9 @@
 """Choose k: what is lost against k, by each method, and how much nobody can avoid."""
 
+from pages.ui import navigation
+
+navigation.through_app()
+
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

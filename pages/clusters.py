@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pages.ui import navigation
+
+navigation.through_app()
+
 import numpy as np
 import pandas as pd
 import streamlit as st

@@ -1,5 +1,9 @@
 """Data: pick or upload a data set, say what its columns are, look at it."""
 
+from pages.ui import navigation
+
+navigation.through_app()
+
 import streamlit as st
 
 from microagg import MicroaggError, datasets

@@ -1,5 +1,9 @@
 """Landscape: which algorithm? What each of them loses on seven data sets, and how long it takes."""
 
+from pages.ui import navigation
+
+navigation.through_app()
+
 import pandas as pd
 import streamlit as st
 

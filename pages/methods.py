@@ -1,5 +1,9 @@
 """Methods: how each algorithm decides, where it comes from, and what was settled where its source is silent."""
 
+from pages.ui import navigation
+
+navigation.through_app()
+
 import numpy as np
 import pandas as pd
 import streamlit as st

@@ -1,5 +1,9 @@
 """Published results: each figure that the papers print, and what the same algorithm gives here."""
 
+from pages.ui import navigation
+
+navigation.through_app()
+
 from collections.abc import Sequence
 from typing import Any
 

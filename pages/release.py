@@ -1,5 +1,9 @@
 """Release: a checklist first, the files, risk and utility, and what changed."""
 
+from pages.ui import navigation
+
+navigation.through_app()
+
 import streamlit as st
 
 from pages.ui import shell, state

@@ -1,5 +1,9 @@
 """Start: what microaggregation does to six persons, and where to go."""
 
+from pages.ui import navigation
+
+navigation.through_app()
+
 import pandas as pd
 import streamlit as st
 

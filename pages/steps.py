@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from pages.ui import navigation
+
+navigation.through_app()
+
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

@@ -1,11 +1,10 @@
-"""The frame around every page: the list of pages, their guard, and errors as one plain sentence."""
+"""The frame around every page: the list of pages, what leads to them, and errors as one plain sentence."""
 
 from __future__ import annotations
 
 import gc
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Literal
 from urllib.parse import urlencode
 
@@ -14,10 +13,8 @@ from streamlit.navigation.page import StreamlitPage
 
 from microagg import MicroaggError
 from pages.ui import state
+from pages.ui.navigation import ASSETS, PAGES
 from pages.ui.text import escape_markdown, sentence
-
-ASSETS = Path(__file__).parent / "assets"
-ICON = str(ASSETS / "icon.svg")
 
 Kind = Literal["primary", "secondary", "tertiary"]
 
@@ -29,37 +26,7 @@ _tab = st.components.v2.component("tab", js=(ASSETS / "tab.js").read_text(encodi
 _COLLECTS_EVERY = 15.0
 _collected = [time.monotonic()]
 
-PAGES = {
-    "start": ("pages/start.py", "Start"),
-    "data": ("pages/data.py", "Data"),
-    "choose_k": ("pages/choose_k.py", "Choose k"),
-    "clusters": ("pages/clusters.py", "Clusters"),
-    "release": ("pages/release.py", "Release"),
-    "steps": ("pages/steps.py", "Step by step"),
-    "methods": ("pages/methods.py", "Methods"),
-    "landscape": ("pages/landscape.py", "Landscape"),
-    "published": ("pages/published.py", "Published results"),
-}
-
-#: The path from a file to its release stands open, at the top of every page; the others below what they are for.
-SECTIONS = {
-    "": ("start", "data", "choose_k", "clusters", "release"),
-    "Learn": ("steps", "methods"),
-    "Evidence": ("landscape", "published"),
-}
-
 _HEADINGS = {"start": "Protect records, keep the statistics"}
-
-
-def navigation() -> StreamlitPage:
-    """Configure the page and return the one that the address asks for."""
-    # The local icon must come before the navigation: otherwise the browser is sent to a font server.
-    st.set_page_config(page_title="microagg", page_icon=ICON, layout="wide", initial_sidebar_state="collapsed")
-    st.html(ASSETS / "style.css")
-    pages = {name: st.Page(path, title=title, default=name == "start") for name, (path, title) in PAGES.items()}
-    return st.navigation(
-        {section: [pages[name] for name in names] for section, names in SECTIONS.items()}, position="top"
-    )
 
 
 def require_login() -> None:
@@ -99,12 +66,6 @@ def follow(page: StreamlitPage) -> None:
     st.session_state.pop(_NEXT, None)
 
 
-def run(page: StreamlitPage) -> None:
-    """Run ``page`` so that its guard lets it pass."""
-    st.session_state["_via_app"] = True
-    page.run()
-
-
 def collect_garbage() -> None:
     """Free what only cycles of objects hold, if that is some time ago: all other threads stand still meanwhile."""
     if time.monotonic() - _collected[0] > _COLLECTS_EVERY:
@@ -113,14 +74,7 @@ def collect_garbage() -> None:
 
 
 def show(body: Callable[[], None]) -> None:
-    """Run a page's body, its errors told in one sentence.
-
-    Until ``st.navigation`` has run once in a process, Streamlit serves files in pages/ by itself. The guard sends such
-    a visitor through app.py, so that a link to any page works on a cold server.
-    """
-    if not st.session_state.pop("_via_app", False):
-        navigation()
-        st.rerun()
+    """Run a page's body, its errors told in one sentence."""
     state.say_problems()
     try:
         body()

@@ -10,12 +10,12 @@ import numpy as np
 from streamlit.testing.v1 import AppTest
 
 from microagg import datasets
-from pages.ui import shell
+from pages.ui import navigation
 from tests.conftest import ROOT, load_benchmark
 
 APP = ROOT / "app.py"
 
-PAGES = {name: path for name, (path, _) in shell.PAGES.items()}
+PAGES = {name: path for name, (path, _) in navigation.PAGES.items()}
 
 SURVEY = ROOT / "sample_data" / "survey.csv"
 

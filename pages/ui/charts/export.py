@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from microagg.tables import to_csv
-from pages.ui import shell
+from pages.ui import navigation
 from pages.ui.text import file_name
 
 # What a trace shows beside its place.
@@ -22,8 +22,8 @@ _FURTHER = ("text", "z", "values")
 _picture = st.components.v2.component(
     "export",
     html='<div class="export"></div>',
-    css=(shell.ASSETS / "export.css").read_text(encoding="utf-8"),
-    js=(shell.ASSETS / "export.js").read_text(encoding="utf-8"),
+    css=(navigation.ASSETS / "export.css").read_text(encoding="utf-8"),
+    js=(navigation.ASSETS / "export.js").read_text(encoding="utf-8"),
 )
 
 

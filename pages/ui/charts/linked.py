@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 from plotly.offline import get_plotlyjs
 
-from pages.ui.shell import ASSETS
+from pages.ui.navigation import ASSETS
 
 _HTML = """
 <div class="mg-clusters">

@@ -16,8 +16,8 @@ from microagg.partition import Partition
 from microagg.tables import digest_bytes
 from microagg.validation import FloatArray
 from pages.ui.charts.theme import GROUP_COLORS
+from pages.ui.navigation import ASSETS
 from pages.ui.runs import ahead
-from pages.ui.shell import ASSETS
 from pages.ui.text import count, escape_markdown, number, percent
 
 #: More records than this nobody groups by hand.

@@ -10,7 +10,7 @@ import streamlit as st
 
 from microagg.explain import MOST_RECORDS
 from pages.ui import state
-from pages.ui.shell import ASSETS
+from pages.ui.navigation import ASSETS
 from pages.ui.steps.records import Watched, written
 
 _picture = st.components.v2.component(

@@ -46,7 +46,7 @@ class Stop:
     at : str
         Words of the step that it opens at; :data:`LAST`; empty: the first.
     page : str
-        Its page's name in :data:`pages.ui.shell.PAGES`.
+        Its page's name in :data:`pages.ui.navigation.PAGES`.
     further : mapping of str to mapping
         Further views by the words of their buttons: what they change besides.
     """
