@@ -21,7 +21,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from microagg.metrics.bounds import Bound, LinearProgram, gap, known_optimum
+from microagg.metrics.bounds import CLOSED, Bound, LinearProgram, gap, known_optimum
 from microagg.metrics.loss import percent, sst
 from microagg.problem import Problem
 from microagg.progress import checkpoint
@@ -31,8 +31,8 @@ from microagg.validation import IntArray, check_k
 #: Called with the certificate and the seconds that are left; returns False to stop.
 Watch = Callable[["Certificate", float], bool]
 
-# A relative gap of at most this is rounding, and so is a relative step of at most the second.
-_CLOSED, _STEP = 1e-6, 1e-12
+# A relative step of at most this is rounding.
+_STEP = 1e-12
 
 
 class Certificate:
@@ -69,6 +69,7 @@ class Certificate:
         self._search = Search(X, k, labels)
         self._program = LinearProgram(X, k)
         self.k = self._program.bound.k
+        self._told = float("inf")
         self.seconds = 0.0
         self.found = [(0.0, self._search.information_loss)]
         self.proven = [(0.0, self._program.bound.information_loss)]
@@ -81,7 +82,8 @@ class Certificate:
     @property
     def bound(self) -> Bound:
         """The best floor proven."""
-        return self._program.bound
+        bound = self._program.bound
+        return replace(bound, optimal=bound.optimal or self.closed)
 
     @property
     def gap(self) -> float:
@@ -124,6 +126,16 @@ class Certificate:
             self._narrow(seconds, watch)
         return self
 
+    def _exchange(self) -> None:
+        """Let the search and the program each know the better partition of the other."""
+        if self._program.least < self._search.sse * (1 - _STEP):
+            labels = self._program.labels
+            if labels is not None:
+                self._search.offer(labels)
+        elif self._search.sse < self._told * (1 - _STEP):
+            self._told = self._search.sse
+            self._program.offer(self._search.labels)
+
     def _narrow(self, seconds: float, watch: Watch | None) -> None:
         before, started = self.seconds, time.monotonic()
         lock, stopped = threading.Lock(), threading.Event()
@@ -142,25 +154,31 @@ class Certificate:
         def prove() -> None:
             self._program.improve(seconds, lambda bound: note(self.proven, bound.information_loss))
 
+        def search(loss: float, _: float) -> bool:
+            self._exchange()
+            return note(self.found, loss)
+
         try:
             with ThreadPoolExecutor(1, thread_name_prefix="floor") as thread:
                 below = thread.submit(prove)
                 # Whichever of both fails ends the other, too.
                 below.add_done_callback(lambda done: stopped.set() if done.exception() else None)
                 try:
-                    self._search.improve(seconds, watch=lambda loss, _: note(self.found, loss))
+                    self._search.improve(seconds, watch=search)
                 except BaseException:
                     stopped.set()
                     raise
                 below.result()
         finally:
+            self._exchange()
+            self._search.take_over()
             note(self.found, self._search.information_loss)
             note(self.proven, self.bound.information_loss)
 
 
 def is_closed(information_loss: float, floor: float) -> bool:
     """Return whether a partition's loss meets a proven floor, both in percent, to within rounding."""
-    return gap(information_loss, floor) <= _CLOSED
+    return gap(information_loss, floor) <= CLOSED
 
 
 class Floors:

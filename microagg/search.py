@@ -83,6 +83,7 @@ class Search:
         self.sse = self._settled_sse = loss.sse(self._search.X, self._best)
         self.trace: list[tuple[float, float]] = [(0.0, self.information_loss)]
         self._elapsed = 0.0
+        self._offered: IntArray | None = None
 
     @property
     def labels(self) -> IntArray:
@@ -117,13 +118,18 @@ class Search:
         if seconds is None and most is None and watch is None:
             raise ParameterError("say when the search is to end: pass seconds, iterations or watch.")
         begun, before = time.perf_counter(), self._elapsed
+        last = math.inf if most is None else self.iterations + most
         steps = self._search.run(most)
         try:
             while self._elapsed - before < limit:
                 going = next(steps, None) is not None
                 self._elapsed = before + time.perf_counter() - begun
                 if going:
-                    self._take_over()
+                    self._note()
+                if self._offered is not None:
+                    steps.close()
+                    self.take_over()
+                    steps = self._search.run(None if most is None else int(last) - self.iterations)
                 share = None if seconds is None else min(1.0, (self._elapsed - before) / limit)
                 if not going or (watch is not None and not watch(self.information_loss, self._elapsed)):
                     break
@@ -133,8 +139,26 @@ class Search:
             self._elapsed = before + time.perf_counter() - begun
         return self
 
-    def _take_over(self) -> None:
-        """Take over the best partition that the search has found so far."""
+    def offer(self, labels: IntArray) -> None:
+        """Tell of a partition, from any thread, from which :meth:`improve` goes on if it is better."""
+        self._offered = labels
+
+    def take_over(self) -> None:
+        """Take over what has been offered, if it is better; not while :meth:`improve` is running."""
+        offered, self._offered = self._offered, None
+        if offered is None:
+            return
+        labels = Partition(offered, self._k).labels
+        sse = loss.sse(self._search.X, labels)
+        if sse >= self.sse:
+            return
+        self._search.restart(labels)
+        self._best, self.sse = labels, sse
+        self._settled_sse = sse + self._search.gain
+        self.trace.append((self._elapsed, self.information_loss))
+
+    def _note(self) -> None:
+        """Note the best partition that the search has found so far."""
         # A copy, which another thread may read while the search goes on.
         self._best = self._search.labels.copy()
         if self.iterations == 0:

@@ -25,6 +25,7 @@ from microagg.kernels.bounds.exact import optimal_partition
 from microagg.kernels.neighbors.kd_tree import make_tree
 from microagg.kernels.neighbors.nearest_sums import leaf_size, sums_of_nearest
 from microagg.kernels.paths.split import split_path
+from microagg.metrics.branching import Branching
 from microagg.metrics.clique_partitioning import CliquePartitioning
 from microagg.metrics.loss import percent, sse, sst
 from microagg.metrics.program import ALLOWANCE, Program
@@ -32,6 +33,9 @@ from microagg.metrics.set_partitioning import SetPartitioning
 from microagg.partition import canonical_labels
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray, check_enough_records, check_finite, check_k, check_matrix
+
+#: A bound that a partition's SSE is above by at most this share is met by it, but for rounding.
+CLOSED = 1e-6
 
 #: With more records than this and more than one attribute, :func:`exact` would take too long.
 MOST_RECORDS = 15
@@ -67,6 +71,8 @@ class Bound:
         Whether more time would not make it better.
     iterations : int
         How many steps the method took; 0 where it takes none.
+    optimal : bool
+        Whether a partition is known that loses no more, to within rounding (a relative 1e-6): no method can do better.
     """
 
     k: int
@@ -75,6 +81,7 @@ class Bound:
     seconds: float
     converged: bool = True
     iterations: int = 0
+    optimal: bool = False
 
 
 def nearest_neighbor_sse(sums: FloatArray, k: int) -> float:
@@ -264,9 +271,11 @@ class LinearProgram:
     - Set partitioning (:mod:`microagg.metrics.set_partitioning`) has groups as columns. It comes closer in the end, but
       is slow where groups are large.
 
+    - Once set partitioning has converged, branch and bound (:mod:`microagg.metrics.branching`) goes on from it, until
+      the bound is that of a partition: an optimum. It also finds better partitions; those known from elsewhere help it.
+
     The programs take turns so: for k < 4, or with n · k > 200,000, there is set partitioning alone. From k = 4 on
-    clique partitioning comes first: up to k = 6 until a round gains little, and once more when set partitioning has
-    converged; from k = 7 on until it has converged.
+    clique partitioning comes first: up to k = 6 until a round gains little; from k = 7 on until it has converged.
 
     Parameters
     ----------
@@ -294,6 +303,8 @@ class LinearProgram:
         check_enough_records(len(data), k, "X")
         self._data, self._k, self._sst = data, k, sst(data)
         self._sets: SetPartitioning | None = None
+        self._tree: Branching | None = None
+        self._offered: IntArray | None = None
         self._cliques: CliquePartitioning | None = None
         optimum = known_optimum(data, k)
         self._at_once = max(nearest_neighbor(data, k).sse, optimum or 0.0)
@@ -303,32 +314,55 @@ class LinearProgram:
     @property
     def bound(self) -> Bound:
         """The best bound so far."""
-        programs = [program for program in (self._cliques, self._sets) if program is not None]
+        # Under the decisions of a leaf, the bound of set partitioning is that of the leaf alone.
+        begun = (self._cliques, self._tree if self._tree is not None else self._sets)
+        programs = [program for program in begun if program is not None]
         best = max([self._at_once, *(program.sse for program in programs)])
+        optimal = self._known or (self._tree is not None and gap(self._tree.least, best) <= CLOSED)
         return Bound(
             self._k,
             best,
             percent(best, self._sst),
             self._seconds,
-            self._known or (self._sets is not None and self._next() is None),
+            self._known or (self._tree is not None and self._tree.converged),
             sum(program.iterations for program in programs),
+            optimal,
         )
 
-    def _next(self) -> Program | None:
+    @property
+    def labels(self) -> IntArray | None:
+        """The best partition that branch and bound knows, shape (n,); None while it knows none."""
+        return None if self._tree is None else self._tree.labels
+
+    @property
+    def least(self) -> float:
+        """Its SSE; infinite while it knows none."""
+        return np.inf if self._tree is None else self._tree.least
+
+    def offer(self, labels: IntArray) -> None:
+        """Tell of a partition into groups of at least k, from any thread; :meth:`improve` takes it into account."""
+        self._offered = labels
+
+    def _next(self) -> Program | Branching | None:
         """Return the program to go on with, begun if need be, or None if none of them can gain any more."""
         if self._known:
             return None
         k, cliques = self._k, self._cliques
-        if k >= CLIQUES_FIRST and len(self._data) * k <= MOST_FOR_CLIQUES:
+        if self._tree is None and k >= CLIQUES_FIRST and len(self._data) * k <= MOST_FOR_CLIQUES:
             if cliques is None:
                 cliques = self._cliques = CliquePartitioning(self._data, k)
             if not (cliques.converged or (cliques.slow and k < CLIQUES_TO_THE_END)):
                 return cliques
         if self._sets is None:
             self._sets = SetPartitioning(self._data, k)
-        if not self._sets.converged:
-            return self._sets
-        return cliques if cliques is not None and not cliques.converged else None
+        if self._tree is None:
+            if not self._sets.converged:
+                return self._sets
+            self._tree = Branching(self._sets)
+        offered, self._offered = self._offered, None
+        if offered is not None:
+            self._tree.offer(offered)
+        return None if self._tree.converged else self._tree
 
     def improve(self, seconds: float = 60.0, watch: Callable[[Bound], bool] | None = None) -> Bound:
         """Spend up to ``seconds`` more on the bound, and return it.

@@ -43,12 +43,12 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from microagg.kernels.bounds import pricing
-from microagg.kernels.bounds.separation import violated_triples
+from microagg.metrics.master_problem import SLICE, Decisions, Duals, Master
 from microagg.metrics.program import ALLOWANCE, Program
 from microagg.validation import FloatArray, IntArray
 
@@ -64,21 +64,11 @@ EFFORT = 20_000
 #: What the effort may grow to: without end in practice, yet within 64 bits.
 MOST_EFFORT = 10**15
 
+#: How many groups below a gap are kept of one root and size, how many in all, and how many candidates may be ranked.
+MOST_OF_A_ROOT, MOST_GROUPS, MOST_WORK = 20_000, 400_000, 10**8
+
 #: How far the box around pi reaches at first, as a share of pi.
 BOX = 0.05
-
-#: By how much a subset-row cut must be violated to enter.
-LEAST_VIOLATION = 0.02
-
-#: For how many seconds at most the solver runs before it is asked whether to go on.
-SLICE = 0.5
-
-
-class Duals(NamedTuple):
-    """A dual solution: ``pi``, shape (n,), of any sign, and ``sigma``, shape (number of triples,), not negative."""
-
-    pi: FloatArray
-    sigma: FloatArray
 
 
 class GroupSearch(NamedTuple):
@@ -86,6 +76,7 @@ class GroupSearch(NamedTuple):
 
     duals: Duals
     cuts: pricing.Cuts
+    pairs: pricing.Pairs
     found: pricing.Found
     left: deque[tuple[int, int]]
 
@@ -107,6 +98,7 @@ class SetPartitioning(Program):
         self._center = self._halves[:, k - 1] / k
         self._center_value = float(self._center.sum())
         self._best = self._center_value * (1 - ALLOWANCE)
+        self._best_duals = Duals(self._center, np.empty(0), np.empty(0))
         self._box = BOX * np.maximum(self._center, 0.1)
         self._effort = EFFORT
         self._begun: GroupSearch | None = None
@@ -125,24 +117,125 @@ class SetPartitioning(Program):
         self._begun = None
         return True
 
+    @property
+    def n(self) -> int:
+        """How many records there are."""
+        return len(self._X)
+
+    @property
+    def bound(self) -> float:
+        """The best bound under the decisions, in squared units of the scaled records."""
+        return self._best
+
+    @property
+    def unit(self) -> float:
+        """How many squared units of X a squared unit of the scaled records is."""
+        return self._unit
+
+    @property
+    def duals(self) -> Duals:
+        """The dual values with the best bound."""
+        return self._best_duals
+
+    @property
+    def master(self) -> Master:
+        """The program over the groups found so far."""
+        return self._master
+
+    def groups_below(self, gap: float, go_on: Callable[[], bool]) -> IntArray | None:
+        """Return all groups whose reduced cost is below ``gap``, or None if they are too many or ``go_on`` says no.
+
+        ``gap`` is in squared units of the scaled records; the dual values are those with the best bound, and there must
+        be no decisions. A group of s has such a reduced cost if it has a negative one at prices raised by gap / s.
+        """
+        n, k, duals = self.n, self.k, self._best_duals
+        cuts = pricing.make_cuts(n, self._master.triples[: len(duals.sigma)], duals.sigma)
+        pairs = pricing.make_pairs(n, self._master.pairs[:0], np.empty(0))
+        found: list[IntArray] = []
+        stop = False
+
+        def work(root: int, size: int) -> int:
+            if stop:
+                return 0
+            kept = pricing.make_all(root, k, MOST_OF_A_ROOT)
+            prices = duals.pi + (gap - LIMIT) / size
+            pricing.price(
+                self._blocks, prices, cuts, pairs, self._halves, size, size, root, root + 1, LIMIT, MOST_WORK, kept
+            )
+            found.append(np.sort(kept.groups[0, : kept.counts[0]], axis=1))
+            return MOST_GROUPS + 1 if kept.cut_short[0] else int(kept.counts[0])
+
+        total = 0
+        with ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="microagg-bound") as pool:
+            tasks = [pool.submit(work, root, size) for size in range(k, 2 * k) for root in range(n)]
+            try:
+                for task in tasks:
+                    total += task.result()
+                    stop = total > MOST_GROUPS or not go_on()
+                    if stop:
+                        return None
+            finally:
+                stop = True
+        return np.unique(np.concatenate(found), axis=0)
+
+    def groups_of(self, labels: IntArray) -> IntArray:
+        """Return the groups of a partition, as :attr:`Master.groups` has them, without those of 2k records and more."""
+        own = labels[self._tree.indices]
+        order = np.argsort(own, kind="stable")
+        members = np.split(order, np.flatnonzero(np.diff(own[order])) + 1)
+        width = 2 * self.k - 1
+        groups = np.full((len(members), width), -1, dtype=np.int64)
+        fits = [group for group in members if len(group) <= width]
+        for row, group in zip(groups, fits, strict=False):
+            row[width - len(group) :] = np.sort(group)
+        return groups[: len(fits)]
+
+    def sse_of(self, groups: IntArray) -> float:
+        """Return the SSE of the partition into ``groups``, in squared units of X."""
+        return float(self._master.costs_of(groups).sum()) * self._unit
+
+    def labels_of(self, groups: IntArray) -> IntArray:
+        """Return the labels, shape (n,), of the partition into ``groups``, as :attr:`Master.groups` has them."""
+        labels = np.empty(len(self._X), dtype=np.int64)
+        for number, group in enumerate(groups):
+            labels[self._tree.indices[group[group >= 0]]] = number
+        return labels
+
+    def decide(self, decisions: Decisions, bound: float, duals: Duals) -> None:
+        """Go on under other decisions, see :meth:`Master.decide`, for which a bound and ``duals`` near by are known."""
+        self._master.decide(decisions)
+        self.converged = False
+        self._begun = None
+        self._best, self._best_duals = bound, duals
+        self._center, self._center_value = duals.pi, bound
+        self._box = BOX * np.maximum(self._center, 0.1)
+        self._master.confine(self._center, self._box)
+
     def lower_bound(self, duals: Duals, found: pricing.Found) -> float:
         """Return the bound that ``duals`` give, from a finished search for groups with them (scaled units)."""
         n = len(duals.pi)
         least = _sum_of_least(found.least, n // self.k)
-        sizes = np.abs(duals.pi).sum() + duals.sigma.sum() - least
-        return float(duals.pi.sum() - duals.sigma.sum() + least - ALLOWANCE * sizes)
+        sizes = np.abs(duals.pi).sum() + duals.sigma.sum() + np.abs(duals.rho).sum() - least
+        together = float(duals.rho @ (self._master.sides[: len(duals.rho)] == 1.0))
+        return float(duals.pi.sum() - duals.sigma.sum() + together + least - ALLOWANCE * sizes)
 
     def _start(self, duals: Duals) -> GroupSearch:
         n = len(duals.pi)
         step = max(1, min(64, n // 32))
         left = deque((first, min(n, first + step)) for first in range(0, n, step))
         cuts = pricing.make_cuts(n, self._master.triples, duals.sigma)
-        return GroupSearch(duals, cuts, pricing.make_found(n, self.k, KEEP), left)
+        pairs = pricing.make_pairs(n, self._master.pairs, duals.rho)
+        return GroupSearch(duals, cuts, pairs, pricing.make_found(n, self.k, KEEP), left)
 
     def _search(self, search: GroupSearch, until: float, go_on: Callable[[], bool]) -> bool:
         """Search on all cores, as long as :meth:`advance` may; return whether all roots are done."""
-        duals, cuts, found, left = search
+        duals, cuts, pairs, found, left = search
         stop = False
+        k = self.k
+        if len(pairs.duals) == 0:
+            sizes = [(k, 2 * k - 1, self._halves)]
+        else:
+            sizes = [(s, s, pricing.halves_with(pairs, self._halves, s)) for s in range(k, 2 * k)]
 
         def work() -> None:
             while not stop and time.perf_counter() < until:
@@ -150,9 +243,11 @@ class SetPartitioning(Program):
                     first, last = left.popleft()
                 except IndexError:
                     return
-                pricing.price(
-                    self._blocks, duals.pi, cuts, self._halves, self.k, first, last, LIMIT, self._effort, found
-                )
+                for smallest, largest, halves in sizes:
+                    pricing.price(
+                        self._blocks, duals.pi, cuts, pairs, halves, smallest, largest, first, last, LIMIT,
+                        self._effort, found,
+                    )  # fmt: skip
 
         threads = min(os.cpu_count() or 1, len(left))
         with ThreadPoolExecutor(max(threads, 1), thread_name_prefix="microagg-bound") as pool:
@@ -170,13 +265,16 @@ class SetPartitioning(Program):
         """Take in what a finished search has found: a bound, groups, and how far the next pi may be from the center."""
         self.iterations += 1
         duals, found, master = search.duals, search.found, self._master
-        self._best = max(self._best, self.lower_bound(duals, found))
+        proven = self.lower_bound(duals, found)
+        if proven > self._best:
+            self._best, self._best_duals = proven, duals
         cut_short = bool(found.cut_short.any())
         new = master.add_groups(found.groups[np.arange(KEEP) < found.counts[:, np.newaxis]])
         confined = master.box_activity > 1e-6
         # What the bound would be if the cheapest groups found were the cheapest there are.
         cheapest = np.where(found.counts > 0, found.costs[:, 0], 0.0)
-        value = float(duals.pi.sum() - duals.sigma.sum() + _sum_of_least(cheapest, len(cheapest) // self.k))
+        together = float(duals.rho @ (master.sides[: len(duals.rho)] == 1.0))
+        value = float(duals.pi.sum() - duals.sigma.sum() + together + _sum_of_least(cheapest, len(cheapest) // self.k))
         # Within the box no dual solution gives a better bound than the master problem's value.
         self._center_value = min(self._center_value, master.value)
         gap = master.value - self._center_value
@@ -202,159 +300,3 @@ class SetPartitioning(Program):
 def _sum_of_least(values: FloatArray, count: int) -> float:
     """Return the sum of the ``count`` least of ``values``."""
     return float(np.partition(values, count - 1)[:count].sum())
-
-
-class Master:
-    """The restricted master problem: the program over some of the groups and triples, in HiGHS.
-
-    Columns are two for each record, which keep its pi at most at the upper and at least at the lower end of the box,
-    and then the groups; rows are the records and then the triples.
-
-    Attributes
-    ----------
-    groups : array of int, shape (m, 2k - 1)
-        Members in ascending order; filled up with -1, which come first.
-    triples : array of int, shape (t, 3)
-    duals : Duals
-    value : float
-        The value of these duals: no pi within the box gives a better bound.
-    box_activity : float
-        The sum of the primal values of the columns of the box; 0 if the box does not keep pi from anything better.
-    """
-
-    def __init__(self, X: FloatArray, k: int) -> None:
-        import highspy
-
-        n = len(X)
-        self._X = X
-        self.groups = np.empty((0, 2 * k - 1), dtype=np.int64)
-        self.triples = np.empty((0, 3), dtype=np.int64)
-        self.duals = Duals(np.zeros(n), np.empty(0))
-        self.value = self.box_activity = 0.0
-        self._values = np.empty(0)
-        self._known: set[bytes] = set()
-        self._infinity = highspy.kHighsInf
-        self._optimal = highspy.HighsModelStatus.kOptimal
-        self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        for option, value in {"output_flag": False, "threads": 1, "simplex_strategy": 4}.items():
-            self._highs.setOptionValue(option, value)
-        nothing, each = np.empty(0, dtype=np.int32), np.arange(n, dtype=np.int32)
-        self._highs.addRows(n, np.ones(n), np.ones(n), 0, np.zeros(n, dtype=np.int32), nothing, np.empty(0))
-        open_end = np.full(n, self._infinity)
-        for sign in (1.0, -1.0):
-            self._highs.addCols(n, np.zeros(n), np.zeros(n), open_end, n, each, each, np.full(n, sign))
-
-    def confine(self, center: FloatArray, box: FloatArray) -> None:
-        """Let each record's pi be no further than ``box`` from ``center``, both of shape (n,)."""
-        costs = np.concatenate([center + box, box - center])
-        self._highs.changeColsCost(len(costs), np.arange(len(costs), dtype=np.int32), costs)
-
-    def solve(self, until: float, go_on: Callable[[], bool]) -> bool:
-        """Solve the program, and return whether that was finished in time; see :meth:`Program.advance`."""
-        n, highs = len(self._X), self._highs
-        while True:
-            now = time.perf_counter()
-            if now >= until or not go_on():
-                return False
-            # The solver counts the time of all its runs.
-            highs.setOptionValue("time_limit", highs.getRunTime() + max(min(until - now, SLICE), 0.01))
-            highs.run()
-            if highs.getModelStatus() == self._optimal:
-                break
-        solution = highs.getSolution()
-        dual, primal = np.array(solution.row_dual), np.array(solution.col_value)
-        self.duals = Duals(dual[:n], np.maximum(-dual[n:], 0.0))
-        self._values = primal[2 * n :]
-        self.box_activity = float(primal[: 2 * n].sum())
-        self.value = highs.getObjectiveValue()
-        return True
-
-    def add_groups(self, groups: IntArray) -> int:
-        """Add those of ``groups``, shape (m, 2k - 1), filled up with -1, that are new; return how many."""
-        groups = np.sort(groups, axis=1)
-        new = []
-        for at, group in enumerate(groups):
-            key = group.tobytes()
-            if key not in self._known:
-                self._known.add(key)
-                new.append(at)
-        if not new:
-            return 0
-        from scipy.sparse import hstack
-
-        groups = groups[new]
-        m = len(new)
-        members = self._members(groups)
-        entries = hstack([members, _at_least_two(members, self._members(self.triples))], format="csr")
-        entries.sort_indices()
-        self._highs.addCols(
-            m,
-            self._costs(groups),
-            np.zeros(m),
-            np.full(m, self._infinity),
-            entries.nnz,
-            entries.indptr[:-1].astype(np.int32),
-            entries.indices.astype(np.int32),
-            entries.data,
-        )
-        self.groups = np.concatenate([self.groups, groups])
-        return m
-
-    def add_triples(self) -> int:
-        """Add triples whose cuts the solution violates, no record in more than two of them; return how many."""
-        used = np.flatnonzero(self._values > 1e-6)
-        groups = self.groups[used]
-        members = self._members(groups).T.tocsr()
-        starts, rows = members.indptr.astype(np.int64), members.indices.astype(np.int64)
-        triples, violations = violated_triples(groups, self._values[used], starts, rows, LEAST_VIOLATION)
-        if len(triples) == 0:
-            return 0
-        triples, first = np.unique(triples, axis=0, return_index=True)
-        chosen = []
-        uses = np.zeros(len(self._X), dtype=np.int64)
-        for at in np.argsort(-violations[first], kind="stable"):
-            if (uses[triples[at]] < 2).all():
-                uses[triples[at]] += 1
-                chosen.append(at)
-        triples = triples[chosen]
-        t = len(triples)
-        entries = _at_least_two(self._members(triples), self._members(self.groups))
-        entries.sort_indices()
-        self._highs.addRows(
-            t,
-            np.full(t, -self._infinity),
-            np.ones(t),
-            entries.nnz,
-            entries.indptr[:-1].astype(np.int32),
-            (entries.indices + 2 * len(self._X)).astype(np.int32),
-            entries.data,
-        )
-        self.triples = np.concatenate([self.triples, triples])
-        return t
-
-    def _members(self, groups: IntArray) -> Any:
-        """Return which records are in which of ``groups``, a sparse matrix of shape (m, n)."""
-        from scipy.sparse import csr_array
-
-        there = groups >= 0
-        ends = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
-        return csr_array((np.ones(ends[-1]), groups[there], ends), shape=(len(groups), len(self._X)))
-
-    def _costs(self, groups: IntArray) -> FloatArray:
-        """Return the SSE of each group; the bound does not rest on it."""
-        there = groups >= 0
-        sizes = there.sum(axis=1)
-        centers = (self._members(groups) @ self._X) / sizes[:, np.newaxis]
-        costs = np.zeros(len(groups))
-        for a in range(groups.shape[1]):
-            differences = self._X[groups[there[:, a], a]] - centers[there[:, a]]
-            costs[there[:, a]] += np.square(differences).sum(axis=1)
-        return costs
-
-
-def _at_least_two(some: Any, others: Any) -> Any:
-    """Return 1 where a row of ``some`` and a row of ``others`` have two or more records in common."""
-    common = (some @ others.T).tocsr()
-    common.data = (common.data > 1.5).astype(np.float64)
-    common.eliminate_zeros()
-    return common

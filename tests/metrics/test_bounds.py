@@ -217,7 +217,7 @@ def test_both_programs_take_their_turn(k):
     assert program._cliques.iterations > 0
     assert program._sets.iterations > 0
     assert bound.iterations == program._cliques.iterations + program._sets.iterations
-    assert bound.sse == max(program._cliques.sse, program._sets.sse)
+    assert bound.sse == max(program._cliques.sse, program._tree.sse)
     assert bounds.nearest_neighbor(X, k).sse < bound.sse <= bounds.exact(X, k)[0] * ROUNDING
     assert bound.sse > 0.99 * bounds.exact(X, k)[0]
 

@@ -25,6 +25,11 @@ where h(y) is half the sum of the q - 1 least squared distances from y to any re
 members to come, each of a pair is charged half. Likewise a cut with one record in P has two more records, each charged
 half of sigma_T: if both join, that is right; if one joins, it is too little. A cut with two records in P is paid by P.
 So the cost of P and the q least of these sums together are a lower bound on rc.
+
+**Pairs with a dual value.** Branching, see :mod:`microagg.metrics.branching`, gives some pairs of records a dual value
+rho of any sign, which lowers the reduced cost of each group that holds both. For groups of s that is as if the squared
+distance of the pair were less by s · rho, so nothing above changes but that distance; it may be negative, and half the
+sum of the least distances is less by half of what a record's distances have been lowered by.
 """
 
 from __future__ import annotations
@@ -35,7 +40,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from microagg.kernels.bounds.boxes import Blocks, greatest_of_blocks
+from microagg.kernels.bounds.boxes import Blocks, greatest_of_blocks, squared_distance
 from microagg.kernels.bounds.candidates import (
     Local,
     greatest_reduction,
@@ -60,15 +65,29 @@ class Cuts(NamedTuple):
     rows: IntArray  # shape (3m,)
 
 
+class Pairs(NamedTuple):
+    """Pairs of records with their dual values; made by :func:`make_pairs`."""
+
+    starts: IntArray  # shape (n + 1,): the pairs of record x are at starts[x] to starts[x + 1]
+    others: IntArray  # shape (2m,): the other record
+    duals: FloatArray  # shape (2m,): rho
+
+
 class Found(NamedTuple):
-    """The groups with the least reduced costs found for each root; made by :func:`make_found`."""
+    """What is found for each of n roots; made by :func:`make_found` or :func:`make_all`.
+
+    Either the ``keep`` groups of a root with the least reduced costs are kept, or all below the limit, of which there
+    may be ``keep`` at most.
+    """
 
     least: FloatArray  # shape (n,): a lower bound on the reduced cost of every group of the root; at most 0
-    groups: IntArray  # shape (n, keep, 2k - 1): by ascending reduced cost, each filled up with -1
+    groups: IntArray  # shape (n, keep, 2k - 1): each filled up with -1; by ascending reduced cost, unless all are kept
     costs: FloatArray  # shape (n, keep): their reduced costs
     counts: IntArray  # shape (n,): how many groups there are
     # shape (n,): whether the search ended before all groups were seen or ruled out, so that ``least`` may be too low
     cut_short: NDArray[np.bool_]
+    keep_all: bool
+    first: int  # the root that stands first
 
 
 class Stack(NamedTuple):
@@ -101,6 +120,23 @@ def make_cuts(n: int, triples: IntArray, duals: FloatArray) -> Cuts:
     return Cuts(np.ascontiguousarray(triples), np.maximum(duals, 0.0), starts, order // 3)
 
 
+def make_pairs(n: int, pairs: IntArray, duals: FloatArray) -> Pairs:
+    """Return the ``pairs``, shape (m, 2), of n records that have a dual value other than 0."""
+    used = np.flatnonzero(duals)
+    own, others = pairs[used].ravel(), pairs[used, ::-1].ravel()
+    order = np.argsort(own, kind="stable")
+    starts = np.searchsorted(own[order], np.arange(n + 1))
+    return Pairs(starts, np.ascontiguousarray(others[order]), np.ascontiguousarray(np.repeat(duals[used], 2)[order]))
+
+
+def halves_with(pairs: Pairs, halves: FloatArray, s: int) -> FloatArray:
+    """Return ``halves``, see :func:`price`, less half of what the pairs take off distances in groups of s."""
+    lowered = np.concatenate([[0.0], np.cumsum(np.maximum(pairs.duals, 0.0))])
+    changed = halves.copy()
+    changed[:, 1:] -= 0.5 * s * np.diff(lowered[pairs.starts])[:, np.newaxis]
+    return changed
+
+
 def make_found(n: int, k: int, keep: int) -> Found:
     """Return room for ``keep`` groups for each of n roots."""
     return Found(
@@ -109,7 +145,14 @@ def make_found(n: int, k: int, keep: int) -> Found:
         np.zeros((n, keep)),
         np.zeros(n, dtype=np.int64),
         np.zeros(n, dtype=np.bool_),
+        False,
+        0,
     )
+
+
+def make_all(root: int, k: int, most: int) -> Found:
+    """Return room for all groups of one root, of which there may be ``most``; with more, the search is cut short."""
+    return make_found(1, k, most)._replace(keep_all=True, first=root)
 
 
 @njit(cache=True, nogil=True)
@@ -180,48 +223,54 @@ def _rank(local: Local, stack: Stack, depth: int, s: int, q: int, threshold: flo
 
 
 @njit(cache=True, nogil=True)
-def _keep(local: Local, stack: Stack, depth: int, last: int, cost: float, root: int, found: Found) -> None:
-    """Insert the group of the root, the chosen and a last one among those kept for the root."""
+def _keep(local: Local, stack: Stack, depth: int, last: int, cost: float, row: int, found: Found) -> None:
+    """Insert the group of the root, the chosen and a last one among those kept in the root's row."""
     keep = found.costs.shape[1]
-    at = found.counts[root]
-    if at == keep:
-        at -= 1
+    at = found.counts[row]
+    if at < keep:
+        found.counts[row] += 1
+    elif found.keep_all:
+        found.cut_short[row] = True
+        return
     else:
-        found.counts[root] += 1
-    while at > 0 and found.costs[root, at - 1] > cost:
-        found.costs[root, at] = found.costs[root, at - 1]
-        found.groups[root, at] = found.groups[root, at - 1]
         at -= 1
-    found.costs[root, at] = cost
-    group = found.groups[root, at]
+    while not found.keep_all and at > 0 and found.costs[row, at - 1] > cost:
+        found.costs[row, at] = found.costs[row, at - 1]
+        found.groups[row, at] = found.groups[row, at - 1]
+        at -= 1
+    found.costs[row, at] = cost
+    group = found.groups[row, at]
     group[:] = -1
-    group[0] = root
+    group[0] = local.ids[len(local.ids) - 1]
     for p in range(depth):
         group[p + 1] = local.ids[stack.chosen[p]]
     group[depth + 1] = local.ids[last]
 
 
 @njit(cache=True, nogil=True)
-def _complete(local: Local, stack: Stack, cuts: Cuts, depth: int, root: int, limit: float, found: Found) -> None:
+def _complete(local: Local, stack: Stack, cuts: Cuts, depth: int, row: int, limit: float, found: Found) -> None:
     """Complete the part with each candidate in turn, where one member is still to come."""
     for t in range(stack.counts[depth]):
         y = stack.candidates[depth, t]
         cost = stack.base[depth] + stack.A[depth, y]
-        if cost >= _threshold(found, root, limit):
+        if cost >= _threshold(found, row, limit):
             continue
         record = local.ids[y]
         for at in range(cuts.starts[record], cuts.starts[record + 1]):
             if stack.in_part[cuts.rows[at]] == 1:
                 cost += 0.5 * cuts.duals[cuts.rows[at]]
-        if cost < _threshold(found, root, limit):
-            _keep(local, stack, depth, y, cost, root, found)
+        if cost < _threshold(found, row, limit):
+            _keep(local, stack, depth, y, cost, row, found)
 
 
 @njit(cache=True, nogil=True)
-def _threshold(found: Found, root: int, limit: float) -> float:
+def _threshold(found: Found, row: int, limit: float) -> float:
     """Return what the reduced cost of a group must be below for it to be kept."""
     keep = found.costs.shape[1]
-    return min(limit, found.costs[root, keep - 1]) if found.counts[root] == keep else limit
+    if found.keep_all:
+        # Once there is no room for all, nothing more is looked for.
+        return -np.inf if found.cut_short[row] else limit
+    return min(limit, found.costs[row, keep - 1]) if found.counts[row] == keep else limit
 
 
 @njit(cache=True, nogil=True)
@@ -240,7 +289,7 @@ def _degree_can_be_negative(stack: Stack, depth: int, t: int, q: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def _search(
-    local: Local, stack: Stack, cuts: Cuts, candidates: IntArray, s: int, root: int, limit: float, effort: int,
+    local: Local, stack: Stack, cuts: Cuts, candidates: IntArray, s: int, row: int, limit: float, effort: int,
     found: Found,
 ) -> int:  # fmt: skip
     """Search the groups of s of a root among ``candidates``, local numbers; return the effort spent."""
@@ -258,12 +307,12 @@ def _search(
     entered = True
     while depth >= 0:
         q = s - 1 - depth
-        threshold = _threshold(found, root, limit)
+        threshold = _threshold(found, row, limit)
         if entered:
             entered = False
             work += stack.counts[depth]
             if q == 1:
-                _complete(local, stack, cuts, depth, root, limit, found)
+                _complete(local, stack, cuts, depth, row, limit, found)
                 stack.counts[depth] = 0
             else:
                 _rank(local, stack, depth, s, q, threshold)
@@ -274,8 +323,8 @@ def _search(
             for at in range(t, t + q):
                 bound += stack.bounds[depth, at]
         if bound < threshold and work > effort:
-            found.least[root] = min(found.least[root], bound)
-            found.cut_short[root] = True
+            found.least[row] = min(found.least[row], bound)
+            found.cut_short[row] = True
             bound = np.inf
         if bound >= threshold:
             depth -= 1
@@ -324,40 +373,42 @@ def _make_stack(s: int, m: int, in_part: IntArray, place: IntArray) -> Stack:
 
 @njit(cache=True, nogil=True)
 def _search_all_sizes(
-    X: FloatArray, near: IntArray, distances: FloatArray, pi: FloatArray, halves: FloatArray, cuts: Cuts, k: int,
-    root: int, limit: float, effort: int, least: FloatArray, in_part: IntArray, place: IntArray, found: Found,
+    X: FloatArray, near: IntArray, distances: FloatArray, pi: FloatArray, halves: FloatArray, cuts: Cuts,
+    pairs: Pairs, smallest: int, largest: int, root: int, limit: float, effort: int, least: FloatArray,
+    in_part: IntArray, place: IntArray, found: Found,
 ) -> int:  # fmt: skip
     """Find the groups with the least rc of a root among the records ``near``; return the effort spent."""
-    largest = min(2 * k - 1, len(near) + 1)
-    if largest < k:
+    largest = min(largest, len(near) + 1)
+    if largest < smallest:
         return 0
-    places = np.empty((largest - k + 1, len(near)), dtype=np.int64)
-    counts = np.zeros(largest - k + 1, dtype=np.int64)
+    row = root - found.first
+    places = np.empty((largest - smallest + 1, len(near)), dtype=np.int64)
+    counts = np.zeros(largest - smallest + 1, dtype=np.int64)
     duals = pi[near]
-    for s in range(k, largest + 1):
+    for s in range(smallest, largest + 1):
         degree, below = least_degree(distances, duals, pi[root], s, least)
         if degree >= 0.0:
             continue
-        found.least[root] = min(found.least[root], limit)
-        count, bound = shortlist(near, distances, pi, halves, root, s, below, limit, least, places[s - k])
+        found.least[row] = min(found.least[row], limit)
+        count, bound = shortlist(near, distances, pi, halves, root, s, below, limit, least, places[s - smallest])
         if count > MOST_CANDIDATES:
-            chosen = places[s - k, :count].copy()
+            chosen = places[s - smallest, :count].copy()
             order = np.argsort(distances[chosen] / s - duals[chosen])
-            found.least[root] = min(found.least[root], bound)
-            found.cut_short[root] = True
+            found.least[row] = min(found.least[row], bound)
+            found.cut_short[row] = True
             count = MOST_CANDIDATES
             for i in range(count):
-                places[s - k, i] = chosen[order[i]]
-        counts[s - k] = count
+                places[s - smallest, i] = chosen[order[i]]
+        counts[s - smallest] = count
     # Candidates for any size are numbered from 0, so that their distances are computed once.
     number = np.full(len(near), -1, dtype=np.int64)
     candidates = np.empty(len(near), dtype=np.int64)
     m = 0
-    for row in range(len(counts)):
-        for t in range(counts[row]):
-            if number[places[row, t]] < 0:
-                number[places[row, t]] = m
-                candidates[m] = near[places[row, t]]
+    for size in range(len(counts)):
+        for t in range(counts[size]):
+            if number[places[size, t]] < 0:
+                number[places[size, t]] = m
+                candidates[m] = near[places[size, t]]
                 m += 1
     if m == 0:
         return 0
@@ -365,48 +416,84 @@ def _search_all_sizes(
     stack = _make_stack(largest, m, in_part, place)
     for y in range(m + 1):
         place[local.ids[y]] = y
+    for y in range(m + 1):
+        for at in range(pairs.starts[local.ids[y]], pairs.starts[local.ids[y] + 1]):
+            other = place[pairs.others[at]]
+            if other >= 0:
+                local.D[y, other] -= smallest * pairs.duals[at]
     total = 0
-    for row in range(len(counts)):
-        if counts[row] > 0:
-            mine = number[places[row, : counts[row]]]
-            total += _search(local, stack, cuts, mine, k + row, root, limit, effort, found)
+    for size in range(len(counts)):
+        if counts[size] > 0:
+            mine = number[places[size, : counts[size]]]
+            total += _search(local, stack, cuts, mine, smallest + size, row, limit, effort, found)
     for y in range(m + 1):
         place[local.ids[y]] = -1
     return total
 
 
 @njit(cache=True, nogil=True)
+def _with_pairs(X: FloatArray, pairs: Pairs, root: int, s: int, ids: IntArray, distances: FloatArray, near: int) -> int:
+    """Let the records of the root's pairs be near, at changed distances; return how many records are near."""
+    for at in range(pairs.starts[root], pairs.starts[root + 1]):
+        other = pairs.others[at]
+        place = 0
+        while place < near and ids[place] != other:
+            place += 1
+        if place == near:
+            ids[place], distances[place] = other, squared_distance(X, root, other)
+            near += 1
+        distances[place] -= s * pairs.duals[at]
+    return near
+
+
+@njit(cache=True, nogil=True)
 def price(
-    blocks: Blocks, pi: FloatArray, cuts: Cuts, halves: FloatArray, k: int, first: int, last: int, limit: float,
-    effort: int, found: Found,
+    blocks: Blocks, pi: FloatArray, cuts: Cuts, pairs: Pairs, halves: FloatArray, smallest: int, largest: int,
+    first: int, last: int, limit: float, effort: int, found: Found,
 ) -> int:  # fmt: skip
-    """Find the groups with the least rc of the roots first <= x < last, of k to 2k-1 records.
+    """Find the groups with the least rc of the roots first <= x < last, of ``smallest`` to ``largest`` records.
 
     ``halves``, shape (n, 2k - 2), has half the sum of the 0, 1, 2, … least squared distances from each record to
     others. Only groups with an rc below ``limit``, a negative number, are looked for. For a root and a size at most
     ``effort`` candidates are ranked before the search is cut short; return how many were ranked in all. ``found``
-    receives the result; its ``least`` is valid whatever the effort.
+    receives the result beside what it has of other sizes; its ``least`` is valid whatever the effort. Where there are
+    ``pairs``, both sizes must be the same, and ``halves`` those of :func:`halves_with`.
     """
     n = len(pi)
     highest = greatest_of_blocks(pi)
-    ids, distances, least = np.empty(n, dtype=np.int64), np.empty(n), np.empty(2 * k)
+    ids, distances, least = np.empty(n, dtype=np.int64), np.empty(n), np.empty(largest + 1)
     in_part, place = np.zeros(len(cuts.duals), dtype=np.int64), np.full(n, -1, dtype=np.int64)
-    factor = k / (k - 1)
+    factor = smallest / (smallest - 1)
     total = 0
     for root in range(first, last):
-        found.least[root] = 0.0
-        found.counts[root] = 0
-        found.cut_short[root] = False
+        row = root - found.first
         near = records_around(blocks, pi, highest, root, 0.0, factor, ids, distances)
+        near = _with_pairs(blocks.X, pairs, root, smallest, ids, distances, near)
         reduction = 0.0
-        for s in range(k, min(2 * k, n + 1)):
+        for s in range(smallest, min(largest, n) + 1):
             reduction = max(reduction, s * greatest_reduction(distances[:near], pi[ids[:near]], pi[root], s, least))
         if reduction > 0.0:
             near = records_around(blocks, pi, highest, root, reduction, factor, ids, distances)
+            near = _with_pairs(blocks.X, pairs, root, smallest, ids, distances, near)
         near_ids, near_distances = ids[:near], distances[:near]
         total += _search_all_sizes(
-            blocks.X, near_ids, near_distances, pi, halves, cuts, k, root, limit, effort, least, in_part, place, found
+            blocks.X,
+            near_ids,
+            near_distances,
+            pi,
+            halves,
+            cuts,
+            pairs,
+            smallest,
+            largest,
+            root,
+            limit,
+            effort,
+            least,
+            in_part,
+            place,
+            found,
         )
-        if found.counts[root] > 0:
-            found.least[root] = min(found.least[root], found.costs[root, 0])
+        if found.counts[row] > 0 and not found.keep_all:
+            found.least[row] = min(found.least[row], found.costs[row, 0])
     return total

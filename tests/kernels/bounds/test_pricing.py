@@ -40,7 +40,7 @@ def test_no_group_is_cheaper_than_what_the_search_returns():
         def search(effort, program=program, pi=pi, cuts=cuts):
             n, k = len(pi), program.k
             found = pricing.make_found(n, k, 3)
-            pricing.price(program._blocks, pi, cuts, program._halves, k, 0, n, LIMIT, effort, found)
+            pricing.price(program._blocks, pi, cuts, program._halves, k, 2 * k - 1, 0, n, LIMIT, effort, found)
             return found
 
         members, costs, degrees = all_groups(X, k, pi, triples, sigma)

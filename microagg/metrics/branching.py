@@ -1,0 +1,202 @@
+"""The least SSE itself: integer programming and branch and bound on top of the program of set partitioning.
+
+**Better partitions.** Where the program of :mod:`microagg.metrics.set_partitioning` has converged, its groups hold
+better partitions than are known; an integer program chooses among them, :mod:`microagg.metrics.recombination`.
+
+**All groups that count.** With its dual values a partition P has SSE(P) ≥ bound + rc(G) for each of its groups G. So a
+partition with an SSE below the least known is made of groups with a reduced cost below the gap, least - bound, only.
+Where these are not too many, they are all enumerated, and the integer program over them gives the least SSE itself.
+That its bound is one is the solver's word, lowered by :data:`TRUST` for its tolerances; all else here holds whatever it
+says.
+
+**Branching.** Where they are too many: if the program's solution has fractions, some pair of records shares a group to
+a part only, 0 < Σ_{G ∋ i, j} x_G < 1. Every partition has both in one group or in two (Ryan & Foster 1981), so the
+least SSE is the lesser of those under either decision, and each is bounded by the program with one row more,
+
+    Σ_{G ∋ i, j} x_G = 1   or   = 0,
+
+whose dual value rho_ij, of any sign, enters rc(G) = SSE(G) - Σ pi + Σ sigma - Σ_{i, j in G} rho_ij and, where both are
+in one group, the bound: a partition that keeps to the decisions has
+
+    SSE(P) ≥ Σ_i pi_i - Σ_T sigma_T + Σ_{pairs in one group} rho_ij + Σ_{G in P} rc(G).
+
+What is open stands in a tree; its leaves have a bound that no partition under their decisions is below. Once all leaves
+are at the SSE of a known partition, that one is an optimum. The least bound of all leaves is a floor at any time.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable
+from itertools import count
+
+import numpy as np
+
+from microagg.metrics.master_problem import Decisions, Duals
+from microagg.metrics.recombination import recombine
+from microagg.metrics.set_partitioning import SetPartitioning
+from microagg.validation import IntArray
+
+#: A leaf is closed once its bound is at most this share below the SSE of the best partition known.
+CLOSE = 5e-7
+
+#: How far a sum of values may be from a whole number to be taken for it.
+WHOLE = 1e-6
+
+#: For how many seconds the groups known are put together anew at most: the first time, and each further time.
+FIRST_SECONDS, SECONDS = 30.0, 10.0
+
+#: What is taken off the bound of an integer program for its solver's tolerances, as a share.
+TRUST = 4e-7
+
+#: By which factor the number of groups grows until they are put together anew.
+GROWTH = 1.1
+
+
+class Branching:
+    """Branch and bound from a program that has converged.
+
+    Attributes
+    ----------
+    groups : array of int, shape (g, 2k - 1), or None
+        The groups of the best partition known, as those of the program's master problem; None if none is known.
+    least : float
+        Its SSE, in squared units of X; infinite if none is known.
+    """
+
+    def __init__(self, sets: SetPartitioning) -> None:
+        self._sets = sets
+        self.groups: IntArray | None = None
+        self.least = np.inf
+        self._number = count()
+        self._open: list[tuple[float, int, Decisions, Duals]] = []
+        self._here: Decisions | None = {}
+        self._closed = np.inf
+        self._put_together = 0
+        # The floor that an integer program over all groups that count has given, the gap at which these were looked for
+        # last, and the seconds that there were for it.
+        self._whole, self._gap, self._seconds = 0.0, np.inf, 0.0
+
+    @property
+    def sse(self) -> float:
+        """The floor, in squared units of X."""
+        bounds = [self._closed, *(bound for bound, *_ in self._open[:1])]
+        if self._here is not None:
+            bounds.append(self._sets.bound)
+        return max(min(bounds), self._whole) * self._sets.unit
+
+    @property
+    def iterations(self) -> int:
+        """How many iterations the program has done."""
+        return self._sets.iterations
+
+    @property
+    def converged(self) -> bool:
+        """Whether nothing is open: the floor is the SSE of the best partition known, to within rounding."""
+        return self._here is None and not self._open
+
+    @property
+    def labels(self) -> IntArray | None:
+        """Those of the best partition known, shape (n,)."""
+        return None if self.groups is None else self._sets.labels_of(self.groups)
+
+    def offer(self, labels: IntArray) -> None:
+        """Take a partition into account that is known from elsewhere."""
+        groups = self._sets.groups_of(labels)
+        self._sets.master.add_groups(groups)
+        # Without groups of 2k records and more, which no optimum needs, it may be no partition.
+        self._take(groups)
+
+    def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
+        """Do one iteration, as :meth:`microagg.metrics.program.Program.advance`."""
+        if self._sets.converged and len(self._sets.master.groups) > GROWTH * self._put_together:
+            return self._put_together_anew(until, go_on)
+        if self._here == {} and self._sets.converged and self._is_worth_all(until):
+            return self._try_all(until, go_on)
+        if self._here is None:
+            bound, _, self._here, duals = heapq.heappop(self._open)
+            self._sets.decide(self._here, bound, duals)
+        if self._sets.bound < self._enough and not self._sets.converged:
+            return self._sets.advance(until, go_on)
+        self._settle(self._here)
+        return True
+
+    @property
+    def _enough(self) -> float:
+        """What the bound of a leaf must be for it to be closed, in squared units of the scaled records."""
+        return self.least / self._sets.unit * (1 - CLOSE)
+
+    def _take(self, groups: IntArray) -> None:
+        """Let ``groups`` be those of the best partition known if they are one, and better."""
+        sse = self._sets.sse_of(groups)
+        held = np.bincount(groups[groups >= 0], minlength=self._sets.n)
+        if sse < self.least and (held == 1).all():
+            self.groups, self.least = groups, sse
+
+    def _put_together_anew(self, until: float, go_on: Callable[[], bool]) -> bool:
+        """Put the best partition together from the groups known."""
+        master = self._sets.master
+        end = min(until, time.perf_counter() + (SECONDS if self._put_together else FIRST_SECONDS))
+        self._put_together = len(master.groups)
+        self._recombine(master.groups, end, go_on)
+        return time.perf_counter() < until
+
+    def _recombine(self, groups: IntArray, until: float, go_on: Callable[[], bool]) -> float:
+        """Take the best partition into some of ``groups`` into account; return a bound on the SSE of all of these."""
+        master = self._sets.master
+        start = None if self.groups is None else positions(self.groups, groups)
+        cuts = master.at_least_two(groups)
+        found = recombine(master.members_of(groups), master.costs_of(groups), cuts, start, until, go_on)
+        if found.groups is not None:
+            self._take(groups[found.groups])
+        return found.bound
+
+    def _is_worth_all(self, until: float) -> bool:
+        """Whether to try all groups that count: for the first time, with a smaller gap, or with much more time."""
+        gap = self.least / self._sets.unit - self._sets.bound
+        longer = until - time.perf_counter() > 2 * self._seconds
+        return np.isfinite(gap) and gap > 0.0 and (gap < 0.9 * self._gap or longer)
+
+    def _try_all(self, until: float, go_on: Callable[[], bool]) -> bool:
+        """Enumerate all groups that count, and choose among them."""
+        self._gap, self._seconds = self.least / self._sets.unit - self._sets.bound, until - time.perf_counter()
+        groups = self._sets.groups_below(self._gap, lambda: time.perf_counter() < until and go_on())
+        if groups is None:
+            return time.perf_counter() < until
+        # Those of the best partition known count as well, though none below it needs them.
+        known = np.empty((0, groups.shape[1]), dtype=np.int64) if self.groups is None else self.groups
+        bound = self._recombine(np.unique(np.concatenate([groups, known]), axis=0), until, go_on)
+        self._whole = max(self._whole, min(bound, self.least / self._sets.unit) * (1 - TRUST))
+        if self._whole >= self._enough:
+            self._here, self._closed = None, self._whole
+        return time.perf_counter() < until
+
+    def _settle(self, decisions: Decisions) -> None:
+        """Close the leaf that is worked on, or divide it in two."""
+        sets, self._here = self._sets, None
+        if sets.bound < self._enough:
+            pair = self._most_divided()
+            if pair is not None:
+                for together in (True, False):
+                    node = (sets.bound, next(self._number), {**decisions, pair: together}, sets.duals)
+                    heapq.heappush(self._open, node)
+                return
+            self._take(sets.master.groups[sets.master.values > 0.5])
+        self._closed = min(self._closed, sets.bound)
+
+    def _most_divided(self) -> tuple[int, int] | None:
+        """Return the pair whose records share groups to a half, or closest to it; None if no pair is divided."""
+        pairs, shares = self._sets.master.shares_of_pairs()
+        divided = np.flatnonzero(np.abs(shares - np.round(shares)) > WHOLE)
+        if len(divided) == 0:
+            return None
+        at = divided[np.argmin(np.abs(shares[divided] - 0.5))]
+        return int(pairs[at, 0]), int(pairs[at, 1])
+
+
+def positions(some: IntArray, groups: IntArray) -> IntArray | None:
+    """Return where ``some`` groups stand among ``groups``, or None if one is missing."""
+    places = {group.tobytes(): at for at, group in enumerate(groups)}
+    found = [places.get(group.tobytes()) for group in some]
+    return None if None in found else np.array(found, dtype=np.int64)

@@ -1,0 +1,255 @@
+"""The restricted master problem of set partitioning: its linear program over some of the groups, in HiGHS.
+
+The program, its cuts and its dual values are those of :mod:`microagg.metrics.set_partitioning`; what it means to decide
+on pairs says :mod:`microagg.metrics.branching`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from microagg.kernels.bounds.separation import violated_triples
+from microagg.validation import FloatArray, IntArray
+
+#: By how much a subset-row cut must be violated to enter.
+LEAST_VIOLATION = 0.02
+
+#: What a pair's rho may be at most, as a multiple of the largest pi.
+MOST_RHO = 100.0
+
+#: For how many seconds at most the solver runs before it is asked whether to go on.
+SLICE = 0.5
+
+
+#: Pairs of records i < j, and whether both are to be in one group (true) or in two (false).
+Decisions = dict[tuple[int, int], bool]
+
+
+class Duals(NamedTuple):
+    """A dual solution: for each record, for each triple, and for each pair that the program has been decided on."""
+
+    pi: FloatArray  # shape (n,): of any sign
+    sigma: FloatArray  # shape (number of triples,): not negative
+    rho: FloatArray  # shape (number of pairs,): of any sign; 0 for pairs that are not decided
+
+
+class Master:
+    """The restricted master problem: the program over some of the groups and triples, in HiGHS.
+
+    The first columns are two for each record, which keep its pi at most at the upper and at least at the lower end of
+    the box, the first rows are the records; then come groups, and triples and pairs, as they are added.
+
+    Attributes
+    ----------
+    groups : array of int, shape (m, 2k - 1)
+        Members in ascending order; filled up with -1, which come first.
+    triples : array of int, shape (t, 3)
+    pairs : array of int, shape (p, 2)
+        The pairs i < j that have ever been decided on.
+    sides : array of float, shape (p,)
+        1 where a pair is in one group, 0 where in two, NaN where that is free.
+    duals : Duals
+    values : array of float, shape (m,)
+        The primal values of the groups.
+    value : float
+        The value of these duals: no pi within the box gives a better bound.
+    box_activity : float
+        The sum of the primal values of the columns of the box; 0 if the box does not keep pi from anything better.
+    """
+
+    def __init__(self, X: FloatArray, k: int) -> None:
+        import highspy
+
+        n = len(X)
+        self._X = X
+        self.groups = np.empty((0, 2 * k - 1), dtype=np.int64)
+        self.triples = np.empty((0, 3), dtype=np.int64)
+        self.pairs = np.empty((0, 2), dtype=np.int64)
+        self.sides = np.empty(0)
+        self.duals = Duals(np.zeros(n), np.empty(0), np.empty(0))
+        # The rows of triples and of pairs and the columns of groups, in the order in which the three were added.
+        self._rows_of_triples = np.empty(0, dtype=np.int32)
+        self._rows_of_pairs = np.empty(0, dtype=np.int32)
+        self._columns = np.empty(0, dtype=np.int32)
+        self.value = self.box_activity = 0.0
+        self.values = np.empty(0)
+        self._known: set[bytes] = set()
+        self._infinity = highspy.kHighsInf
+        self._optimal = highspy.HighsModelStatus.kOptimal
+        self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        for option, value in {"output_flag": False, "threads": 1, "simplex_strategy": 4}.items():
+            self._highs.setOptionValue(option, value)
+        nothing, each = np.empty(0, dtype=np.int32), np.arange(n, dtype=np.int32)
+        self._highs.addRows(n, np.ones(n), np.ones(n), 0, np.zeros(n, dtype=np.int32), nothing, np.empty(0))
+        open_end = np.full(n, self._infinity)
+        for sign in (1.0, -1.0):
+            self._highs.addCols(n, np.zeros(n), np.zeros(n), open_end, n, each, each, np.full(n, sign))
+
+    def confine(self, center: FloatArray, box: FloatArray) -> None:
+        """Let each record's pi be no further than ``box`` from ``center``, both of shape (n,)."""
+        costs = np.concatenate([center + box, box - center])
+        self._highs.changeColsCost(len(costs), np.arange(len(costs), dtype=np.int32), costs)
+
+    def solve(self, until: float, go_on: Callable[[], bool]) -> bool:
+        """Solve the program, and return whether that was finished in time; see :meth:`Program.advance`."""
+        n, highs = len(self._X), self._highs
+        while True:
+            now = time.perf_counter()
+            if now >= until or not go_on():
+                return False
+            # The solver counts the time of all its runs.
+            highs.setOptionValue("time_limit", highs.getRunTime() + max(min(until - now, SLICE), 0.01))
+            highs.run()
+            if highs.getModelStatus() == self._optimal:
+                break
+        solution = highs.getSolution()
+        dual, primal = np.array(solution.row_dual), np.array(solution.col_value)
+        rho = np.where(np.isnan(self.sides), 0.0, dual[self._rows_of_pairs])
+        self.duals = Duals(dual[:n], np.maximum(-dual[self._rows_of_triples], 0.0), rho)
+        self.values = primal[self._columns]
+        self.box_activity = float(primal.sum() - self.values.sum())
+        self.value = highs.getObjectiveValue()
+        return True
+
+    def add_groups(self, groups: IntArray) -> int:
+        """Add those of ``groups``, shape (m, 2k - 1), filled up with -1, that are new; return how many."""
+        groups = np.sort(groups, axis=1)
+        new = []
+        for at, group in enumerate(groups):
+            key = group.tobytes()
+            if key not in self._known:
+                self._known.add(key)
+                new.append(at)
+        if not new:
+            return 0
+        from scipy.sparse import hstack
+
+        groups = groups[new]
+        m = len(new)
+        members = self.members_of(groups)
+        rows = np.concatenate([np.arange(len(self._X)), self._rows_of_triples, self._rows_of_pairs])
+        shared = [_at_least_two(members, self.members_of(some)) for some in (self.triples, self.pairs)]
+        entries = hstack([members, *shared], format="csr")
+        first = self._highs.getNumCol()
+        self._columns = np.append(self._columns, np.arange(first, first + m, dtype=np.int32))
+        self._highs.addCols(
+            m,
+            self.costs_of(groups),
+            np.zeros(m),
+            np.full(m, self._infinity),
+            entries.nnz,
+            entries.indptr[:-1].astype(np.int32),
+            rows[entries.indices].astype(np.int32),
+            entries.data,
+        )
+        self.groups = np.concatenate([self.groups, groups])
+        return m
+
+    def add_triples(self) -> int:
+        """Add triples whose cuts the solution violates, no record in more than two of them; return how many."""
+        used = np.flatnonzero(self.values > 1e-6)
+        groups = self.groups[used]
+        members = self.members_of(groups).T.tocsr()
+        starts, rows = members.indptr.astype(np.int64), members.indices.astype(np.int64)
+        triples, violations = violated_triples(groups, self.values[used], starts, rows, LEAST_VIOLATION)
+        if len(triples) == 0:
+            return 0
+        triples, first = np.unique(triples, axis=0, return_index=True)
+        chosen = []
+        uses = np.zeros(len(self._X), dtype=np.int64)
+        for at in np.argsort(-violations[first], kind="stable"):
+            if (uses[triples[at]] < 2).all():
+                uses[triples[at]] += 1
+                chosen.append(at)
+        triples = triples[chosen]
+        rows = self._add_rows(triples, -self._infinity, 1.0)
+        self._rows_of_triples = np.append(self._rows_of_triples, rows)
+        self.triples = np.concatenate([self.triples, triples])
+        return len(triples)
+
+    def decide(self, decisions: Decisions) -> None:
+        """Have the records of each pair i < j in one group where that is true, in two where it is false.
+
+        Pairs that are not named are free again.
+        """
+        known = {(int(i), int(j)): at for at, (i, j) in enumerate(self.pairs)}
+        new = np.array([pair for pair in decisions if pair not in known], dtype=np.int64).reshape(-1, 2)
+        if len(new):
+            rows = self._add_rows(new, -self._infinity, self._infinity)
+            self._rows_of_pairs = np.append(self._rows_of_pairs, rows)
+            self.pairs = np.concatenate([self.pairs, new])
+            self.sides = np.append(self.sides, np.full(len(new), np.nan))
+            # Without these columns there might be no solution at all. No rho is as large as what they cost.
+            for sign in (1.0, -1.0):
+                costs = np.full(len(new), MOST_RHO * max(1.0, float(np.abs(self.duals.pi).max())))
+                ends = np.arange(len(new), dtype=np.int32)
+                self._highs.addCols(
+                    len(new), costs, np.zeros(len(new)), np.full(len(new), self._infinity), len(new), ends, rows,
+                    np.full(len(new), sign),
+                )  # fmt: skip
+        for at, pair in enumerate(map(tuple, self.pairs.tolist())):
+            side = float(decisions[pair]) if pair in decisions else np.nan
+            if not np.array_equal(side, self.sides[at], equal_nan=True):
+                self.sides[at] = side
+                low, high = (-self._infinity, self._infinity) if np.isnan(side) else (side, side)
+                self._highs.changeRowBounds(int(self._rows_of_pairs[at]), low, high)
+
+    def at_least_two(self, groups: IntArray) -> Any:
+        """Return 1 where a group has two records of a triple or more, a sparse matrix of shape (m, t)."""
+        return _at_least_two(self.members_of(groups), self.members_of(self.triples))
+
+    def shares_of_pairs(self) -> tuple[IntArray, FloatArray]:
+        """Return the pairs i < j that are in a group in use, shape (m, 2), and the sum of these groups' values."""
+        used = np.flatnonzero(self.values > 1e-9)
+        members = self.members_of(self.groups[used])
+        from scipy.sparse import diags_array, triu
+
+        both = triu((members.T @ diags_array(self.values[used]) @ members).tocsr(), k=1).tocoo()
+        return np.column_stack([both.row, both.col]).astype(np.int64), both.data
+
+    def _add_rows(self, sets: IntArray, low: float, high: float) -> IntArray:
+        """Add a row for each of ``sets`` of records: low ≤ Σ x over groups with two of them or more ≤ high."""
+        m = len(sets)
+        entries = _at_least_two(self.members_of(sets), self.members_of(self.groups))
+        first = self._highs.getNumRow()
+        self._highs.addRows(
+            m,
+            np.full(m, low),
+            np.full(m, high),
+            entries.nnz,
+            entries.indptr[:-1].astype(np.int32),
+            self._columns[entries.indices],
+            entries.data,
+        )
+        return np.arange(first, first + m, dtype=np.int32)
+
+    def members_of(self, groups: IntArray) -> Any:
+        """Return which records are in which of ``groups``, a sparse matrix of shape (m, n)."""
+        from scipy.sparse import csr_array
+
+        there = groups >= 0
+        ends = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+        return csr_array((np.ones(ends[-1]), groups[there], ends), shape=(len(groups), len(self._X)))
+
+    def costs_of(self, groups: IntArray) -> FloatArray:
+        """Return the SSE of each group; the bound does not rest on it."""
+        there = groups >= 0
+        sizes = there.sum(axis=1)
+        centers = (self.members_of(groups) @ self._X) / sizes[:, np.newaxis]
+        costs = np.zeros(len(groups))
+        for a in range(groups.shape[1]):
+            differences = self._X[groups[there[:, a], a]] - centers[there[:, a]]
+            costs[there[:, a]] += np.square(differences).sum(axis=1)
+        return costs
+
+
+def _at_least_two(some: Any, others: Any) -> Any:
+    """Return 1 where a row of ``some`` and a row of ``others`` have two or more records in common."""
+    common = (some @ others.T).tocsr()
+    common.data = (common.data > 1.5).astype(np.float64)
+    common.eliminate_zeros()
+    return common

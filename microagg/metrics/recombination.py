@@ -1,0 +1,89 @@
+"""The best partition that can be put together from some groups, by integer programming.
+
+Set partitioning, see :mod:`microagg.metrics.set_partitioning`, needs few groups for its bound, those that compete at
+its prices; together with the groups of partitions that a search has found they hold better ones than either knows.
+HiGHS chooses among them as integers. Where these are all groups that a better partition can have, the bound of that
+integer program is one for every partition.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from microagg.validation import FloatArray, IntArray
+
+#: How often, in seconds, the solver asks whether to go on.
+ASKS_EVERY = 0.2
+
+#: The solver need not look for what is better by a smaller share of the SSE.
+LEAST_GAIN = 1e-7
+
+
+class Recombined(NamedTuple):
+    """What an integer program has found."""
+
+    groups: IntArray | None  # those of the best partition, in ascending order; None if none was found
+    bound: float  # what the solver says that no partition into some of the groups has an SSE below
+
+
+def recombine(
+    members: Any, costs: FloatArray, cuts: Any, start: IntArray | None, until: float, go_on: Callable[[], bool]
+) -> Recombined:
+    """Put the best partition together from some of m groups of n records.
+
+    It ends when the clock (``time.perf_counter``) comes to ``until`` or ``go_on`` says no.
+
+    Parameters
+    ----------
+    members : sparse array, shape (m, n)
+        1 where a group holds a record.
+    costs : array of float, shape (m,)
+        The SSE of each group.
+    cuts : sparse array, shape (m, t)
+        Of the groups that have a 1 in a column a partition has at most one.
+    start : array of int, optional
+        The groups of a partition to begin with.
+    """
+    import highspy
+    from scipy.sparse import hstack
+
+    (m, n), t = members.shape, cuts.shape[1]
+    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    # The solver refuses another number of threads than the first one of the process had.
+    for option, value in {"output_flag": False, "threads": 1, "mip_rel_gap": LEAST_GAIN, "mip_abs_gap": 0.0}.items():
+        highs.setOptionValue(option, value)
+    highs.setOptionValue("time_limit", max(until - time.perf_counter(), 0.01))
+    columns, nothing = np.arange(m, dtype=np.int32), np.empty(0, dtype=np.int32)
+    least = np.append(np.ones(n), np.full(t, -highspy.kHighsInf))
+    highs.addRows(n + t, least, np.ones(n + t), 0, np.zeros(n + t, dtype=np.int32), nothing, np.empty(0))
+    entries = hstack([members, cuts], format="csr")
+    ends, rows = entries.indptr[:-1].astype(np.int32), entries.indices.astype(np.int32)
+    highs.addCols(m, costs, np.zeros(m), np.ones(m), entries.nnz, ends, rows, np.ones(entries.nnz))
+    highs.changeColsIntegrality(m, columns, np.full(m, highspy.HighsVarType.kInteger))
+    if start is not None:
+        solution = highspy.HighsSolution()
+        chosen = np.zeros(m)
+        chosen[start] = 1.0
+        solution.col_value = chosen.tolist()
+        highs.setSolution(solution)
+    asked = [time.perf_counter()]
+
+    def ask(event: Any) -> None:
+        if time.perf_counter() > asked[0] + ASKS_EVERY:
+            if not go_on():
+                event.interrupt()
+            asked[0] = time.perf_counter()
+
+    highs.cbMipInterrupt.subscribe(ask)
+    highs.run()
+    info = highs.getInfo()
+    if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+        return Recombined(None, info.mip_dual_bound)
+    found = np.flatnonzero(np.array(highs.getSolution().col_value) > 0.5)
+    # What the solver says is not taken on trust: every record must be in exactly one of the groups.
+    whole = (np.asarray(members.tocsr()[found].sum(axis=0)) == 1.0).all()
+    return Recombined(found if whole else None, info.mip_dual_bound)
