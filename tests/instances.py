@@ -30,9 +30,9 @@ def tiny(seed):
     return X, k
 
 
-def instances(count):
-    """Yield seed, X and k of those of the first tiny instances that take a linear program."""
-    for seed in range(count):
+def instances(count, start=0):
+    """Yield seed, X and k of those of ``count`` tiny instances that take a linear program."""
+    for seed in range(start, start + count):
         X, k = tiny(seed)
         if len(X) >= 2 * k and metrics.sst(X) > 0.0:
             yield seed, X, k

@@ -359,10 +359,17 @@ class LinearProgram:
             if not self._sets.converged:
                 return self._sets
             self._tree = Branching(self._sets)
+            self._tree.offer(self._some_partition())
         offered, self._offered = self._offered, None
         if offered is not None:
             self._tree.offer(offered)
         return None if self._tree.converged else self._tree
+
+    def _some_partition(self) -> IntArray:
+        """Return the labels of the best partition along the line of the largest variance, to begin with."""
+        data = _own(self._data - self._data.mean(axis=0))
+        along = data @ np.linalg.svd(data, full_matrices=False)[2][0]
+        return split_path(data, np.argsort(along, kind="stable"), self._k)
 
     def improve(self, seconds: float = 60.0, watch: Callable[[Bound], bool] | None = None) -> Bound:
         """Spend up to ``seconds`` more on the bound, and return it.

@@ -34,6 +34,7 @@ from itertools import count
 import numpy as np
 
 from microagg.metrics.master_problem import Decisions, Duals
+from microagg.metrics.program import ALLOWANCE
 from microagg.metrics.recombination import recombine
 from microagg.metrics.set_partitioning import SetPartitioning
 from microagg.validation import IntArray
@@ -123,9 +124,14 @@ class Branching:
         return True
 
     @property
+    def _rounding(self) -> float:
+        """What the costs of all groups may be off by, where the prices are about 1."""
+        return ALLOWANCE * self._sets.n
+
+    @property
     def _enough(self) -> float:
         """What the bound of a leaf must be for it to be closed, in squared units of the scaled records."""
-        return self.least / self._sets.unit * (1 - CLOSE)
+        return self.least / self._sets.unit * (1 - CLOSE) - self._rounding
 
     def _take(self, groups: IntArray) -> None:
         """Let ``groups`` be those of the best partition known if they are one, and better."""
@@ -156,7 +162,7 @@ class Branching:
         """Whether to try all groups that count: for the first time, with a smaller gap, or with much more time."""
         gap = self.least / self._sets.unit - self._sets.bound
         longer = until - time.perf_counter() > 2 * self._seconds
-        return np.isfinite(gap) and gap > 0.0 and (gap < 0.9 * self._gap or longer)
+        return self._sets.bound < self._enough < np.inf and (gap < 0.9 * self._gap or longer)
 
     def _try_all(self, until: float, go_on: Callable[[], bool]) -> bool:
         """Enumerate all groups that count, and choose among them."""
@@ -167,9 +173,10 @@ class Branching:
         # Those of the best partition known count as well, though none below it needs them.
         known = np.empty((0, groups.shape[1]), dtype=np.int64) if self.groups is None else self.groups
         bound = self._recombine(np.unique(np.concatenate([groups, known]), axis=0), until, go_on)
-        self._whole = max(self._whole, min(bound, self.least / self._sets.unit) * (1 - TRUST))
+        least = min(bound, self.least / self._sets.unit)
+        self._whole = max(self._whole, least * (1 - TRUST) - self._rounding)
         if self._whole >= self._enough:
-            self._here, self._closed = None, self._whole
+            self._here, self._closed = None, max(self._whole, self._sets.bound)
         return time.perf_counter() < until
 
     def _settle(self, decisions: Decisions) -> None:

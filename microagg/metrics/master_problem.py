@@ -57,6 +57,8 @@ class Master:
         The primal values of the groups.
     value : float
         The value of these duals: no pi within the box gives a better bound.
+    unbounded : bool
+        Whether it had no solution when it was last to be solved: no dual values within the box suit the groups.
     box_activity : float
         The sum of the primal values of the columns of the box; 0 if the box does not keep pi from anything better.
     """
@@ -76,10 +78,12 @@ class Master:
         self._rows_of_pairs = np.empty(0, dtype=np.int32)
         self._columns = np.empty(0, dtype=np.int32)
         self.value = self.box_activity = 0.0
+        self.unbounded = False
         self.values = np.empty(0)
         self._known: set[bytes] = set()
         self._infinity = highspy.kHighsInf
         self._optimal = highspy.HighsModelStatus.kOptimal
+        self._time_is_up = highspy.HighsModelStatus.kTimeLimit
         self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in {"output_flag": False, "threads": 1, "simplex_strategy": 4}.items():
             self._highs.setOptionValue(option, value)
@@ -97,6 +101,7 @@ class Master:
     def solve(self, until: float, go_on: Callable[[], bool]) -> bool:
         """Solve the program, and return whether that was finished in time; see :meth:`Program.advance`."""
         n, highs = len(self._X), self._highs
+        self.unbounded = False
         while True:
             now = time.perf_counter()
             if now >= until or not go_on():
@@ -104,8 +109,12 @@ class Master:
             # The solver counts the time of all its runs.
             highs.setOptionValue("time_limit", highs.getRunTime() + max(min(until - now, SLICE), 0.01))
             highs.run()
-            if highs.getModelStatus() == self._optimal:
+            status = highs.getModelStatus()
+            if status == self._optimal:
                 break
+            if status != self._time_is_up:
+                self.unbounded = True
+                return False
         solution = highs.getSolution()
         dual, primal = np.array(solution.row_dual), np.array(solution.col_value)
         rho = np.where(np.isnan(self.sides), 0.0, dual[self._rows_of_pairs])

@@ -109,7 +109,11 @@ class SetPartitioning(Program):
         """See :meth:`Program.advance`."""
         if self._begun is None:
             if not self._master.solve(until, go_on):
-                return False
+                if not self._master.unbounded:
+                    return False
+                self._box *= 4.0
+                self._master.confine(self._center, self._box)
+                return True
             self._begun = self._start(self._master.duals)
         if not self._search(self._begun, until, go_on):
             return False

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from math import inf
 
 import numpy as np
 import pytest
 
 from microagg import metrics
-from microagg.metrics import bounds
-from microagg.metrics.set_partitioning import Duals, SetPartitioning
+from microagg.metrics import bounds, set_partitioning
+from microagg.metrics.master_problem import Duals
+from microagg.metrics.set_partitioning import SetPartitioning
+from microagg.partition import canonical_labels
 from tests.instances import ROUNDING, instances, random_triples
 
 
@@ -36,7 +39,7 @@ def test_any_duals_give_a_bound():
         program._master.triples = random_triples(rng, n, seed % 7)
         mean = optimum / n
         sigma = rng.exponential(mean, size=len(program._master.triples))
-        search = program._start(Duals(rng.normal(mean, mean, size=n), sigma))
+        search = program._start(Duals(rng.normal(mean, mean, size=n), sigma, np.empty(0)))
         assert program._search(search, inf, lambda: True)
         assert program.lower_bound(search.duals, search.found) <= optimum * ROUNDING + 1e-12
 
@@ -47,6 +50,49 @@ def test_bound_is_the_optimum_where_only_the_best_groups_are_cheap():
     X = np.vstack([group + 100.0 * i for i in range(4)])  # equally cheap, as any record may be the root
     program = SetPartitioning(X, 3)
     optimum, labels = bounds.exact(program._X, 3)
-    search = program._start(Duals((2 * metrics.group_sse(program._X, labels) / 3)[labels], np.empty(0)))
+    search = program._start(Duals((2 * metrics.group_sse(program._X, labels) / 3)[labels], np.empty(0), np.empty(0)))
     assert program._search(search, inf, lambda: True)
     assert optimum * (1 - 1e-4) < program.lower_bound(search.duals, search.found) <= optimum * ROUNDING
+
+
+def test_groups_below_a_gap_are_all_of_them():
+    for seed, X, k in instances(60):
+        program = SetPartitioning(X, k)
+        while not program.converged:
+            program.advance(inf, lambda: True)
+        gap = float(np.random.default_rng(seed).uniform(0.1, 1.0)) * program.bound / len(X)
+        found = program.groups_below(gap, lambda: True)
+        found = {frozenset(group[group >= 0].tolist()) for group in found}
+        duals, master = program.duals, program.master
+        for size in range(k, min(2 * k - 1, len(X)) + 1):
+            for group in combinations(range(len(X)), size):
+                members = list(group)
+                cost = np.square(program._X[members] - program._X[members].mean(axis=0)).sum() - duals.pi[members].sum()
+                cost += sum(
+                    sigma
+                    for triple, sigma in zip(master.triples[: len(duals.sigma)], duals.sigma, strict=True)
+                    if len(set(triple.tolist()) & set(group)) >= 2
+                )
+                if cost < gap - 1e-6:
+                    assert frozenset(group) in found
+
+
+def test_too_many_groups_are_not_enumerated(monkeypatch):
+    program = SetPartitioning(np.random.default_rng(0).normal(size=(30, 2)), 3)
+    while not program.converged:
+        program.advance(inf, lambda: True)
+    assert program.groups_below(0.1, lambda: False) is None
+    monkeypatch.setattr(set_partitioning, "MOST_GROUPS", 10)
+    assert program.groups_below(1.0, lambda: True) is None
+
+
+def test_groups_and_labels_say_the_same():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(20, 2))
+    program = SetPartitioning(X, 3)
+    labels = rng.permutation(np.arange(20) // 4)
+    groups = program.groups_of(labels)
+    assert (canonical_labels(program.labels_of(groups)) == canonical_labels(labels)).all()
+    assert program.sse_of(groups) == pytest.approx(metrics.sse(X, labels))
+    # A group of 2k records is none of the program's.
+    assert len(program.groups_of(np.repeat([0, 1, 2], [6, 5, 9]))) == 1

@@ -1,0 +1,121 @@
+"""Proven optima: by all groups that count and by branching, against the optimum; and what a search is told of them."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from microagg import Search, metrics
+from microagg.certificate import Certificate
+from microagg.metrics import bounds
+from microagg.metrics.branching import Branching
+from microagg.metrics.recombination import recombine
+from microagg.metrics.set_partitioning import SetPartitioning
+from tests.instances import ROUNDING, instances
+
+
+def proven(X, k, labels=None, steps=3000):
+    """Return a tree that has ended; on the way its floor never falls and never exceeds the optimum."""
+    program = SetPartitioning(X, k)
+    while not program.converged:
+        program.advance(inf, lambda: True)
+    tree = Branching(program)
+    if labels is not None:
+        tree.offer(labels)
+    floors = [0.0]
+    for _ in range(steps):
+        if tree.converged:
+            return tree, floors
+        tree.advance(inf, lambda: True)
+        floors.append(tree.sse)
+    raise AssertionError("the tree does not end")
+
+
+@pytest.mark.parametrize("chunk", range(5))
+def test_floor_is_the_optimum(chunk):
+    for _, X, k in instances(100, start=100 * chunk):
+        optimum = bounds.exact(X, k)[0]
+        tree, floors = proven(X, k, np.arange(len(X)) * (len(X) // k) // len(X))
+        assert optimum * (1 - 2e-6) <= tree.sse <= optimum * ROUNDING
+        assert (np.diff(floors) >= -1e-12 * optimum).all()
+        assert max(floors) <= optimum * ROUNDING
+        assert metrics.sse(X, tree.labels) == pytest.approx(optimum, rel=1e-6)
+        assert np.bincount(tree.labels).min() >= k
+
+
+@pytest.mark.parametrize("chunk", range(2))
+def test_floor_is_the_optimum_by_branching_alone(chunk, monkeypatch):
+    monkeypatch.setattr(SetPartitioning, "groups_below", lambda *_: None)
+    divided = 0
+    for _, X, k in instances(40, start=1000 + 40 * chunk):
+        optimum, labels = bounds.exact(X, k)
+        tree, _ = proven(X, k, labels)
+        divided += next(tree._number)
+        assert optimum * (1 - 2e-6) <= tree.sse <= optimum * ROUNDING
+    assert divided > 0
+
+
+def test_records_along_a_line_reach_their_optimum():
+    """Turned in the plane, so that no shortcut for one attribute applies."""
+    for seed in range(3):
+        x = np.random.default_rng(seed).normal(size=60)
+        optimum = bounds.exact(x[:, np.newaxis], 3)[0]
+        bound = bounds.linear_program(np.column_stack([0.6 * x, 0.8 * x]), 3)
+        assert bound.optimal
+        assert bound.converged
+        assert bound.sse == pytest.approx(optimum, rel=2e-6)
+        assert bound.sse <= optimum * ROUNDING
+
+
+def test_floor_before_the_end_says_that_it_is_no_optimum():
+    X = np.random.default_rng(5).normal(size=(60, 3))
+    program = bounds.LinearProgram(X, 3)
+    assert not program.improve(0.0).optimal
+    assert program.labels is None
+    while not (bound := program.improve(0.2)).converged:
+        assert bound.sse <= program.least * ROUNDING
+    assert bound.optimal
+    assert metrics.sse(X, program.labels) == pytest.approx(program.least)
+    assert metrics.gap(program.least, bound.sse) <= bounds.CLOSED
+
+
+def test_best_of_some_groups():
+    groups = np.array(
+        [[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1], [1, 0, 1, 0, 0, 0], [0, 1, 0, 1, 0, 0]]
+    )
+    costs = np.array([1.0, 2.0, 1.0, 1.0, 1.5])
+    none = csr_array((5, 0))
+    found = recombine(csr_array(groups), costs, none, None, inf, lambda: True)
+    assert found.groups.tolist() == [2, 3, 4]
+    assert found.bound == pytest.approx(3.5)
+    # Of the groups with a 1 in a column there is at most one.
+    cut = csr_array(np.array([[0], [0], [0], [1], [1]]))
+    assert recombine(csr_array(groups), costs, cut, np.array([0, 1, 2]), inf, lambda: True).groups.tolist() == [0, 1, 2]
+    assert recombine(csr_array(groups[:2]), costs[:2], csr_array((2, 0)), None, inf, lambda: True).groups is None
+
+
+def test_search_goes_on_from_what_it_is_told():
+    X = np.random.default_rng(3).normal(size=(14, 2))
+    optimum, best = bounds.exact(X, 3)
+    search = Search(X, 3, np.repeat([0, 1], 7))
+    search.offer(best)
+    search.improve(iterations=5)
+    assert search.sse == pytest.approx(optimum)
+    assert search.iterations == 5
+    assert search.trace[-1][1] == pytest.approx(search.information_loss)
+    search.offer(np.repeat([0, 1], 7))
+    search.take_over()
+    assert search.sse == pytest.approx(optimum)
+    assert metrics.sse(X, search.labels) == pytest.approx(optimum)
+
+
+def test_certificate_is_closed_by_what_the_program_finds():
+    X = np.random.default_rng(8).normal(size=(60, 4))
+    own = Certificate(X, 4, np.arange(60) // 4).narrow(60.0)
+    assert own.closed
+    assert own.bound.optimal
+    assert metrics.sse(X, own.labels) == pytest.approx(own.bound.sse, rel=2e-6)
+    assert own.found[-1][1] == pytest.approx(metrics.information_loss(X, own.labels))
