@@ -43,7 +43,7 @@ CLIQUES_FIRST = 4
 CLIQUES_TO_THE_END = 7
 
 #: With more records times k than this, clique partitioning is left out: a round of it would take too long.
-MOST_FOR_CLIQUES = 200_000
+MOST_FOR_CLIQUES = 500_000
 
 # How long the search for nearest neighbors goes on between two checkpoints; a leaf of each thread may take longer.
 _SECONDS_AT_A_TIME = 0.05
@@ -264,7 +264,7 @@ class LinearProgram:
     - Set partitioning (:mod:`microagg.metrics.set_partitioning`) has groups as columns. It comes closer in the end, but
       is slow where groups are large.
 
-    The programs take turns so: for k < 4, or with n · k > 200,000, there is set partitioning alone. From k = 4 on
+    The programs take turns so: for k < 4, or with n · k > 500,000, there is set partitioning alone. From k = 4 on
     clique partitioning comes first: up to k = 6 until a round gains little, and once more when set partitioning has
     converged; from k = 7 on until it has converged.
 

@@ -90,6 +90,9 @@ LEAVE_ABOVE = 0.1
 #: A round that raises the bound by a smaller share has gained little.
 LITTLE_GAIN = 5e-4
 
+#: A round whose own bound is below the best one by more than this share of it has not settled.
+FAR = 1e-3
+
 #: It has converged when this many rounds together have raised the bound by a smaller share than NO_GAIN.
 LAST_ROUNDS = 12
 NO_GAIN = 1e-5
@@ -117,6 +120,7 @@ class CliquePartitioning(Program):
         self._cheap: list[IntArray] = []
         self._level = 0
         self._primal_weight = 1.0
+        self._own = -np.inf
         self._steps = self._rounds()
 
     def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
@@ -248,7 +252,9 @@ class CliquePartitioning(Program):
                 self._cheap.append(keys)
                 missing += total
                 yield False
-            self._best = max(self._best, value + missing * (1 + ALLOWANCE))
+            if value > -np.inf:
+                self._own = value + missing * (1 + ALLOWANCE)
+        self._best = max(self._best, self._own)
 
     def _separate(self) -> Iterator[bool]:
         """Let inequalities enter that x violates, and those leave whose dual value is 0."""
@@ -293,7 +299,10 @@ class CliquePartitioning(Program):
         """Turn to larger inequalities, or end, if little was gained."""
         self._recent.append(self._best)
         # Inequalities that enter now can raise the bound in the next round at the earliest.
-        self.slow = len(self._recent) > 2 and self._best - self._recent[-2] <= LITTLE_GAIN * abs(self._best)
+        # A round whose own bound is far below the best one is still on its way, which says nothing of what it will gain.
+        arrived = self._own >= self._best * (1 - FAR)
+        little = len(self._recent) > 2 and self._best - self._recent[-2] <= LITTLE_GAIN * abs(self._best)
+        self.slow = little and arrived
         if self.slow and self._level < len(LEAVES) - 1:
             self._level += 1
             self._recent = []
