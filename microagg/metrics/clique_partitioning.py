@@ -44,9 +44,11 @@ that is negative are found by going through the records by bounding boxes. For r
 identical ones do no harm.
 
 **How the dual values are found.** By a primal-dual hybrid gradient method with reflection, restarts and Halpern's
-anchor (Chambolle & Pock 2011; Lu & Yang 2024), whose steps are products with a sparse matrix. After each round of steps
-the 2-partition inequalities that its z violates enter, those with a dual value of 0 leave, and pairs with a negative rc
-enter. First come inequalities of up to two leaves; larger ones once those gain little.
+anchor (Chambolle & Pock 2011; Lu & Yang 2024), whose steps are products with a sparse matrix. Its step sizes are
+those of Pock & Chambolle (2011), with rows scaled by about how large the dual value of the record, or of the center,
+is: in dense places steps as long as far out are right would be too long by orders of magnitude. After each round of
+steps the 2-partition inequalities that its z violates enter, those with a dual value of 0 leave, and pairs with a
+negative rc enter. First come inequalities of up to two leaves; larger ones once those gain little.
 """
 
 from __future__ import annotations
