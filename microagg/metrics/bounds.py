@@ -47,7 +47,7 @@ CLIQUES_FIRST = 4
 CLIQUES_TO_THE_END = 7
 
 #: With more records times k than this, clique partitioning is left out: a round of it would take too long.
-MOST_FOR_CLIQUES = 200_000
+MOST_FOR_CLIQUES = 500_000
 
 # How long the search for nearest neighbors goes on between two checkpoints; a leaf of each thread may take longer.
 _SECONDS_AT_A_TIME = 0.05
@@ -274,7 +274,7 @@ class LinearProgram:
     - Once set partitioning has converged, branch and bound (:mod:`microagg.metrics.branching`) goes on from it, until
       the bound is that of a partition: an optimum. It also finds better partitions; those known from elsewhere help it.
 
-    The programs take turns so: for k < 4, or with n · k > 200,000, there is set partitioning alone. From k = 4 on
+    The programs take turns so: for k < 4, or with n · k > 500,000, there is set partitioning alone. From k = 4 on
     clique partitioning comes first: up to k = 6 until a round gains little; from k = 7 on until it has converged.
 
     Parameters

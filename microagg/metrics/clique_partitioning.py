@@ -44,16 +44,18 @@ that is negative are found by going through the records by bounding boxes. For r
 identical ones do no harm.
 
 **How the dual values are found.** By a primal-dual hybrid gradient method with reflection, restarts and Halpern's
-anchor (Chambolle & Pock 2011; Lu & Yang 2024), whose steps are products with a sparse matrix. After each round of steps
-the 2-partition inequalities that its z violates enter, those with a dual value of 0 leave, and pairs with a negative rc
-enter. First come inequalities of up to two leaves; larger ones once those gain little.
+anchor (Chambolle & Pock 2011; Lu & Yang 2024), whose steps are products with a sparse matrix. Its step sizes are
+those of Pock & Chambolle (2011), with rows scaled by about how large the dual value of the record, or of the center,
+is: in dense places steps as long as far out are right would be too long by orders of magnitude. After each round of
+steps the 2-partition inequalities that its z violates enter, those with a dual value of 0 leave, and pairs with a
+negative rc enter. First come inequalities of up to two leaves; larger ones once those gain little.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -90,9 +92,15 @@ LEAVE_ABOVE = 0.1
 #: A round that raises the bound by a smaller share has gained little.
 LITTLE_GAIN = 5e-4
 
+#: A round whose own bound is below the best one by more than this share of it has not settled.
+FAR = 1e-3
+
 #: It has converged when this many rounds together have raised the bound by a smaller share than NO_GAIN.
 LAST_ROUNDS = 12
 NO_GAIN = 1e-5
+
+#: How much smaller than the mean of the records the scale of a record may be, by which its steps are scaled.
+LEAST_SCALE = 0.01
 
 #: With more entries of the matrix than this, a step is shared among the cores.
 PARALLEL_ENTRIES = 200_000
@@ -116,7 +124,9 @@ class CliquePartitioning(Program):
         self._recent: list[float] = []
         self._cheap: list[IntArray] = []
         self._level = 0
-        self._primal_weight = 1.0
+        # The larger k, the more pairs share what the dual values of two records pay for.
+        self._primal_weight = 1.0 / k
+        self._own = -np.inf
         self._steps = self._rounds()
 
     def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
@@ -138,8 +148,8 @@ class CliquePartitioning(Program):
             while True:
                 yield from self._assemble()
                 yield from self._solve(pool)
-                yield from self._price()
-                yield from self._separate()
+                yield from self._price(pool)
+                yield from self._separate(pool)
                 yield from self._exchange_pairs()
                 self.iterations += 1
                 self._check_progress()
@@ -192,11 +202,14 @@ class CliquePartitioning(Program):
         """Move x and y towards a solution; remember the dual values with the best bound on the way."""
         # Not a constant vector, which symmetric data could make orthogonal to the leading singular vector.
         vector = 1.0 + 0.1 * np.sin(np.arange(len(self._x)))
+        scales = self._scales()
+        rows = primal_dual.row_weights(self._matrix, scales)
+        columns = primal_dual.column_weights(self._transposed, scales)
         for _ in range(12):
-            norm = primal_dual.power_iteration(self._matrix, self._transposed, vector)
+            norm = primal_dual.power_iteration(self._matrix, self._transposed, rows, columns, vector)
             yield False
         step = 0.96 / norm
-        x, y = HalpernIterate(self._transposed, self._x), HalpernIterate(self._matrix, self._y)
+        x, y = HalpernIterate(self._transposed, columns, self._x), HalpernIterate(self._matrix, rows, self._y)
         self._value, self._duals = self._evaluate(self._y), self._y
         reflected = self._x.copy()
         since, first_error, last_error = 0, 0.0, 0.0
@@ -224,6 +237,16 @@ class CliquePartitioning(Program):
         self._x, self._y = x.stepped, y.stepped
         self._reduced = primal_dual.reduced_costs(self._transposed, self._costs, self._y)
 
+    def _scales(self) -> FloatArray:
+        """Return about how large each dual value may be, shape (n + 1 + m,): that of its record, or of its center."""
+        n = len(self._X)
+        records = np.abs(self._y[:n])
+        mean = float(records.mean())
+        # Steps of all sizes are right where nothing is known of the dual values, or they are all 0.
+        records = np.maximum(records / mean, LEAST_SCALE) if mean > 0.0 else np.ones(n)
+        centers = self._inequalities[:, 0]
+        return np.concatenate([records, [1.0], records[centers]])
+
     def _update_primal_weight(self, primal: float, dual: float) -> None:
         """Weigh the step sizes of x and y so that both move about as far, given how far they have moved."""
         if primal > 1e-12 and dual > 1e-12:
@@ -234,23 +257,24 @@ class CliquePartitioning(Program):
         total, sizes = primal_dual.least_over_bounds(self._transposed, self._costs, self._low, y, 0, len(self._costs))
         return float(self._sides @ y) + total - ALLOWANCE * (float(self._sides @ np.abs(y)) + sizes)
 
-    def _price(self) -> Iterator[bool]:
+    def _price(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
         """Make a bound of the best dual values, and find the pairs that are missing."""
         n = len(self._X)
         self._cheap = []
         # The pairs missing at the last dual values are wanted too, but no bound is made of these.
         for duals, value in ((self._duals, self._value), (self._y, -np.inf)):
             missing = 0.0
-            for first in range(0, n, CHUNK):
-                keys, _, total = primal_dual.price_pairs(
-                    self._blocks, self._graph, duals[:n], self.k, first, min(n, first + CHUNK), 4 * self.k
-                )
+            arguments = self._blocks, self._graph, duals[:n], self.k
+            tasks = [(*arguments, *records, 4 * self.k) for records in _chunks(n, CHUNK // 4)]
+            for keys, _, total in _in_parallel(pool, primal_dual.price_pairs, tasks):
                 self._cheap.append(keys)
                 missing += total
                 yield False
-            self._best = max(self._best, value + missing * (1 + ALLOWANCE))
+            if value > -np.inf:
+                self._own = value + missing * (1 + ALLOWANCE)
+        self._best = max(self._best, self._own)
 
-    def _separate(self) -> Iterator[bool]:
+    def _separate(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
         """Let inequalities enter that x violates, and those leave whose dual value is 0."""
         n = len(self._X)
         stay = self._y[n + 1 :] < 0.0
@@ -258,11 +282,10 @@ class CliquePartitioning(Program):
         known = _fingerprints(inequalities[0])
         # The work for a record grows with the square of how many others it shares groups with.
         chunk = max(1, min(CHUNK, 100 * CHUNK // self.k**2))
-        for first in range(0, n, chunk):
-            last = min(n, first + chunk)
-            new, violations = violated_inequalities(
-                self._graph, self._x, LEAST_VIOLATION, LEAVES[self._level], TRIES, max(LEAVES), first, last
-            )
+        chunks = _chunks(n, chunk)
+        arguments = self._graph, self._x, LEAST_VIOLATION, LEAVES[self._level], TRIES, max(LEAVES)
+        separated = _in_parallel(pool, violated_inequalities, [(*arguments, *records) for records in chunks])
+        for (first, last), (new, violations) in zip(chunks, separated, strict=True):
             marks, at = np.unique(_fingerprints(new), return_index=True)
             at = at[~np.isin(marks, known)]
             most = MOST_ENTERING * (last - first)
@@ -292,8 +315,11 @@ class CliquePartitioning(Program):
     def _check_progress(self) -> None:
         """Turn to larger inequalities, or end, if little was gained."""
         self._recent.append(self._best)
-        # Inequalities that enter now can raise the bound in the next round at the earliest.
-        self.slow = len(self._recent) > 2 and self._best - self._recent[-2] <= LITTLE_GAIN * abs(self._best)
+        # Inequalities that enter now can raise the bound in the next round at the earliest; and a round whose own
+        # bound is far below the best one is still on its way, which says nothing of what there is to gain.
+        arrived = self._own >= self._best * (1 - FAR)
+        little = len(self._recent) > 2 and self._best - self._recent[-2] <= LITTLE_GAIN * abs(self._best)
+        self.slow = little and arrived
         if self.slow and self._level < len(LEAVES) - 1:
             self._level += 1
             self._recent = []
@@ -305,7 +331,8 @@ class CliquePartitioning(Program):
 class HalpernIterate:
     """The primal or the dual vector of the method, with its restarts.
 
-    ``matrix`` is that of the program for the dual vector, its transpose for the primal one.
+    ``matrix`` is that of the program for the dual vector, its transpose for the primal one; ``weights``, shape (m,),
+    are those of its rows, that step sizes are divided by.
 
     Attributes
     ----------
@@ -317,25 +344,42 @@ class HalpernIterate:
         Where the last step has led, within its bounds.
     """
 
-    def __init__(self, matrix: primal_dual.SignMatrix, start: FloatArray) -> None:
+    def __init__(self, matrix: primal_dual.SignMatrix, weights: FloatArray, start: FloatArray) -> None:
         self.current, self.anchor, self.stepped = start.copy(), start.copy(), start.copy()
-        self._matrix = matrix
+        self._matrix, self._weights = matrix, weights
         self._ranges = _equal_ranges(matrix)
 
     def step(self, pool: ThreadPoolExecutor, kernel: Callable[..., float], *arguments: Any) -> float:
         """Make a step on all cores; return its square, each entry over its step size."""
         vectors = self.current, self.anchor, self.stepped
-        tasks = [(self._matrix, *arguments, *vectors, *rows) for rows in self._ranges]
+        tasks = [(self._matrix, self._weights, *arguments, *vectors, *rows) for rows in self._ranges]
         others = [pool.submit(kernel, *task) for task in tasks[1:]]
         return kernel(*tasks[0]) + sum(other.result() for other in others)
 
     def distance_to_anchor(self) -> float:
         """Return how far it has come since the last restart."""
-        return primal_dual.weighted_distance(self._matrix, self.stepped, self.anchor)
+        return primal_dual.weighted_distance(self._weights, self.stepped, self.anchor)
 
     def restart(self) -> None:
         """Go on from where the last step has led."""
         self.current[:] = self.anchor[:] = self.stepped
+
+
+def _chunks(n: int, size: int) -> list[tuple[int, int]]:
+    """Return ranges of at most ``size`` records each."""
+    return [(first, min(n, first + size)) for first in range(0, n, size)]
+
+
+def _in_parallel(
+    pool: ThreadPoolExecutor, kernel: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]
+) -> Iterator[Any]:
+    """Yield the result of each task, in order; on all cores, as many at a time as there are."""
+    cores = os.cpu_count() or 1
+    for first in range(0, len(tasks), cores):
+        others = [pool.submit(kernel, *task) for task in tasks[first + 1 : first + cores]]
+        yield kernel(*tasks[first])
+        for other in others:
+            yield other.result()
 
 
 def _equal_ranges(matrix: primal_dual.SignMatrix) -> list[tuple[int, int]]:

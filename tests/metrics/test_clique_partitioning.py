@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from math import inf
 
@@ -36,8 +37,9 @@ def evaluate(program, duals):
     program._duals = program._y = duals
     program._value = program._evaluate(duals)
     program._best = -inf
-    for _ in program._price():
-        pass
+    with ThreadPoolExecutor(1) as pool:
+        for _ in program._price(pool):
+            pass
 
 
 def test_bounds_are_in_order():

@@ -152,44 +152,62 @@ def _row_times(matrix: SignMatrix, i: int, vector: FloatArray) -> float:
 
 
 @njit(cache=True, nogil=True)
-def power_iteration(matrix: SignMatrix, transposed: SignMatrix, vector: FloatArray) -> float:
+def row_weights(matrix: SignMatrix, scales: FloatArray) -> FloatArray:
+    """Return the sum of the sizes of the entries of each row, over the scale of the row, shape (m,)."""
+    return (matrix.starts[1:] - matrix.starts[:-1]) / scales
+
+
+@njit(cache=True, nogil=True)
+def column_weights(transposed: SignMatrix, scales: FloatArray) -> FloatArray:
+    """Return for each column the sum of the scales of the rows in which it has an entry, shape (n + p,)."""
+    weights = np.empty(len(transposed.middles))
+    for j in range(len(weights)):
+        total = 0.0
+        for at in range(transposed.starts[j], transposed.starts[j + 1]):
+            total += scales[transposed.indices[at]]
+        weights[j] = total
+    return weights
+
+
+@njit(cache=True, nogil=True)
+def power_iteration(
+    matrix: SignMatrix, transposed: SignMatrix, rows: FloatArray, columns: FloatArray, vector: FloatArray
+) -> float:
     """Apply one step of power iteration to ``vector``, in place; return an estimate of the norm of the matrix.
 
-    Meant is the matrix that the step sizes belong to: each entry over the root of the numbers of entries of its row and
-    of its column.
+    Meant is the matrix that the step sizes belong to: each entry over the root of the weights of its row and of its
+    column, see :func:`row_weights` and :func:`column_weights`. Its norm is at most 1.
     """
     image = np.empty(len(matrix.middles))
     for i in range(len(image)):
-        image[i] = _row_times(matrix, i, vector) / (matrix.starts[i + 1] - matrix.starts[i])
+        image[i] = _row_times(matrix, i, vector) / rows[i]
     before, after = 0.0, 0.0
     for j in range(len(vector)):
-        degree = transposed.starts[j + 1] - transposed.starts[j]
-        before += vector[j] * vector[j] * degree
-        vector[j] = _row_times(transposed, j, image) / degree
-        after += vector[j] * vector[j] * degree
+        before += vector[j] * vector[j] * columns[j]
+        vector[j] = _row_times(transposed, j, image) / columns[j]
+        after += vector[j] * vector[j] * columns[j]
     vector /= np.sqrt(after)
     return (after / before) ** 0.25
 
 
 @njit(cache=True, nogil=True)
 def step_primal(
-    transposed: SignMatrix, costs: FloatArray, low: FloatArray, step: float, weight: float, y: FloatArray,
-    reflected: FloatArray, x: FloatArray, anchor: FloatArray, stepped: FloatArray, first: int, last: int,
+    transposed: SignMatrix, columns: FloatArray, costs: FloatArray, low: FloatArray, step: float, weight: float,
+    y: FloatArray, reflected: FloatArray, x: FloatArray, anchor: FloatArray, stepped: FloatArray, first: int, last: int,
 ) -> float:  # fmt: skip
     """Step in the columns first <= j < last of x; return the square of the step, each entry over its step size.
 
-    ``y`` is the dual vector, all other arrays have the shape (n + p,). The step size of a column is ``step`` over the
-    number of its entries. ``stepped`` receives where the step from ``x``, projected to low ≤ x ≤ 1, leads;
-    ``reflected`` receives 2 · stepped - x, as far beyond ``stepped`` as x was before it; and ``x`` receives Halpern's
-    weight · reflected + (1 - weight) · anchor, with ``anchor`` the point of the last restart.
+    ``y`` is the dual vector, all other arrays have the shape (n + p,). The step size of a column is ``step`` over its
+    weight, one of ``columns``, see :func:`column_weights`. ``stepped`` receives where the step from ``x``, projected
+    to low ≤ x ≤ 1, leads; ``reflected`` receives 2 · stepped - x, as far beyond ``stepped`` as x was before it; and
+    ``x`` receives Halpern's weight · reflected + (1 - weight) · anchor, with ``anchor`` the point of the last restart.
     """
     total = 0.0
     for j in range(first, last):
-        degree = transposed.starts[j + 1] - transposed.starts[j]
         reduced = costs[j] - _row_times(transposed, j, y)
-        there = min(max(x[j] - step / degree * reduced, low[j]), 1.0)
+        there = min(max(x[j] - step / columns[j] * reduced, low[j]), 1.0)
         difference = there - x[j]
-        total += difference * difference * degree
+        total += difference * difference * columns[j]
         stepped[j] = there
         reflected[j] = there + difference
         x[j] = weight * reflected[j] + (1.0 - weight) * anchor[j]
@@ -198,33 +216,33 @@ def step_primal(
 
 @njit(cache=True, nogil=True)
 def step_dual(
-    matrix: SignMatrix, sides: FloatArray, equations: int, step: float, weight: float, reflected: FloatArray,
-    y: FloatArray, anchor: FloatArray, stepped: FloatArray, first: int, last: int,
+    matrix: SignMatrix, rows: FloatArray, sides: FloatArray, equations: int, step: float, weight: float,
+    reflected: FloatArray, y: FloatArray, anchor: FloatArray, stepped: FloatArray, first: int, last: int,
 ) -> float:  # fmt: skip
     """Step in the rows first <= i < last of y, as :func:`step_primal` does in x.
 
     ``sides``, shape (m,), are the right sides b, ``equations`` the number of rows, the first ones, whose dual value may
-    be positive, and ``reflected`` is what :func:`step_primal` has made.
+    be positive, ``reflected`` is what :func:`step_primal` has made, and the step size of a row is ``step`` over its
+    weight, one of ``rows``, see :func:`row_weights`.
     """
     total = 0.0
     for i in range(first, last):
-        length = matrix.starts[i + 1] - matrix.starts[i]
-        there = y[i] + step / length * (sides[i] - _row_times(matrix, i, reflected))
+        there = y[i] + step / rows[i] * (sides[i] - _row_times(matrix, i, reflected))
         if i >= equations:
             there = min(there, 0.0)
         difference = there - y[i]
-        total += difference * difference * length
+        total += difference * difference * rows[i]
         stepped[i] = there
         y[i] = weight * (there + difference) + (1.0 - weight) * anchor[i]
     return total / step
 
 
 @njit(cache=True, nogil=True)
-def weighted_distance(matrix: SignMatrix, one: FloatArray, other: FloatArray) -> float:
-    """Return the distance of two points, each difference weighted by the root of the number of entries in its row."""
+def weighted_distance(weights: FloatArray, one: FloatArray, other: FloatArray) -> float:
+    """Return the distance of two points, each difference weighted by the root of its weight."""
     total = 0.0
     for i in range(len(one)):
-        total += (one[i] - other[i]) ** 2 * (matrix.starts[i + 1] - matrix.starts[i])
+        total += (one[i] - other[i]) ** 2 * weights[i]
     return np.sqrt(total)
 
 

@@ -29,6 +29,30 @@ def test_every_partition_satisfies_the_program():
         assert left[n + 1 :].max() <= 1e-9
 
 
+def test_step_sizes_fit_the_matrix_however_rows_are_scaled():
+    """Of the matrix whose entries are divided by the roots of the weights, the greatest singular value is at most 1."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        n = 12
+        first, second = np.triu_indices(n, 1)
+        graph = primal_dual.make_graph(first * n + second, n)
+        matrix = primal_dual.make_matrix(graph, random_inequalities(rng, n, 4, 20))
+        width = n + len(first)
+        transposed = primal_dual.transpose(matrix, width)
+        scales = 10.0 ** rng.uniform(-2, 2, size=len(matrix.middles))
+        rows = primal_dual.row_weights(matrix, scales)
+        columns = primal_dual.column_weights(transposed, scales)
+        sizes = np.abs(dense(matrix, width))
+        assert rows == pytest.approx(sizes.sum(axis=1) / scales)
+        assert columns == pytest.approx(scales @ sizes)
+        greatest = np.linalg.norm(dense(matrix, width) / np.sqrt(np.outer(rows, columns)), 2)
+        vector = rng.normal(size=width)
+        for _ in range(300):
+            estimate = primal_dual.power_iteration(matrix, transposed, rows, columns, vector)
+        assert estimate == pytest.approx(greatest, rel=1e-2)
+        assert greatest <= 1.0 + 1e-12
+
+
 @pytest.mark.parametrize("d", [1, 3])
 def test_pairs_outside_the_program_are_found_among_many_blocks(d):
     rng = np.random.default_rng(1)
