@@ -22,7 +22,8 @@ def show(
     if loss is not None:
         shown.append(("Information loss", percent(loss), "IL = 100 · SSE / SST of the numbers, on the scaled data."))
     if floor is not None:
-        says = "Proven: whatever the method, less cannot be lost at this k. A search on the page Choose k raises it."
+        says = "Proven: whatever the method, less cannot be lost at this k."
+        says += "" if loss is None else " A search on the page Choose k raises it."
         shown.append(("Floor", percent(floor), says))
     if common is not None:
         lost, total = common["information_loss"], common["total_information_loss"]
