@@ -160,6 +160,22 @@ def in_parts() -> str:
     return table(header, body, 2)
 
 
+def optima() -> str:
+    """Return where the best partition and the floor meet, and how near they are elsewhere; see optima.py."""
+    body = [
+        [
+            row["data"].upper() if row["data"] == "eia" else row["data"].title(),
+            row["k"],
+            row["loss"],
+            row["floor"],
+            "**proven optimal**" if row["optimal"] == "1" else f"{float(row['gap']):.3f} %",
+            row["seconds"],
+        ]
+        for row in stored("optima.csv")
+    ]
+    return table(["Data set", "k", "Best found, %", "Floor, %", "Gap", "Seconds"], body, 1)
+
+
 def published() -> str:
     """Return how many printed figures are met how closely, by paper; see published.py."""
     headings = ("to the last digit", "within 1 %", "beyond 1 %", "means over random data", "not comparable or not run")
@@ -206,6 +222,7 @@ TABLES = {
     "blocks": blocks,
     "repaired blocks": repaired_blocks,
     "in parts": in_parts,
+    "optima": optima,
     "published": published,
 }
 

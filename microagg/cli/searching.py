@@ -53,6 +53,8 @@ def bound(k: int, seconds: float, as_json: bool, **given: Any) -> None:
         print_json(vars(found))
     else:
         ends = "; more time will not raise it" if found.converged else ""
+        if found.optimal:
+            ends = ", and one is known that loses no more: no method can do better"
         click.echo(f"No partition into groups of at least {k:,} loses less than {found.information_loss:.4g} %{ends}.")
 
 

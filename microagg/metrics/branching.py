@@ -51,6 +51,10 @@ FIRST_SECONDS, SECONDS = 30.0, 10.0
 #: What is taken off the bound of an integer program for its solver's tolerances, as a share.
 TRUST = 4e-7
 
+#: How many groups may count, counted once for each root: so many for each second that there is, and at most in all. The
+#: first linear program of the solver cannot be interrupted, and it takes the longer the more they are.
+GROUPS_A_SECOND, MOST_GROUPS = 1_000, 1_000_000
+
 #: By which factor the number of groups grows until they are put together anew.
 GROWTH = 1.1
 
@@ -167,7 +171,10 @@ class Branching:
     def _try_all(self, until: float, go_on: Callable[[], bool]) -> bool:
         """Enumerate all groups that count, and choose among them."""
         self._gap, self._seconds = self.least / self._sets.unit - self._sets.bound, until - time.perf_counter()
-        groups = self._sets.groups_below(self._gap, lambda: time.perf_counter() < until and go_on())
+        most = int(GROUPS_A_SECOND * self._seconds) if np.isfinite(self._seconds) else MOST_GROUPS
+        groups = self._sets.groups_below(
+            self._gap, min(most, MOST_GROUPS), lambda: time.perf_counter() < until and go_on()
+        )
         if groups is None:
             return time.perf_counter() < until
         # Those of the best partition known count as well, though none below it needs them.

@@ -64,8 +64,8 @@ EFFORT = 20_000
 #: What the effort may grow to: without end in practice, yet within 64 bits.
 MOST_EFFORT = 10**15
 
-#: How many groups below a gap are kept of one root and size, how many in all, and how many candidates may be ranked.
-MOST_OF_A_ROOT, MOST_GROUPS, MOST_WORK = 20_000, 400_000, 10**8
+#: How many groups below a gap are kept of one root and size, and how many candidates may be ranked for them.
+MOST_OF_A_ROOT, MOST_WORK = 20_000, 10**8
 
 #: How far the box around pi reaches at first, as a share of pi.
 BOX = 0.05
@@ -146,8 +146,8 @@ class SetPartitioning(Program):
         """The program over the groups found so far."""
         return self._master
 
-    def groups_below(self, gap: float, go_on: Callable[[], bool]) -> IntArray | None:
-        """Return all groups whose reduced cost is below ``gap``, or None if they are too many or ``go_on`` says no.
+    def groups_below(self, gap: float, most: int, go_on: Callable[[], bool]) -> IntArray | None:
+        """Return all groups with a reduced cost below ``gap``; None if there are over ``most``, or it may not go on.
 
         ``gap`` is in squared units of the scaled records; the dual values are those with the best bound, and there must
         be no decisions. A group of s has such a reduced cost if it has a negative one at prices raised by gap / s.
@@ -167,7 +167,7 @@ class SetPartitioning(Program):
                 self._blocks, prices, cuts, pairs, self._halves, size, size, root, root + 1, LIMIT, MOST_WORK, kept
             )
             found.append(np.sort(kept.groups[0, : kept.counts[0]], axis=1))
-            return MOST_GROUPS + 1 if kept.cut_short[0] else int(kept.counts[0])
+            return most + 1 if kept.cut_short[0] else int(kept.counts[0])
 
         total = 0
         with ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="microagg-bound") as pool:
@@ -175,7 +175,7 @@ class SetPartitioning(Program):
             try:
                 for task in tasks:
                     total += task.result()
-                    stop = total > MOST_GROUPS or not go_on()
+                    stop = total > most or not go_on()
                     if stop:
                         return None
             finally:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from microagg import metrics
-from microagg.metrics import bounds, set_partitioning
+from microagg.metrics import bounds
 from microagg.metrics.master_problem import Duals
 from microagg.metrics.set_partitioning import SetPartitioning
 from microagg.partition import canonical_labels
@@ -61,7 +61,7 @@ def test_groups_below_a_gap_are_all_of_them():
         while not program.converged:
             program.advance(inf, lambda: True)
         gap = float(np.random.default_rng(seed).uniform(0.1, 1.0)) * program.bound / len(X)
-        found = program.groups_below(gap, lambda: True)
+        found = program.groups_below(gap, 10**6, lambda: True)
         found = {frozenset(group[group >= 0].tolist()) for group in found}
         duals, master = program.duals, program.master
         for size in range(k, min(2 * k - 1, len(X)) + 1):
@@ -77,13 +77,12 @@ def test_groups_below_a_gap_are_all_of_them():
                     assert frozenset(group) in found
 
 
-def test_too_many_groups_are_not_enumerated(monkeypatch):
+def test_too_many_groups_are_not_enumerated():
     program = SetPartitioning(np.random.default_rng(0).normal(size=(30, 2)), 3)
     while not program.converged:
         program.advance(inf, lambda: True)
-    assert program.groups_below(0.1, lambda: False) is None
-    monkeypatch.setattr(set_partitioning, "MOST_GROUPS", 10)
-    assert program.groups_below(1.0, lambda: True) is None
+    assert program.groups_below(0.1, 10**6, lambda: False) is None
+    assert program.groups_below(1.0, 10, lambda: True) is None
 
 
 def test_groups_and_labels_say_the_same():

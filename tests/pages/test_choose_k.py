@@ -158,7 +158,7 @@ def test_search_narrows_what_lies_between_found_and_proven(monkeypatch):
 
 def test_search_says_when_it_has_found_the_optimum():
     app = open_page("choose_k", data="toy", ks="3", k="3")
-    assert "this is the optimum" in app.success[0].value
+    assert "Proven optimal" in app.success[0].value
     assert not [button for button in app.button if "Search" in button.label]
 
 

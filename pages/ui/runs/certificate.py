@@ -169,7 +169,7 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
     own, best = _known(workspace).get(k), best_known(workspace, [k], rows).get(k)
     closed = best is not None and is_closed(best, floors(workspace, [k])[0].information_loss)
     if closed:
-        st.success("Found and floor meet: this is the optimum, to within rounding. No search can improve it.")
+        st.success("Proven optimal: found and floor meet, to within rounding. No method can do better at this k.")
     with st.container(horizontal=True, vertical_alignment="center"):
         if not closed:
 
@@ -186,7 +186,9 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
         st.markdown(
             "The least loss that any partition can have lies between the best partition found and a **proven floor**. A "
             "search narrows this from both sides: it improves the best partition, and raises the floor by solving a "
-            "linear program whose solution no partition can undercut."
+            "linear program whose solution no partition can undercut. Once that is solved, an integer program puts better "
+            "partitions together from its groups; where all groups that could be in a better one are few enough, it also "
+            "proves which partition is the best there is."
         )
 
 
