@@ -3,8 +3,8 @@
     MICROAGG_DATA_DIR=… python benchmarks/optima.py --data census --k 3 --seconds 600
 
 For each of the sets (z-scores) and each k: the loss of the best partition, the floor, and after how many seconds
-they were there or met (:class:`microagg.certificate.Certificate`), kernels compiled. Rows are written as they get done to
-benchmarks/results/optima.csv, which benchmarks/README.md shows.
+they were there or met (:class:`microagg.certificate.Certificate`), kernels compiled. Rows are written as they get
+done to benchmarks/results/optima.csv, which benchmarks/README.md shows.
 """
 
 from __future__ import annotations
