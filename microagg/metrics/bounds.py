@@ -62,10 +62,9 @@ class Bound:
     k : int
         The minimum group size it holds for.
     sse : float
-        No partition into groups of at least k has a lower SSE; squared units of X. For records of mixed attributes the
-        same of Total-IL, without unit.
+        No partition into groups of at least k has a lower SSE; squared units of X.
     information_loss : float
-        The same as 100 · SSE / SST, or in percent of the most that Total-IL can be.
+        The same as 100 · SSE / SST, in percent.
     seconds : float
         The time it took.
     converged : bool
