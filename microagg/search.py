@@ -84,6 +84,8 @@ class Search:
         self.trace: list[tuple[float, float]] = [(0.0, self.information_loss)]
         self._elapsed = 0.0
         self._offered: IntArray | None = None
+        # The iterations of searches that began from other partitions.
+        self._before = 0
 
     @property
     def labels(self) -> IntArray:
@@ -98,7 +100,7 @@ class Search:
     @property
     def iterations(self) -> int:
         """How many iterations have been done."""
-        return self._search.iterations
+        return self._before + self._search.iterations
 
     def improve(self, seconds: float | None = None, iterations: int | None = None, watch: Watch | None = None) -> Self:
         """Search on for at most ``seconds`` and at most ``iterations``, and return the object itself.
@@ -152,16 +154,16 @@ class Search:
         sse = loss.sse(self._search.X, labels)
         if sse >= self.sse:
             return
-        self._search.restart(labels)
-        self._best, self.sse = labels, sse
-        self._settled_sse = sse + self._search.gain
+        self._before += self._search.iterations
+        self._search = IteratedSearch(self._search.X, labels, self._k, self._random_state)
+        self._best, self.sse, self._settled_sse = labels, sse, sse
         self.trace.append((self._elapsed, self.information_loss))
 
     def _note(self) -> None:
         """Note the best partition that the search has found so far."""
         # A copy, which another thread may read while the search goes on.
         self._best = self._search.labels.copy()
-        if self.iterations == 0:
+        if self._search.iterations == 0:
             self._settled_sse = loss.sse(self._search.X, self._best)
         self.sse = self._settled_sse - self._search.gain
         if self.information_loss < self.trace[-1][1]:

@@ -196,7 +196,7 @@ class Branching:
                     node = (sets.bound, next(self._number), {**decisions, pair: together}, sets.duals)
                     heapq.heappush(self._open, node)
                 return
-            self._take(sets.master.groups[sets.master.values > 0.5])
+            self._take(sets.master.groups[: len(sets.master.values)][sets.master.values > 0.5])
         self._closed = min(self._closed, sets.bound)
 
     def _most_divided(self) -> tuple[int, int] | None:

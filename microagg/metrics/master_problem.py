@@ -53,8 +53,8 @@ class Master:
     sides : array of float, shape (p,)
         1 where a pair is in one group, 0 where in two, NaN where that is free.
     duals : Duals
-    values : array of float, shape (m,)
-        The primal values of the groups.
+    values : array of float, shape (m,) or shorter
+        The primal values of the groups that there were when it was last solved.
     value : float
         The value of these duals: no pi within the box gives a better bound.
     unbounded : bool

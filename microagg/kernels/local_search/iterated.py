@@ -92,11 +92,6 @@ class IteratedSearch:
         yield from self.settle()
         yield from self.iterate(iterations)
 
-    def restart(self, labels: IntArray) -> None:
-        """Go on from another partition, once the generators are closed; what was gained stays counted."""
-        self.labels = canonical_labels(labels)
-        self._local = None
-
     def settle(self) -> Generator[Progress]:
         """Go on with local search, to its end."""
         if self._local is None:
