@@ -76,7 +76,6 @@ class Job:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _todo: list[Any] = field(default_factory=list, repr=False)
     _turns: dict[int, Turn] = field(default_factory=dict, repr=False)  # by the number of the thread
-    _further: list[Turn] = field(default_factory=list, repr=False)
     _desk: Desk | None = field(default=None, repr=False)
     _work: Work = field(default_factory=lambda: Work(None), repr=False)
 
@@ -100,16 +99,12 @@ class Job:
         owner: Hashable = None,
         *,
         urgent: bool = False,
-        threads: int = 1,
     ) -> None:
         """Have a thread do ``work``, which is called with the job; what goes wrong becomes its problem.
 
         It takes turns with the jobs of other owners at the same desk; ``urgent`` work goes before others of its owner.
-        Work that computes on several ``threads`` itself holds as many turns as it can get.
         """
         self._desk, self._work = desk, Work(owner, urgent=urgent)
-        further = min(threads, desk.turns.most) - 1
-        self._further = [desk.turns.turn(self._work, self.stop.is_set) for _ in range(further)]
         self.future = desk.threads.submit(self._guarded, work)
 
     def goes_on(self) -> bool:
@@ -117,7 +112,7 @@ class Job:
         if self._desk is None:
             return not self.stop.is_set()
         turn = self._turns.get(threading.get_ident()) or self._turns[0]
-        return self._desk.turns.pass_on(turn, self._further)
+        return self._desk.turns.pass_on(turn)
 
     def check(self) -> None:
         """Let others have their turn, and end the work if it has been cancelled; called from its threads."""
@@ -230,5 +225,4 @@ class Job:
         except Exception as error:  # nothing else would show an error of this thread
             self.problem = f"a run failed unexpectedly ({type(error).__name__}: {error}): please report it."
         finally:
-            for own in (turn, *self._further):
-                turns.give(own)
+            turns.give(turn)

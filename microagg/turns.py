@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 #: Work that has computed for less than this, in seconds, goes before all that has computed for longer.
@@ -51,7 +51,7 @@ class Turn:
         self.granted = threading.Event()
         self.since = 0.0  # when it was granted; on the clock time.monotonic, as the next
         self.charged = 0.0  # until when what it has computed has been added up
-        self.number = 0  # which waits for longer, of two that otherwise rank the same
+        self.number = 0  # from when it first waits; of two that otherwise rank the same the earlier goes first
 
 
 class Turns:
@@ -110,35 +110,23 @@ class Turns:
             turn.granted.clear()
             self._grant()
 
-    def pass_on(self, turn: Turn, further: Sequence[Turn] = ()) -> bool:
+    def pass_on(self, turn: Turn) -> bool:
         """Let another compute if one waits that has had less, and wait for the next turn then; return as :meth:`take`.
 
-        A thread that has no turn goes on without one. ``further`` are turns for work that computes on several threads
-        itself: it holds those that it can get, and does not wait for them.
+        A thread that has no turn goes on without one.
         """
         if self._is_awaited(turn):
-            for own in (*further, turn):
-                self.give(own)
-            return self.take(turn)
-        for own in further:
-            self._ask(own)
-        return not turn.cancelled()
-
-    def _ask(self, turn: Turn) -> None:
-        """Have a turn granted when its time comes, without waiting; others who wait and have had less come first."""
-        if self._is_awaited(turn):
             self.give(turn)
-        with self._lock:
-            asked = turn in self._waiting or turn in self._computing
-        if not asked:
-            self._enqueue(turn)
+            return self.take(turn)
+        return not turn.cancelled()
 
     def _enqueue(self, turn: Turn) -> None:
         with self._lock:
             self._charge()
             self._join(turn.work.owner)
-            self._number += 1
-            turn.number = self._number
+            if not turn.number:  # what has begun ends before the next begins
+                self._number += 1
+                turn.number = self._number
             self._waiting.append(turn)
             self._grant()
 

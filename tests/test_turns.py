@@ -146,27 +146,19 @@ def test_urgent_work_takes_the_turn_of_other_work_of_its_owner(clock):
     assert order == ["urgent"]
 
 
-def test_work_on_several_threads_holds_the_turns_that_it_can_get(clock):
-    turns = Turns(2, small=1.0, quantum=0.25, clock=clock)
-    floor = Work("one", urgent=True)
-    mine, further = turns.turn(floor), turns.turn(floor)
-    sweep, _ = start(turns, Work("one"))
+def test_what_lost_its_turn_to_urgent_work_goes_on_before_what_has_waited_since(clock):
+    turns = Turns(1, quantum=0.25, clock=clock)
+    order = []
+    mine = turns.turn(Work("one"))
     assert turns.take(mine)
-    assert turns.pass_on(mine, [further])
-    assert granted(mine, further, sweep) == [True, False, True]
-    clock.now = 0.5
-    turns.give(sweep)
-    assert granted(further) == [True]
-    # Whoever has had less gets it, and the work goes on without.
-    other, _ = start(turns, Work("two"))
-    clock.now = 1.0
-    assert turns.pass_on(mine, [further])
-    assert granted(mine, further, other) == [True, False, True]
-    turns.give(other)
-    assert turns.pass_on(mine, [further])
-    assert granted(mine, further) == [True, True]
-    for own in (mine, further):
-        turns.give(own)
+    start(turns, Work("one"), order, "later")
+    urgent, thread = start(turns, Work("one", urgent=True), order, "urgent")
+    clock.now = 0.3
+    released = threading.Timer(0.05, lambda: (thread.join(), turns.give(urgent)))
+    released.start()
+    assert turns.pass_on(mine)
+    assert order == ["urgent"]
+    assert granted(mine) == [True]
 
 
 def test_a_long_run_passes_its_turn_on_and_gets_it_back(clock):

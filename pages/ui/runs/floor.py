@@ -11,7 +11,6 @@ import streamlit as st
 from microagg import compiling
 from microagg.certificate import Floors, raised
 from microagg.jobs import Job
-from microagg.kernels.threads import THREADS
 from microagg.metrics.bounds import Bound
 from pages.ui.data.workspace import Workspace
 from pages.ui.runs import jobs
@@ -157,5 +156,5 @@ def _start(workspace: Workspace, floors: Floors) -> Job:
         job.watch("Proving the floor", floors.improve)
         job.done = job.total
 
-    # It takes as long as a few cells of a sweep; beside all of these it would hardly rise.
-    return jobs.results().start(_KIND, (workspace.digest, floors.ks), 100, work, urgent=True, threads=THREADS)
+    # It takes as long as a few cells of a sweep, and comes before most of these; the first has the other turn.
+    return jobs.results().start(_KIND, (workspace.digest, floors.ks), 100, work, urgent=True)
