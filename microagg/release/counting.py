@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +28,9 @@ COMMON = 0.95
 #: Agreement that would come about with this probability or a higher one, were the values dealt to the records at
 #: random, is no evidence that one column determines another: in files of few records it happens.
 CHANCE = 0.01
+
+# How many values of targets are looked at together.
+_CELLS = 2_000_000
 
 
 class Rarity(NamedTuple):
@@ -97,7 +100,7 @@ def determined(codes: IntArray, targets: Mapping[Hashable, IntArray]) -> list[Ha
         return []
     shared = shared[np.argsort(codes[shared], kind="stable")]
     column = pd.factorize(codes[shared])[0]
-    return [name for name, target in targets.items() if _determines(column, target[shared])]
+    return [name for name in _hardly_differing(column, shared, targets) if _determines(column, targets[name][shared])]
 
 
 def measured(series: pd.Series[Any]) -> FloatArray | None:
@@ -159,16 +162,28 @@ def _may_be_in_order(counts: IntArray) -> bool:
     return bool(math.log(2.0) - orders >= math.log(CHANCE))
 
 
+def _hardly_differing(column: IntArray, rows: IntArray, targets: Mapping[Hashable, IntArray]) -> Iterator[Hashable]:
+    """Yield the targets that ``column``, ascending codes of ``rows``, may determine, many of them looked at together.
+
+    Where two neighbors with one value of the column differ, one of them at least disagrees with the most of theirs, and
+    no record is in more than two such pairs: this settles most cases without counting.
+    """
+    alike = column[1:] == column[:-1]
+    most = 2.0 * (1.0 - DETERMINED) * len(rows)
+    names = list(targets)
+    step = max(1, _CELLS // len(rows))
+    for first in range(0, len(names), step):
+        some = names[first : first + step]
+        values = np.stack([targets[name] for name in some])[:, rows]
+        differing = np.count_nonzero(alike & (values[:, 1:] != values[:, :-1]), axis=1)
+        yield from (name for name, count in zip(some, differing, strict=True) if count <= most)
+
+
 def _determines(column: IntArray, target: IntArray) -> bool:
     """Whether ``column``, ascending codes that each occur twice or more, determines ``target``."""
     m = len(column)
     frequencies = np.bincount(target)
     if frequencies.max() >= COMMON * m or _may_be_chance(frequencies / m, m - int(column[-1]) - 1):
-        return False
-    # Where two neighbors with one value of the column differ, one of them at least disagrees with the most of theirs,
-    # and no record is in more than two such pairs: this settles most cases without counting.
-    differing = np.count_nonzero((column[1:] == column[:-1]) & (target[1:] != target[:-1]))
-    if differing > 2.0 * (1.0 - DETERMINED) * m:
         return False
     return _agreeing(column, combined(column, target)) >= DETERMINED * m
 
