@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.metrics.bounds import CLOSED, Bound, LinearProgram, gap, known_optimum
+from microagg.metrics.enumerated import Proof
 from microagg.metrics.loss import percent, sst
 from microagg.problem import Problem
 from microagg.progress import checkpoint
@@ -84,6 +85,11 @@ class Certificate:
         """The best floor proven."""
         bound = self._program.bound
         return replace(bound, optimal=bound.optimal or self.closed)
+
+    @property
+    def proof(self) -> Proof | None:
+        """What anybody can check the floor by, see :class:`microagg.metrics.enumerated.Proof`; None while there is none."""
+        return self._program.proof
 
     @property
     def gap(self) -> float:

@@ -27,6 +27,7 @@ from microagg.kernels.neighbors.nearest_sums import leaf_size, sums_of_nearest
 from microagg.kernels.paths.split import split_path
 from microagg.metrics.branching import Branching
 from microagg.metrics.clique_partitioning import CliquePartitioning
+from microagg.metrics.enumerated import Proof
 from microagg.metrics.loss import percent, sse, sst
 from microagg.metrics.program import ALLOWANCE, Program
 from microagg.metrics.set_partitioning import SetPartitioning
@@ -338,6 +339,11 @@ class LinearProgram:
     def least(self) -> float:
         """Its SSE; infinite while it knows none."""
         return np.inf if self._tree is None else self._tree.least
+
+    @property
+    def proof(self) -> Proof | None:
+        """What anybody can check the bound by, with a partition near it or at it; None while there is nothing such."""
+        return None if self._tree is None else self._tree.proof
 
     def offer(self, labels: IntArray) -> None:
         """Tell of a partition into groups of at least k, from any thread; :meth:`improve` takes it into account."""

@@ -5,9 +5,8 @@ better partitions than are known; an integer program chooses among them, :mod:`m
 
 **All groups that count.** With its dual values a partition P has SSE(P) ≥ bound + rc(G) for each of its groups G. So a
 partition with an SSE below the least known is made of groups with a reduced cost below the gap, least - bound, only.
-Where these are not too many, they are all enumerated, and the integer program over them gives the least SSE itself.
-That its bound is one is the solver's word, lowered by :data:`TRUST` for its tolerances; all else here holds whatever it
-says.
+Where these are not too many, they are all enumerated, and the least SSE over them is found by
+:mod:`microagg.metrics.enumerated`. What it proves holds whatever the solver says.
 
 **Branching.** Where they are too many: if the program's solution has fractions, some pair of records shares a group to
 a part only, 0 < Σ_{G ∋ i, j} x_G < 1. Every partition has both in one group or in two (Ryan & Foster 1981), so the
@@ -33,14 +32,12 @@ from itertools import count
 
 import numpy as np
 
+from microagg.metrics.enumerated import CLOSE, Cut, Enumerated, Leaf, Path, Prices, Proof
 from microagg.metrics.master_problem import Decisions, Duals
 from microagg.metrics.program import ALLOWANCE
 from microagg.metrics.recombination import recombine
 from microagg.metrics.set_partitioning import SetPartitioning
 from microagg.validation import IntArray
-
-#: A leaf is closed once its bound is at most this share below the SSE of the best partition known.
-CLOSE = 5e-7
 
 #: How far a sum of values may be from a whole number to be taken for it.
 WHOLE = 1e-6
@@ -48,12 +45,9 @@ WHOLE = 1e-6
 #: For how many seconds the groups known are put together anew at most: the first time, and each further time.
 FIRST_SECONDS, SECONDS = 30.0, 10.0
 
-#: What is taken off the bound of an integer program for its solver's tolerances, as a share.
-TRUST = 4e-7
-
-#: How many groups may count, counted once for each root: so many for each second that there is, and at most in all. The
-#: first linear program of the solver cannot be interrupted, and it takes the longer the more they are.
-GROUPS_A_SECOND, MOST_GROUPS = 1_000, 1_000_000
+#: How many groups are enumerated at most, and to how many the list must have shrunk until the best partition is put
+#: together from these.
+MOST_GROUPS, SHORT = 1_500_000, 20_000
 
 #: By which factor the number of groups grows until they are put together anew.
 GROWTH = 1.1
@@ -79,9 +73,11 @@ class Branching:
         self._here: Decisions | None = {}
         self._closed = np.inf
         self._put_together = 0
-        # The floor that an integer program over all groups that count has given, the gap at which these were looked for
-        # last, and the seconds that there were for it.
-        self._whole, self._gap, self._seconds = 0.0, np.inf, 0.0
+        # What is enumerated, by which prices, the floor that it gives, and at which gap it was last tried.
+        self._list: Enumerated | None = None
+        self._listed: Prices | None = None
+        self._whole, self._gap = 0.0, np.inf
+        self._list_put_together = False
 
     @property
     def sse(self) -> float:
@@ -106,6 +102,26 @@ class Branching:
         """Those of the best partition known, shape (n,)."""
         return None if self.groups is None else self._sets.labels_of(self.groups)
 
+    @property
+    def proof(self) -> Proof | None:
+        """What bounds the SSE in terms of X, if all groups that count have been enumerated; None if not."""
+        listed, labels = self._list, self.labels
+        if listed is None or self._listed is None or labels is None:
+            return None
+        names, unit = self._sets.places, self._sets.unit
+
+        def plain(prices: Prices) -> Prices:
+            pi = np.empty(len(names))
+            pi[names] = prices.pi * unit
+            cuts = tuple(cut._replace(records=tuple(names[list(cut.records)].tolist())) for cut in prices.cuts)
+            return Prices(pi, cuts, prices.sigma * unit)
+
+        def path(own: Path) -> Path:
+            return tuple((int(names[i]), int(names[j]), together) for i, j, together in own)
+
+        leaves = tuple(Leaf(path(leaf.path), plain(leaf.prices)) for leaf in listed.leaves)
+        return Proof(labels, plain(self._listed), tuple(map(plain, listed.kept)), leaves)
+
     def offer(self, labels: IntArray) -> None:
         """Take a partition into account that is known from elsewhere."""
         groups = self._sets.groups_of(labels)
@@ -117,8 +133,10 @@ class Branching:
         """Do one iteration, as :meth:`microagg.metrics.program.Program.advance`."""
         if self._sets.converged and len(self._sets.master.groups) > GROWTH * self._put_together:
             return self._put_together_anew(until, go_on)
-        if self._here == {} and self._sets.converged and self._is_worth_all(until):
-            return self._try_all(until, go_on)
+        if self._list is not None:
+            return self._go_through(self._list, until, go_on)
+        if self._here == {} and self._sets.converged and self._is_worth_all:
+            return self._enumerate(until, go_on)
         if self._here is None:
             bound, _, self._here, duals = heapq.heappop(self._open)
             self._sets.decide(self._here, bound, duals)
@@ -152,39 +170,53 @@ class Branching:
         self._recombine(master.groups, end, go_on)
         return time.perf_counter() < until
 
-    def _recombine(self, groups: IntArray, until: float, go_on: Callable[[], bool]) -> float:
-        """Take the best partition into some of ``groups`` into account; return a bound on the SSE of all of these."""
+    def _recombine(self, groups: IntArray, until: float, go_on: Callable[[], bool]) -> None:
+        """Take the best partition into some of ``groups`` into account."""
         master = self._sets.master
         start = None if self.groups is None else positions(self.groups, groups)
         cuts = master.at_least_two(groups)
         found = recombine(master.members_of(groups), master.costs_of(groups), cuts, start, until, go_on)
-        if found.groups is not None:
-            self._take(groups[found.groups])
-        return found.bound
+        if found is not None:
+            self._take(groups[found])
 
-    def _is_worth_all(self, until: float) -> bool:
-        """Whether to try all groups that count: for the first time, with a smaller gap, or with much more time."""
-        gap = self.least / self._sets.unit - self._sets.bound
-        longer = until - time.perf_counter() > 2 * self._seconds
-        return self._sets.bound < self._enough < np.inf and (gap < 0.9 * self._gap or longer)
+    @property
+    def _is_worth_all(self) -> bool:
+        """Whether to try to enumerate all groups that count: for the first time, or with a smaller gap."""
+        return self._sets.bound < self._enough < np.inf and self._missing < 0.9 * self._gap
 
-    def _try_all(self, until: float, go_on: Callable[[], bool]) -> bool:
-        """Enumerate all groups that count, and choose among them."""
-        self._gap, self._seconds = self.least / self._sets.unit - self._sets.bound, until - time.perf_counter()
-        most = int(GROUPS_A_SECOND * self._seconds) if np.isfinite(self._seconds) else MOST_GROUPS
-        groups = self._sets.groups_below(
-            self._gap, min(most, MOST_GROUPS), lambda: time.perf_counter() < until and go_on()
-        )
-        if groups is None:
-            return time.perf_counter() < until
-        # Those of the best partition known count as well, though none below it needs them.
-        known = np.empty((0, groups.shape[1]), dtype=np.int64) if self.groups is None else self.groups
-        bound = self._recombine(np.unique(np.concatenate([groups, known]), axis=0), until, go_on)
-        least = min(bound, self.least / self._sets.unit)
-        self._whole = max(self._whole, least * (1 - TRUST) - self._rounding)
-        if self._whole >= self._enough:
-            self._here, self._closed = None, max(self._whole, self._sets.bound)
+    @property
+    def _missing(self) -> float:
+        """By how much the least SSE known is above the bound, in squared units of the scaled records."""
+        return self.least / self._sets.unit - self._sets.bound
+
+    def _enumerate(self, until: float, go_on: Callable[[], bool]) -> bool:
+        """Enumerate all groups that count."""
+        self._gap = self._missing
+        groups = self._sets.groups_below(self._gap, MOST_GROUPS, lambda: time.perf_counter() < until and go_on())
+        if groups is not None:
+            sets, duals = self._sets, self._sets.duals
+            triples = sets.master.triples[: len(duals.sigma)].tolist()
+            self._listed = Prices(duals.pi, tuple(Cut(tuple(own), (1, 1, 1), 2) for own in triples), duals.sigma)
+            self._list = Enumerated(
+                sets.records, sets.k, groups, self._listed, sets.bound, self.least / self._sets.unit
+            )
         return time.perf_counter() < until
+
+    def _go_through(self, listed: Enumerated, until: float, go_on: Callable[[], bool]) -> bool:
+        """Do a step of branch and bound over the groups enumerated."""
+        if not self._list_put_together and len(listed.groups) <= SHORT:
+            self._list_put_together = True
+            known = np.empty((0, listed.groups.shape[1]), dtype=np.int64) if self.groups is None else self.groups
+            groups = np.unique(np.concatenate([listed.groups, known]), axis=0)
+            self._recombine(groups, min(until, time.perf_counter() + SECONDS), go_on)
+        listed.least = min(listed.least, self.least / self._sets.unit)
+        finished = listed.advance(until, go_on)
+        if listed.best is not None:
+            self._take(listed.best)
+        self._whole = max(self._whole, listed.bound - self._rounding)
+        if listed.converged:
+            self._here, self._closed = None, max(self._whole, self._sets.bound)
+        return finished
 
     def _settle(self, decisions: Decisions) -> None:
         """Close the leaf that is worked on, or divide it in two."""

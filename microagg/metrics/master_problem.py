@@ -237,23 +237,33 @@ class Master:
         return np.arange(first, first + m, dtype=np.int32)
 
     def members_of(self, groups: IntArray) -> Any:
-        """Return which records are in which of ``groups``, a sparse matrix of shape (m, n)."""
-        from scipy.sparse import csr_array
-
-        there = groups >= 0
-        ends = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
-        return csr_array((np.ones(ends[-1]), groups[there], ends), shape=(len(groups), len(self._X)))
+        """Return which records are in which of ``groups``, as :func:`members_of`."""
+        return members_of(groups, len(self._X))
 
     def costs_of(self, groups: IntArray) -> FloatArray:
         """Return the SSE of each group; the bound does not rest on it."""
-        there = groups >= 0
-        sizes = there.sum(axis=1)
-        centers = (self.members_of(groups) @ self._X) / sizes[:, np.newaxis]
-        costs = np.zeros(len(groups))
-        for a in range(groups.shape[1]):
-            differences = self._X[groups[there[:, a], a]] - centers[there[:, a]]
-            costs[there[:, a]] += np.square(differences).sum(axis=1)
-        return costs
+        return costs_of(self._X, groups)
+
+
+def members_of(groups: IntArray, n: int) -> Any:
+    """Return which of n records are in which of m ``groups``, filled up with -1: a sparse matrix of shape (m, n)."""
+    from scipy.sparse import csr_array
+
+    there = groups >= 0
+    ends = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+    return csr_array((np.ones(ends[-1]), groups[there], ends), shape=(len(groups), n))
+
+
+def costs_of(X: FloatArray, groups: IntArray) -> FloatArray:
+    """Return the SSE of each of m ``groups``, filled up with -1, shape (m,)."""
+    there = groups >= 0
+    sizes = there.sum(axis=1)
+    centers = (members_of(groups, len(X)) @ X) / sizes[:, np.newaxis]
+    costs = np.zeros(len(groups))
+    for a in range(groups.shape[1]):
+        differences = X[groups[there[:, a], a]] - centers[there[:, a]]
+        costs[there[:, a]] += np.square(differences).sum(axis=1)
+    return costs
 
 
 def _at_least_two(some: Any, others: Any) -> Any:

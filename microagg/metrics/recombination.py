@@ -2,15 +2,14 @@
 
 Set partitioning, see :mod:`microagg.metrics.set_partitioning`, needs few groups for its bound, those that compete at
 its prices; together with the groups of partitions that a search has found they hold better ones than either knows.
-HiGHS chooses among them as integers. Where these are all groups that a better partition can have, the bound of that
-integer program is one for every partition.
+HiGHS chooses among them as integers.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,17 +22,10 @@ ASKS_EVERY = 0.2
 LEAST_GAIN = 1e-7
 
 
-class Recombined(NamedTuple):
-    """What an integer program has found."""
-
-    groups: IntArray | None  # those of the best partition, in ascending order; None if none was found
-    bound: float  # what the solver says that no partition into some of the groups has an SSE below
-
-
 def recombine(
     members: Any, costs: FloatArray, cuts: Any, start: IntArray | None, until: float, go_on: Callable[[], bool]
-) -> Recombined:
-    """Put the best partition together from some of m groups of n records.
+) -> IntArray | None:
+    """Return the groups of the best partition found of n records into some of m groups, ascending; None without any.
 
     It ends when the clock (``time.perf_counter``) comes to ``until`` or ``go_on`` says no.
 
@@ -82,8 +74,8 @@ def recombine(
     highs.run()
     info = highs.getInfo()
     if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
-        return Recombined(None, info.mip_dual_bound)
+        return None
     found = np.flatnonzero(np.array(highs.getSolution().col_value) > 0.5)
     # What the solver says is not taken on trust: every record must be in exactly one of the groups.
     whole = (np.asarray(members.tocsr()[found].sum(axis=0)) == 1.0).all()
-    return Recombined(found if whole else None, info.mip_dual_bound)
+    return found if whole else None

@@ -127,6 +127,17 @@ class SetPartitioning(Program):
         return len(self._X)
 
     @property
+    def records(self) -> FloatArray:
+        """X in another order and scaled, shape (n, d)."""
+        return self._X
+
+    @property
+    def places(self) -> IntArray:
+        """The positions of these records in X, shape (n,)."""
+        places: IntArray = self._tree.indices
+        return places
+
+    @property
     def bound(self) -> float:
         """The best bound under the decisions, in squared units of the scaled records."""
         return self._best
@@ -184,7 +195,7 @@ class SetPartitioning(Program):
 
     def groups_of(self, labels: IntArray) -> IntArray:
         """Return the groups of a partition, as :attr:`Master.groups` has them, without those of 2k records and more."""
-        own = labels[self._tree.indices]
+        own = labels[self.places]
         order = np.argsort(own, kind="stable")
         members = np.split(order, np.flatnonzero(np.diff(own[order])) + 1)
         width = 2 * self.k - 1
@@ -202,7 +213,7 @@ class SetPartitioning(Program):
         """Return the labels, shape (n,), of the partition into ``groups``, as :attr:`Master.groups` has them."""
         labels = np.empty(len(self._X), dtype=np.int64)
         for number, group in enumerate(groups):
-            labels[self._tree.indices[group[group >= 0]]] = number
+            labels[self.places[group[group >= 0]]] = number
         return labels
 
     def decide(self, decisions: Decisions, bound: float, duals: Duals) -> None:

@@ -1,0 +1,486 @@
+"""The least SSE of all partitions into groups of a list: linear programming, cuts of rank one, and branching.
+
+The list holds all groups that a partition better than the best known can have, see :mod:`microagg.metrics.branching`.
+As no group is to be looked for elsewhere, any cut may enter, and a group's reduced cost is a sum.
+
+**Cuts.** Let u_i ≥ 0 be whole numbers and q > 1. As each record is in one group, Σ_G w(G) x_G = Σ_i u_i with w(G) the
+sum of the u of its members. Dividing by q and rounding down what multiplies whole numbers gives what partitions keep to,
+
+    Σ_G ⌊w(G) / q⌋ x_G ≤ ⌊Σ_i u_i / q⌋        (Gomory 1958; Chvátal 1973, rank one),
+
+among them the subset-row cuts, u = 1 for three records and q = 2.
+
+**Bounds.** For any pi and sigma ≥ 0 a partition P into groups of the list has
+
+    SSE(P) ≥ value + Σ_{G in P} rc(G),   value = Σ_i pi_i - Σ_c sigma_c ⌊Σ_i u_ci / q_c⌋,
+                                          rc(G) = SSE(G) - Σ_{i in G} pi_i + Σ_c sigma_c ⌊w_c(G) / q_c⌋,
+
+and at most n / k groups. So groups with a reduced cost above least - value leave the list; the fewer they are, the more
+the next cuts raise the bound. What is left is divided by whether pairs of records share a group (Ryan & Foster 1981).
+
+**What is proven** stands in :class:`Proof`, which can be checked without any of this: see benchmarks/check_optimum.py.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from microagg.kernels.bounds.rank_one import violated_cuts
+from microagg.metrics.master_problem import SLICE, costs_of, members_of
+from microagg.metrics.program import ALLOWANCE
+from microagg.validation import FloatArray, IntArray
+
+#: A leaf is closed once its bound is at most this share below the SSE of the best partition known.
+CLOSE = 5e-7
+
+#: Groups with a smaller reduced cost are missing in the linear program.
+_MISSING = -1e-7
+
+#: How many groups enter the linear program at a time, and how many cuts; how many cuts a record may be in of these.
+_GROUPS, _CUTS, _USES = 3_000, 300, 4
+
+#: The denominators of cuts; how often each record begins one at first, and how often at most; the steps of each.
+_DENOMINATORS, _TRIES, _MOST_TRIES, _STEPS = (2, 3, 4, 5), 10, 160, 12
+
+#: By how much a cut must be violated.
+_VIOLATION = 0.01
+
+#: The bound must rise by this share of what is missing in so many rounds of cuts, at the root and elsewhere.
+_RISE, _ROUNDS, _ROUNDS_BELOW = 0.03, 4, 2
+
+#: How many pairs are tried before one is decided on, and for how many iterations of the simplex method.
+_PAIRS, _ITERATIONS = 8, 200
+
+#: How many cuts without a price are dropped, at the root and elsewhere.
+_IDLE, _IDLE_BELOW = 30, 500
+
+#: The list's prices are kept for the proof whenever so large a share of it is left.
+_KEPT = 0.7
+
+
+class Cut(NamedTuple):
+    """A cut of rank one."""
+
+    records: tuple[int, ...]
+    multipliers: tuple[int, ...]
+    denominator: int
+
+    @property
+    def most(self) -> int:
+        """What the groups of a partition add up to at most."""
+        return sum(self.multipliers) // self.denominator
+
+
+class Prices(NamedTuple):
+    """A dual solution: of each record, of any sign, shape (n,), and of some cuts, not negative, shape (c,)."""
+
+    pi: FloatArray
+    cuts: tuple[Cut, ...]
+    sigma: FloatArray
+
+    @property
+    def value(self) -> float:
+        """The bound that they give if no group has a negative reduced cost."""
+        return float(self.pi.sum()) - sum(s * cut.most for s, cut in zip(self.sigma, self.cuts, strict=True))
+
+
+#: Pairs of records i < j in the order in which they were decided on, and whether both are to be in one group.
+Path = tuple[tuple[int, int, bool], ...]
+
+
+class Leaf(NamedTuple):
+    """Decisions, and prices by which no partition that keeps to them is better than their bound."""
+
+    path: Path
+    prices: Prices
+
+
+class Proof(NamedTuple):
+    """Why no partition into groups of at least k has a smaller SSE, but for what the leaves' bounds are below it.
+
+    Attributes
+    ----------
+    labels : array of int, shape (n,)
+    listed : Prices
+        With them, all groups that a better partition can have are found: those whose reduced cost is below what its SSE
+        is above their value. Their cuts are subset-row cuts.
+    kept : tuple of Prices
+        One after the other they leave fewer of these groups.
+    leaves : tuple of Leaf
+        Every partition keeps to the decisions of one leaf.
+    """
+
+    labels: IntArray
+    listed: Prices
+    kept: tuple[Prices, ...]
+    leaves: tuple[Leaf, ...]
+
+
+class Enumerated:
+    """Branch and bound over a list of groups.
+
+    Parameters
+    ----------
+    X : array of float, shape (n, d)
+        Scaled so that prices are about 1.
+    k : int
+    groups : array of int, shape (m, 2k - 1)
+        Members in ascending order; filled up with -1, which come first.
+    prices : Prices
+        Those by which the groups were found.
+    bound : float
+        What they prove.
+    least : float
+        The SSE of the best partition known; nothing is looked for that is not below.
+
+    Attributes
+    ----------
+    groups : array of int
+        Those that are left of the list.
+    least : float
+        May be lowered from outside at any time.
+    best : array of int, shape (g, 2k - 1), or None
+        The groups of a better partition, once one has been found.
+    kept : list of Prices
+        As in :class:`Proof`.
+    """
+
+    def __init__(self, X: FloatArray, k: int, groups: IntArray, prices: Prices, bound: float, least: float) -> None:
+        import highspy
+        from scipy.sparse import csc_array
+
+        self._X, self._n, self._k = X, len(X), k
+        self.groups, self.least = groups, least
+        self.best: IntArray | None = None
+        self.kept: list[Prices] = []
+        self._leaves: list[Leaf] = []
+        self._costs = costs_of(X, groups)
+        self._members = members_of(groups, self._n).tocsc()
+        self._cuts: list[Cut] = []
+        self._coefficients = csc_array((len(groups), 0))
+        self._columns = np.empty(0, dtype=np.int64)
+        self._values = np.empty(0)
+        self._number, self._seed, self._tries = count(), 0, _TRIES
+        # The leaf that is worked on, its bounds after each round of cuts, the prices of the best one, and what waits.
+        self._here: Path | None = ()
+        self._course: list[float] = [bound]
+        self._proving = prices
+        self._open: list[tuple[float, int, Path, Prices]] = []
+        self._closed = np.inf
+        self._allowed = np.ones(len(groups), dtype=bool)
+        # The list's reduced costs at the best prices for all of it, and their bound.
+        self._root, self._root_bound = np.zeros(len(groups)), -np.inf
+        self._infinity = highspy.kHighsInf
+        self._status = highspy.HighsModelStatus
+        self._no_limit = highspy.kHighsIInf
+        self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        for option, value in {"output_flag": False, "threads": 1}.items():
+            self._highs.setOptionValue(option, value)
+        nothing, each = np.empty(0, dtype=np.int32), np.arange(self._n, dtype=np.int32)
+        ones = np.ones(self._n)
+        self._highs.addRows(self._n, ones, ones, 0, np.zeros(self._n, dtype=np.int32), nothing, np.empty(0))
+        # Without these columns there might be no solution under some decisions.
+        most = np.full(self._n, 10.0 * max(1.0, float(self._costs.max())))
+        self._highs.addCols(self._n, most, np.zeros(self._n), np.full(self._n, np.inf), self._n, each, each, ones)
+        self._add_cuts([cut for cut, sigma in zip(prices.cuts, prices.sigma, strict=True) if sigma > 0.0])
+        sigma = prices.sigma[prices.sigma > 0.0]
+        self._add_groups(np.argsort(self._reduced(prices.pi, sigma), kind="stable")[: 3 * self._n])
+
+    @property
+    def bound(self) -> float:
+        """What no partition into groups of the list has an SSE below; the least SSE known if that is lower."""
+        here = [max(self._course)] if self._here is not None else []
+        waiting = [bound for bound, *_ in self._open[:1]]
+        return float(min([self._closed, self.least, *here, *waiting]))
+
+    @property
+    def converged(self) -> bool:
+        """Whether no leaf is open."""
+        return self._here is None and not self._open
+
+    @property
+    def divided(self) -> bool:
+        """Whether pairs have been decided on, or nothing is left to decide."""
+        return self._here != ()
+
+    def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
+        """Do one round, as :meth:`microagg.metrics.program.Program.advance`."""
+        if self._here is None:
+            bound, _, self._here, self._proving = heapq.heappop(self._open)
+            self._course = [bound]
+            self._keep_to(self._here)
+        if max(self._course) < self._enough and not self._solve(until, go_on):
+            return False
+        if self._here == ():
+            self._shorten()
+        if max(self._course) >= self._enough:
+            self._close()
+        elif self._is_whole():
+            self._take()
+        elif not self._cut():
+            return self._divide(self._here, until, go_on)
+        return True
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        """The leaves, closed and open, and the prices of the best bound of each."""
+        here = [] if self._here is None else [Leaf(self._here, self._proving)]
+        return (*self._leaves, *here, *(Leaf(path, prices) for _, _, path, prices in self._open))
+
+    @property
+    def _enough(self) -> float:
+        return self.least * (1.0 - CLOSE) - ALLOWANCE * self._n
+
+    def _close(self) -> None:
+        """Close the leaf that is worked on: no partition that keeps to its decisions is better."""
+        assert self._here is not None
+        self._leaves.append(Leaf(self._here, self._proving))
+        self._closed = min(self._closed, max(self._course))
+        self._here = None
+
+    def _take(self) -> None:
+        """Let the groups of the solution, which are a partition, be the best."""
+        self.best = self.groups[self._columns[self._values > 0.5]]
+        self.least = min(self.least, float(costs_of(self._X, self.best).sum()))
+
+    def _is_whole(self) -> bool:
+        used = self._values > 0.5
+        covers = self._members[self._columns[used]].sum() == self._n
+        return bool(covers and (np.abs(self._values - used) <= 1e-6).all())
+
+    def _reduced(self, pi: FloatArray, sigma: FloatArray) -> FloatArray:
+        """Return the reduced cost of each group of the list, shape (m,)."""
+        return np.asarray(self._costs - self._members @ pi + self._coefficients @ sigma)
+
+    def _solve(self, until: float, go_on: Callable[[], bool]) -> bool:
+        """Solve the program with all groups that it needs, and return whether that was finished in time."""
+        highs, n = self._highs, self._n
+        while True:
+            if not self._run(until, go_on):
+                return False
+            solution = highs.getSolution()
+            dual = np.array(solution.row_dual)
+            self._values = np.array(solution.col_value)[n:]
+            pi, sigma = dual[:n], np.maximum(-dual[n:], 0.0)
+            reduced = self._reduced(pi, sigma)
+            self._bound_by(pi, sigma, reduced)
+            missing = np.flatnonzero((reduced < _MISSING) & self._allowed & ~self._entered)
+            if len(missing) == 0:
+                self._course.append(max(self._course))
+                return True
+            self._add_groups(missing[np.argsort(reduced[missing], kind="stable")[:_GROUPS]])
+
+    def _run(self, until: float, go_on: Callable[[], bool]) -> bool:
+        """Run the solver, and return whether it came to its end in time."""
+        highs = self._highs
+        while True:
+            now = time.perf_counter()
+            if now >= until or not go_on():
+                return False
+            # The solver counts the time of all its runs.
+            highs.setOptionValue("time_limit", highs.getRunTime() + max(min(until - now, SLICE), 0.01))
+            highs.run()
+            if highs.getModelStatus() != self._status.kTimeLimit:
+                return True
+
+    def _bound_by(self, pi: FloatArray, sigma: FloatArray, reduced: FloatArray) -> None:
+        """Take the bound of a dual solution into account."""
+        least = float(reduced[self._allowed].min(initial=0.0)) * (self._n // self._k)
+        sizes = np.abs(pi).sum() - least
+        value = float(pi.sum())
+        for amount, cut in zip(sigma, self._cuts, strict=True):
+            value -= amount * cut.most
+            sizes += amount * cut.most
+        bound = value + least - ALLOWANCE * float(sizes)
+        if bound > max(self._course):
+            used = np.flatnonzero(sigma > 0.0)
+            self._proving = Prices(pi, tuple(self._cuts[at] for at in used), sigma[used])
+            self._course[-1] = bound
+            if self._here == ():
+                self._root, self._root_bound = reduced, bound
+
+    def _shorten(self) -> None:
+        """Take groups off the list that no better partition has."""
+        stays = self._root <= self.least - self._root_bound + 2.0 * ALLOWANCE * self._n
+        if stays.mean() > _KEPT:
+            return
+        self.kept.append(self._proving)
+        gone = np.flatnonzero(~stays[self._columns])
+        if len(gone):
+            self._highs.deleteCols(len(gone), (gone + self._n).astype(np.int32))
+        held = stays[self._columns]
+        self._values, self._columns = self._values[held], (np.cumsum(stays) - 1)[self._columns[held]]
+        self.groups, self._costs, self._root = self.groups[stays], self._costs[stays], self._root[stays]
+        self._members = self._members.tocsr()[stays].tocsc()
+        self._coefficients = self._coefficients.tocsr()[stays].tocsc()
+        self._allowed = self._allowed[stays]
+
+    @property
+    def _entered(self) -> Any:
+        """Whether each group of the list is in the linear program, shape (m,)."""
+        entered = np.zeros(len(self.groups), dtype=bool)
+        entered[self._columns] = True
+        return entered
+
+    def _add_groups(self, at: IntArray) -> None:
+        """Let groups of the list enter the linear program."""
+        from scipy.sparse import hstack
+
+        entries = hstack([self._members.tocsr()[at], self._coefficients.tocsr()[at]], format="csr")
+        m = len(at)
+        self._highs.addCols(
+            m,
+            self._costs[at],
+            np.zeros(m),
+            np.full(m, self._infinity),
+            entries.nnz,
+            entries.indptr[:-1].astype(np.int32),
+            entries.indices.astype(np.int32),
+            entries.data,
+        )
+        self._columns = np.concatenate([self._columns, at])
+
+    def _add_cuts(self, cuts: Sequence[Cut]) -> None:
+        """Let cuts enter the linear program."""
+        if not cuts:
+            return
+        from scipy.sparse import csr_array, hstack
+
+        m = len(cuts)
+        ends = np.cumsum([0, *(len(cut.records) for cut in cuts)])
+        weights = np.concatenate([cut.multipliers for cut in cuts]).astype(np.float64)
+        of_records = csr_array((weights, np.concatenate([cut.records for cut in cuts]), ends), shape=(m, self._n))
+        new = (self._members @ of_records.T).tocsc()
+        new.data //= np.repeat([float(cut.denominator) for cut in cuts], np.diff(new.indptr))
+        new.eliminate_zeros()
+        entries = new.tocsr()[self._columns].T.tocsr()
+        self._highs.addRows(
+            m,
+            np.full(m, -self._infinity),
+            np.array([float(cut.most) for cut in cuts]),
+            entries.nnz,
+            entries.indptr[:-1].astype(np.int32),
+            (entries.indices + self._n).astype(np.int32),
+            entries.data,
+        )
+        self._coefficients = hstack([self._coefficients, new], format="csc")
+        self._cuts.extend(cuts)
+
+    def _drop_cuts(self) -> None:
+        """Drop the cuts that have no price, once they are many."""
+        sigma = np.maximum(-np.array(self._highs.getSolution().row_dual)[self._n :], 0.0)
+        gone = np.flatnonzero(sigma < 1e-9)
+        if len(gone) < (_IDLE if self._here == () else _IDLE_BELOW):
+            return
+        self._highs.deleteRows(len(gone), (gone + self._n).astype(np.int32))
+        stay = np.flatnonzero(sigma >= 1e-9)
+        self._coefficients = self._coefficients[:, stay]
+        self._cuts = [self._cuts[at] for at in stay]
+
+    def _cut(self) -> bool:
+        """Add cuts that the solution violates; return False if there are none, or they hardly help."""
+        course = self._course
+        most = _ROUNDS if self._here == () else _ROUNDS_BELOW
+        stalls = len(course) > most + 1 and course[-1] - course[-1 - most] < _RISE * (self.least - course[-1])
+        if self._here != () and len(course) > most + 1:
+            return False
+        if self._here == () and stalls:
+            if self._tries >= _MOST_TRIES:
+                return False
+            self._tries *= 4
+            self._course = course[-1:]
+        self._drop_cuts()
+        cuts = self._violated(self._tries if self._here == () else _TRIES)
+        while not cuts and self._here == () and self._tries < _MOST_TRIES:
+            self._tries *= 4
+            cuts = self._violated(self._tries)
+        self._add_cuts(cuts)
+        return bool(cuts)
+
+    def _violated(self, tries: int) -> list[Cut]:
+        """Return cuts that the solution violates, the most violated first, no record being in too many."""
+        used = np.flatnonzero(self._values > 1e-7)
+        groups = self.groups[self._columns[used]]
+        of_records = members_of(groups, self._n).T.tocsr()
+        starts, rows = of_records.indptr.astype(np.int64), of_records.indices.astype(np.int64)
+        found: dict[Cut, float] = {}
+        for denominator in _DENOMINATORS:
+            self._seed += 1
+            records, multipliers, violations = violated_cuts(
+                groups, self._values[used], starts, rows, denominator, tries, _STEPS, _VIOLATION, self._seed
+            )
+            for own, weights, violation in zip(records.tolist(), multipliers.tolist(), violations, strict=True):
+                size = sum(record >= 0 for record in own)
+                found[Cut(tuple(own[:size]), tuple(weights[:size]), denominator)] = float(violation)
+        uses = np.zeros(self._n, dtype=np.int64)
+        chosen: list[Cut] = []
+        for cut in sorted(found, key=lambda cut: -found[cut]):
+            if len(chosen) < _CUTS and (uses[list(cut.records)] < _USES).all():
+                uses[list(cut.records)] += 1
+                chosen.append(cut)
+        return chosen
+
+    def _keep_to(self, path: Path) -> None:
+        """Let only groups be used that keep to the decisions."""
+        self._allowed = ~self._against(path)
+        self._confine(self._allowed[self._columns])
+
+    def _against(self, path: Path) -> Any:
+        """Whether each group of the list goes against one of the decisions, shape (m,)."""
+        against = np.zeros(len(self.groups), dtype=bool)
+        for i, j, together in path:
+            held = self._members[:, [i, j]].sum(axis=1)
+            against |= held == 1 if together else held == 2
+        return against
+
+    def _confine(self, usable: Any) -> None:
+        """Let only some groups of the linear program have a value above 0."""
+        m = len(usable)
+        places = np.arange(self._n, self._n + m, dtype=np.int32)
+        self._highs.changeColsBounds(m, places, np.zeros(m), np.where(usable, self._infinity, 0.0))
+
+    def _divide(self, path: Path, until: float, go_on: Callable[[], bool]) -> bool:
+        """Divide the leaf that is worked on by the pair that promises most; return whether there was time for it."""
+        highs = self._highs
+        basis, before = highs.getBasis(), highs.getObjectiveValue()
+        highs.setOptionValue("simplex_iteration_limit", _ITERATIONS)
+        best, chosen = -1.0, None
+        try:
+            for i, j in self._divided_pairs():
+                score = 1.0
+                for together in (True, False):
+                    if time.perf_counter() >= until or not go_on():
+                        return False
+                    self._confine((self._allowed & ~self._against(((i, j, together),)))[self._columns])
+                    highs.setBasis(basis)
+                    highs.run()
+                    gain = min(highs.getObjectiveValue() - before, self._enough - max(self._course))
+                    score *= max(gain, 1e-6)
+                if score > best:
+                    best, chosen = score, (i, j)
+        finally:
+            highs.setOptionValue("simplex_iteration_limit", self._no_limit)
+            self._confine(self._allowed[self._columns])
+            highs.setBasis(basis)
+        assert chosen is not None, "a solution of fractions divides some pair"
+        for together in (True, False):
+            node = (max(self._course), next(self._number), (*path, (*chosen, together)), self._proving)
+            heapq.heappush(self._open, node)
+        self._here = None
+        return True
+
+    def _divided_pairs(self) -> list[tuple[int, int]]:
+        """Return pairs of records that share groups to a part only, those first that do so to a half."""
+        from scipy.sparse import diags_array, triu
+
+        used = np.flatnonzero(self._values > 1e-7)
+        members = self._members.tocsr()[self._columns[used]]
+        both = triu((members.T @ diags_array(self._values[used]) @ members).tocsr(), k=1).tocoo()
+        order = np.argsort(np.abs(both.data - 0.5), kind="stable")[:_PAIRS]
+        return [(int(both.row[at]), int(both.col[at])) for at in order if 1e-6 < both.data[at] < 1.0 - 1e-6]
