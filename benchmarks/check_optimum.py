@@ -2,15 +2,15 @@
 
     MICROAGG_DATA_DIR=… python benchmarks/check_optimum.py benchmarks/results/certificates/census-3.npz
 
-It reads numbers from the certificate and the records from the data set, and nothing else of the package computes for it:
-no solver, no search, no bound. With SSE(G) of a group of k to 2k - 1 records (a larger one can be split at no loss), any
+It reads numbers from the certificate and the records from the data set; nothing else of the package computes for it, no
+solver, no search, no bound. With SSE(G) of a group of k to 2k - 1 records (larger ones can be split at no loss), any
 prices pi of the records, and cuts Σ_G ⌊w(G) / q⌋ x_G ≤ ⌊Σ u / q⌋, w(G) being the sum of the u of its members, which
 every partition keeps to, with prices sigma ≥ 0,
 
     SSE(P) ≥ value + Σ_{G in P} rc(G),   value = Σ pi - Σ sigma ⌊Σ u / q⌋,   rc(G) = SSE(G) - Σ pi + Σ sigma ⌊w(G) / q⌋,
 
-where at most n / k groups have a negative rc, each of them at least the least. So a partition better than the one named,
-whose SSE is S, has only groups with rc(G) ≤ S - value - (n / k) min(rc, 0), and with
+where at most n / k groups have a negative rc, each of them at least the least. So a partition better than the one named
+with the SSE S has only groups with rc(G) ≤ S - value - (n / k) min(rc, 0), and with
 
 1. the first prices, all these groups are found here, by going through the members of each group one after the other;
 2. each further prices, fewer are left;
@@ -234,9 +234,7 @@ def check(X, k, labels, listed, kept, leaves, say=print):
         costs = [own[fit] for own, fit in zip(groups.reduced(prices), groups.fitting(path), strict=True)]
         least = min(min((own.min() for own in costs if len(own)), default=0.0), 0.0) * (n // k)
         floor = min(floor, value_of(prices) + least)
-    say(
-        f"{len(leaves)} leaves: no partition has an SSE below {floor:.10g}, {(sse - floor) / sse:.1e} below the one named"
-    )
+    say(f"{len(leaves)} leaves: no SSE is below {floor:.10g}, a share of {(sse - floor) / sse:.1e} less")
     return sse, floor
 
 

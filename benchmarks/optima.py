@@ -5,8 +5,8 @@
 For each of the sets (z-scores) and each k: the loss of the best partition, the floor, and after how many seconds
 they were there or met (:class:`microagg.certificate.Certificate`), kernels compiled. Rows are written as they get
 done to benchmarks/results/optima.csv, which benchmarks/README.md shows. What proves an optimum is written to
-benchmarks/results/certificates, where benchmarks/check_optimum.py checks it. A better result than the one of a row takes
-its place, no other does.
+benchmarks/results/certificates, where benchmarks/check_optimum.py checks it. Only a better result than the one of a row
+takes its place.
 """
 
 from __future__ import annotations

@@ -32,8 +32,8 @@ from itertools import count
 
 import numpy as np
 
-from microagg.metrics.enumerated import CLOSE, Cut, Enumerated, Leaf, Path, Prices, Proof
-from microagg.metrics.master_problem import Decisions, Duals
+from microagg.metrics.enumerated import CLOSE, Enumerated, Leaf, Path, Proof
+from microagg.metrics.master_problem import Decisions, Duals, Prices
 from microagg.metrics.program import ALLOWANCE
 from microagg.metrics.recombination import recombine
 from microagg.metrics.set_partitioning import SetPartitioning
@@ -194,12 +194,9 @@ class Branching:
         self._gap = self._missing
         groups = self._sets.groups_below(self._gap, MOST_GROUPS, lambda: time.perf_counter() < until and go_on())
         if groups is not None:
-            sets, duals = self._sets, self._sets.duals
-            triples = sets.master.triples[: len(duals.sigma)].tolist()
-            self._listed = Prices(duals.pi, tuple(Cut(tuple(own), (1, 1, 1), 2) for own in triples), duals.sigma)
-            self._list = Enumerated(
-                sets.records, sets.k, groups, self._listed, sets.bound, self.least / self._sets.unit
-            )
+            sets, self._listed = self._sets, self._sets.prices
+            known = self.least / sets.unit
+            self._list = Enumerated(sets.records, sets.k, groups, self._listed, sets.bound, known)
         return time.perf_counter() < until
 
     def _go_through(self, listed: Enumerated, until: float, go_on: Callable[[], bool]) -> bool:

@@ -3,8 +3,8 @@
 The list holds all groups that a partition better than the best known can have, see :mod:`microagg.metrics.branching`.
 As no group is to be looked for elsewhere, any cut may enter, and a group's reduced cost is a sum.
 
-**Cuts.** Let u_i ≥ 0 be whole numbers and q > 1. As each record is in one group, Σ_G w(G) x_G = Σ_i u_i with w(G) the
-sum of the u of its members. Dividing by q and rounding down what multiplies whole numbers gives what partitions keep to,
+**Cuts.** Let u_i ≥ 0 be whole numbers and q > 1. As each record is in one group, Σ_G w(G) x_G = Σ_i u_i w(G) being
+the sum of the u of its members. Dividing by q and rounding down what multiplies whole numbers gives
 
     Σ_G ⌊w(G) / q⌋ x_G ≤ ⌊Σ_i u_i / q⌋        (Gomory 1958; Chvátal 1973, rank one),
 
@@ -31,8 +31,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from microagg.kernels.bounds.rank_one import violated_cuts
-from microagg.metrics.master_problem import SLICE, costs_of, members_of
+from microagg.metrics.master_problem import (
+    LEAST_TRIES,
+    MOST_TRIES,
+    SLICE,
+    Cut,
+    Prices,
+    coefficients_of,
+    costs_of,
+    members_of,
+    violated,
+)
 from microagg.metrics.program import ALLOWANCE
 from microagg.validation import FloatArray, IntArray
 
@@ -42,14 +51,8 @@ CLOSE = 5e-7
 #: Groups with a smaller reduced cost are missing in the linear program.
 _MISSING = -1e-7
 
-#: How many groups enter the linear program at a time, and how many cuts; how many cuts a record may be in of these.
-_GROUPS, _CUTS, _USES = 3_000, 300, 4
-
-#: The denominators of cuts; how often each record begins one at first, and how often at most; the steps of each.
-_DENOMINATORS, _TRIES, _MOST_TRIES, _STEPS = (2, 3, 4, 5), 10, 160, 12
-
-#: By how much a cut must be violated.
-_VIOLATION = 0.01
+#: How many groups enter the linear program at a time.
+_GROUPS = 3_000
 
 #: The bound must rise by this share of what is missing in so many rounds of cuts, at the root and elsewhere.
 _RISE, _ROUNDS, _ROUNDS_BELOW = 0.03, 4, 2
@@ -62,32 +65,6 @@ _IDLE, _IDLE_BELOW = 30, 500
 
 #: The list's prices are kept for the proof whenever so large a share of it is left.
 _KEPT = 0.7
-
-
-class Cut(NamedTuple):
-    """A cut of rank one."""
-
-    records: tuple[int, ...]
-    multipliers: tuple[int, ...]
-    denominator: int
-
-    @property
-    def most(self) -> int:
-        """What the groups of a partition add up to at most."""
-        return sum(self.multipliers) // self.denominator
-
-
-class Prices(NamedTuple):
-    """A dual solution: of each record, of any sign, shape (n,), and of some cuts, not negative, shape (c,)."""
-
-    pi: FloatArray
-    cuts: tuple[Cut, ...]
-    sigma: FloatArray
-
-    @property
-    def value(self) -> float:
-        """The bound that they give if no group has a negative reduced cost."""
-        return float(self.pi.sum()) - sum(s * cut.most for s, cut in zip(self.sigma, self.cuts, strict=True))
 
 
 #: Pairs of records i < j in the order in which they were decided on, and whether both are to be in one group.
@@ -166,7 +143,7 @@ class Enumerated:
         self._coefficients = csc_array((len(groups), 0))
         self._columns = np.empty(0, dtype=np.int64)
         self._values = np.empty(0)
-        self._number, self._seed, self._tries = count(), 0, _TRIES
+        self._number, self._seed, self._tries = count(), 0, LEAST_TRIES
         # The leaf that is worked on, its bounds after each round of cuts, the prices of the best one, and what waits.
         self._here: Path | None = ()
         self._course: list[float] = [bound]
@@ -350,15 +327,10 @@ class Enumerated:
         """Let cuts enter the linear program."""
         if not cuts:
             return
-        from scipy.sparse import csr_array, hstack
+        from scipy.sparse import hstack
 
         m = len(cuts)
-        ends = np.cumsum([0, *(len(cut.records) for cut in cuts)])
-        weights = np.concatenate([cut.multipliers for cut in cuts]).astype(np.float64)
-        of_records = csr_array((weights, np.concatenate([cut.records for cut in cuts]), ends), shape=(m, self._n))
-        new = (self._members @ of_records.T).tocsc()
-        new.data //= np.repeat([float(cut.denominator) for cut in cuts], np.diff(new.indptr))
-        new.eliminate_zeros()
+        new = coefficients_of(self._members, cuts)
         entries = new.tocsr()[self._columns].T.tocsr()
         self._highs.addRows(
             m,
@@ -391,40 +363,21 @@ class Enumerated:
         if self._here != () and len(course) > most + 1:
             return False
         if self._here == () and stalls:
-            if self._tries >= _MOST_TRIES:
+            if self._tries >= MOST_TRIES:
                 return False
             self._tries *= 4
             self._course = course[-1:]
         self._drop_cuts()
-        cuts = self._violated(self._tries if self._here == () else _TRIES)
-        while not cuts and self._here == () and self._tries < _MOST_TRIES:
+        cuts = self._violated(self._tries if self._here == () else LEAST_TRIES)
+        while not cuts and self._here == () and self._tries < MOST_TRIES:
             self._tries *= 4
             cuts = self._violated(self._tries)
         self._add_cuts(cuts)
         return bool(cuts)
 
     def _violated(self, tries: int) -> list[Cut]:
-        """Return cuts that the solution violates, the most violated first, no record being in too many."""
-        used = np.flatnonzero(self._values > 1e-7)
-        groups = self.groups[self._columns[used]]
-        of_records = members_of(groups, self._n).T.tocsr()
-        starts, rows = of_records.indptr.astype(np.int64), of_records.indices.astype(np.int64)
-        found: dict[Cut, float] = {}
-        for denominator in _DENOMINATORS:
-            self._seed += 1
-            records, multipliers, violations = violated_cuts(
-                groups, self._values[used], starts, rows, denominator, tries, _STEPS, _VIOLATION, self._seed
-            )
-            for own, weights, violation in zip(records.tolist(), multipliers.tolist(), violations, strict=True):
-                size = sum(record >= 0 for record in own)
-                found[Cut(tuple(own[:size]), tuple(weights[:size]), denominator)] = float(violation)
-        uses = np.zeros(self._n, dtype=np.int64)
-        chosen: list[Cut] = []
-        for cut in sorted(found, key=lambda cut: -found[cut]):
-            if len(chosen) < _CUTS and (uses[list(cut.records)] < _USES).all():
-                uses[list(cut.records)] += 1
-                chosen.append(cut)
-        return chosen
+        self._seed += 1
+        return violated(self.groups[self._columns], self._values, self._n, tries, self._seed)
 
     def _keep_to(self, path: Path) -> None:
         """Let only groups be used that keep to the decisions."""

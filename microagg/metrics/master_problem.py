@@ -7,11 +7,12 @@ on pairs says :mod:`microagg.metrics.branching`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from microagg.kernels.bounds.rank_one import violated_cuts
 from microagg.kernels.bounds.separation import violated_triples
 from microagg.validation import FloatArray, IntArray
 
@@ -24,17 +25,49 @@ MOST_RHO = 100.0
 #: For how many seconds at most the solver runs before it is asked whether to go on.
 SLICE = 0.5
 
+#: Cuts of rank one: by how much they must be violated, how many enter at a time, in how many of these a record may be.
+_VIOLATION, _CUTS, _USES = 0.01, 300, 4
+
+#: Their denominators; how often each record begins one at first, and how often at most; the steps of each.
+_DENOMINATORS, LEAST_TRIES, MOST_TRIES, _STEPS = (2, 3, 4, 5), 10, 160, 12
 
 #: Pairs of records i < j, and whether both are to be in one group (true) or in two (false).
 Decisions = dict[tuple[int, int], bool]
 
 
+class Cut(NamedTuple):
+    """A cut of rank one."""
+
+    records: tuple[int, ...]
+    multipliers: tuple[int, ...]
+    denominator: int
+
+    @property
+    def most(self) -> int:
+        """What the groups of a partition add up to at most."""
+        return sum(self.multipliers) // self.denominator
+
+
+class Prices(NamedTuple):
+    """A dual solution: of each record, of any sign, shape (n,), and of some cuts, not negative, shape (c,)."""
+
+    pi: FloatArray
+    cuts: tuple[Cut, ...]
+    sigma: FloatArray
+
+    @property
+    def value(self) -> float:
+        """The bound that they give if no group has a negative reduced cost."""
+        return float(self.pi.sum()) - sum(s * cut.most for s, cut in zip(self.sigma, self.cuts, strict=True))
+
+
 class Duals(NamedTuple):
-    """A dual solution: for each record, for each triple, and for each pair that the program has been decided on."""
+    """A dual solution: of the records, the triples, the pairs that have been decided on, and the other cuts."""
 
     pi: FloatArray  # shape (n,): of any sign
     sigma: FloatArray  # shape (number of triples,): not negative
     rho: FloatArray  # shape (number of pairs,): of any sign; 0 for pairs that are not decided
+    tau: FloatArray = np.empty(0)  # shape (number of cuts,): not negative
 
 
 class Master:
@@ -48,6 +81,8 @@ class Master:
     groups : array of int, shape (m, 2k - 1)
         Members in ascending order; filled up with -1, which come first.
     triples : array of int, shape (t, 3)
+    cuts : list of Cut
+        Others than triples.
     pairs : array of int, shape (p, 2)
         The pairs i < j that have ever been decided on.
     sides : array of float, shape (p,)
@@ -76,6 +111,9 @@ class Master:
         # The rows of triples and of pairs and the columns of groups, in the order in which the three were added.
         self._rows_of_triples = np.empty(0, dtype=np.int32)
         self._rows_of_pairs = np.empty(0, dtype=np.int32)
+        self._rows_of_cuts = np.empty(0, dtype=np.int32)
+        self.cuts: list[Cut] = []
+        self._seed = 0
         self._columns = np.empty(0, dtype=np.int32)
         self.value = self.box_activity = 0.0
         self.unbounded = False
@@ -118,7 +156,8 @@ class Master:
         solution = highs.getSolution()
         dual, primal = np.array(solution.row_dual), np.array(solution.col_value)
         rho = np.where(np.isnan(self.sides), 0.0, dual[self._rows_of_pairs])
-        self.duals = Duals(dual[:n], np.maximum(-dual[self._rows_of_triples], 0.0), rho)
+        sigma, tau = (np.maximum(-dual[rows], 0.0) for rows in (self._rows_of_triples, self._rows_of_cuts))
+        self.duals = Duals(dual[:n], sigma, rho, tau)
         self.values = primal[self._columns]
         self.box_activity = float(primal.sum() - self.values.sum())
         self.value = highs.getObjectiveValue()
@@ -140,9 +179,9 @@ class Master:
         groups = groups[new]
         m = len(new)
         members = self.members_of(groups)
-        rows = np.concatenate([np.arange(len(self._X)), self._rows_of_triples, self._rows_of_pairs])
+        rows = np.concatenate([np.arange(len(self._X)), self._rows_of_triples, self._rows_of_pairs, self._rows_of_cuts])
         shared = [_at_least_two(members, self.members_of(some)) for some in (self.triples, self.pairs)]
-        entries = hstack([members, *shared], format="csr")
+        entries = hstack([members, *shared, coefficients_of(members, self.cuts)], format="csr")
         first = self._highs.getNumCol()
         self._columns = np.append(self._columns, np.arange(first, first + m, dtype=np.int32))
         self._highs.addCols(
@@ -179,6 +218,19 @@ class Master:
         self._rows_of_triples = np.append(self._rows_of_triples, rows)
         self.triples = np.concatenate([self.triples, triples])
         return len(triples)
+
+    def add_cuts(self, tries: int) -> int:
+        """Add other cuts of rank one that the solution violates, see :func:`violated`, and return how many."""
+        self._seed += 1
+        known = len(self.values)
+        cuts = violated(self.groups[:known], self.values, len(self._X), tries, self._seed)
+        if cuts:
+            entries = coefficients_of(self.members_of(self.groups), cuts).T.tocsr()
+            most = np.array([float(cut.most) for cut in cuts])
+            rows = self._new_rows(entries, np.full(len(cuts), -self._infinity), most)
+            self._rows_of_cuts = np.append(self._rows_of_cuts, rows)
+            self.cuts.extend(cuts)
+        return len(cuts)
 
     def decide(self, decisions: Decisions) -> None:
         """Have the records of each pair i < j in one group where that is true, in two where it is false.
@@ -222,19 +274,40 @@ class Master:
 
     def _add_rows(self, sets: IntArray, low: float, high: float) -> IntArray:
         """Add a row for each of ``sets`` of records: low ≤ Σ x over groups with two of them or more ≤ high."""
-        m = len(sets)
         entries = _at_least_two(self.members_of(sets), self.members_of(self.groups))
+        return self._new_rows(entries, np.full(len(sets), low), np.full(len(sets), high))
+
+    def _new_rows(self, entries: Any, low: FloatArray, high: FloatArray) -> IntArray:
+        """Add rows with some entries in the columns of the groups, a sparse matrix, and return their numbers."""
+        m = len(low)
         first = self._highs.getNumRow()
         self._highs.addRows(
             m,
-            np.full(m, low),
-            np.full(m, high),
+            low,
+            high,
             entries.nnz,
             entries.indptr[:-1].astype(np.int32),
             self._columns[entries.indices],
             entries.data,
         )
         return np.arange(first, first + m, dtype=np.int32)
+
+    def most_of_cuts(self, duals: Duals) -> float:
+        """Return what the cuts other than triples take off the value of a dual solution."""
+        return float(sum(tau * cut.most for tau, cut in zip(duals.tau, self.cuts, strict=False)))
+
+    def value_of(self, duals: Duals) -> float:
+        """Return what a dual solution proves under the decisions if no group has a negative reduced cost."""
+        together = float(duals.rho @ (self.sides[: len(duals.rho)] == 1.0))
+        return float(duals.pi.sum() - duals.sigma.sum()) + together - self.most_of_cuts(duals)
+
+    def reduced_costs_of(self, groups: IntArray, duals: Duals) -> FloatArray:
+        """Return the reduced cost of each of ``groups``, shape (m,), if there are no decisions."""
+        members = self.members_of(groups)
+        shared = _at_least_two(members, self.members_of(self.triples[: len(duals.sigma)]))
+        of_cuts = coefficients_of(members, self.cuts[: len(duals.tau)])
+        costs: FloatArray = self.costs_of(groups) - members @ duals.pi + shared @ duals.sigma + of_cuts @ duals.tau
+        return costs
 
     def members_of(self, groups: IntArray) -> Any:
         """Return which records are in which of ``groups``, as :func:`members_of`."""
@@ -264,6 +337,47 @@ def costs_of(X: FloatArray, groups: IntArray) -> FloatArray:
         differences = X[groups[there[:, a], a]] - centers[there[:, a]]
         costs[there[:, a]] += np.square(differences).sum(axis=1)
     return costs
+
+
+def coefficients_of(members: Any, cuts: Sequence[Cut]) -> Any:
+    """Return those of m groups, given as by :func:`members_of`, in some cuts: a sparse matrix of shape (m, c)."""
+    from scipy.sparse import csc_array, csr_array
+
+    if not cuts:
+        return csc_array((members.shape[0], 0))
+    ends = np.cumsum([0, *(len(cut.records) for cut in cuts)])
+    weights = np.concatenate([cut.multipliers for cut in cuts]).astype(np.float64)
+    records = np.concatenate([cut.records for cut in cuts])
+    found = (members @ csr_array((weights, records, ends), shape=(len(cuts), members.shape[1])).T).tocsc()
+    found.data //= np.repeat([float(cut.denominator) for cut in cuts], np.diff(found.indptr))
+    found.eliminate_zeros()
+    return found
+
+
+def violated(groups: IntArray, values: FloatArray, n: int, tries: int, seed: int) -> list[Cut]:
+    """Return cuts of rank one that a solution violates, the most violated first, no record being in too many.
+
+    ``groups``, shape (m, 2k - 1), are filled up with -1; ``values``, shape (m,), are theirs. From each record ``tries``
+    cuts begin.
+    """
+    used = np.flatnonzero(values > 1e-7)
+    of_records = members_of(groups[used], n).T.tocsr()
+    starts, rows = of_records.indptr.astype(np.int64), of_records.indices.astype(np.int64)
+    found: dict[Cut, float] = {}
+    for denominator in _DENOMINATORS:
+        records, multipliers, violations = violated_cuts(
+            groups[used], values[used], starts, rows, denominator, tries, _STEPS, _VIOLATION, seed
+        )
+        for own, weights, violation in zip(records.tolist(), multipliers.tolist(), violations, strict=True):
+            size = sum(record >= 0 for record in own)
+            found[Cut(tuple(own[:size]), tuple(weights[:size]), denominator)] = float(violation)
+    uses = np.zeros(n, dtype=np.int64)
+    chosen: list[Cut] = []
+    for cut in sorted(found, key=lambda cut: -found[cut]):
+        if len(chosen) < _CUTS and (uses[list(cut.records)] < _USES).all():
+            uses[list(cut.records)] += 1
+            chosen.append(cut)
+    return chosen
 
 
 def _at_least_two(some: Any, others: Any) -> Any:

@@ -33,7 +33,9 @@ index, so that identical ones do no harm.
 restricted master problem; pi and sigma are its dual solution, and groups with a negative rc enter. pi is confined to a
 box around the best one so far, without which it swings widely (du Merle, Villeneuve, Desrosiers & Hansen 1999). It
 starts where the nearest-neighbor bound, which is a feasible dual solution, has it. Once no group is missing, violated
-subset-row cuts enter.
+subset-row cuts enter, and once there are none of these, other cuts of rank one, see :mod:`microagg.metrics.enumerated`.
+The search for groups does not know of the latter; as they only raise reduced costs, its bound holds without them, and the
+groups that it finds are weighed with them.
 """
 
 from __future__ import annotations
@@ -48,7 +50,17 @@ from typing import NamedTuple
 import numpy as np
 
 from microagg.kernels.bounds import pricing
-from microagg.metrics.master_problem import SLICE, Decisions, Duals, Master
+from microagg.metrics.master_problem import (
+    LEAST_TRIES,
+    MOST_TRIES,
+    SLICE,
+    Cut,
+    Decisions,
+    Duals,
+    Master,
+    Prices,
+    coefficients_of,
+)
 from microagg.metrics.program import ALLOWANCE, Program
 from microagg.validation import FloatArray, IntArray
 
@@ -66,6 +78,13 @@ MOST_EFFORT = 10**15
 
 #: How many groups below a gap are kept of one root and size, and how many candidates may be ranked for them.
 MOST_OF_A_ROOT, MOST_WORK = 20_000, 10**8
+
+#: How many groups of one root are weighed with all cuts, where cuts other than triples have dual values; to begin with.
+MOST_WEIGHED = 300
+
+#: Cuts of rank one are tried harder, and in the end no more, once the bound has risen by less than this share in so many
+#: rounds of them.
+LEAST_RISE, ROUNDS = 1e-6, 3
 
 #: How far the box around pi reaches at first, as a share of pi.
 BOX = 0.05
@@ -102,6 +121,7 @@ class SetPartitioning(Program):
         self._box = BOX * np.maximum(self._center, 0.1)
         self._effort = EFFORT
         self._begun: GroupSearch | None = None
+        self._tries, self._course = LEAST_TRIES, [0.0]
         self._master = Master(self._X, k)
         self._master.confine(self._center, self._box)
 
@@ -163,9 +183,9 @@ class SetPartitioning(Program):
         ``gap`` is in squared units of the scaled records; the dual values are those with the best bound, and there must
         be no decisions. A group of s has such a reduced cost if it has a negative one at prices raised by gap / s.
         """
-        n, k, duals = self.n, self.k, self._best_duals
-        cuts = pricing.make_cuts(n, self._master.triples[: len(duals.sigma)], duals.sigma)
-        pairs = pricing.make_pairs(n, self._master.pairs[:0], np.empty(0))
+        n, k, duals, master = self.n, self.k, self._best_duals, self._master
+        cuts = pricing.make_cuts(n, master.triples[: len(duals.sigma)], duals.sigma)
+        pairs = pricing.make_pairs(n, master.pairs[:0], np.empty(0))
         found: list[IntArray] = []
         stop = False
 
@@ -191,7 +211,17 @@ class SetPartitioning(Program):
                         return None
             finally:
                 stop = True
-        return np.unique(np.concatenate(found), axis=0)
+        groups = np.unique(np.concatenate(found), axis=0)
+        # The search knows of the cuts that are triples only.
+        return groups[master.reduced_costs_of(groups, duals) < gap]
+
+    @property
+    def prices(self) -> Prices:
+        """The dual values with the best bound, if there are no decisions."""
+        duals, master = self._best_duals, self._master
+        triples = master.triples[: len(duals.sigma)].tolist()
+        cuts = (*(Cut(tuple(own), (1, 1, 1), 2) for own in triples), *master.cuts[: len(duals.tau)])
+        return Prices(duals.pi, cuts, np.concatenate([duals.sigma, duals.tau]))
 
     def groups_of(self, labels: IntArray) -> IntArray:
         """Return the groups of a partition, as :attr:`Master.groups` has them, without those of 2k records and more."""
@@ -231,8 +261,8 @@ class SetPartitioning(Program):
         n = len(duals.pi)
         least = _sum_of_least(found.least, n // self.k)
         sizes = np.abs(duals.pi).sum() + duals.sigma.sum() + np.abs(duals.rho).sum() - least
-        together = float(duals.rho @ (self._master.sides[: len(duals.rho)] == 1.0))
-        return float(duals.pi.sum() - duals.sigma.sum() + together + least - ALLOWANCE * sizes)
+        sizes += self._master.most_of_cuts(duals)
+        return float(self._master.value_of(duals) + least - ALLOWANCE * sizes)
 
     def _start(self, duals: Duals) -> GroupSearch:
         n = len(duals.pi)
@@ -246,11 +276,7 @@ class SetPartitioning(Program):
         """Search on all cores, as long as :meth:`advance` may; return whether all roots are done."""
         duals, cuts, pairs, found, left = search
         stop = False
-        k = self.k
-        if len(pairs.duals) == 0:
-            sizes = [(k, 2 * k - 1, self._halves)]
-        else:
-            sizes = [(s, s, pricing.halves_with(pairs, self._halves, s)) for s in range(k, 2 * k)]
+        sizes = self._sizes(pairs)
 
         def work() -> None:
             while not stop and time.perf_counter() < until:
@@ -276,10 +302,78 @@ class SetPartitioning(Program):
             worker.result()
         return not left
 
+    def _sizes(self, pairs: pricing.Pairs) -> list[tuple[int, int, FloatArray]]:
+        """Return ranges of sizes that can be searched together, and half the least distances in groups of these."""
+        k = self.k
+        if len(pairs.duals) == 0:
+            return [(k, 2 * k - 1, self._halves)]
+        return [(s, s, pricing.halves_with(pairs, self._halves, s)) for s in range(k, 2 * k)]
+
+    def _weigh(self, search: GroupSearch) -> None:
+        """Take the cuts into account that the search does not know: they only raise reduced costs.
+
+        Where a root has few enough groups below the limit, all of them are weighed, otherwise only those kept, and the
+        bound of the search stands.
+        """
+        duals, cuts, pairs, found, _ = search
+        used = np.flatnonzero(duals.tau > 0.0)
+        roots = np.flatnonzero(found.least < 0.0)
+        if len(used) == 0 or len(roots) == 0:
+            return
+        of_cuts = [self._master.cuts[at] for at in used]
+        sizes, most = self._sizes(pairs), self._most_weighed
+
+        def work(root: int) -> None:
+            kept = pricing.make_all(root, self.k, most)
+            for smallest, largest, halves in sizes:
+                pricing.price(
+                    self._blocks,
+                    duals.pi,
+                    cuts,
+                    pairs,
+                    halves,
+                    smallest,
+                    largest,
+                    root,
+                    root + 1,
+                    LIMIT,
+                    self._effort,
+                    kept,
+                )
+            short = bool(kept.cut_short[0])
+            groups, costs = (found.groups[root], found.costs[root]) if short else (kept.groups[0], kept.costs[0])
+            m = int(found.counts[root] if short else kept.counts[0])
+            exact = costs[:m] + coefficients_of(self._master.members_of(groups[:m]), of_cuts) @ duals.tau[used]
+            order = np.argsort(exact, kind="stable")
+            order = order[exact[order] < LIMIT][:KEEP]
+            if short:
+                found.cut_short[root] = True
+            else:
+                found.least[root] = min(float(exact.min(initial=0.0)), 0.0)
+            count = found.counts[root] = len(order)
+            found.groups[root, :count], found.costs[root, :count] = groups[order], exact[order]
+
+        with ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="microagg-bound") as pool:
+            list(pool.map(work, roots.tolist()))
+
+    @property
+    def _most_weighed(self) -> int:
+        return min(MOST_WEIGHED * (self._effort // EFFORT), MOST_OF_A_ROOT)
+
+    def _add_cuts(self) -> int:
+        """Add cuts of rank one other than triples; return how many, 0 once they do not raise the bound."""
+        course = self._course
+        course.append(self._best)
+        if len(course) > ROUNDS and course[-1] - course[-1 - ROUNDS] < LEAST_RISE * course[-1]:
+            self._tries *= 4
+            course[:] = course[-1:]
+        return self._master.add_cuts(self._tries) if self._tries <= MOST_TRIES else 0
+
     def _update(self, search: GroupSearch) -> None:
         """Take in what a finished search has found: a bound, groups, and how far the next pi may be from the center."""
         self.iterations += 1
         duals, found, master = search.duals, search.found, self._master
+        self._weigh(search)
         proven = self.lower_bound(duals, found)
         if proven > self._best:
             self._best, self._best_duals = proven, duals
@@ -288,8 +382,7 @@ class SetPartitioning(Program):
         confined = master.box_activity > 1e-6
         # What the bound would be if the cheapest groups found were the cheapest there are.
         cheapest = np.where(found.counts > 0, found.costs[:, 0], 0.0)
-        together = float(duals.rho @ (master.sides[: len(duals.rho)] == 1.0))
-        value = float(duals.pi.sum() - duals.sigma.sum() + together + _sum_of_least(cheapest, len(cheapest) // self.k))
+        value = master.value_of(duals) + _sum_of_least(cheapest, len(cheapest) // self.k)
         # Within the box no dual solution gives a better bound than the master problem's value.
         self._center_value = min(self._center_value, master.value)
         gap = master.value - self._center_value
@@ -300,12 +393,14 @@ class SetPartitioning(Program):
         elif value < self._center_value - gap:
             self._box *= 0.7
         if new == 0 and cut_short:
+            # What cannot be weighed leaves the bound as it is, however long it takes.
+            self.converged = bool(duals.tau.any()) and self._most_weighed == MOST_OF_A_ROOT
             self._effort = min(3 * self._effort, MOST_EFFORT)
         elif new == 0 and confined:
             self._box *= 2.0
         self._box = np.clip(self._box, 1e-3, 5.0 * max(1.0, float(self._center.mean())))
         if not cut_short and not confined and gap <= 1e-3 * abs(master.value) + 1e-6:
-            added = master.add_triples()
+            added = master.add_triples() or self._add_cuts()
             self.converged = new == 0 and added == 0
             if added:
                 self._box = BOX * np.maximum(self._center, 0.1)
