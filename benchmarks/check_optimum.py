@@ -9,8 +9,8 @@ every partition keeps to, with prices sigma ≥ 0,
 
     SSE(P) ≥ value + Σ_{G in P} rc(G),   value = Σ pi - Σ sigma ⌊Σ u / q⌋,   rc(G) = SSE(G) - Σ pi + Σ sigma ⌊w(G) / q⌋,
 
-where at most n / k groups have a negative rc, each of them at least the least. So a partition better than the one named
-with the SSE S has only groups with rc(G) ≤ S - value - (n / k) min(rc, 0), and with
+where Σ rc(G) is at least the sum of the least share rc(G) / |G| <= 0 that each record can have, which is called the rest
+below. So a partition better than the one named with the SSE S has only groups with rc(G) ≤ S - value - rest, and with
 
 1. the first prices, all these groups are found here, by going through the members of each group one after the other;
 2. each further prices, fewer are left;
@@ -145,11 +145,19 @@ class Groups:
         costs = [own_sse - pi[own].sum(axis=1) for own_sse, own in zip(self.sse, self.groups, strict=True)]
         weight = np.zeros(self.n, dtype=np.int64)
         for (records, multipliers, denominator), price in zip(cuts, sigma, strict=True):
-            weight[records] = multipliers
+            weight[list(records)] = multipliers
             for own, cost in zip(self.groups, costs, strict=True):
                 cost += price * (weight[own].sum(axis=1) // denominator)
-            weight[records] = 0
+            weight[list(records)] = 0
         return costs
+
+    def rest(self, reduced):
+        """Return what the reduced costs of the groups of a partition add up to at least."""
+        shares = np.zeros(self.n)
+        for own, costs in zip(self.groups, reduced, strict=True):
+            for at in np.flatnonzero(costs < 0.0):
+                shares[own[at]] = np.minimum(shares[own[at]], costs[at] / own.shape[1])
+        return float(shares.sum())
 
     def keep(self, stays):
         """Drop all but some groups."""
@@ -210,18 +218,22 @@ def check(X, k, labels, listed, kept, leaves, say=print):
     sse = sum(float(np.square(X[labels == g] - X[labels == g].mean(axis=0)).sum()) for g in np.unique(labels))
     say(f"the partition: {len(np.unique(labels))} groups of {sizes.min()} to {sizes.max()}, SSE {sse:.10g}")
 
-    # Cuts only add to the reduced cost, so the groups found without them are all there are.
     slack = ROUNDING * sse
-    value = value_of(listed)
-    limit = sse - value + 1e-3 * (sse - value) + slack
-    groups = Groups(X, all_groups(X, k, listed[0], limit))
-    say(f"the first prices: value {value:.10g}; {len(groups):,} groups have SSE - Σ pi below {limit:.6g}")
+
+    def most_of(prices, reduced):
+        """Return what the reduced cost of a group of a better partition is at most."""
+        return sse - value_of(prices) - groups.rest(reduced) + slack
+
+    # Cuts only add to the reduced cost, so the groups found without them are all there are.
+    most, limit = sse - value_of(listed), -np.inf
+    while most > limit:
+        limit = most + 1e-3 * abs(most) + slack
+        groups = Groups(X, all_groups(X, k, listed[0], limit))
+        most = most_of(listed, groups.reduced(listed))
+    say(f"the first prices: value {value_of(listed):.10g}; {len(groups):,} groups have SSE - Σ pi below {limit:.6g}")
     for number, prices in enumerate([listed, *kept]):
         reduced = groups.reduced(prices)
-        least = min(min((own.min() for own in reduced if len(own)), default=0.0), 0.0) * (n // k)
-        most = sse - value_of(prices) - least + slack
-        if number == 0 and most > limit:
-            raise SystemExit(f"groups with a reduced cost up to {most} count, more than were looked for ({limit}).")
+        most = most_of(prices, reduced)
         groups.keep([own <= most for own in reduced])
         say(
             f"prices {number}: a better partition has groups with a reduced cost of at most {most:.6g}: {len(groups):,}"
@@ -231,9 +243,9 @@ def check(X, k, labels, listed, kept, leaves, say=print):
         raise SystemExit("the leaves leave out some partitions.")
     floor = sse
     for path, prices in leaves:
-        costs = [own[fit] for own, fit in zip(groups.reduced(prices), groups.fitting(path), strict=True)]
-        least = min(min((own.min() for own in costs if len(own)), default=0.0), 0.0) * (n // k)
-        floor = min(floor, value_of(prices) + least)
+        fits = groups.fitting(path)
+        costs = [np.where(fit, own, 0.0) for own, fit in zip(groups.reduced(prices), fits, strict=True)]
+        floor = min(floor, value_of(prices) + groups.rest(costs))
     say(f"{len(leaves)} leaves: no SSE is below {floor:.10g}, a share of {(sse - floor) / sse:.1e} less")
     return sse, floor
 

@@ -88,7 +88,7 @@ class Certificate:
 
     @property
     def proof(self) -> Proof | None:
-        """What anybody can check the floor by, see :class:`microagg.metrics.enumerated.Proof`; None if there is nothing."""
+        """What anybody can check the floor by, see :class:`.enumerated.Proof`; None if there is nothing such."""
         return self._program.proof
 
     @property

@@ -104,10 +104,12 @@ class Branching:
 
     @property
     def proof(self) -> Proof | None:
-        """What bounds the SSE in terms of X, if all groups that count have been enumerated; None if not."""
-        listed, labels = self._list, self.labels
-        if listed is None or self._listed is None or labels is None:
+        """What bounds the SSE, in terms of X; None if there is no bound, or pairs have been decided on for it."""
+        labels, prices = self.labels, self._listed
+        if labels is None or prices is None:
             return None
+        # Without a list the prices themselves prove it.
+        kept, leaves = ([], (Leaf((), prices),)) if self._list is None else (self._list.kept, self._list.leaves)
         names, unit = self._sets.places, self._sets.unit
 
         def plain(prices: Prices) -> Prices:
@@ -119,8 +121,8 @@ class Branching:
         def path(own: Path) -> Path:
             return tuple((int(names[i]), int(names[j]), together) for i, j, together in own)
 
-        leaves = tuple(Leaf(path(leaf.path), plain(leaf.prices)) for leaf in listed.leaves)
-        return Proof(labels, plain(self._listed), tuple(map(plain, listed.kept)), leaves)
+        named = tuple(Leaf(path(leaf.path), plain(leaf.prices)) for leaf in leaves)
+        return Proof(labels, plain(prices), tuple(map(plain, kept)), named)
 
     def offer(self, labels: IntArray) -> None:
         """Take a partition into account that is known from elsewhere."""
@@ -218,6 +220,8 @@ class Branching:
     def _settle(self, decisions: Decisions) -> None:
         """Close the leaf that is worked on, or divide it in two."""
         sets, self._here = self._sets, None
+        if decisions == {} and sets.bound >= self._enough:
+            self._listed = sets.prices
         if sets.bound < self._enough:
             pair = self._most_divided()
             if pair is not None:

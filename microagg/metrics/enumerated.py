@@ -54,8 +54,9 @@ _MISSING = -1e-7
 #: How many groups enter the linear program at a time.
 _GROUPS = 3_000
 
-#: The bound must rise by this share of what is missing in so many rounds of cuts, at the root and elsewhere.
-_RISE, _ROUNDS, _ROUNDS_BELOW = 0.03, 4, 2
+#: The bound must rise by this share of what is missing in so many rounds of cuts; how many there are at most elsewhere
+#: than at the root, and at the root.
+_RISE, _ROUNDS, _ROUNDS_BELOW, _MOST_ROUNDS = 0.03, 4, 2, 200
 
 #: How many pairs are tried before one is decided on, and for how many iterations of the simplex method.
 _PAIRS, _ITERATIONS = 8, 200
@@ -143,7 +144,7 @@ class Enumerated:
         self._coefficients = csc_array((len(groups), 0))
         self._columns = np.empty(0, dtype=np.int64)
         self._values = np.empty(0)
-        self._number, self._seed, self._tries = count(), 0, LEAST_TRIES
+        self._number, self._seed, self._tries, self._rounds = count(), 0, LEAST_TRIES, 0
         # The leaf that is worked on, its bounds after each round of cuts, the prices of the best one, and what waits.
         self._here: Path | None = ()
         self._course: list[float] = [bound]
@@ -357,25 +358,30 @@ class Enumerated:
 
     def _cut(self) -> bool:
         """Add cuts that the solution violates; return False if there are none, or they hardly help."""
-        course = self._course
-        most = _ROUNDS if self._here == () else _ROUNDS_BELOW
-        stalls = len(course) > most + 1 and course[-1] - course[-1 - most] < _RISE * (self.least - course[-1])
-        if self._here != () and len(course) > most + 1:
-            return False
-        if self._here == () and stalls:
-            if self._tries >= MOST_TRIES:
+        course, least = self._course, self.least
+        if self._here != ():
+            if len(course) - 1 > min(_ROUNDS_BELOW, _MOST_ROUNDS):
                 return False
-            self._tries *= 4
-            self._course = course[-1:]
+            tries = LEAST_TRIES
+        else:
+            self._rounds += 1
+            if self._rounds > _MOST_ROUNDS:
+                return False
+            if len(course) > _ROUNDS + 1 and course[-1] - course[-1 - _ROUNDS] < _RISE * (least - course[-1]):
+                self._tries *= 4
+                self._course = course[-1:]
+            tries = self._tries
         self._drop_cuts()
-        cuts = self._violated(self._tries if self._here == () else LEAST_TRIES)
-        while not cuts and self._here == () and self._tries < MOST_TRIES:
+        cuts = self._violated(tries)
+        while not cuts and self._here == () and self._tries <= MOST_TRIES:
             self._tries *= 4
             cuts = self._violated(self._tries)
         self._add_cuts(cuts)
         return bool(cuts)
 
     def _violated(self, tries: int) -> list[Cut]:
+        if tries > MOST_TRIES:
+            return []
         self._seed += 1
         return violated(self.groups[self._columns], self._values, self._n, tries, self._seed)
 

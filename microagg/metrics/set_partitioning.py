@@ -33,9 +33,9 @@ index, so that identical ones do no harm.
 restricted master problem; pi and sigma are its dual solution, and groups with a negative rc enter. pi is confined to a
 box around the best one so far, without which it swings widely (du Merle, Villeneuve, Desrosiers & Hansen 1999). It
 starts where the nearest-neighbor bound, which is a feasible dual solution, has it. Once no group is missing, violated
-subset-row cuts enter, and once there are none of these, other cuts of rank one, see :mod:`microagg.metrics.enumerated`.
-The search for groups does not know of the latter; as they only raise reduced costs, its bound holds without them, and the
-groups that it finds are weighed with them.
+subset-row cuts enter, and once there are none of these other cuts of rank one, see :mod:`microagg.metrics.enumerated`.
+The search for groups does not know of the latter; as they only raise reduced costs, its bound holds without them, and
+the groups that it finds are weighed with them.
 """
 
 from __future__ import annotations
@@ -82,8 +82,8 @@ MOST_OF_A_ROOT, MOST_WORK = 20_000, 10**8
 #: How many groups of one root are weighed with all cuts, where cuts other than triples have dual values; to begin with.
 MOST_WEIGHED = 300
 
-#: Cuts of rank one are tried harder, and in the end no more, once the bound has risen by less than this share in so many
-#: rounds of them.
+#: Cuts of rank one are tried harder, and in the end no more, once the bound has risen by less than this share in so
+#: many rounds of them.
 LEAST_RISE, ROUNDS = 1e-6, 3
 
 #: How far the box around pi reaches at first, as a share of pi.
@@ -349,7 +349,7 @@ class SetPartitioning(Program):
             if short:
                 found.cut_short[root] = True
             else:
-                found.least[root] = min(float(exact.min(initial=0.0)), 0.0)
+                found.least[root] = float(exact.min(initial=LIMIT))  # groups above the limit have not been looked for
             count = found.counts[root] = len(order)
             found.groups[root, :count], found.costs[root, :count] = groups[order], exact[order]
 
