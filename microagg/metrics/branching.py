@@ -49,6 +49,9 @@ FIRST_SECONDS, SECONDS = 30.0, 10.0
 #: together from these.
 MOST_GROUPS, SHORT = 1_500_000, 20_000
 
+#: How many pairs are tried before one is decided on.
+TRIALS = 10
+
 #: By which factor the number of groups grows until they are put together anew.
 GROWTH = 1.1
 
@@ -223,23 +226,35 @@ class Branching:
         if decisions == {} and sets.bound >= self._enough:
             self._listed = sets.prices
         if sets.bound < self._enough:
-            pair = self._most_divided()
+            pair, together = self._best_pair()
             if pair is not None:
-                for together in (True, False):
-                    node = (sets.bound, next(self._number), {**decisions, pair: together}, sets.duals)
-                    heapq.heappush(self._open, node)
+                node = (sets.bound, next(self._number), {**decisions, pair: not together}, sets.duals)
+                heapq.heappush(self._open, node)
+                self._here = {**decisions, pair: together}
+                sets.decide(self._here, sets.bound, sets.duals)
                 return
             self._take(sets.master.groups[: len(sets.master.values)][sets.master.values > 0.5])
         self._closed = min(self._closed, sets.bound)
 
-    def _most_divided(self) -> tuple[int, int] | None:
-        """Return the pair whose records share groups to a half, or closest to it; None if no pair is divided."""
-        pairs, shares = self._sets.master.shares_of_pairs()
-        divided = np.flatnonzero(np.abs(shares - np.round(shares)) > WHOLE)
-        if len(divided) == 0:
-            return None
-        at = divided[np.argmin(np.abs(shares[divided] - 0.5))]
-        return int(pairs[at, 0]), int(pairs[at, 1])
+    def _best_pair(self) -> tuple[tuple[int, int] | None, bool]:
+        """Return the divided pair that raises the bound most by either decision; None if no pair is divided.
+
+        That is tried in the restricted master problem, which knows the groups found so far, for the pairs that promise
+        most: those far apart whose records share groups to a half.
+        """
+        master = self._sets.master
+        pairs, shares = master.shares_of_pairs()
+        divided = np.abs(shares - np.round(shares)) > WHOLE
+        if not divided.any():
+            return None, False
+        pairs, shares = pairs[divided], shares[divided]
+        promise = master.squared_distances(pairs) * shares * (1.0 - shares)
+        order = np.argsort(-promise, kind="stable")[:TRIALS]
+        most = self.least / self._sets.unit - self._sets.bound
+        gains = np.minimum(np.maximum(master.try_pairs(pairs[order]), 0.0), most)
+        best = np.lexsort([gains.max(axis=1), gains.min(axis=1)])[-1]
+        at = order[best]
+        return (int(pairs[at, 0]), int(pairs[at, 1])), bool(gains[best, 0] <= gains[best, 1])
 
 
 def positions(some: IntArray, groups: IntArray) -> IntArray | None:

@@ -22,6 +22,9 @@ LEAST_VIOLATION = 0.02
 #: What a pair's rho may be at most, as a multiple of the largest pi.
 MOST_RHO = 100.0
 
+#: How many steps the solver may take to try a decision on a pair.
+TRIAL_STEPS = 100
+
 #: For how many seconds at most the solver runs before it is asked whether to go on.
 SLICE = 0.5
 
@@ -121,6 +124,7 @@ class Master:
         self._known: set[bytes] = set()
         self._infinity = highspy.kHighsInf
         self._optimal = highspy.HighsModelStatus.kOptimal
+        self._infeasible = highspy.HighsModelStatus.kInfeasible
         self._time_is_up = highspy.HighsModelStatus.kTimeLimit
         self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in {"output_flag": False, "threads": 1, "simplex_strategy": 4}.items():
@@ -271,6 +275,47 @@ class Master:
 
         both = triu((members.T @ diags_array(self.values[used]) @ members).tocsr(), k=1).tocoo()
         return np.column_stack([both.row, both.col]).astype(np.int64), both.data
+
+    def squared_distances(self, pairs: IntArray) -> FloatArray:
+        """Return the squared distance of the two records of each of ``pairs``, shape (m, 2)."""
+        return np.square(self._X[pairs[:, 0]] - self._X[pairs[:, 1]]).sum(axis=1)
+
+    def try_pairs(self, pairs: IntArray) -> FloatArray:
+        """Return by how much either decision on each of ``pairs``, shape (m, 2), raises the value, without new groups.
+
+        Of shape (m, 2): in one group, in two. Infinite where no solution is left. The solver may stop a trial early,
+        and then the gain is less. The program must have been solved; it is left as it was.
+        """
+        highs, m = self._highs, len(self.groups)
+        ends = np.arange(2 * len(self._X), dtype=np.int32)
+        costs = np.array(highs.getLp().col_cost_)[: len(ends)]
+        # Without the box, or its columns would make up for the groups that are ruled out.
+        highs.changeColsCost(len(ends), ends, np.full(len(ends), MOST_RHO * max(1.0, float(np.abs(self.duals.pi).max()))))
+        highs.setOptionValue("time_limit", self._infinity)
+        highs.run()
+        value, basis = highs.getObjectiveValue(), highs.getBasis()
+        highs.setOptionValue("simplex_strategy", 1)
+        highs.setOptionValue("simplex_iteration_limit", TRIAL_STEPS)
+        members = self.members_of(self.groups).tocsc()
+        gains = np.empty((len(pairs), 2))
+        for at, (i, j) in enumerate(pairs):
+            held = np.zeros(m, dtype=np.int64)
+            for record in (i, j):
+                held[members.indices[members.indptr[record] : members.indptr[record + 1]]] += 1
+            for side, out in enumerate((held == 1, held == 2)):
+                columns = self._columns[out]
+                nothing = np.zeros(len(columns))
+                highs.changeColsBounds(len(columns), columns, nothing, nothing)
+                highs.setBasis(basis)
+                highs.run()
+                over = highs.getModelStatus() == self._infeasible
+                gains[at, side] = np.inf if over else highs.getInfo().objective_function_value - value
+                highs.changeColsBounds(len(columns), columns, nothing, np.full(len(columns), self._infinity))
+        highs.setOptionValue("simplex_iteration_limit", 2**31 - 1)
+        highs.setOptionValue("simplex_strategy", 4)
+        highs.changeColsCost(len(ends), ends, costs)
+        highs.setBasis(basis)
+        return gains
 
     def _add_rows(self, sets: IntArray, low: float, high: float) -> IntArray:
         """Add a row for each of ``sets`` of records: low ≤ Σ x over groups with two of them or more ≤ high."""
