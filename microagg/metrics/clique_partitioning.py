@@ -130,16 +130,18 @@ class CliquePartitioning(Stepwise):
     def _rounds(self) -> Iterator[bool]:
         """See :meth:`Stepwise._rounds`."""
         yield from self._begin()
-        with ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1), thread_name_prefix="microagg-bound") as pool:
-            while True:
-                yield from self._assemble()
-                yield from self._solve(pool)
-                yield from self._price(pool)
-                yield from self._separate(pool)
-                yield from self._exchange_pairs()
-                self.iterations += 1
-                self._check_progress()
-                yield True
+        # Not ended by a with statement: whatever thread collects this as garbage would wait for the others to end, and may
+        # hold a lock that they need for that. They end by themselves once nobody has the pool any more.
+        pool = ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1), thread_name_prefix="microagg-bound")
+        while True:
+            yield from self._assemble()
+            yield from self._solve(pool)
+            yield from self._price(pool)
+            yield from self._separate(pool)
+            yield from self._exchange_pairs()
+            self.iterations += 1
+            self._check_progress()
+            yield True
 
     def _begin(self) -> Iterator[bool]:
         """Pair each record with its nearest, and start from dual values near those of the nearest-neighbor bound."""

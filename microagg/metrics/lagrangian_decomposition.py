@@ -20,8 +20,8 @@ by the k - 2 others. With K sorted by triples of the root i with two others,
     c_i(K) = 1 / (k (k-2)) · Σ_{j<l in K, not i} w_jl,   w_jl = p_ij + p_il + (d_jl - p_jl - p_lj) + t_ijl,
 
 as each j is in k - 2 of these pairs. For t_ijl = 0 these shares add up to SSE(K); so they do for any t that add up to 0
-over the three roots of each triple. If the triple is *known*, see below, part of what is paid of each side is moved to
-the record opposite: t_ijl = ⅓ (e_jl - ½ (e_ij + e_il)), with e_jl = p_jl + p_lj.
+over the three roots of each triple. If the triple is *known*, see below, a third of what each end of a side pays for it
+is moved to the record opposite: t_ijl = ⅓ (p_jl + p_lj - p_ij - p_il).
 
 **Multipliers** are such t, too, with which the choices of the records are made to agree. Let lambda_ij = -lambda_ji for
 mutual pairs of records, and mu_ijl, of any sign, for the six orders of each known triple, which add up to 0. Then
@@ -60,14 +60,14 @@ import numpy as np
 
 from microagg.kernels import threads
 from microagg.kernels.bounds import decomposition
-from microagg.kernels.neighbors.approximate import fill_rows
-from microagg.kernels.neighbors.tree_pool import make_tree_pool
+from microagg.kernels.neighbors.kd_tree import make_tree
+from microagg.kernels.neighbors.nearest_sums import leaf_size, list_nearest
 from microagg.metrics.program import ALLOWANCE, Stepwise
 from microagg.validation import FloatArray
 
 #: How many records are listed for each: twice k and this many more, as long as all lists together have the most places.
 MORE_LISTED = 20
-MOST_LISTED = 40_000_000
+MOST_LISTED = 20_000_000
 
 #: Which of the records listed is as far as the cut: twice k and this many more.
 CUT = 4
@@ -88,9 +88,8 @@ WEIGHT = 0.3
 LAST_ITERATIONS = 40
 NO_GAIN = 1e-4
 
-#: Terms that a thread adds between two pauses, and records whose nearest it looks for.
+#: Terms that a thread adds between two pauses.
 TERMS = 20_000_000
-ROWS = 250
 
 
 class LagrangianDecomposition(Stepwise):
@@ -107,14 +106,15 @@ class LagrangianDecomposition(Stepwise):
 
     def _rounds(self) -> Iterator[bool]:
         """See :meth:`Stepwise._rounds`."""
-        with ThreadPoolExecutor(threads.THREADS, thread_name_prefix="microagg-bound") as pool:
-            yield from self._begin(pool)
-            while True:
-                yield from self._choose(pool)
-                self._check_progress()
-                yield from self._step(pool)
-                self.iterations += 1
-                yield True
+        # Not ended by a with statement, see CliquePartitioning.
+        pool = ThreadPoolExecutor(threads.THREADS, thread_name_prefix="microagg-bound")
+        yield from self._begin(pool)
+        while True:
+            yield from self._choose(pool)
+            self._check_progress()
+            yield from self._step(pool)
+            self.iterations += 1
+            yield True
 
     def _begin(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
         """List the nearest records of each; multipliers are 0."""
@@ -124,21 +124,19 @@ class LagrangianDecomposition(Stepwise):
         with_triples = k > 2 and min(room, m) >= min(SHORTEST * k, n - 1)
         if with_triples:
             m = min(m, room)
-        near = np.empty((n, m), dtype=np.int64)
-        tree_pool = make_tree_pool(self._X)
+        near = np.empty((n, m), dtype=np.int32)
+        tree = make_tree(np.ascontiguousarray(self._X.T), self._X[0].copy(), threads.THREADS, leaf_size(*self._X.shape))
 
         def fill(first: int, last: int) -> None:
-            fill_rows(tree_pool, near, 1.0, first, last)
+            list_nearest(tree, first, last, near)
 
-        yield from _in_stretches(pool, fill, n, ROWS)
+        yield from _in_stretches(pool, fill, len(tree.ends) // 2, 1)
         # In the squared units of X first, as the scale is not known yet; then in those of scaled X.
         distances = np.zeros((n, k))
         for at in range(k - 1):
             distances[:, at + 1] = np.square(self._X - self._X[near[:, at]]).sum(axis=1)
             yield False
         self._rescale(distances)
-        near = near.astype(np.int32)
-        yield False
         self._lists = decomposition.make_lists(self._X, near, min(2 * k + CUT, m) - 1)
         yield False
         self._scales = self._lists.distances[:, k - 2] / k**2

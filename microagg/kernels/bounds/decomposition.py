@@ -35,7 +35,7 @@ QUANTUM = 2.0**-20
 # what the last step before makes of it.
 _LARGEST, _LARGEST_STEP = 1 << 30, 1 << 26
 
-# The share of a triple of which each record knows the others that goes from the sides at a root to the one opposite.
+# Which part of what the ends of a side pay is paid by the record opposite, in triples that all three know.
 _OPPOSITE = 1 / 3
 
 
@@ -120,31 +120,52 @@ def _total(values: FloatArray) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
-def _weigh(X: FloatArray, lists: Lists, i: int, own: FloatArray, around: FloatArray, weights: FloatArray) -> None:
-    """Write w of each pair of records listed for a root into ``weights``, shape (m, m), without multipliers.
+class _Around(NamedTuple):
+    """What a root knows of the m records that it lists; made by :func:`_make_around`."""
 
-    ``own``, shape (m,), receives p of each: what the root pays of the distance to it. ``around``, shape (m, d), is room
-    to work in.
-    """
-    near, distances, back, _, cuts = lists
-    m = near.shape[1]
-    for a in range(m):
-        around[a] = X[near[i, a]]
-        own[a] = 0.5 * min(distances[i, a], cuts[i])
-        weights[a, a] = 0.0
-    for a in range(m):
-        cut, reach = cuts[near[i, a]], lists.reach[near[i, a]]
-        side = own[a] + 0.5 * min(distances[i, a], cut)
-        for b in range(a):
-            distance = squared_distance(around, a, b)
-            other = near[i, b]
-            ends = 0.5 * (min(distance, cut) + min(distance, cuts[other]))
-            weight = own[a] + own[b] + (distance - ends)
-            if back[i, a] >= 0 and back[i, b] >= 0 and distance < reach and distance < lists.reach[other]:
-                sides = side + own[b] + 0.5 * min(distances[i, b], cuts[other])
-                weight += _OPPOSITE * (ends - 0.5 * sides)
-            weights[a, b] = weights[b, a] = weight
+    columns: FloatArray  # shape (d, m): the records, attribute by attribute, so that loops over records are vectorized
+    own: FloatArray  # shape (m,): p of each, what the root pays of the distance to it
+    cuts: FloatArray  # shape (m,): their cuts
+    reach: FloatArray  # shape (m,): their reaches where the pair with the root is mutual, otherwise -1
+    distances: FloatArray  # shape (m,): room to work in
+
+
+@njit(cache=True, nogil=True)
+def _make_around(d: int, m: int) -> _Around:
+    return _Around(np.empty((d, m)), np.empty(m), np.empty(m), np.empty(m), np.empty(m))
+
+
+@njit(cache=True, nogil=True)
+def _look_around(X: FloatArray, lists: Lists, i: int, around: _Around) -> None:
+    """Write what root i knows of the records listed for it."""
+    near, distances, back, reach, cuts = lists
+    for a in range(near.shape[1]):
+        j = near[i, a]
+        for t in range(X.shape[1]):
+            around.columns[t, a] = X[j, t]
+        around.cuts[a] = cuts[j]
+        around.reach[a] = reach[j] if back[i, a] >= 0 else -1.0
+        around.own[a] = 0.5 * min(distances[i, a], cuts[i])
+
+
+@njit(cache=True, nogil=True)
+def _weigh(around: _Around, a: int, weights: FloatArray) -> None:
+    """Write w of the record in place ``a`` of a root's list with each other one, shape (m,), without multipliers."""
+    columns, own, cuts, reach, distances = around
+    # Bitwise as squared_distance has it, whichever of the two records comes first.
+    distances[:] = 0.0
+    for column in columns:
+        coordinate = column[a]
+        for b in range(len(distances)):
+            difference = column[b] - coordinate
+            distances[b] += difference * difference
+    mine, cut, limit = own[a], cuts[a], reach[a]
+    for b in range(len(distances)):
+        distance = distances[b]
+        ends = 0.5 * (min(distance, cut) + min(distance, cuts[b]))
+        sides = mine + own[b]
+        known = (distance < limit) & (distance < reach[b])
+        weights[b] = sides + (distance - ends) + (_OPPOSITE * (ends - sides) if known else 0.0)
 
 
 @njit(cache=True, nogil=True)
@@ -163,12 +184,12 @@ def choose(
     m = lists.near.shape[1]
     inner, outer = k - 2, k - 1
     scale = 1.0 / (k * inner)
-    own, around, weights = np.empty(m), np.empty((m, X.shape[1])), np.empty((m, m))
-    costs = np.empty(m)
+    around, values, costs = _make_around(X.shape[1], m), np.empty(m), np.empty(m)
     least, which = np.empty(inner), np.empty((m + 1, inner), dtype=np.int64)
     best, rows = np.empty(outer), np.empty(outer, dtype=np.int64)
+    half, quantum = 0.5 * scale, scale * QUANTUM
     for i in range(first, last):
-        _weigh(X, lists, i, own, around, weights)
+        _look_around(X, lists, i, around)
         unlisted = 0.5 * lists.cuts[i] if lists.reach[i] < np.inf else np.inf
         largest = 0.0
         for a in range(m):
@@ -178,19 +199,23 @@ def choose(
         least[:] = unlisted * scale
         which[m] = m
         for a in range(m):
-            value = costs[a] + 0.5 * scale * (own[a] + unlisted)
+            value = costs[a] + half * (around.own[a] + unlisted)
             if value < least[inner - 1]:
                 _insert(least, which[m], inner, value, a)
         best[:], rows[:] = _total(least), m
         for a in range(m):
-            least[:] = costs[a] + 0.5 * scale * (own[a] + unlisted)
+            _weigh(around, a, values)
+            for b in range(m):
+                values[b] = half * values[b] + (costs[a] + costs[b])
+            if len(triple) > 0:
+                for b in range(m):
+                    values[b] += quantum * triple[i, a, b]
+            values[a] = np.inf
+            least[:] = costs[a] + half * (around.own[a] + unlisted)
             which[a] = m
             for b in range(m):
-                value = 0.5 * scale * weights[a, b] + costs[a] + costs[b]
-                if len(triple) > 0:
-                    value += scale * QUANTUM * triple[i, a, b]
-                if value < least[inner - 1] and b != a:
-                    _insert(least, which[a], inner, value, b)
+                if values[b] < least[inner - 1]:
+                    _insert(least, which[a], inner, values[b], b)
             total = _total(least)
             if total < best[outer - 1]:
                 _insert(best, rows, outer, total, a)
