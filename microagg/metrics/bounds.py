@@ -54,7 +54,7 @@ MOST_FOR_CLIQUES = 500_000
 MANY_RECORDS = 5_000
 
 #: With more records than this, set partitioning is left out: neither its first solution nor its end would be seen.
-MOST_FOR_SETS = 20_000
+MOST_FOR_SETS = 50_000
 
 # How long the search for nearest neighbors goes on between two checkpoints; a leaf of each thread may take longer.
 _SECONDS_AT_A_TIME = 0.05
@@ -273,8 +273,8 @@ class LinearProgram:
     - The nearest-neighbor bound is there from the start.
     - Where the optimum itself is known (fewer than 2k records, one attribute, k = 1, all records equal), that is the
       bound, lowered by a relative 1e-9 for rounding, and nothing more is done.
-    - Lagrangian decomposition (:mod:`microagg.metrics.lagrangian_decomposition`) looks at each record's nearest only. It
-      is for many records: with a hundred thousand it is there within seconds.
+    - Lagrangian decomposition (:mod:`microagg.metrics.lagrangian_decomposition`) looks at the nearest records of
+      each only. It is for many records: its first bound of a hundred thousand takes seconds.
     - Clique partitioning (:mod:`microagg.metrics.clique_partitioning`) has pairs of records as columns. It gains much
       soon, also where groups are large, but ends further from the optimum.
     - Set partitioning (:mod:`microagg.metrics.set_partitioning`) has groups as columns. It comes closer in the end, but
@@ -285,8 +285,8 @@ class LinearProgram:
 
     The programs take turns so: for k < 4, or with n · k > 500,000, there is set partitioning alone. From k = 4 on
     clique partitioning comes first: up to k = 6 until a round gains little; from k = 7 on until it has converged. With
-    more than 5,000 records, Lagrangian decomposition comes before both, until it gains next to nothing any more; with
-    more than 20,000 there is no set partitioning.
+    more than 5,000 records, Lagrangian decomposition comes before both, until its iterations gain little; with more
+    than 50,000 there is no set partitioning, and where there is neither, it goes on to its end.
 
     Parameters
     ----------
@@ -364,12 +364,14 @@ class LinearProgram:
 
     def _following(self) -> Program | Branching | None:
         k, n, cliques = self._k, len(self._data), self._cliques
+        with_cliques = k >= CLIQUES_FIRST and n * k <= MOST_FOR_CLIQUES
         if n > MANY_RECORDS and LagrangianDecomposition.fits(n, k):
             if self._shares is None:
                 self._shares = LagrangianDecomposition(self._data, k)
-            if not self._shares.converged:
+            others = n <= MOST_FOR_SETS or with_cliques
+            if not (self._shares.converged or (self._shares.slow and others)):
                 return self._shares
-        if self._tree is None and k >= CLIQUES_FIRST and n * k <= MOST_FOR_CLIQUES:
+        if self._tree is None and with_cliques:
             if cliques is None:
                 cliques = self._cliques = CliquePartitioning(self._data, k)
             if not (cliques.converged or (cliques.slow and k < CLIQUES_TO_THE_END)):

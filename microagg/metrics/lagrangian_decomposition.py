@@ -13,22 +13,21 @@ larger groups, however large they are.
 
 **Shares.** Let SSE(K) be shared among the members, the share of i being c_i(K), such that Σ_{i in K} c_i(K) ≤ SSE(K).
 Then v_i, the least c_i(K) of all K with i or anything below it, are such numbers: that is Lagrangian decomposition
-(Guignard & Kim 1987), each record having a copy of its group. Let the distances of a pair be paid so: j pays
-p_jl = ½ min(d_jl, rho_j), with a cut rho_j of its own; l pays p_lj; and what is left, at least 0, is paid in equal parts
-by the k - 2 others. With K sorted by triples of the root i with two others,
+(Guignard & Kim 1987), each record having a copy of its group. Let the distance of a pair be paid so: j pays
+p_jl = ½ min(d_jl, rho_j), with a cut rho_j of its own; l pays p_lj; and what is left, at least 0, is paid in equal
+parts by the k - 2 others. Taken by pairs of other members, the share of i is
 
-    c_i(K) = 1 / (k (k-2)) · Σ_{j<l in K, not i} w_jl,   w_jl = p_ij + p_il + (d_jl - p_jl - p_lj) + t_ijl,
+    c_i(K) = 1 / (k (k-2)) · Σ_{j<l in K, not i} w_jl,   w_jl = p_ij + p_il + (d_jl - p_jl - p_lj),
 
-as each j is in k - 2 of these pairs. For t_ijl = 0 these shares add up to SSE(K); so they do for any t that add up to 0
-over the three roots of each triple. If the triple is *known*, see below, a third of what each end of a side pays for it
-is moved to the record opposite: t_ijl = ⅓ (p_jl + p_lj - p_ij - p_il).
+as each j is in k - 2 of these pairs; and these shares add up to SSE(K). If rho_i is at least the distance to the
+k - 1st neighbor, the least share is at least what i contributes to the nearest-neighbor bound.
 
-**Multipliers** are such t, too, with which the choices of the records are made to agree. Let lambda_ij = -lambda_ji for
-mutual pairs of records, and mu_ijl, of any sign, for the six orders of each known triple, which add up to 0. Then
-Σ_j lambda_ij + 1 / (k (k-2)) · Σ over ordered pairs j, l of mu_ijl is added to the share of i. Over the members of K
-that adds up to 0. So the bound holds whatever lambda and mu are: neither how they were found nor when that was stopped
-can make it wrong. For k = 2 there are no triples, and the share of a pair is half of p_ij with rho_i = R_i, plus
-lambda_ij; if j does not list i, that pays what is left, too.
+**Multipliers** make the choices of the records agree. Let lambda_ij = -lambda_ji for mutual pairs of records, and
+mu_ijl, of any sign, for the six orders of each *known* triple, add up to 0; which pairs and triples these are, see
+below. Then Σ_j lambda_ij + 1 / (k (k-2)) · Σ over ordered pairs j, l of mu_ijl is added to the share of i. Over the
+members of K that adds up to 0. So the bound holds whatever lambda and mu are: neither how they were found nor when that
+was stopped can make it wrong. For k = 2 there are no triples, and the share of a pair is half of p_ij with rho_i = R_i,
+plus lambda_ij; if j does not list i but i does j, then i pays half of what is left, too.
 
 **Lists.** Each record lists the m records nearest to it; its reach R_i is how far the last of them is, infinite if all
 are listed, and rho_i is at most R_i. A pair is *mutual* if d_ij < R_i and d_ij < R_j, so that each lists the other; a
@@ -38,17 +37,17 @@ mutual and no triple with it is known, so there are no multipliers; and what is 
 w_jy ≥ p_ij + ½ rho_i, and c_i of the groups with such records is bounded, too. Records are told apart by index, so that
 identical ones do no harm.
 
-**The least share** is a quadratic assignment problem, of which :mod:`microagg.kernels.bounds.decomposition` computes the
-bound of Gilmore (1962) and Lawler (1963), in time O(m²) for each record: for k = 3, without mu, it is exact. With the
-multipliers mu, each *ordered* pair that a root chooses is one of six views of a triple; to let these agree is what Hahn &
-Grant (1998) do for quadratic assignment.
+**The least share** is a quadratic problem, of which :mod:`microagg.kernels.bounds.decomposition` computes the bound of
+Gilmore (1962) and Lawler (1963), in time O(m²) for each record: for k = 3, without mu, it is exact. With mu, each
+*ordered* pair that a root chooses is one of six views of a triple; to let these agree is what Hahn & Grant (1998) do
+for quadratic assignment.
 
-**How lambda and mu are found.** By subgradient steps (Held, Wolfe & Crowder 1974) that get shorter and shorter. The slope
-in lambda_ij is how often i chooses j less how often j chooses i; steps in it go along an average of the slopes, and are
-in proportion to the lesser of the distances that the two records have to their k - 1st neighbors. In mu, what is chosen
-rises and the other five of the triple fall. The mu are whole multiples of a quantum, and lambda_ji is stored as
--lambda_ij, so the sums are 0 exactly. For rounding, :data:`~microagg.metrics.program.ALLOWANCE` of the sum of the sizes
-of all terms is taken off.
+**How lambda and mu are found.** By subgradient steps (Held, Wolfe & Crowder 1974) that get shorter and shorter. The
+slope in lambda_ij is how often i chooses j less how often j chooses i; steps in it go along an average of the slopes,
+and are in proportion to d_ij or, where that is more, to the lesser of the distances that the two have to their k - 1st
+neighbors. In mu, what is chosen rises and the other five of the triple fall. The mu are whole multiples of a quantum,
+and lambda_ji is stored as -lambda_ij, so the sums are 0 exactly. For rounding,
+:data:`~microagg.metrics.program.ALLOWANCE` of the sum of the sizes of all terms is taken off.
 """
 
 from __future__ import annotations
@@ -72,17 +71,21 @@ MOST_LISTED = 20_000_000
 #: Which of the records listed is as far as the cut: twice k and this many more.
 CUT = 4
 
-#: With more multipliers of triples than this, or lists too short by this factor of k, there are none.
+#: Lists are shortened so that there are no more multipliers of triples than this, but not below this multiple of k:
+#: rather there are none.
 MOST_TRIPLES = 80_000_000
 SHORTEST = 2
 
-#: The first steps, as shares of the distance that they are in proportion to, and how soon they get shorter: after so
-#: many they are half as long.
+#: The first steps, as shares of what they are in proportion to, and after how many they are half as long.
 STEP, HALF_AFTER = 0.4, 10
 TRIPLE_STEP, TRIPLE_HALF_AFTER = 0.1, 20
 
 #: With which weight a new slope enters the average that a step goes along.
 WEIGHT = 0.3
+
+#: It is slow when this many iterations together have raised the bound by a smaller share than LITTLE_GAIN.
+FEW_ITERATIONS = 10
+LITTLE_GAIN = 3e-3
 
 #: It has converged when this many iterations together have raised the bound by a smaller share than NO_GAIN.
 LAST_ITERATIONS = 40
@@ -93,10 +96,19 @@ TERMS = 20_000_000
 
 
 class LagrangianDecomposition(Stepwise):
-    """Shares in the SSE that records have at multipliers found so far. An iteration is an evaluation and a step."""
+    """The shares of the records at the multipliers found so far. An iteration is an evaluation and a step.
+
+    It has converged when many iterations together have gained next to nothing.
+
+    Attributes
+    ----------
+    slow : bool
+        Whether the last iterations gained little.
+    """
 
     def __init__(self, X: FloatArray, k: int) -> None:
         super().__init__(X, k)
+        self.slow = False
         self._course: list[float] = []
 
     @staticmethod
@@ -184,13 +196,18 @@ class LagrangianDecomposition(Stepwise):
 
     def _check_progress(self) -> None:
         self._course.append(self._best)
-        if len(self._course) > LAST_ITERATIONS:
-            self.converged = self._best - self._course[-1 - LAST_ITERATIONS] <= NO_GAIN * abs(self._best)
+        self.slow = self._gain(FEW_ITERATIONS) <= LITTLE_GAIN
+        self.converged = self._gain(LAST_ITERATIONS) <= NO_GAIN
+
+    def _gain(self, iterations: int) -> float:
+        """Return by which share of the bound the last iterations have raised it; infinite while there are fewer."""
+        if len(self._course) <= iterations:
+            return np.inf
+        gain = self._best - self._course[-1 - iterations]
+        return gain / abs(self._best) if gain > 0.0 else 0.0
 
 
-def _in_stretches(
-    pool: ThreadPoolExecutor, work: Callable[[int, int], None], n: int, records: int
-) -> Iterator[bool]:
+def _in_stretches(pool: ThreadPoolExecutor, work: Callable[[int, int], None], n: int, records: int) -> Iterator[bool]:
     """Do ``work`` for all n records, on each core for so many at a time, and pause after each such stretch."""
     stretch = records * threads.THREADS
     for first in range(0, n, stretch):

@@ -1,17 +1,16 @@
-"""The Lagrangian decomposition by records: the least share that each record can have in the SSE, and where copies differ.
+"""Lagrangian decomposition by records: the least share that each can have in the SSE, and steps of the multipliers.
 
 What the shares and the multipliers are, and why their sum is a lower bound, is said in
 :mod:`microagg.metrics.lagrangian_decomposition`, whose notation this is: record i, the root, has a copy of its group of
-k, with members j and l beside it; N(i) are the records listed for it, R_i is its reach, rho_i its cut, and lambda_ij and
-mu_ijl are the multipliers.
+k, with members j and l beside it; R_i is its reach, rho_i its cut, and lambda_ij and mu_ijl are the multipliers.
 
 **The least share.** A root's share of a group is a sum over ordered pairs of two other members,
 
-    Σ_j Σ_{l ≠ j} c_jl,   c_jl = (½ w_jl + mu_ijl) / (k (k-2)),
+    Σ_j Σ_{l ≠ j} c_jl,   c_jl = (½ w_jl + mu_ijl) / (k (k-2)) + ½ (lambda_ij + lambda_il) / (k-2),
 
-w_jl being symmetric. To find a lower bound of the least such sum, each j chooses its k - 2 records l with the least c_jl
-as if for itself, which costs B_j; and the root chooses the k - 1 records j with the least B_j: the bound of Gilmore
-(1962) and Lawler (1963) for quadratic assignment. For k = 3 and mu = 0 it is the least sum itself.
+each pair being in it twice. To find a lower bound of the least such sum, each j chooses the k - 2 records l with the
+least c_jl as if for itself, which costs B_j; and the root chooses the k - 1 records j with the least B_j: the bound of
+Gilmore (1962) and Lawler (1963) for quadratic assignment. For k = 3 and mu = 0 it is the least sum itself.
 
 **Records that are not listed** all count as one record y, which can be chosen any number of times, with the least that
 any of them can cost: w_jy = p_j + ½ rho_i and w_yy = rho_i, with multipliers of 0.
@@ -28,6 +27,9 @@ from numpy.typing import NDArray
 from microagg.kernels.bounds.boxes import squared_distance
 from microagg.validation import FloatArray, IntArray
 
+Int32Array = NDArray[np.int32]
+Float32Array = NDArray[np.float32]
+
 #: The multipliers of triples are whole multiples of this, so that sums of them are exact: squared units of scaled X.
 QUANTUM = 2.0**-20
 
@@ -35,16 +37,16 @@ QUANTUM = 2.0**-20
 # what the last step before makes of it.
 _LARGEST, _LARGEST_STEP = 1 << 30, 1 << 26
 
-# Which part of what the ends of a side pay is paid by the record opposite, in triples that all three know.
-_OPPOSITE = 1 / 3
+# The step of a pair is in proportion to this share of its squared distance where that is more than the scales.
+_FAR = 1 / 9
 
 
 class Lists(NamedTuple):
     """The m records nearest to each of n; made by :func:`make_lists`."""
 
-    near: IntArray  # int32, shape (n, m): the records listed, nearest first
+    near: Int32Array  # shape (n, m): the records listed, nearest first
     distances: FloatArray  # shape (n, m): their squared distances
-    back: IntArray  # int16, shape (n, m): where the record stands in the list of each of ``near``; -1 if not mutual
+    back: NDArray[np.int16]  # shape (n, m): where the record stands in the list of each of ``near``; -1 if not mutual
     reach: FloatArray  # shape (n,): R, no record that is not listed is nearer; infinite if all are listed
     cuts: FloatArray  # shape (n,): rho, at most R
 
@@ -54,16 +56,16 @@ class Choices(NamedTuple):
 
     shares: FloatArray  # shape (n,): a lower bound on the least share of each record, squared units of X
     sizes: FloatArray  # shape (n,): a number that the sizes of the terms of each share add up to about, or to less
-    # float32, shape (n, m): how many times each listed record is chosen, where a record in the group counts once; that
+    # shape (n, m): how many times each listed record is chosen, where a record in the group counts once; that
     # is the slope of the share in lambda
-    chosen: FloatArray
-    # int16, shape (n, (k - 1) (k - 2), 2): places j and l in the list, for each pair chosen with both listed; then -1.
+    chosen: Float32Array
+    # shape (n, (k - 1) (k - 2), 2): places j and l in the list, for each pair chosen with both listed; then -1.
     # Without multipliers of triples there is no room for any.
-    pairs: IntArray
+    pairs: NDArray[np.int16]
 
 
 @njit(cache=True, nogil=True)
-def make_lists(X: FloatArray, near: IntArray, rank: int) -> Lists:
+def make_lists(X: FloatArray, near: Int32Array, rank: int) -> Lists:
     """Return the lists of the records ``near``, shape (n, m), nearest first; the cut is how far the one at ``rank`` is.
 
     They must be the nearest records to each of ``X``, shape (n, d), but itself.
@@ -93,7 +95,7 @@ def make_choices(n: int, m: int, k: int, triples: bool) -> Choices:
 
 
 @njit(cache=True, nogil=True)
-def _place(near: IntArray, i: int, other: int) -> int:
+def _place(near: Int32Array, i: int, other: int) -> int:
     """Return the place of a record in the list of i; -1 if it is not there."""
     for a in range(near.shape[1]):
         if near[i, a] == other:
@@ -126,32 +128,30 @@ class _Around(NamedTuple):
     columns: FloatArray  # shape (d, m): the records, attribute by attribute, so that loops over records are vectorized
     own: FloatArray  # shape (m,): p of each, what the root pays of the distance to it
     cuts: FloatArray  # shape (m,): their cuts
-    reach: FloatArray  # shape (m,): their reaches where the pair with the root is mutual, otherwise -1
     distances: FloatArray  # shape (m,): room to work in
 
 
 @njit(cache=True, nogil=True)
 def _make_around(d: int, m: int) -> _Around:
-    return _Around(np.empty((d, m)), np.empty(m), np.empty(m), np.empty(m), np.empty(m))
+    return _Around(np.empty((d, m)), np.empty(m), np.empty(m), np.empty(m))
 
 
 @njit(cache=True, nogil=True)
 def _look_around(X: FloatArray, lists: Lists, i: int, around: _Around) -> None:
     """Write what root i knows of the records listed for it."""
-    near, distances, back, reach, cuts = lists
+    near, distances, _, _, cuts = lists
     for a in range(near.shape[1]):
         j = near[i, a]
         for t in range(X.shape[1]):
             around.columns[t, a] = X[j, t]
         around.cuts[a] = cuts[j]
-        around.reach[a] = reach[j] if back[i, a] >= 0 else -1.0
         around.own[a] = 0.5 * min(distances[i, a], cuts[i])
 
 
 @njit(cache=True, nogil=True)
 def _weigh(around: _Around, a: int, weights: FloatArray) -> None:
     """Write w of the record in place ``a`` of a root's list with each other one, shape (m,), without multipliers."""
-    columns, own, cuts, reach, distances = around
+    columns, own, cuts, distances = around
     # Bitwise as squared_distance has it, whichever of the two records comes first.
     distances[:] = 0.0
     for column in columns:
@@ -159,24 +159,29 @@ def _weigh(around: _Around, a: int, weights: FloatArray) -> None:
         for b in range(len(distances)):
             difference = column[b] - coordinate
             distances[b] += difference * difference
-    mine, cut, limit = own[a], cuts[a], reach[a]
+    mine, cut = own[a], cuts[a]
     for b in range(len(distances)):
         distance = distances[b]
         ends = 0.5 * (min(distance, cut) + min(distance, cuts[b]))
-        sides = mine + own[b]
-        known = (distance < limit) & (distance < reach[b])
-        weights[b] = sides + (distance - ends) + (_OPPOSITE * (ends - sides) if known else 0.0)
+        weights[b] = mine + own[b] + (distance - ends)
 
 
 @njit(cache=True, nogil=True)
 def choose(
-    X: FloatArray, lists: Lists, k: int, pairwise: FloatArray, triple: IntArray, first: int, last: int, choices: Choices
+    X: FloatArray,
+    lists: Lists,
+    k: int,
+    pairwise: FloatArray,
+    triple: Int32Array,
+    first: int,
+    last: int,
+    choices: Choices,
 ) -> None:
     """Let the records first <= i < last choose their groups of k at these multipliers.
 
     ``X``, shape (n, d), are the records; ``pairwise``, shape (n, m), is lambda of each listed record, 0 where it is not
-    mutual; ``triple``, int32, shape (n, m, m) or (0, m, m) for none, is mu of each two, in quanta, 0 where the triple is
-    not known to all three.
+    mutual; ``triple``, shape (n, m, m) or (0, m, m) for none, is mu of each two, in quanta, 0 where the triple
+    is not known.
     """
     if k == 2:
         _choose_one(lists, pairwise, first, last, choices)
@@ -262,28 +267,29 @@ def _choose_one(lists: Lists, pairwise: FloatArray, first: int, last: int, choic
 
 @njit(cache=True, nogil=True)
 def step_pairs(
-    lists: Lists, choices: Choices, scales: FloatArray, step: float, weight: float, drift: FloatArray,
+    lists: Lists, choices: Choices, scales: FloatArray, step: float, weight: float, drift: Float32Array,
     pairwise: FloatArray, first: int, last: int,
 ) -> None:  # fmt: skip
     """Raise lambda of mutual pairs i < j, first <= i < last, where i chooses j and j not i; lower it where only j does.
 
-    The step goes along ``drift``, float32, shape (n, m), which takes up the new slope with ``weight``; it is ``step``
-    times the lesser of both ``scales``, shape (n,). lambda of j and i remains that of i and j with the other sign.
+    The step goes along ``drift``, shape (n, m), which takes up the new slope with ``weight``. It is ``step``
+    times the lesser of both ``scales``, shape (n,), or what is in proportion to the distance where that is more. lambda
+    of j and i remains that of i and j with the other sign.
     """
-    near, _, back, _, _ = lists
+    near, distances, back, _, _ = lists
     for i in range(first, last):
         for a in range(near.shape[1]):
             j, b = near[i, a], back[i, a]
             if b >= 0 and i < j:
                 slope = choices.chosen[i, a] - choices.chosen[j, b]
                 drift[i, a] += weight * (slope - drift[i, a])
-                pairwise[i, a] += step * min(scales[i], scales[j]) * drift[i, a]
+                pairwise[i, a] += step * max(min(scales[i], scales[j]), _FAR * distances[i, a]) * drift[i, a]
                 pairwise[j, b] = -pairwise[i, a]
 
 
 @njit(cache=True, nogil=True)
 def step_triples(
-    lists: Lists, choices: Choices, scales: FloatArray, step: float, triple: IntArray, first: int, last: int
+    lists: Lists, choices: Choices, scales: FloatArray, step: float, triple: Int32Array, first: int, last: int
 ) -> None:
     """Raise mu of what the records first <= i < last have chosen, and lower the five others of the same triple.
 
@@ -315,7 +321,7 @@ def step_triples(
             places[4, 2] = places[5, 1] = two
             largest = 0
             for t in range(6):
-                largest = max(largest, abs(np.int64(triple[places[t, 0], places[t, 1], places[t, 2]])))
+                largest = max(largest, abs(int(triple[places[t, 0], places[t, 1], places[t, 2]])))
             if largest > _LARGEST:
                 continue
             for t in range(6):

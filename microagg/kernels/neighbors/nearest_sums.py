@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from microagg.kernels.neighbors.brute_force import TERMS_AT_A_TIME
 from microagg.kernels.neighbors.kd_tree import LEAF, Tree
@@ -60,7 +61,7 @@ def sums_of_nearest(tree: Tree, most: int, start: int, stop: int) -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def list_nearest(tree: Tree, start: int, stop: int, near: IntArray) -> None:
+def list_nearest(tree: Tree, start: int, stop: int, near: NDArray[np.int32]) -> None:
     """Write which records are nearest to those of the leaves from ``start`` to ``stop`` into their rows of ``near``.
 
     A row, of shape (n, most), has the record nearest to its own first, itself aside; of some that are equally far, any.
@@ -172,9 +173,8 @@ def _visit(
 ) -> None:
     """Take the least squared distances of some of ``own`` to ``others``, each of shape (d, count), into their heaps.
 
-    ``near`` are the positions of these some; ``begin`` is the slot of the first of ``others``, and ``same`` says that both
-    are the same leaf. The loops stand in one
-    function, as a call for each record would take longer than what it does.
+    ``near`` are the positions of these some; ``begin`` is the slot of the first of ``others``; ``same`` says that both
+    are the same leaf. The loops stand in one function, as a call for each record would take longer than what it does.
     """
     most = least.shape[1]
     out = distances[: others.shape[1]]
