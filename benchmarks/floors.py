@@ -3,10 +3,10 @@
     python benchmarks/floors.py                                  # the plan below, what is stored already left out
     python benchmarks/floors.py --data uniform --d 10 --k 3 --seconds 60
 
-Data are those of scaling.py, standardized. In one run, kernels compiled: the nearest-neighbor bound and its seconds, the
-bound that ``LinearProgram`` has proven after the time given, that of nearest neighbors included, and the loss of MDAV*;
-all IL in percent, and what the floor is in percent of that of nearest neighbors. Every row is printed and stored in
-benchmarks/results/floors.csv; another run of the same row replaces it. What is proven in a given time depends on the
+Data are those of scaling.py, standardized. In one run, kernels compiled: the nearest-neighbor bound, its seconds, the
+bound that ``LinearProgram`` has proven after the time given, that of nearest neighbors included, and the loss of
+MDAV*; all IL in percent, and what the floor is in percent of that of nearest neighbors. Every row is printed and stored
+in benchmarks/results/floors.csv; another run of the same row replaces it. What is proven in a given time depends on the
 machine, and on whatever else it does.
 """
 
@@ -53,7 +53,7 @@ def measure(data: str, n: int, d: int, k: int, seconds: float) -> dict[str, str]
 def store(row: dict[str, str]) -> None:
     """Store a row in the place of an earlier one of the same data and k."""
     key = tuple(row[name] for name in COLUMNS[:4])
-    rows = {tuple(own[name] for name in COLUMNS[:4]): own for own in (tables.stored(RESULTS.name) if _any() else [])}
+    rows = {tuple(own[name] for name in COLUMNS[:4]): own for own in _stored()}
     rows[key] = row
     with RESULTS.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
@@ -61,8 +61,8 @@ def store(row: dict[str, str]) -> None:
         writer.writerows(rows[own] for own in sorted(rows, key=lambda own: (own[0] != "uniform", *map(int, own[1:]))))
 
 
-def _any() -> bool:
-    return RESULTS.exists()
+def _stored() -> list[dict[str, str]]:
+    return tables.stored(RESULTS.name) if RESULTS.exists() else []
 
 
 def main() -> None:
@@ -76,7 +76,7 @@ def main() -> None:
     given = parser.parse_args()
     chosen = given.data or given.d or given.k
     kinds, ds, ks = (own or planned for own, planned in zip((given.data, given.d, given.k), PLAN, strict=True))
-    known = {tuple(row[name] for name in COLUMNS[:4]) for row in (tables.stored(RESULTS.name) if _any() else [])}
+    known = {tuple(row[name] for name in COLUMNS[:4]) for row in _stored()}
     certificate.prepare()
     for data, d, k in itertools.product(kinds, ds, ks):
         if not chosen and (data, str(given.n), str(d), str(k)) in known:
