@@ -9,7 +9,7 @@ every partition keeps to, with prices sigma ≥ 0,
 
     SSE(P) ≥ value + Σ_{G in P} rc(G),   value = Σ pi - Σ sigma ⌊Σ u / q⌋,   rc(G) = SSE(G) - Σ pi + Σ sigma ⌊w(G) / q⌋,
 
-where Σ rc(G) is at least the sum of the least share rc(G) / |G| <= 0 that each record can have, which is called the rest
+where Σ rc(G) is at least the sum of the least share rc(G) / |G| <= 0 that each record can have, called the rest
 below. So a partition better than the one named with the SSE S has only groups with rc(G) ≤ S - value - rest, and with
 
 1. the first prices, all these groups are found here, by going through the members of each group one after the other;

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from microagg.metrics.bounds import CLOSED, Bound, LinearProgram, gap, known_optimum
 from microagg.metrics.enumerated import Proof
+from microagg.metrics.lagrangian_decomposition import LagrangianDecomposition
 from microagg.metrics.loss import percent, sst
 from microagg.problem import Problem
 from microagg.progress import checkpoint
@@ -296,3 +297,4 @@ def prepare() -> None:
     for k in (3, 10):
         Search(X, k).improve(iterations=5)
         LinearProgram(X, k).improve(1.0)
+    LagrangianDecomposition(X, 3).advance(time.perf_counter() + 60.0, lambda: True)

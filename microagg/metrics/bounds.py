@@ -2,7 +2,7 @@
 
 - :func:`nearest_neighbor`: from nearest neighbors, for any number of records; :class:`NearestNeighbors` can be watched
   and stopped, and has proven part of it by then.
-- :class:`LinearProgram`, or :func:`linear_program` in one call: from two linear programs; better the more time it gets.
+- :class:`LinearProgram`, or :func:`linear_program` in one call: from linear programs; better the more time it gets.
 - :func:`exact`: the least SSE itself, for very few records or one attribute.
 
 :func:`gap` says how far above the optimum a partition can be at most.
@@ -28,6 +28,7 @@ from microagg.kernels.paths.split import split_path
 from microagg.metrics.branching import Branching
 from microagg.metrics.clique_partitioning import CliquePartitioning
 from microagg.metrics.enumerated import Proof
+from microagg.metrics.lagrangian_decomposition import LagrangianDecomposition
 from microagg.metrics.loss import percent, sse, sst
 from microagg.metrics.program import ALLOWANCE, Program
 from microagg.metrics.set_partitioning import SetPartitioning
@@ -49,6 +50,12 @@ CLIQUES_TO_THE_END = 7
 
 #: With more records times k than this, clique partitioning is left out: a round of it would take too long.
 MOST_FOR_CLIQUES = 500_000
+
+#: With more records than this :class:`LinearProgram` begins with Lagrangian decomposition.
+MANY_RECORDS = 5_000
+
+#: With more records than this, set partitioning is left out: neither its first solution nor its end would be seen.
+MOST_FOR_SETS = 50_000
 
 # How long the search for nearest neighbors goes on between two checkpoints; a leaf of each thread may take longer.
 _SECONDS_AT_A_TIME = 0.05
@@ -262,11 +269,13 @@ def linear_program(
 
 
 class LinearProgram:
-    """A lower bound that rises the more time is spent on it: the best of several, two of them from linear programs.
+    """A lower bound that rises the more time is spent on it: the best of several, most of them from linear programs.
 
     - The nearest-neighbor bound is there from the start.
     - Where the optimum itself is known (fewer than 2k records, one attribute, k = 1, all records equal), that is the
       bound, lowered by a relative 1e-9 for rounding, and nothing more is done.
+    - Lagrangian decomposition (:mod:`microagg.metrics.lagrangian_decomposition`) looks at the nearest records of
+      each only. It is for many records: its first bound of a hundred thousand takes seconds.
     - Clique partitioning (:mod:`microagg.metrics.clique_partitioning`) has pairs of records as columns. It gains much
       soon, also where groups are large, but ends further from the optimum.
     - Set partitioning (:mod:`microagg.metrics.set_partitioning`) has groups as columns. It comes closer in the end, but
@@ -276,7 +285,9 @@ class LinearProgram:
       the bound is that of a partition: an optimum. It also finds better partitions; those known from elsewhere help it.
 
     The programs take turns so: for k < 4, or with n · k > 500,000, there is set partitioning alone. From k = 4 on
-    clique partitioning comes first: up to k = 6 until a round gains little; from k = 7 on until it has converged.
+    clique partitioning comes first: up to k = 6 until a round gains little; from k = 7 on until it has converged. With
+    more than 5,000 records, Lagrangian decomposition comes before both, until its iterations gain little; with more
+    than 50,000 there is no set partitioning, and where there is neither, it goes on to its end.
 
     Parameters
     ----------
@@ -303,6 +314,7 @@ class LinearProgram:
         k = check_k(k)
         check_enough_records(len(data), k, "X")
         self._data, self._k, self._sst = data, k, sst(data)
+        self._shares: LagrangianDecomposition | None = None
         self._sets: SetPartitioning | None = None
         self._tree: Branching | None = None
         self._offered: IntArray | None = None
@@ -310,13 +322,14 @@ class LinearProgram:
         optimum = known_optimum(data, k)
         self._at_once = max(nearest_neighbor(data, k).sse, optimum or 0.0)
         self._known = k == 1 or self._sst == 0.0 or optimum is not None
+        self._done = False
         self._seconds = time.perf_counter() - started
 
     @property
     def bound(self) -> Bound:
         """The best bound so far."""
         # Under the decisions of a leaf, the bound of set partitioning is that of the leaf alone.
-        begun = (self._cliques, self._tree if self._tree is not None else self._sets)
+        begun = (self._shares, self._cliques, self._tree if self._tree is not None else self._sets)
         programs = [program for program in begun if program is not None]
         best = max([self._at_once, *(program.sse for program in programs)])
         optimal = self._known or (self._tree is not None and gap(self._tree.least, best) <= CLOSED)
@@ -325,7 +338,7 @@ class LinearProgram:
             best,
             percent(best, self._sst),
             self._seconds,
-            self._known or (self._tree is not None and self._tree.converged),
+            self._known or self._done or (self._tree is not None and self._tree.converged),
             sum(program.iterations for program in programs),
             optimal,
         )
@@ -351,14 +364,26 @@ class LinearProgram:
 
     def _next(self) -> Program | Branching | None:
         """Return the program to go on with, begun if need be, or None if none of them can gain any more."""
-        if self._known:
-            return None
-        k, cliques = self._k, self._cliques
-        if self._tree is None and k >= CLIQUES_FIRST and len(self._data) * k <= MOST_FOR_CLIQUES:
+        program = None if self._known else self._following()
+        self._done = program is None
+        return program
+
+    def _following(self) -> Program | Branching | None:
+        k, n, cliques = self._k, len(self._data), self._cliques
+        with_cliques = k >= CLIQUES_FIRST and n * k <= MOST_FOR_CLIQUES
+        if n > MANY_RECORDS and LagrangianDecomposition.fits(n, k):
+            if self._shares is None:
+                self._shares = LagrangianDecomposition(self._data, k)
+            others = n <= MOST_FOR_SETS or with_cliques
+            if not (self._shares.converged or (self._shares.slow and others)):
+                return self._shares
+        if self._tree is None and with_cliques:
             if cliques is None:
                 cliques = self._cliques = CliquePartitioning(self._data, k)
             if not (cliques.converged or (cliques.slow and k < CLIQUES_TO_THE_END)):
                 return cliques
+        if n > MOST_FOR_SETS:
+            return None
         if self._sets is None:
             self._sets = SetPartitioning(self._data, k)
         if self._tree is None:

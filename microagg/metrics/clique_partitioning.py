@@ -54,7 +54,6 @@ negative rc enter. First come inequalities of up to two leaves; larger ones once
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -64,7 +63,7 @@ import numpy as np
 
 from microagg.kernels.bounds import primal_dual
 from microagg.kernels.bounds.separation import violated_inequalities
-from microagg.metrics.program import ALLOWANCE, Program
+from microagg.metrics.program import ALLOWANCE, Stepwise
 from microagg.validation import FloatArray, IntArray
 
 #: How many leaves the inequalities may have: the first number to begin with, the next when those gain little.
@@ -109,7 +108,7 @@ PARALLEL_ENTRIES = 200_000
 CHUNK = 2048
 
 
-class CliquePartitioning(Program):
+class CliquePartitioning(Stepwise):
     """The program over the pairs and inequalities found so far. An iteration is a round of steps.
 
     Attributes
@@ -127,33 +126,22 @@ class CliquePartitioning(Program):
         # The larger k, the more pairs share what the dual values of two records pay for.
         self._primal_weight = 1.0 / k
         self._own = -np.inf
-        self._steps = self._rounds()
-
-    def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
-        """See :meth:`Program.advance`."""
-        asked = 0.0
-        while (now := time.perf_counter()) < until:
-            if now > asked + 0.2:
-                if not go_on():
-                    return False
-                asked = time.perf_counter()
-            if next(self._steps):
-                return True
-        return False
 
     def _rounds(self) -> Iterator[bool]:
-        """Run without end, pausing several times a second: with True after a round, with False within it."""
+        """See :meth:`Stepwise._rounds`."""
         yield from self._begin()
-        with ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1), thread_name_prefix="microagg-bound") as pool:
-            while True:
-                yield from self._assemble()
-                yield from self._solve(pool)
-                yield from self._price(pool)
-                yield from self._separate(pool)
-                yield from self._exchange_pairs()
-                self.iterations += 1
-                self._check_progress()
-                yield True
+        # Not ended by a with statement: whatever thread collects this as garbage would wait for those of the pool, and
+        # may hold a lock that they need to end. They end by themselves once nobody has the pool any more.
+        pool = ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1), thread_name_prefix="microagg-bound")
+        while True:
+            yield from self._assemble()
+            yield from self._solve(pool)
+            yield from self._price(pool)
+            yield from self._separate(pool)
+            yield from self._exchange_pairs()
+            self.iterations += 1
+            self._check_progress()
+            yield True
 
     def _begin(self) -> Iterator[bool]:
         """Pair each record with its nearest, and start from dual values near those of the nearest-neighbor bound."""

@@ -290,7 +290,8 @@ class Master:
         ends = np.arange(2 * len(self._X), dtype=np.int32)
         costs = np.array(highs.getLp().col_cost_)[: len(ends)]
         # Without the box, or its columns would make up for the groups that are ruled out.
-        highs.changeColsCost(len(ends), ends, np.full(len(ends), MOST_RHO * max(1.0, float(np.abs(self.duals.pi).max()))))
+        much = MOST_RHO * max(1.0, float(np.abs(self.duals.pi).max()))
+        highs.changeColsCost(len(ends), ends, np.full(len(ends), much))
         highs.setOptionValue("time_limit", self._infinity)
         highs.run()
         value, basis = highs.getObjectiveValue(), highs.getBasis()

@@ -1,9 +1,10 @@
-"""What the two linear programs have in common: the order and the scale of the records, and the best bound so far."""
+"""What the linear programs have in common: the order and the scale of the records, and the best bound so far."""
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -64,3 +65,27 @@ class Program(ABC):
         self._unit = 4.0 ** round(np.log2(unit) / 2)
         self._X = self._X / np.sqrt(self._unit)
         self._blocks = make_blocks(self._X)
+
+
+class Stepwise(Program):
+    """A program whose iterations are a generator, which pauses several times a second."""
+
+    def __init__(self, X: FloatArray, k: int) -> None:
+        super().__init__(X, k)
+        self._steps = self._rounds()
+
+    def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
+        """See :meth:`Program.advance`."""
+        asked = 0.0
+        while (now := time.perf_counter()) < until:
+            if now > asked + 0.2:
+                if not go_on():
+                    return False
+                asked = time.perf_counter()
+            if next(self._steps):
+                return True
+        return False
+
+    @abstractmethod
+    def _rounds(self) -> Iterator[bool]:
+        """Run without end, pausing several times a second: with True after a round, with False within it."""

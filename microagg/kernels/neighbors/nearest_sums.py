@@ -1,4 +1,4 @@
-"""How far the nearest records are from those of a k-d tree, added up: exactly, and all records of a leaf at once.
+"""Which records of a k-d tree are nearest to each, and how far, added up: exactly, all records of a leaf at once.
 
 The records of a leaf walk through the tree together, so that the bounds of a node and the distances to the records of
 another leaf are measured in passes that use the processor's vector units. A node is passed over once no record of the
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from microagg.kernels.neighbors.brute_force import TERMS_AT_A_TIME
 from microagg.kernels.neighbors.kd_tree import LEAF, Tree
@@ -47,11 +48,11 @@ def sums_of_nearest(tree: Tree, most: int, start: int, stop: int) -> FloatArray:
     first = len(tree.ends) // 2
     size = (tree.ends[first:, 1] - tree.ends[first:, 0]).max()
     sums = np.zeros((stop - start, most))
-    least, greatest = np.empty((size, most)), np.empty(size)
+    least, slots, greatest = np.empty((size, most)), np.empty((size, most), dtype=np.int64), np.empty(size)
     gaps = np.empty((_DEPTH, size))
     for leaf in range(start, stop):
         count = tree.ends[first + leaf, 1] - tree.ends[first + leaf, 0]
-        _find_least(tree, first + leaf, least[:count], greatest[:count], gaps)
+        _find_least(tree, first + leaf, least[:count], slots[:count], greatest[:count], gaps)
         for i in range(count):
             least[i].sort()
             for j in range(most):
@@ -60,11 +61,35 @@ def sums_of_nearest(tree: Tree, most: int, start: int, stop: int) -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def _find_least(tree: Tree, leaf: int, least: FloatArray, greatest: FloatArray, gaps: FloatArray) -> None:
+def list_nearest(tree: Tree, start: int, stop: int, near: NDArray[np.int32]) -> None:
+    """Write which records are nearest to those of the leaves from ``start`` to ``stop`` into their rows of ``near``.
+
+    A row, of shape (n, most), has the record nearest to its own first, itself aside; of some that are equally far, any.
+    There are at least ``most`` others, and nothing has been removed from ``tree``.
+    """
+    most = near.shape[1]
+    first = len(tree.ends) // 2
+    size = (tree.ends[first:, 1] - tree.ends[first:, 0]).max()
+    least, slots, greatest = np.empty((size, most)), np.empty((size, most), dtype=np.int64), np.empty(size)
+    gaps = np.empty((_DEPTH, size))
+    for leaf in range(first + start, first + stop):
+        begin, end = tree.ends[leaf]
+        count = end - begin
+        _find_least(tree, leaf, least[:count], slots[:count], greatest[:count], gaps)
+        for i in range(count):
+            order = np.argsort(least[i])
+            for j in range(most):
+                near[tree.records[begin + i], j] = tree.records[slots[i, order[j]]]
+
+
+@njit(cache=True, nogil=True)
+def _find_least(
+    tree: Tree, leaf: int, least: FloatArray, slots: IntArray, greatest: FloatArray, gaps: FloatArray
+) -> None:
     """Write the least squared distances of each record of ``leaf`` into its row of ``least``, shape (count, most).
 
-    Each row is a heap, its greatest first, which ``greatest``, shape (count,), repeats. ``gaps``, shape (_DEPTH, size),
-    is room to work in.
+    Each row is a heap, its greatest first, which ``greatest``, shape (count,), repeats. ``slots``, of the same shape as
+    ``least``, receives the slots of the records so far; ``gaps``, shape (_DEPTH, size), is room to work in.
     """
     own = _columns(tree, leaf)
     count = len(least)
@@ -91,7 +116,8 @@ def _find_least(tree: Tree, leaf: int, least: FloatArray, greatest: FloatArray, 
         for i in range(count):
             near[needed] = i
             needed += gaps[top, i] < greatest[i]
-        _visit(_columns(tree, node), own, node == leaf, near[:needed], distances, least, greatest)
+        begin = tree.ends[node, 0]
+        _visit(_columns(tree, node), own, node == leaf, near[:needed], begin, distances, least, slots, greatest)
 
 
 @njit(cache=True, nogil=True)
@@ -139,14 +165,16 @@ def _visit(
     own: FloatArray,
     same: bool,
     near: IntArray,
+    begin: int,
     distances: FloatArray,
     least: FloatArray,
+    slots: IntArray,
     greatest: FloatArray,
 ) -> None:
     """Take the least squared distances of some of ``own`` to ``others``, each of shape (d, count), into their heaps.
 
-    ``near`` are the positions of these some; ``same`` says that both are the same leaf. The loops stand in one
-    function, as a call for each record would take longer than what it does.
+    ``near`` are the positions of these some; ``begin`` is the slot of the first of ``others``; ``same`` says that both
+    are the same leaf. The loops stand in one function, as a call for each record would take longer than what it does.
     """
     most = least.shape[1]
     out = distances[: others.shape[1]]
@@ -173,8 +201,8 @@ def _visit(
                     child += 1
                 if not least[i, child] > value:
                     break
-                least[i, at] = least[i, child]
+                least[i, at], slots[i, at] = least[i, child], slots[i, child]
                 at, child = child, 2 * child + 1
-            least[i, at] = value
+            least[i, at], slots[i, at] = value, begin + t
             limit = least[i, 0]
         greatest[i] = limit

@@ -1,4 +1,4 @@
-"""Sums of the distances to the nearest records, leaf by leaf, against plain numpy."""
+"""The nearest records and sums of the distances to them, leaf by leaf, against plain numpy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microagg.kernels.neighbors.kd_tree import LEAF, make_tree
-from microagg.kernels.neighbors.nearest_sums import leaf_size, sums_of_nearest
+from microagg.kernels.neighbors.nearest_sums import leaf_size, list_nearest, sums_of_nearest
 from tests.kernels.families import FAMILIES, generate, squared, tree_of
 
 
@@ -39,6 +39,21 @@ def test_each_leaf_has_the_least_distances_of_its_records(family, d, leaf):
                 total = total + expected[record]
             assert sums[leaf].tolist() == total.tolist()
         assert np.array_equal(sums_of_nearest(tree, most, 1, 3), sums[1:3])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("d", [1, 3, 20])
+def test_the_records_listed_are_the_nearest(family, d):
+    n = 150
+    X, _ = generate(family, n, d)
+    tree = make_tree(np.ascontiguousarray(X.T), X[0].copy())
+    for most in (1, 4, n - 1):
+        near = np.full((n, most), -1, dtype=np.int32)
+        list_nearest(tree, 0, len(tree.ends) // 2, near)
+        for i in range(n):
+            assert len({i, *near[i].tolist()}) == most + 1
+            # Of some that are equally far any will do, but they are no farther than the nearest are.
+            assert squared(X[near[i]], X[i]).tolist() == np.sort(np.delete(squared(X, X[i]), i))[:most].tolist()
 
 
 @pytest.mark.parametrize(
