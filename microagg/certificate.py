@@ -25,6 +25,7 @@ from microagg.metrics.bounds import CLOSED, Bound, LinearProgram, gap, known_opt
 from microagg.metrics.enumerated import Proof
 from microagg.metrics.lagrangian_decomposition import LagrangianDecomposition
 from microagg.metrics.loss import percent, sst
+from microagg.metrics.master_problem import violated
 from microagg.problem import Problem
 from microagg.progress import checkpoint
 from microagg.search import Search
@@ -298,3 +299,4 @@ def prepare() -> None:
         Search(X, k).improve(iterations=5)
         LinearProgram(X, k).improve(1.0)
     LagrangianDecomposition(X, 3).advance(time.perf_counter() + 60.0, lambda: True)
+    violated(np.array([[0, 1, 2], [1, 2, 3], [0, 2, 3]]), np.full(3, 0.5), 4, 1, 0)
