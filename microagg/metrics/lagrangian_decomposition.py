@@ -149,8 +149,17 @@ class LagrangianDecomposition(Stepwise):
             distances[:, at + 1] = np.square(self._X - self._X[near[:, at]]).sum(axis=1)
             yield False
         self._rescale(distances)
-        self._lists = decomposition.make_lists(self._X, near, min(2 * k + CUT, m) - 1)
-        yield False
+        lists = self._lists = decomposition.make_lists(near)
+        rank = min(2 * k + CUT, m) - 1
+
+        def measure(first: int, last: int) -> None:
+            decomposition.measure(self._X, lists, rank, first, last)
+
+        def find_mutual(first: int, last: int) -> None:
+            decomposition.find_mutual(lists, first, last)
+
+        yield from _in_stretches(pool, measure, n, max(1, TERMS // (m * self._X.shape[1])))
+        yield from _in_stretches(pool, find_mutual, n, max(1, TERMS // m**2))
         self._scales = self._lists.distances[:, k - 2] / k**2
         self._choices = decomposition.make_choices(n, m, k, with_triples)
         self._pairwise, self._drift = np.zeros((n, m)), np.zeros((n, m), dtype=np.float32)

@@ -42,7 +42,7 @@ _FAR = 1 / 9
 
 
 class Lists(NamedTuple):
-    """The m records nearest to each of n; made by :func:`make_lists`."""
+    """The m records nearest to each of n; see :func:`make_lists`."""
 
     near: Int32Array  # shape (n, m): the records listed, nearest first
     distances: FloatArray  # shape (n, m): their squared distances
@@ -64,26 +64,36 @@ class Choices(NamedTuple):
     pairs: NDArray[np.int16]
 
 
-@njit(cache=True, nogil=True)
-def make_lists(X: FloatArray, near: Int32Array, rank: int) -> Lists:
-    """Return the lists of the records ``near``, shape (n, m), nearest first; the cut is how far the one at ``rank`` is.
+def make_lists(near: Int32Array) -> Lists:
+    """Return room for the lists of the records ``near``, shape (n, m), the nearest to each but itself, nearest first.
 
-    They must be the nearest records to each of ``X``, shape (n, d), but itself.
+    :func:`measure` must fill them for all records, and :func:`find_mutual` after that.
     """
     n, m = near.shape
-    distances, back = np.empty((n, m)), np.full((n, m), -1, dtype=np.int16)
-    for i in range(n):
+    return Lists(near, np.empty((n, m)), np.full((n, m), -1, dtype=np.int16), np.empty(n), np.empty(n))
+
+
+@njit(cache=True, nogil=True)
+def measure(X: FloatArray, lists: Lists, rank: int, first: int, last: int) -> None:
+    """Write the distances of the records first <= i < last; the cut is that of the record at ``rank`` in the list."""
+    n, m = lists.near.shape
+    for i in range(first, last):
         for a in range(m):
-            distances[i, a] = squared_distance(X, i, near[i, a])
-    cuts = distances[:, rank].copy()
-    reach = np.full(n, np.inf) if m == n - 1 else distances[:, m - 1].copy()
-    for i in range(n):
-        for a in range(m):
+            lists.distances[i, a] = squared_distance(X, i, lists.near[i, a])
+        lists.cuts[i] = lists.distances[i, rank]
+        lists.reach[i] = np.inf if m == n - 1 else lists.distances[i, m - 1]
+
+
+@njit(cache=True, nogil=True)
+def find_mutual(lists: Lists, first: int, last: int) -> None:
+    """Write where the records first <= i < last stand in the lists of others; all distances must be there."""
+    near, distances, back, reach, _ = lists
+    for i in range(first, last):
+        for a in range(near.shape[1]):
             j = near[i, a]
             if distances[i, a] < reach[i] and distances[i, a] < reach[j]:
-                # Nearer than the last one listed, it is in the other list, too, and only once.
+                # Nearer than the last one listed, it is in the other list, too.
                 back[i, a] = _place(near, j, i)
-    return Lists(near, distances, back, reach, cuts)
 
 
 def make_choices(n: int, m: int, k: int, triples: bool) -> Choices:
