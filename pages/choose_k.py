@@ -70,8 +70,7 @@ def body() -> None:
         if state.current() != choices:
             st.rerun()  # a click on the picture has chosen: that concerns the whole page, and its address
         picture.show()
-        if workspace.is_numeric:
-            floor.status(workspace)
+        floor.status(workspace)
 
     if job.running:
         jobs.watch(job, draw)
@@ -224,20 +223,23 @@ def _go_on(workspace: Workspace) -> None:
 def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> None:
     number = st.column_config.NumberColumn
     columns: dict[str, Any] = {"title": "Method", "k": "k"}
-    if workspace.is_numeric:
-        rows = certificate.with_found(workspace, rows, ks)
-        floors = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks)}
-        gaps = [100 * metrics.gap(loss, floors[k]) for loss, k in zip(rows["information_loss"], rows["k"], strict=True)]
-        rows = rows.assign(floor=rows["k"].map(floors), gap=gaps)
+    numeric = workspace.is_numeric
+    rows = certificate.with_found(workspace, rows, ks) if numeric else rows
+    floors = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks)}
+    gaps = [100 * metrics.gap(loss, floors[k]) for loss, k in zip(rows["information_loss"], rows["k"], strict=True)]
+    rows = rows.assign(floor=rows["k"].map(floors), gap=gaps)
+    further = " A search for a better floor, above, lowers it." if numeric else ""
+    gap = number(
+        "Above the optimum at most (%)",
+        format="%.2f",
+        help=f"100 · ({'IL' if numeric else 'Total-IL'} − floor) / floor, the floor being what is proven that no "
+        f"partition can get below.{further}",
+    )
+    if numeric:
         columns |= {
             "information_loss": number("IL (%)", format="%.4f"),
             "unpolished": number("IL before polishing (%)", format="%.4f"),
-            "gap": number(
-                "Above the optimum at most (%)",
-                format="%.2f",
-                help="100 · (IL − floor) / floor, the floor being what is proven that no partition can get below. A "
-                "search for a better floor, above, lowers it.",
-            ),
+            "gap": gap,
             "sse": number("SSE", format="%.4f", help="In squared units of the scaled data."),
         }
         if not state.current().polish:
@@ -245,6 +247,7 @@ def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> None:
     else:
         columns |= {
             "information_loss": number("Total-IL (%)", format="%.3f"),
+            "gap": gap,
             "total_information_loss": number("Total-IL", format="%.1f"),
             "discernibility": number("DM", format="localized"),
         }

@@ -501,6 +501,14 @@ def test_stored_comparison_on_adult_is_that_of_the_code_as_it_is(stored):
     assert stored["experiment"].value_counts()["class_penalty"] == len(adult.PENALTIES)
 
 
+def test_stored_floors_of_adult_are_below_all_that_was_found_there(stored):
+    floors = pd.read_csv(adult.RESULTS / "adult_floor.csv").set_index("k")["total_information_loss"]
+    assert tuple(floors.index) == adult.KS
+    found = stored[stored["experiment"] == "k"].groupby("k")["total_information_loss"].min()
+    assert (floors > 0).all()
+    assert (found.loc[list(adult.KS)] > floors).all()
+
+
 def test_stored_comparison_on_adult_finds_what_the_paper_does(stored):
     findings = adult.checks(stored)
     assert len(findings) == 4

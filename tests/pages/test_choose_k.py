@@ -170,7 +170,7 @@ def test_a_link_to_what_a_search_found_says_that_it_has_to_be_run_again():
 
 def test_where_there_are_categories_it_says_why_there_is_no_search():
     app = open_survey("choose_k")
-    assert "The search and the proven floor are for numbers" in words(app)
+    assert "The search is for numbers: where there are categories there is the floor in the chart only" in words(app)
     assert not [button for button in app.button if "Search" in button.label]
 
 

@@ -314,11 +314,12 @@ def test_categories_have_principal_coordinates_and_what_generalizing_loses(surve
     lost = shares(groups)
     sizes = np.bincount(groups)
     assert survey.metric[0].value == text.percent(100 * lost.to_numpy().mean())
-    assert survey.metric[1].value == f"{(sizes**2).sum():,}"
+    assert survey.metric[1].label == "Floor"
+    assert 0 < float(survey.metric[1].value.removesuffix(" %")) < 100 * lost.to_numpy().mean()
+    assert survey.metric[2].value == f"{(sizes**2).sum():,}"
     usual = FRAME["sickness_days"].groupby(groups).agg(lambda part: part.value_counts().iloc[0]).sum()
-    assert survey.metric[2].value == text.percent(100 * (300 - usual) / 300)
-    assert survey.metric[3].value == str(groups.max())
-    assert "Floor" not in [metric.label for metric in survey.metric]
+    assert survey.metric[3].value == text.percent(100 * (300 - usual) / 300)
+    assert survey.metric[4].value == str(groups.max())
     other = shares(groups_of(survey, 1).to_numpy())
     less = 100 * (1 - lost.to_numpy().sum() / other.to_numpy().sum())
     assert f"At k = 6, Greedy k-member loses {less:.3g} % less than MDAV-generic (mixed)." in plain(survey)

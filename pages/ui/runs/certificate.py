@@ -53,7 +53,7 @@ def _known(workspace: Workspace) -> dict[int, Certificate]:
 
 
 def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return the best floor proven so far for each of ``ks``, ascending; none where there are categories.
+    """Return the best floor proven so far for each of ``ks``, ascending.
 
     It may still rise, see :mod:`pages.ui.runs.floor`. What is proven for a smaller k holds for every larger one: groups
     of at least 5 are groups of at least 3 too.
@@ -159,7 +159,7 @@ def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> Non
 
 def _why_no_search(workspace: Workspace) -> str:
     if not workspace.is_numeric:
-        return "The search and the proven floor are for numbers: where there are categories, neither is known."
+        return "The search is for numbers: where there are categories there is the floor in the chart only."
     if workspace.strata is not None:
         return "The search is for files without strata: with them there is the floor in the chart only."
     return ""
