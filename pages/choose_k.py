@@ -19,7 +19,7 @@ from microagg.variants import VARIANTS
 from pages.ui import shell, state, widgets
 from pages.ui.charts import curves
 from pages.ui.charts.layout import WAITING, Picture
-from pages.ui.charts.measures import MAP, RISKS, measures
+from pages.ui.charts.measures import FLOOR, MAP, RISKS, measures
 from pages.ui.data import comparison, large, methods
 from pages.ui.data.workspace import Workspace, chosen_workspace
 from pages.ui.runs import certificate, compared, floor, jobs, risk_map
@@ -119,14 +119,13 @@ def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[i
         return Picture(curves.waiting(ks), measure.label, WAITING, "No method has been run yet.")
     choices = state.current()
     is_loss = name == "information_loss"
-    of_numbers = is_loss and workspace.is_numeric
     return Picture(
         curves.measure_curves(
             certificate.with_found(workspace, rows, ks),
             name,
             floor=[bound for bound in soon if bound.converged or bound.sse > 0] if is_loss else (),
-            proven=certificate.marks(workspace, ks) if of_numbers else (),
-            best=certificate.best_known(workspace, ks, rows) if of_numbers else None,
+            proven=certificate.marks(workspace, ks) if is_loss else (),
+            best=certificate.best_known(workspace, ks, rows) if is_loss else None,
             limit=choices.limit if is_loss else None,
             line=_line(workspace, name, ks),
             selected=(methods.chosen(workspace), choices.k),
@@ -135,7 +134,7 @@ def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[i
         _CHART,
         f"{measure.label} against k for {listing(list(dict.fromkeys(rows['title'])))}; the table below has the same "
         "numbers.",
-        captions=[f"{measure.meaning}{_rules_in_words(ks)}"],
+        captions=[f"{measure.meaning}{f' {FLOOR}' if is_loss else ''}{_rules_in_words(ks)}"],
         options={"on_select": lambda: _select(_CHART), "selection_mode": "points"},
     )
 
