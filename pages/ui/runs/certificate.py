@@ -267,7 +267,7 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
         if best is not None and least > 0:
             st.metric(
                 "Above the optimum at most",
-                f"{100 * (best / least - 1):.2g} %",
+                percent(100 * (best / least - 1), 2),
                 help="By how much the best found exceeds the proven floor: the optimum lies between them.",
                 width="content",
             )
