@@ -9,12 +9,11 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from microagg import metrics
 from microagg.errors import ParameterError
 from microagg.gaps import Filled
 from microagg.metrics import generalization
-from microagg.metrics.bounds import gap
 from microagg.metrics.generalization import Summary
-from microagg.metrics.mixed_bounds import NearestMixedNeighbors
 from microagg.partition import Partition
 from microagg.records import Records
 from microagg.release.findings import Finding
@@ -138,7 +137,7 @@ class Generalization(Summary):
 
         None where there is no bound.
         """
-        return None if self.lower_bound is None else gap(self.information_loss, self.lower_bound)
+        return None if self.lower_bound is None else metrics.gap(self.information_loss, self.lower_bound)
 
     @classmethod
     def of(
@@ -172,8 +171,8 @@ def _least_total_loss(records: Records, k: int, parts: Sequence[IntArray]) -> fl
     """Return :attr:`Generalization.lower_bound` with groups within ``parts``, or within all records without parts."""
     if records.n > _MOST_PROVEN:
         return None
-    [bound] = NearestMixedNeighbors(records, k, strata=parts or None).improve().bounds([k])
-    return bound.information_loss
+    floor = metrics.mixed_bounds.NearestMixedNeighbors(records, k, strata=parts or None)
+    return floor.improve().bounds([k])[0].information_loss
 
 
 @dataclass(frozen=True)

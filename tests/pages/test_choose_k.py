@@ -231,7 +231,7 @@ def test_curves_of_categories_are_those_of_the_experiment():
 
 def test_title_of_the_curves_says_what_to_conclude():
     app = open_survey("choose_k", k="10")
-    [title] = [m.value for m in app.markdown if m.value.startswith("**At k = 10")]
+    [title] = [m.value for m in app.markdown if m.value.startswith("**At k = 10, ")]
     assert re.search(r"Greedy k\\-member loses \d+ % less than MDAV.* and \d+ % less than Mondrian", title)
 
 
