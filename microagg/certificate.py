@@ -28,6 +28,7 @@ from microagg.metrics.loss import percent, sst
 from microagg.metrics.master_problem import violated
 from microagg.problem import Problem
 from microagg.progress import checkpoint
+from microagg.records import Records
 from microagg.search import Search
 from microagg.validation import IntArray, check_k
 
@@ -190,9 +191,10 @@ def is_closed(information_loss: float, floor: float) -> bool:
 
 
 class Floors:
-    """The floors that are known soon, each for one k, which rise until they are whole; none for mixed attributes.
+    """The floors that are known soon, each for one k, which rise until they are whole.
 
-    They are the nearest-neighbor bounds or, with one attribute or too few records for two groups, the optimum itself.
+    They are the nearest-neighbor bounds or, with one numeric attribute or too few records for two groups, the optimum
+    itself. For records of mixed attributes they are bounds on Total-IL, see :mod:`microagg.metrics.mixed_bounds`.
     Several threads may call :meth:`improve`, of which each waits for the one before; others may read meanwhile.
 
     Parameters
@@ -221,15 +223,14 @@ class Floors:
         # The k whose optimum is known soon, and the optima that have been computed.
         self._soon: list[int] = []
         self._optima: dict[int, Bound] = {}
-        if self._rising and problem.parts is None:
+        # With mixed attributes the bounds know what one group loses, and no optimum beyond that is known soon.
+        if problem.parts is None and not isinstance(problem.data, Records):
             n, d = problem.data.shape
             self._soon = [k for k in self.ks if d == 1 or n < 2 * k]
 
     @property
     def share(self) -> float:
         """Which share of the work has been done, 0 to 1."""
-        if self._rising is None:
-            return 1.0
         # Optima take about as long as finding neighbors in one attribute, and no time where there is one group.
         return (self._rising.share + len(self._optima)) / (1 + len(self._soon))
 
@@ -240,8 +241,6 @@ class Floors:
 
     def bounds(self, ks: Iterable[int]) -> list[Bound]:
         """Return what is proven so far for each of ``ks``, none of them above the largest asked for at first."""
-        if self._rising is None:
-            return []
         proven = self._rising.bounds(ks)
         return [max(own, self._optima.get(own.k, own), key=lambda bound: bound.sse) for own in proven]
 
@@ -260,8 +259,6 @@ class Floors:
         return self
 
     def _improve(self) -> None:
-        if self._rising is None:
-            return
         self._rising.improve()
         for k in (k for k in self._soon if k not in self._optima):
             checkpoint(f"finding the optimum at k = {k}", self.share)
@@ -272,7 +269,7 @@ class Floors:
 
 
 def floors(problem: Problem, ks: Sequence[int]) -> list[Bound]:
-    """Return for each of ``ks`` the floor that is known soon; none for records of mixed attributes.
+    """Return for each of ``ks`` the floor that is known soon.
 
     See :class:`Floors`, also for what is raised.
     """

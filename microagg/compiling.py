@@ -81,8 +81,11 @@ def _floor() -> None:
 
     from microagg import certificate
     from microagg.problem import Problem
+    from microagg.records import Records
 
-    certificate.floors(Problem.of(np.arange(12.0).reshape(6, 2)), [2])
+    X = np.arange(12.0).reshape(6, 2)
+    for data in (X, Records.of_numbers(X)):
+        certificate.floors(Problem.of(data), [2])
 
 
 def _search() -> None:

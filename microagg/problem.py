@@ -20,6 +20,7 @@ from microagg.kernels.local_search.iterated import improve
 from microagg.method import Method
 from microagg.metrics import generalization, loss
 from microagg.metrics.bounds import Bound, NearestNeighbors
+from microagg.metrics.mixed_bounds import NearestMixedNeighbors
 from microagg.partition import Partition, partition_within
 from microagg.records import Records, class_codes
 from microagg.registry import ALGORITHMS, algorithm
@@ -128,10 +129,10 @@ class Problem(ABC):
         """Return, in one sentence, why ``method`` does not work on these data; the empty text if it does."""
 
     @abstractmethod
-    def rising_floor(self, k: int) -> NearestNeighbors | None:
+    def rising_floor(self, k: int) -> NearestNeighbors | NearestMixedNeighbors:
         """Return the bounds for groups of at least 2, 3, … ``k``, within the strata, that rise as their search goes on.
 
-        For records of mixed attributes no bound is known, and there is None.
+        They are bounds on the SSE, or for records of mixed attributes on Total-IL.
 
         Raises
         ------
@@ -145,11 +146,10 @@ class Problem(ABC):
         """Return a bound for each of ``ks``: no partition into groups of at least k, within the strata, loses less.
 
         It is the nearest-neighbor bound, see :class:`microagg.metrics.bounds.NearestNeighbors`; for records of mixed
-        attributes no bound is known, and the list is empty. What is raised: see :meth:`rising_floor`.
+        attributes that of :mod:`microagg.metrics.mixed_bounds`. What is raised: see :meth:`rising_floor`.
         """
         wanted = [check_k(k) for k in ks]
-        rising = self.rising_floor(max(wanted, default=1))
-        return rising.improve().bounds(wanted) if rising else []
+        return self.rising_floor(max(wanted, default=1)).improve().bounds(wanted)
 
     @abstractmethod
     def value(self, partition: Partition) -> float:
@@ -251,8 +251,9 @@ class _MixedProblem(Problem):
             return "polish works on arrays of numbers, not on records of mixed attributes: leave it out."
         return _lacks_classes(method, "pass classes") if self.classes is None else ""
 
-    def rising_floor(self, k: int) -> None:
-        return None
+    def rising_floor(self, k: int) -> NearestMixedNeighbors:
+        self.check_sizes(check_k(k))
+        return NearestMixedNeighbors(self.data, k, strata=self.parts)
 
     def value(self, partition: Partition) -> float:
         return generalization.total_information_loss(self.data, partition.labels)

@@ -19,7 +19,7 @@ from microagg.variants import VARIANTS
 from pages.ui import shell, state, widgets
 from pages.ui.charts import curves
 from pages.ui.charts.layout import WAITING, Picture
-from pages.ui.charts.measures import MAP, RISKS, measures
+from pages.ui.charts.measures import FLOOR, MAP, RISKS, measures
 from pages.ui.data import comparison, large, methods
 from pages.ui.data.workspace import Workspace, chosen_workspace
 from pages.ui.runs import certificate, compared, floor, jobs, risk_map
@@ -70,8 +70,7 @@ def body() -> None:
         if state.current() != choices:
             st.rerun()  # a click on the picture has chosen: that concerns the whole page, and its address
         picture.show()
-        if workspace.is_numeric:
-            floor.status(workspace)
+        floor.status(workspace)
 
     if job.running:
         jobs.watch(job, draw)
@@ -120,14 +119,13 @@ def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[i
         return Picture(curves.waiting(ks), measure.label, WAITING, "No method has been run yet.")
     choices = state.current()
     is_loss = name == "information_loss"
-    of_numbers = is_loss and workspace.is_numeric
     return Picture(
         curves.measure_curves(
             certificate.with_found(workspace, rows, ks),
             name,
             floor=[bound for bound in soon if bound.converged or bound.sse > 0] if is_loss else (),
-            proven=certificate.marks(workspace, ks) if of_numbers else (),
-            best=certificate.best_known(workspace, ks, rows) if of_numbers else None,
+            proven=certificate.marks(workspace, ks) if is_loss else (),
+            best=certificate.best_known(workspace, ks, rows) if is_loss else None,
             limit=choices.limit if is_loss else None,
             line=_line(workspace, name, ks),
             selected=(methods.chosen(workspace), choices.k),
@@ -136,7 +134,7 @@ def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[i
         _CHART,
         f"{measure.label} against k for {listing(list(dict.fromkeys(rows['title'])))}; the table below has the same "
         "numbers.",
-        captions=[f"{measure.meaning}{_rules_in_words(ks)}"],
+        captions=[f"{measure.meaning}{f' {FLOOR}' if is_loss else ''}{_rules_in_words(ks)}"],
         options={"on_select": lambda: _select(_CHART), "selection_mode": "points"},
     )
 
@@ -224,20 +222,23 @@ def _go_on(workspace: Workspace) -> None:
 def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> None:
     number = st.column_config.NumberColumn
     columns: dict[str, Any] = {"title": "Method", "k": "k"}
-    if workspace.is_numeric:
-        rows = certificate.with_found(workspace, rows, ks)
-        floors = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks)}
-        gaps = [100 * metrics.gap(loss, floors[k]) for loss, k in zip(rows["information_loss"], rows["k"], strict=True)]
-        rows = rows.assign(floor=rows["k"].map(floors), gap=gaps)
+    numeric = workspace.is_numeric
+    rows = certificate.with_found(workspace, rows, ks) if numeric else rows
+    floors = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks)}
+    gaps = [100 * metrics.gap(loss, floors[k]) for loss, k in zip(rows["information_loss"], rows["k"], strict=True)]
+    rows = rows.assign(floor=rows["k"].map(floors), gap=gaps)
+    further = " A search for a better floor, above, lowers it." if numeric else ""
+    gap = number(
+        "Above the optimum at most (%)",
+        format="%.2f",
+        help=f"100 · ({'IL' if numeric else 'Total-IL'} − floor) / floor, the floor being what is proven that no "
+        f"partition can get below.{further}",
+    )
+    if numeric:
         columns |= {
             "information_loss": number("IL (%)", format="%.4f"),
             "unpolished": number("IL before polishing (%)", format="%.4f"),
-            "gap": number(
-                "Above the optimum at most (%)",
-                format="%.2f",
-                help="100 · (IL − floor) / floor, the floor being what is proven that no partition can get below. A "
-                "search for a better floor, above, lowers it.",
-            ),
+            "gap": gap,
             "sse": number("SSE", format="%.4f", help="In squared units of the scaled data."),
         }
         if not state.current().polish:
@@ -245,6 +246,7 @@ def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> None:
     else:
         columns |= {
             "information_loss": number("Total-IL (%)", format="%.3f"),
+            "gap": gap,
             "total_information_loss": number("Total-IL", format="%.1f"),
             "discernibility": number("DM", format="localized"),
         }

@@ -192,23 +192,21 @@ def _sizes_in_words(sides: list[Side]) -> str:
 
 
 def _figures(workspace: Workspace, result: Result) -> None:
-    if workspace.is_numeric:
-        floor.while_rising(workspace, [result.k], lambda: _metrics(workspace, result))
-    else:
-        _metrics(workspace, result)
+    floor.while_rising(workspace, [result.k], lambda: _metrics(workspace, result))
 
 
 def _metrics(workspace: Workspace, result: Result) -> None:
     loss, sizes, measures = result.information_loss, result.partition.sizes, result.measures
+    least = certificate.floors(workspace, [result.k])[0].information_loss
     if workspace.is_numeric:
-        least = certificate.floors(workspace, [result.k])[0].information_loss
         figures.show(loss, None, sizes, floor=least)
         said = gap_in_words(loss, least)
-        if rising := floor.rising_in_words(workspace):
-            said += f". {rising}"
     else:
-        figures.show(None, measures, sizes)
+        figures.show(None, measures, sizes, floor=least)
         said = f"Total-IL is {measures['total_information_loss']:,.1f} of at most {workspace.n * workspace.d:,}"
+        said += f", {gap_in_words(loss, least)}"
+    if rising := floor.rising_in_words(workspace):
+        said += f". {rising}"
     st.caption(f"{said[0].upper()}{said[1:]}.")
 
 

@@ -25,7 +25,7 @@ LAYERS = [
     {"kernels", "schema"},
     {"columns"},
     {"metrics", "suggestions"},
-    {"base", "words"},
+    {"base", "exchange", "words"},
     {"algorithms"},
     {"coordinates", "datasets", "registry"},
     {"blocks"},

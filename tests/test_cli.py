@@ -175,7 +175,8 @@ def test_verify_reads_other_files(people):
             "none of the algorithms has a flag --gamma",
         ),
         (["steps", "people.csv", "--qi", "age", "--method", "tfrp-1"], "is not explained step by step"),
-        (["bound", "people.csv", "--qi", "illness", "--k", "2"], "there are categories"),
+        (["search", "people.csv", "--qi", "illness", "--k", "2"], "there are categories"),
+        (["bound", "people.csv", "--qi", "illness", "--k", "999"], "k"),
         (["methods", "mdavv"], "did you mean"),
         (["run", "--data", "toy", "--k", "3", "--read-decimal", ","], "--read-decimal says how a file is read"),
         (["run", "people.csv", "--k", "3", "--data-seed", "1"], "--data-seed is for data sets"),
@@ -350,6 +351,16 @@ def test_bound_and_search_meet_at_the_optimum(people):
     usual = json.loads(call("run", "people.csv", "--k", 3, "--json", *ROLES).stdout)
     assert best["loss"]["information_loss"] <= usual["loss"]["information_loss"]
     assert smallest_class(pd.read_csv("best.csv"), ["age", "income"]) >= 3
+
+
+def test_bound_of_categories_is_one_on_total_il(people):
+    flags = ["people.csv", "--qi", "age,illness", "--k", 3]
+    found = json.loads(call("bound", *flags, "--json").stdout)
+    lost = json.loads(call("run", *flags, "--method", "k-member", "--json").stdout)["generalization"]
+    assert found["converged"]
+    assert 0 < found["total_information_loss"] <= lost["total_information_loss"]
+    assert found["information_loss"] <= lost["information_loss"]
+    assert f"Total-IL below {found['information_loss']:.4g} %" in call("bound", *flags).stdout
 
 
 def test_risk_measures_a_release_beside_its_original(people):

@@ -414,7 +414,9 @@ def test_records_are_compared_by_the_domains_of_the_file_in_every_stratum(record
         assert groups_of(result.partition.labels) == expected
         whole = generalization.total_information_loss(records, result.partition.labels)
         assert result.measures["total_information_loss"] == whole
-    assert Problem.of(records, strata=strata).floor([4]) == []
+        # Within the strata less is possible than without them, and the floor knows it.
+        [least], [without] = (Problem.of(records, strata=given).floor([4]) for given in (strata, None))
+        assert 0 < without.sse < least.sse < whole
 
 
 def test_floors_are_those_of_the_strata_together(X, strata):
@@ -499,6 +501,14 @@ def test_stored_comparison_on_adult_is_that_of_the_code_as_it_is(stored):
     assert cells["records"] == {(label, adult.FIXED, n) for label in labels for n in adult.SIZES}
     assert len(stored) == len(set(stored[["experiment", "label", "k", "n_records"]].itertuples(index=False)))
     assert stored["experiment"].value_counts()["class_penalty"] == len(adult.PENALTIES)
+
+
+def test_stored_floors_of_adult_are_below_all_that_was_found_there(stored):
+    floors = pd.read_csv(adult.RESULTS / "adult_floor.csv").set_index("k")["total_information_loss"]
+    assert tuple(floors.index) == adult.KS
+    found = stored[stored["experiment"] == "k"].groupby("k")["total_information_loss"].min()
+    assert (floors > 0).all()
+    assert (found.loc[list(adult.KS)] > floors).all()
 
 
 def test_stored_comparison_on_adult_finds_what_the_paper_does(stored):

@@ -14,6 +14,7 @@ from microagg.cli.progress import working
 from microagg.cli.releasing import deliver, make, take_targets, target_flags
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.bounds import Bound, linear_program
+from microagg.problem import Problem
 from microagg.release import microaggregate
 from microagg.release.source import Source
 from microagg.search import Search
@@ -37,6 +38,9 @@ def bound(k: int, seconds: float, as_json: bool, **given: Any) -> None:
     """
     scale = given.pop("scale") or "zscore"
     source = source_of(read_data(given), given)
+    if not source.schema.is_numeric:
+        _bound_of_mixed(source, k, as_json)
+        return
     X = _matrix(source, scale)
     with working("Proving") as show:
 
@@ -52,6 +56,20 @@ def bound(k: int, seconds: float, as_json: bool, **given: Any) -> None:
         if found.optimal:
             ends = ", and one is known that loses no more: no method can do better"
         click.echo(f"No partition into groups of at least {k:,} loses less than {found.information_loss:.4g} %{ends}.")
+
+
+def _bound_of_mixed(source: Source, k: int, as_json: bool) -> None:
+    """Print what no partition of mixed records loses less than; the time it takes depends on their number alone."""
+    with working("Proving"):
+        [found] = Problem.of(source.schema.records(source.frame)).floor([k])
+    if as_json:
+        lost = {"total_information_loss": found.sse, "information_loss": found.information_loss}
+        print_json({"k": k, **lost, "seconds": found.seconds, "converged": found.converged})
+    else:
+        click.echo(
+            f"No partition into groups of at least {k:,} has a Total-IL below {found.information_loss:.4g} % of the "
+            "most that can be lost; more time will not raise it."
+        )
 
 
 @with_flags(data_flags(), release_flags(["method", "polish", "random_state", "engine", "block_size"]), target_flags())

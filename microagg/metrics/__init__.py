@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from microagg.lazy import loader
 
 if TYPE_CHECKING:
-    from microagg.metrics import bounds, generalization, risk, utility
+    from microagg.metrics import bounds, generalization, mixed_bounds, risk, utility
     from microagg.metrics.bounds import gap
     from microagg.metrics.losing import (
         Losing,
@@ -30,6 +30,7 @@ __all__ = [
     "groups_losing_most",
     "information_loss",
     "matched_groups",
+    "mixed_bounds",
     "record_shares",
     "record_sse",
     "records_losing_most",
@@ -41,7 +42,7 @@ __all__ = [
 
 # Where each name lives; "" for a module of its own.
 _HOMES = {
-    **dict.fromkeys(("bounds", "generalization", "risk", "utility"), ""),
+    **dict.fromkeys(("bounds", "generalization", "mixed_bounds", "risk", "utility"), ""),
     "gap": "bounds",
     **dict.fromkeys(
         ("Losing", "attribute_shares", "cumulated", "groups_losing_most", "record_shares", "records_losing_most"),

@@ -70,9 +70,10 @@ class Bound:
     k : int
         The minimum group size it holds for.
     sse : float
-        No partition into groups of at least k has a lower SSE; squared units of X.
+        No partition into groups of at least k has a lower SSE; squared units of X. For records of mixed attributes the
+        same of Total-IL, without unit.
     information_loss : float
-        The same as 100 · SSE / SST, in percent.
+        The same as 100 · SSE / SST, or in percent of the most that Total-IL can be.
     seconds : float
         The time it took.
     converged : bool

@@ -394,7 +394,7 @@ def _report(
         lost = Loss.of(numbers, replaced, partition, prepared.statistic, prepared.strata, prepared.rounding)
         utility = Utility.of(numbers, replaced)
     if recoding.values is None or not schema.is_numeric:
-        common = Generalization.of(prepared.records, partition, prepared.classes, recoding.values)
+        common = Generalization.of(prepared.records, partition, prepared.classes, recoding.values, prepared.strata)
     return Report(
         k=prepared.k,
         scale=prepared.scale,

@@ -122,8 +122,12 @@ def loss_finding(report: Report, limit: float) -> Finding:
     if part is not None and len(part.attributes) > 1:
         columns = (max(part.attributes, key=lambda name: part.attributes[name]),)
     most = f" Most is lost on {plain(columns[0])!r}." if columns else ""
+    least = None if part is None else part.lower_bound
+    vain = ""
+    if least is not None and least > limit:
+        vain = f" No method gets within it: groups of at least {report.k:,} lose at least {least:.4g} % ({worst})."
     text = (
-        f"{stated}, above the limit of {limit:g} %.{most} A smaller k, fewer quasi-identifiers or coarser values "
+        f"{stated}, above the limit of {limit:g} %.{most}{vain} A smaller k, fewer quasi-identifiers or coarser values "
         "of them lose less."
     )
     return Finding("warn", "loss", columns, text)

@@ -24,19 +24,17 @@ def utilities(beside: Beside, target: Hashable | None, notes: list[str]) -> Iter
     """Yield what is lost by a release, what matters most first; what cannot be measured goes to ``notes``."""
     measures, report = utility.MEASURES, beside.report
     if (common := report.generalization) is not None:
+        floor = _no_less(report.k, common.lower_bound)
         name, most = max(common.attributes.items(), key=lambda own: own[1])
         yield Figure(
             "utility",
             measures["total_information_loss"],
             common.information_loss,
-            f"The groups span {percent(common.information_loss)} of what records could differ by (Total-IL), most of "
-            f"it in {in_quotes(name)}: {percent(most)}.",
+            f"The groups span {percent(common.information_loss)} of what records could differ by (Total-IL){floor}. "
+            f"Most is lost on {in_quotes(name)}: {percent(most)}.",
         )
     if report.loss is not None:
-        least = report.loss.lower_bound
-        floor = (
-            "" if least is None else f"; no release in groups of at least {report.k:,} loses less than {percent(least)}"
-        )
+        floor = _no_less(report.k, report.loss.lower_bound)
         what = "quasi-identifiers" if common is None else "numeric quasi-identifiers"
         name, most = max(report.loss.attributes.items(), key=lambda own: own[1])
         yield Figure(
@@ -65,6 +63,11 @@ def utilities(beside: Beside, target: Hashable | None, notes: list[str]) -> Iter
         notes.append(f"No model told released records from originals: {error}")
     if target is not None:
         yield from _prediction(beside, target, notes)
+
+
+def _no_less(k: int, least: float | None) -> str:
+    """Return what no release in groups of at least ``k`` loses less than, in percent; empty where that is not known."""
+    return "" if least is None else f"; no release in groups of at least {k:,} loses less than {percent(least)}"
 
 
 def attributes(beside: Beside) -> pd.DataFrame:

@@ -169,8 +169,17 @@ def test_a_link_to_what_a_search_found_says_that_it_has_to_be_run_again():
 
 
 def test_where_there_are_categories_it_says_why_there_is_no_search():
-    app = open_survey("choose_k")
-    assert "The search and the proven floor are for numbers" in words(app)
+    app = open_survey("choose_k", ks="5, 10", k="10")
+    assert "of categories the floor is as high as the nearest neighbors prove it" in words(app)
+    # What is possible and what is not are said all the same.
+    best, least, gap = app.metric
+    assert [best.label, least.label] == ["Best found at k = 10", "Proven floor"]
+    lowest, proven = (float(metric.value.removesuffix(" %")) for metric in (best, least))
+    rows = app.dataframe[0].value.query("k == 10")
+    assert lowest == pytest.approx(rows["information_loss"].min(), rel=1e-3)
+    assert rows["gap"].min() == pytest.approx(100 * (lowest / proven - 1), rel=1e-2)
+    assert 0 < proven < lowest
+    assert float(gap.value.removesuffix(" %")) == pytest.approx(100 * (lowest / proven - 1), rel=0.05)
     assert not [button for button in app.button if "Search" in button.label]
 
 
@@ -222,7 +231,7 @@ def test_curves_of_categories_are_those_of_the_experiment():
 
 def test_title_of_the_curves_says_what_to_conclude():
     app = open_survey("choose_k", k="10")
-    [title] = [m.value for m in app.markdown if m.value.startswith("**At k = 10")]
+    [title] = [m.value for m in app.markdown if m.value.startswith("**At k = 10, ")]
     assert re.search(r"Greedy k\\-member loses \d+ % less than MDAV.* and \d+ % less than Mondrian", title)
 
 
@@ -318,7 +327,10 @@ def test_every_k_can_be_clicked_and_says_all_methods_sorted():
             assert text.index(f"{loss[lower][place]:.4g} %") < text.index(f"{loss[higher][place]:.4g} %")
     app = open_survey("choose_k", ks="5, 10", k="10")
     [text] = {trace["hovertext"][1] for trace in figures(app)[0]["data"] if trace["name"] == "k"}
-    assert len(re.findall("■", text)) == len(app.multiselect(key="w_methods").value) == 4
+    # Where there are categories, too, what nobody can get below and what is known stand below the methods.
+    assert len(app.multiselect(key="w_methods").value) == 4
+    assert len(re.findall("■", text)) == 4 + 1
+    assert text.rindex("■") < text.index("no method can lose less") < text.index("best known")
 
 
 def test_nothing_stands_where_the_chart_will_be_but_its_axis(monkeypatch):

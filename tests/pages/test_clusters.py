@@ -314,11 +314,12 @@ def test_categories_have_principal_coordinates_and_what_generalizing_loses(surve
     lost = shares(groups)
     sizes = np.bincount(groups)
     assert survey.metric[0].value == text.percent(100 * lost.to_numpy().mean())
-    assert survey.metric[1].value == f"{(sizes**2).sum():,}"
+    assert survey.metric[1].label == "Floor"
+    assert 0 < float(survey.metric[1].value.removesuffix(" %")) < 100 * lost.to_numpy().mean()
+    assert survey.metric[2].value == f"{(sizes**2).sum():,}"
     usual = FRAME["sickness_days"].groupby(groups).agg(lambda part: part.value_counts().iloc[0]).sum()
-    assert survey.metric[2].value == text.percent(100 * (300 - usual) / 300)
-    assert survey.metric[3].value == str(groups.max())
-    assert "Floor" not in [metric.label for metric in survey.metric]
+    assert survey.metric[3].value == text.percent(100 * (300 - usual) / 300)
+    assert survey.metric[4].value == str(groups.max())
     other = shares(groups_of(survey, 1).to_numpy())
     less = 100 * (1 - lost.to_numpy().sum() / other.to_numpy().sum())
     assert f"At k = 6, Greedy k-member loses {less:.3g} % less than MDAV-generic (mixed)." in plain(survey)
@@ -390,11 +391,16 @@ def test_a_sample_is_called_one_and_its_records_keep_their_names():
     app = open_page("clusters", data="adult", sample="300", k="10", second="mondrian")
     assert not app.error
     assert "This is a sample: 300 of 30,162 records" in plain(app)
-    assert [metric.label for metric in app.metric] == 2 * ["Total-IL", "Discernibility", "Classification", "Groups"]
+    labels = ["Total-IL", "Floor", "Discernibility", "Classification", "Groups"]
+    assert [metric.label for metric in app.metric] == 2 * labels
     groups = groups_of(app)
     income = frame.loc[groups.index.astype(int), "income"]
     majority = income.groupby(groups.to_numpy()).agg(lambda part: part.value_counts().iloc[0]).sum()
-    assert app.metric[2].value == text.percent(100 * (300 - majority) / 300)
+    assert app.metric[3].value == text.percent(100 * (300 - majority) / 300)
+    # The floor is one of the file, so both methods have the same, and neither is below it.
+    lost, least = ([metric.value for metric in app.metric if metric.label == label] for label in labels[:2])
+    assert least[0] == least[1]
+    assert 0 < float(least[0].removesuffix(" %")) < min(float(value.removesuffix(" %")) for value in lost)
 
 
 def test_names_of_columns_and_records_are_shown_letter_by_letter():

@@ -79,6 +79,12 @@ def test_stored_results_on_adult_are_drawn(against):
         assert len(decode(lines[None]["y"])) == (stored["experiment"] == against).sum()
     else:
         assert np.allclose(decode(lines["Greedy k-member"]["y"]), part["information_loss"])
+    # What is proven is stored for all records at each k, not for fewer records.
+    floor = "floor: no method can get below"
+    assert (floor in lines) == ("The gray floor is proven" in words(app)) == (against == "k")
+    if against == "k":
+        assert list(lines[floor]["x"]) == sorted(part["k"])
+        assert (decode(lines[floor]["y"]) < decode(lines["Greedy k-member"]["y"])).all()
     assert "python benchmarks/adult.py" in [code.value for code in app.code]
     assert app.query_params["measure"] == "excess"
 

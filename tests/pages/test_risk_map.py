@@ -184,7 +184,8 @@ def test_categories_have_losses_to_choose_and_no_centroids_to_link_to():
     assert "w_limit" not in [field.key for field in app.number_input]
     app.button_group(key="w_lost").set_value("information_loss")
     settle(app)
-    assert FLOOR not in drawn(app)
+    below = drawn(app)[FLOOR][1]
+    assert 0 < min(below) < max(below) < min(drawn(app)["Greedy k-member"][1])
     assert "loses least: " in title_of(app)
     assert app.number_input(key="w_limit").value == 10
 

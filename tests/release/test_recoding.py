@@ -9,6 +9,7 @@ import json
 import pickle
 import warnings
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,15 +17,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import microagg.release.report
 from microagg import DataError, MicroaggError, ParameterError, Schema, registry
 from microagg.base import Info, Microaggregator, Param
 from microagg.errors import ConstantColumnWarning
 from microagg.metrics import generalization
 from microagg.partition import Partition
 from microagg.release import microaggregate, replay
+from microagg.release.html.promise import promise
 from microagg.release.recoding import recode
 from microagg.tables import read_table, to_csv
 from microagg.taxonomy import Taxonomy
+from microagg.words import percent
+from tests import naive_mixed
 
 STATUS = {"*": {"Married": ["civil", "abroad"], "Single": ["never", "divorced", "widowed"]}}
 ZIP = {"*": {"10**": ["1010", "1020"], "47**": ["4710", "4720"]}}
@@ -316,6 +321,36 @@ def test_columns_of_one_value_are_named_whatever_their_kind(people):
     assert release.report.constant_columns == ("age", "zip")
     assert release.report.generalization.attributes["age"] == release.report.generalization.attributes["zip"] == 0.0
     assert by_group(release, "age") == ("30", "30")
+
+
+@pytest.mark.parametrize(("statistic", "by"), [("mean", None), ("generalize", None), ("generalize", "region")])
+def test_the_floor_of_total_il_is_that_of_the_nearest_others(people, monkeypatch, statistic, by):
+    frame = pd.concat([people] * 2, ignore_index=True).assign(region=list("nnnnnnnsssssss"))
+    frame["age"] += np.arange(14)
+    release = release_of(frame, statistic=statistic, by=by)
+    records, common = Schema.infer(frame, QUASI, **KINDS).records(frame), release.report.generalization
+    table = naive_mixed.Table(records)
+    parts = [range(14)] if by is None else [range(7), range(7, 14)]
+    second = [sorted(table.distance(i, j) for j in part if j != i)[3 - 2] for part in parts for i in part]
+    assert common.lower_bound == pytest.approx(100 * sum(second) / (14 * len(QUASI)))
+    assert 0.0 < common.lower_bound < common.information_loss
+    assert common.gap == pytest.approx(common.information_loss / common.lower_bound - 1)
+    within = "" if by is None else " within the strata"
+    says = f"No partition into groups of at least 3{within} has a Total-IL below {common.lower_bound:.4g} %, so this is"
+    assert says in release.report.summary()
+    assert f"{percent(common.information_loss)}; none in such groups is below {percent(common.lower_bound)}" in (
+        release._repr_html_()
+    )
+    assert (
+        f"(no release in groups of at least 3 could lose less than {percent(common.lower_bound)})"
+        in (promise(release.report, None)["loss"])
+    )
+    # It takes the square of the number of records: many have none, and nothing is said of it.
+    monkeypatch.setattr(microagg.release.report, "_MOST_PROVEN", 13)
+    report = release_of(frame, statistic=statistic, by=by).report
+    assert report.generalization.lower_bound is report.generalization.gap is None
+    assert "has a Total-IL below" not in report.summary()
+    assert report.generalization == replace(common, lower_bound=None)
 
 
 # ---- Strata and classes ----------------------------------------------------------------------------------------------
@@ -658,6 +693,8 @@ def test_any_release_is_k_anonymous_in_its_file(data):
     pd.testing.assert_frame_equal(release.frame[others], frame[others])
     if release.report.loss is not None:
         assert release.report.loss.lower_bound <= release.report.loss.information_loss * (1 + 1e-9)
+    if (common := release.report.generalization) is not None:
+        assert 0.0 <= common.lower_bound <= common.information_loss * (1 + 1e-9)
     recipe = json.loads(json.dumps([release.report.to_dict(), release.recipe], allow_nan=False))[1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantColumnWarning)

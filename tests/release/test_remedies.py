@@ -186,6 +186,18 @@ def test_either_loss_may_be_above_the_limit(codes):
     assert text.startswith("Total-IL is ")
 
 
+@pytest.mark.parametrize("statistic", ["mean", "generalize"])
+def test_a_limit_that_no_method_can_keep_is_said_to_be_one(codes, statistic):
+    asked = {"k": 5, "method": "mondrian", "quasi_identifiers": ["age", "sex"], "statistic": statistic}
+    report = microaggregate(codes, **asked).report
+    found = [part for part in (report.loss, report.generalization) if part is not None]
+    worst = max(found, key=lambda part: part.information_loss)
+    assert 0 < worst.lower_bound < worst.information_loss
+    vain = f"No method gets within it: groups of at least 5 lose at least {worst.lower_bound:.4g} %"
+    assert vain in loss_finding(report, 0.99 * worst.lower_bound).text
+    assert vain not in loss_finding(report, 1.01 * worst.lower_bound).text
+
+
 @pytest.mark.parametrize("limit", [-1, float("nan"), float("inf"), "10", None, True])
 def test_the_limit_is_checked(frame, limit):
     report = microaggregate(frame, k=4, quasi_identifiers=QUASI).report

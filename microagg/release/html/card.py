@@ -43,9 +43,11 @@ def card(release: Release) -> str:
 def _losses(release: Release) -> list[tuple[str, str]]:
     report, found = release.report, []
     if report.loss is not None:
-        floor = report.loss.lower_bound
-        least = "" if floor is None else f"; none in such groups is below {percent(floor)}"
-        found.append(("Information loss", percent(report.loss.information_loss) + least))
-    if report.generalization is not None:
-        found.append(("Total-IL", percent(report.generalization.information_loss)))
+        found.append(("Information loss", _beside_least(report.loss.information_loss, report.loss.lower_bound)))
+    if (common := report.generalization) is not None:
+        found.append(("Total-IL", _beside_least(common.information_loss, common.lower_bound)))
     return found
+
+
+def _beside_least(loss: float, least: float | None) -> str:
+    return percent(loss) + ("" if least is None else f"; none in such groups is below {percent(least)}")

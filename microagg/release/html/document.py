@@ -96,7 +96,8 @@ def _own(contents: Mapping[str, Any]) -> dict[str, Any]:
     if chosen:
         return dict(chosen[0])
     report = contents["report"]
-    lost = report["loss"] or report["generalization"]
+    # Where there are categories it is Total-IL that was compared.
+    lost = report["generalization"] or report["loss"]
     return {"title": None, "k": report["k"], "information_loss": lost["information_loss"]}
 
 

@@ -50,23 +50,25 @@ def _risk(report: Report, assessment: Assessment | None) -> str:
 
 def _lost(report: Report) -> str:
     if report.loss is not None:
-        lost, floor = report.loss.information_loss, report.loss.lower_bound
-        least = (
-            ""
-            if floor is None
-            else f" (no release in groups of at least {report.k:,} could lose less than {percent(floor)})"
-        )
         said = (
-            f"Released values lose {percent(lost)} of the spread of these attributes, by which records differ{least}."
+            f"Released values lose {percent(report.loss.information_loss)} of the spread of these attributes, by which "
+            f"records differ{_no_less(report.k, report.loss.lower_bound)}."
         )
-        if report.generalization is None:
+        if (common := report.generalization) is None:
             return said
-        return f"{said} With categories counted too, {percent(report.generalization.information_loss)} is lost."
-    assert report.generalization is not None  # a release has numbers, or measures what groups have in common
+        least = _no_less(report.k, common.lower_bound)
+        return f"{said} With categories counted too, {percent(common.information_loss)} is lost{least}."
+    common = report.generalization
+    assert common is not None  # a release has numbers, or measures what groups have in common
     return (
-        f"Released values lose {percent(report.generalization.information_loss)} of the detail of these attributes: "
-        "0 % would leave them as they were, 100 % would leave nothing."
+        f"Released values lose {percent(common.information_loss)} of the detail of these attributes"
+        f"{_no_less(report.k, common.lower_bound)}: 0 % would leave them as they were, 100 % would leave nothing."
     )
+
+
+def _no_less(k: int, least: float | None) -> str:
+    """Return what no release could lose less than, in percent, in brackets; empty where that is not known."""
+    return "" if least is None else f" (no release in groups of at least {k:,} could lose less than {percent(least)})"
 
 
 def _against(report: Report) -> str:

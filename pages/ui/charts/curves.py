@@ -52,7 +52,7 @@ def measure_curves(
         The measure, of :data:`pages.ui.charts.measures.NUMBERS` or ``CATEGORIES``.
     against : {"k", "records"}
     floor, best
-        Of the loss of numbers: what no method can get below, and the lowest IL known at each k, in percent, a search's
+        Of the loss: what no method can get below, and the lowest IL or Total-IL known at each k, in percent, a search's
         among them. The optimum lies between them.
     proven
         Floors that a search has proven at single values of k, which are marked there.

@@ -35,7 +35,7 @@ class Hover:
     measure : Measure
     floor : sequence of Bound
     best : mapping
-        The lowest IL known at each k, in percent.
+        The lowest IL or Total-IL known at each k, in percent.
     """
 
     def __init__(

@@ -58,9 +58,7 @@ NUMBERS = {
         "Loss",
         "information loss IL = 100 · SSE / SST (%)",
         "{:.4g} %",
-        "**Information loss IL** = 100 · SSE / SST: the share of the data's spread that disappears inside groups. The "
-        "gray floor is proven: whatever the method, less cannot be lost. The least possible loss lies in the band above "
-        "it.",
+        "**Information loss IL** = 100 · SSE / SST: the share of the data's spread that disappears inside groups.",
     ),
     "excess": Measure(
         "Above the best",
@@ -99,6 +97,9 @@ CATEGORIES = {
     ),
     "seconds": _SECONDS,
 }
+
+#: What is said of a chart of the loss with a floor, of numbers or categories.
+FLOOR = "The gray floor is proven: whatever the method, less cannot be lost. The least possible loss lies in the band above it."
 
 #: The measure that stands for a map of two others: a risk and a loss.
 MAP = "risk"

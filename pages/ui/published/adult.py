@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from microagg import sweeps
+from microagg.metrics.bounds import Bound
 from microagg.metrics.generalization import least_discernibility
 from microagg.variants import PENALTY, VARIANTS, recognize
 from pages.ui import state, widgets
@@ -80,14 +81,25 @@ def _stored_curves(rows: pd.DataFrame, measure: str) -> None:
         places = sorted({(row[column], row["n_records"], row["k"]) for row in rows.to_dict("records")})
         line = ("no method can get below", {at: least_discernibility(n, k) for at, n, k in places})
     where = "" if against == "k" else f" and {most:,} records"
+    floor = _floor() if (against, measure) == ("k", "information_loss") else []
     show_figure(
-        curves.measure_curves(rows, measure, against=against, line=line),
+        curves.measure_curves(rows, measure, against=against, floor=floor, line=line),
         title=sweeps.summary(at, measure, k, where),
         key="stored_chart",
         alt=f"{measures.CATEGORIES[measure].label} on Adult a{_AGAINST[against][1:]}; the file to download has the numbers.",
     )
     meaning = measures.CATEGORIES[measure].meaning
-    st.caption("**Time** on the machine that made the results." if measure == "seconds" else meaning)
+    further = f" {measures.FLOOR}" if floor else ""
+    st.caption("**Time** on the machine that made the results." if measure == "seconds" else f"{meaning}{further}")
+
+
+def _floor() -> list[Bound]:
+    """Return what is proven that no method can get below at each k of the comparison; empty where none is stored."""
+    stored = store.table("adult_floor.csv").to_dict("records")
+    return [
+        Bound(int(row["k"]), row["total_information_loss"], row["information_loss"], seconds=0.0, converged=True)
+        for row in stored
+    ]
 
 
 def _stored_tradeoff(rows: pd.DataFrame) -> None:

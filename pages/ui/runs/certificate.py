@@ -53,7 +53,7 @@ def _known(workspace: Workspace) -> dict[int, Certificate]:
 
 
 def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return the best floor proven so far for each of ``ks``, ascending; none where there are categories.
+    """Return the best floor proven so far for each of ``ks``, ascending.
 
     It may still rise, see :mod:`pages.ui.runs.floor`. What is proven for a smaller k holds for every larger one: groups
     of at least 5 are groups of at least 3 too.
@@ -74,7 +74,7 @@ def marks(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
 
 
 def best_known(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None = None) -> dict[int, float]:
-    """Return the lowest IL, in percent, that is known at each of ``ks`` where there is one.
+    """Return the lowest IL, or Total-IL of categories, in percent, that is known at each of ``ks`` where there is one.
 
     It is that of this session, or of ``rows``, which may come from elsewhere. A partition for a larger k serves every
     smaller one.
@@ -140,6 +140,7 @@ def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> Non
         return
     st.subheader("How far from the optimum?")
     if why := _why_no_search(workspace):
+        _draw(workspace, k, rows)
         st.caption(why)
         return
     job = jobs.results().jobs.get("certificate")
@@ -159,9 +160,11 @@ def section(workspace: Workspace, rows: pd.DataFrame, *, searching: bool) -> Non
 
 def _why_no_search(workspace: Workspace) -> str:
     if not workspace.is_numeric:
-        return "The search and the proven floor are for numbers: where there are categories, neither is known."
+        return "The search is for numbers: of categories the floor is as high as the nearest neighbors prove it."
     if workspace.strata is not None:
-        return "The search is for files without strata: with them there is the floor in the chart only."
+        return (
+            "The search is for files without strata: with them the floor is as high as the nearest neighbors prove it."
+        )
     return ""
 
 
@@ -252,7 +255,7 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
         st.metric(
             f"Best found at k = {k}",
             "–" if best is None else percent(best, 4),
-            help="The lowest information loss of all runs and searches known that serve this k.",
+            help="The lowest loss of all runs and searches known that serve this k.",
             width="content",
         )
         st.metric(
@@ -264,7 +267,7 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
         if best is not None and least > 0:
             st.metric(
                 "Above the optimum at most",
-                f"{100 * (best / least - 1):.2g} %",
+                percent(100 * (best / least - 1), 2),
                 help="By how much the best found exceeds the proven floor: the optimum lies between them.",
                 width="content",
             )

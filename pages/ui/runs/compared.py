@@ -35,7 +35,7 @@ def rows(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]
 def for_report(workspace: Workspace) -> pd.DataFrame | None:
     """Return what was computed for the methods compared, as :meth:`microagg.Release.to_html` takes it, if anything was.
 
-    The chosen method and k are marked, and each k has the floor that is proven for it.
+    The chosen method and k are marked, and each k has the floor of IL or Total-IL that is proven for it.
     """
     variants = methods.sweep_methods(workspace, methods.compared(workspace))
     ks = jobs.results().ks(workspace, list(variants))

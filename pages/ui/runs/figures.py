@@ -21,13 +21,15 @@ def show(
     shown: list[tuple[str, str, str]] = []
     if loss is not None:
         shown.append(("Information loss", percent(loss), "IL = 100 · SSE / SST of the numbers, on the scaled data."))
-    if floor is not None:
-        says = "Proven: whatever the method, less cannot be lost at this k. A search on the page Choose k raises it."
-        shown.append(("Floor", percent(floor), says))
     if common is not None:
         lost, total = common["information_loss"], common["total_information_loss"]
         says = f"What ranges and common ancestors lose; 100 % if all values became “anything”. The sum is {total:,.1f}."
         shown.append(("Total-IL", percent(lost), says))
+    if floor is not None:
+        says = "Proven: whatever the method, less cannot be lost at this k."
+        says += "" if loss is None else " A search on the page Choose k raises it."
+        shown.append(("Floor", percent(floor), says))
+    if common is not None:
         says = "DM, the sum of the squared group sizes: how many others each record cannot be told from, summed."
         shown.append(("Discernibility", f"{common['discernibility']:,}", says))
         if common["classification"] is not None:

@@ -55,7 +55,7 @@ def _kept() -> OrderedDict[str, _Known]:
 
 
 def proven(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return what is proven so far for each of ``ks``, and see to it that the rest gets proven; none for categories.
+    """Return what is proven so far for each of ``ks``, and see to it that the rest gets proven.
 
     Raises
     ------

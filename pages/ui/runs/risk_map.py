@@ -107,8 +107,6 @@ def _floors(workspace: Workspace, ks: Sequence[int], loss: str) -> dict[int, flo
     """Return what no method can get below in ``loss`` at each k, where that is known."""
     if loss == "discernibility":
         return {k: float(metrics.generalization.least_discernibility(workspace.n, k)) for k in ks}
-    if not workspace.is_numeric:
-        return {}
     return {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks) if bound.sse > 0}
 
 
