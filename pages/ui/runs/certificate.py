@@ -190,8 +190,8 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
             "The least loss that any partition can have lies between the best partition found and a **proven floor**. A "
             "search narrows this from both sides: it improves the best partition, and raises the floor by solving a "
             "linear program whose solution no partition can undercut. Once that is solved, an integer program puts better "
-            "partitions together from its groups; where all groups that could be in a better one are few enough, it also "
-            "proves which partition is the best there is."
+            "partitions together from its groups. Where all groups that could be in a better one are few enough to be "
+            "listed, or further cuts raise the floor up to the best partition, that one is proven to be the best there is."
         )
 
 
