@@ -81,14 +81,12 @@ class Branching:
         self._listed: Prices | None = None
         self._whole, self._gap = 0.0, np.inf
         self._list_put_together = False
+        self._note()
 
     @property
     def sse(self) -> float:
-        """The floor, in squared units of X."""
-        bounds = [self._closed, *(bound for bound, *_ in self._open[:1])]
-        if self._here is not None:
-            bounds.append(self._sets.bound)
-        return max(min(bounds), self._whole) * self._sets.unit
+        """The floor, in squared units of X, as it was after the last step: others may ask in the middle of one."""
+        return self._floor
 
     @property
     def iterations(self) -> int:
@@ -98,7 +96,7 @@ class Branching:
     @property
     def converged(self) -> bool:
         """Whether nothing is open: the floor is the SSE of the best partition known, to within rounding."""
-        return self._here is None and not self._open
+        return self._ended
 
     @property
     def labels(self) -> IntArray | None:
@@ -136,6 +134,19 @@ class Branching:
 
     def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
         """Do one iteration, as :meth:`microagg.metrics.program.Program.advance`."""
+        finished = self._step(until, go_on)
+        self._note()
+        return finished
+
+    def _note(self) -> None:
+        """Note the floor, and whether anything is open."""
+        bounds = [self._closed, *(bound for bound, *_ in self._open[:1])]
+        if self._here is not None:
+            bounds.append(self._sets.bound)
+        self._floor = max(min(bounds), self._whole) * self._sets.unit
+        self._ended = self._here is None and not self._open
+
+    def _step(self, until: float, go_on: Callable[[], bool]) -> bool:
         if self._sets.converged and len(self._sets.master.groups) > GROWTH * self._put_together:
             return self._put_together_anew(until, go_on)
         if self._list is not None:

@@ -133,6 +133,32 @@ def test_floor_before_the_end_says_that_it_is_no_optimum():
     assert metrics.gap(program.least, bound.sse) <= bounds.CLOSED
 
 
+def test_floor_that_is_read_in_the_middle_of_a_step_is_that_of_the_last_one(monkeypatch):
+    """While a leaf is divided, none is open for a moment: whoever asks then must not be told that all are closed."""
+    monkeypatch.setattr(SetPartitioning, "groups_below", lambda *_: None)
+    monkeypatch.setattr(Master, "add_cuts", lambda *_: 0)
+    read = []
+    trees = []
+    divided = Master.shares_of_pairs
+
+    def watched(master):
+        read.extend((tree.sse, tree.converged) for tree in trees)
+        return divided(master)
+
+    monkeypatch.setattr(Master, "shares_of_pairs", watched)
+    for _, X, k in instances(40, start=1000):
+        optimum, labels = bounds.exact(X, k)
+        program = SetPartitioning(X, k)
+        while not program.converged:
+            program.advance(inf, lambda: True)
+        trees[:] = [Branching(program)]
+        trees[0].offer(labels)
+        read.clear()
+        while not trees[0].converged:
+            trees[0].advance(inf, lambda: True)
+            assert all(floor <= optimum * ROUNDING and not ended for floor, ended in read)
+
+
 def test_best_of_some_groups():
     groups = np.array(
         [[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1], [1, 0, 1, 0, 0, 0], [0, 1, 0, 1, 0, 0]]
