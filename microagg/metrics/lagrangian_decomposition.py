@@ -92,7 +92,7 @@ LAST_ITERATIONS = 40
 NO_GAIN = 1e-4
 
 #: Terms that a thread adds between two pauses.
-TERMS = 20_000_000
+TERMS = 8_000_000
 
 
 class LagrangianDecomposition(Stepwise):
