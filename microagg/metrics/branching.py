@@ -6,7 +6,9 @@ better partitions than are known; an integer program chooses among them, :mod:`m
 **All groups that count.** With its dual values a partition P has SSE(P) ≥ bound + rc(G) for each of its groups G. So a
 partition with an SSE below the least known is made of groups with a reduced cost below the gap, least - bound, only.
 Where these are not too many, they are all enumerated, and the least SSE over them is found by
-:mod:`microagg.metrics.enumerated`. What it proves holds whatever the solver says.
+:mod:`microagg.metrics.enumerated`. What it proves holds whatever the solver says. Where they are too many, those with a
+reduced cost below a part of the gap are: either a partition into these has an SSE below bound + part, and the best is
+an optimum, or none has, and bound + part is a floor.
 
 **Branching.** Where they are too many: if the program's solution has fractions, some pair of records shares a group to
 a part only, 0 < Σ_{G ∋ i, j} x_G < 1. Every partition has both in one group or in two (Ryan & Foster 1981), so the
@@ -45,6 +47,10 @@ WHOLE = 1e-6
 #: For how many seconds the groups known are put together anew at most: the first time, and each further time.
 FIRST_SECONDS, SECONDS = 30.0, 10.0
 
+#: Up to which shares of the gap it is tried to enumerate groups; if there is no partition into these, up to 4 times as
+#: much, and so on.
+SHARES = (1.0, 0.25, 0.06, 0.015, 0.004)
+
 #: How many groups are enumerated at most, and to how many the list must have shrunk until the best partition is put
 #: together from these.
 MOST_GROUPS, SHORT = 1_500_000, 20_000
@@ -76,10 +82,11 @@ class Branching:
         self._here: Decisions | None = {}
         self._closed = np.inf
         self._put_together = 0
-        # What is enumerated, by which prices, the floor that it gives, and at which gap it was last tried.
+        # What is enumerated, by which prices, the floor that it gives, at which gap it was last tried, and up to which
+        # reduced cost there was a list.
         self._list: Enumerated | None = None
         self._listed: Prices | None = None
-        self._whole, self._gap = 0.0, np.inf
+        self._whole, self._gap, self._reach = 0.0, np.inf, 0.0
         self._list_put_together = False
         self._note()
 
@@ -197,8 +204,8 @@ class Branching:
 
     @property
     def _is_worth_all(self) -> bool:
-        """Whether to try to enumerate all groups that count: for the first time, or with a smaller gap."""
-        return self._sets.bound < self._enough < np.inf and self._missing < 0.9 * self._gap
+        """Whether to try to enumerate groups: for the first time, with a smaller gap, or with more of it."""
+        return self._sets.bound < self._enough < np.inf and (self._missing < 0.9 * self._gap or self._reach > 0.0)
 
     @property
     def _missing(self) -> float:
@@ -206,14 +213,21 @@ class Branching:
         return self.least / self._sets.unit - self._sets.bound
 
     def _enumerate(self, until: float, go_on: Callable[[], bool]) -> bool:
-        """Enumerate all groups that count."""
-        self._gap = self._missing
-        groups = self._sets.groups_below(self._gap, MOST_GROUPS, lambda: time.perf_counter() < until and go_on())
-        if groups is not None:
-            sets, self._listed = self._sets, self._sets.prices
-            known = self.least / sets.unit
-            self._list = Enumerated(sets.records, sets.k, groups, self._listed, sets.bound, known)
-        return time.perf_counter() < until
+        """Enumerate all groups that count, or if they are too many those that do if the optimum is nearer the bound."""
+        sets = self._sets
+        self._gap, before = self._missing, self._reach
+        shares = [1.0] if before >= self._gap / 4 else [4 * before / self._gap] if before > 0.0 else SHARES
+        for share in shares:
+            reach = min(share, 1.0) * self._gap
+            groups = sets.groups_below(reach, MOST_GROUPS, lambda: time.perf_counter() < until and go_on())
+            if groups is not None:
+                self._listed, self._reach = sets.prices, reach
+                self._list = Enumerated(sets.records, sets.k, groups, self._listed, sets.bound, sets.bound + reach)
+                return time.perf_counter() < until
+            if time.perf_counter() >= until or not go_on():
+                return False
+        self._reach = 0.0
+        return True
 
     def _go_through(self, listed: Enumerated, until: float, go_on: Callable[[], bool]) -> bool:
         """Do a step of branch and bound over the groups enumerated."""
@@ -226,9 +240,12 @@ class Branching:
         finished = listed.advance(until, go_on)
         if listed.best is not None:
             self._take(listed.best)
+        # Whatever is better than what the list was made for is a partition into groups of it.
         self._whole = max(self._whole, listed.bound - self._rounding)
-        if listed.converged:
+        if self._whole >= self._enough or (listed.converged and self._reach >= self._gap):
             self._here, self._closed = None, max(self._whole, self._sets.bound)
+        elif listed.converged:
+            self._list = self._listed = None
         return finished
 
     def _settle(self, decisions: Decisions) -> None:

@@ -435,11 +435,14 @@ class Enumerated:
         return True
 
     def _divided_pairs(self) -> list[tuple[int, int]]:
-        """Return pairs of records that share groups to a part only, those first that do so to a half."""
+        """Return pairs of records that share groups to a part only, first those far apart that do so to a half."""
         from scipy.sparse import diags_array, triu
 
         used = np.flatnonzero(self._values > 1e-7)
         members = self._members.tocsr()[self._columns[used]]
         both = triu((members.T @ diags_array(self._values[used]) @ members).tocsr(), k=1).tocoo()
-        order = np.argsort(np.abs(both.data - 0.5), kind="stable")[:_PAIRS]
-        return [(int(both.row[at]), int(both.col[at])) for at in order if 1e-6 < both.data[at] < 1.0 - 1e-6]
+        divided = np.flatnonzero((both.data > 1e-6) & (both.data < 1.0 - 1e-6))
+        i, j, shares = both.row[divided], both.col[divided], both.data[divided]
+        promise = np.square(self._X[i] - self._X[j]).sum(axis=1) * shares * (1.0 - shares)
+        order = np.argsort(-promise, kind="stable")[:_PAIRS]
+        return [(int(i[at]), int(j[at])) for at in order]
