@@ -163,9 +163,10 @@ class Enumerated:
         nothing, each = np.empty(0, dtype=np.int32), np.arange(self._n, dtype=np.int32)
         ones = np.ones(self._n)
         self._highs.addRows(self._n, ones, ones, 0, np.zeros(self._n, dtype=np.int32), nothing, np.empty(0))
-        # Without these columns there might be no solution under some decisions.
-        most = np.full(self._n, 10.0 * max(1.0, float(self._costs.max())))
-        self._highs.addCols(self._n, most, np.zeros(self._n), np.full(self._n, np.inf), self._n, each, each, ones)
+        # Columns that hold one record each: without them there might be no solution under some decisions.
+        self._missing_cost = 10.0 * max(1.0, float(self._costs.max()))
+        costs = np.full(self._n, self._missing_cost)
+        self._highs.addCols(self._n, costs, np.zeros(self._n), np.full(self._n, np.inf), self._n, each, each, ones)
         self._add_cuts([cut for cut, sigma in zip(prices.cuts, prices.sigma, strict=True) if sigma > 0.0])
         sigma = prices.sigma[prices.sigma > 0.0]
         self._add_groups(np.argsort(self._reduced(prices.pi, sigma), kind="stable")[: 3 * self._n])
@@ -181,11 +182,6 @@ class Enumerated:
     def converged(self) -> bool:
         """Whether no leaf is open."""
         return self._here is None and not self._open
-
-    @property
-    def divided(self) -> bool:
-        """Whether pairs have been decided on, or nothing is left to decide."""
-        return self._here != ()
 
     def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
         """Do one round, as :meth:`microagg.metrics.program.Program.advance`."""
@@ -427,7 +423,13 @@ class Enumerated:
             highs.setOptionValue("simplex_iteration_limit", self._no_limit)
             self._confine(self._allowed[self._columns])
             highs.setBasis(basis)
-        assert chosen is not None, "a solution of fractions divides some pair"
+        if (
+            chosen is None
+        ):  # no groups that keep to the decisions hold all records: solve it again, without such a way out
+            self._missing_cost *= 10.0
+            costs = np.full(self._n, self._missing_cost)
+            highs.changeColsCost(self._n, np.arange(self._n, dtype=np.int32), costs)
+            return True
         for together in (True, False):
             node = (max(self._course), next(self._number), (*path, (*chosen, together)), self._proving)
             heapq.heappush(self._open, node)
