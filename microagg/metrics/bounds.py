@@ -37,7 +37,7 @@ from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray, check_enough_records, check_finite, check_k, check_matrix
 
 #: A bound that a partition's SSE is above by at most this share is met by it, but for rounding.
-CLOSED = 1e-6
+CLOSED = 2e-7
 
 #: With more records than this and more than one attribute, :func:`exact` would take too long.
 MOST_RECORDS = 15

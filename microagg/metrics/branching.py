@@ -242,7 +242,7 @@ class Branching:
             self._take(listed.best)
         # Whatever is better than what the list was made for is a partition into groups of it.
         self._whole = max(self._whole, listed.bound - self._rounding)
-        if self._whole >= self._enough or (listed.converged and self._reach >= self._gap):
+        if self._whole >= self._enough or (listed.converged and self._missing <= self._reach):
             self._here, self._closed = None, max(self._whole, self._sets.bound)
         elif listed.converged:
             self._list = self._listed = None

@@ -46,7 +46,7 @@ from microagg.metrics.program import ALLOWANCE
 from microagg.validation import FloatArray, IntArray
 
 #: A leaf is closed once its bound is at most this share below the SSE of the best partition known.
-CLOSE = 5e-7
+CLOSE = 1e-7
 
 #: Groups with a smaller reduced cost are missing in the linear program.
 _MISSING = -1e-7
@@ -197,6 +197,7 @@ class Enumerated:
             self._close()
         elif self._is_whole():
             self._take()
+            self._close()  # its bound is below that SSE by the solver's tolerances
         elif not self._cut():
             return self._divide(self._here, until, go_on)
         return True
