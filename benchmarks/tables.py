@@ -168,7 +168,7 @@ def optima() -> str:
             row["k"],
             row["loss"],
             row["floor"],
-            "**proven optimal**" if row["optimal"] == "1" else f"{float(row['gap']):.3f} %",
+            "**proven optimal**" if row["optimal"] == "1" else f"{float(row['gap']):.5f} %",
             row["seconds"],
         ]
         for row in stored("optima.csv")
