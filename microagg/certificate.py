@@ -21,7 +21,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from microagg.metrics.bounds import CLOSED, Bound, LinearProgram, gap, known_optimum
+from microagg.metrics.bounds import CLOSED, Bound, LinearProgram, check_seconds, gap, known_optimum
 from microagg.metrics.enumerated import Proof
 from microagg.metrics.lagrangian_decomposition import LagrangianDecomposition
 from microagg.metrics.loss import percent, sst
@@ -130,6 +130,7 @@ class Certificate:
         Cancelled
             If the run is watched, see :mod:`microagg.progress`, and cancelled. What is known by then is kept.
         """
+        check_seconds(seconds)
         # Work that has been cancelled goes on until its next checkpoint, and may have been asked for again by then.
         with self._alone:
             self._narrow(seconds, watch)

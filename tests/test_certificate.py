@@ -114,6 +114,8 @@ def test_a_failure_below_ends_the_search_above(X, monkeypatch):
 def test_bad_arguments_are_named(X):
     with pytest.raises(ParameterError, match="seconds"):
         Certificate(X, 3).narrow(-1)
+    with pytest.raises(ParameterError, match="seconds, at least 0, not 'a minute'"):
+        Certificate(X, 3).narrow("a minute")
     with pytest.raises(DataError, match="fewer than k=201"):
         Certificate(X, 201)
 

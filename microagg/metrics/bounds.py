@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -126,7 +127,81 @@ def nearest_neighbor_curve(X: ArrayLike, ks: Iterable[int], *, strata: Sequence[
     return NearestNeighbors(X, max(wanted, default=1), strata=strata).improve().bounds(wanted)
 
 
-class NearestNeighbors:
+class RisingBounds(ABC):
+    """Bounds for every k up to a largest, each a sum over records that rises until all of them count.
+
+    One thread at a time may call :meth:`improve`; others may read meanwhile.
+
+    Attributes
+    ----------
+    k : int
+        The largest.
+    """
+
+    k: int
+    _n: int  # records
+    _parts: Sequence[IntArray]  # the positions of those of each stratum
+    _known: tuple[int, FloatArray]  # how many have been counted, and sums: one tuple, for both are of one moment
+    _seconds: float
+
+    @property
+    def share(self) -> float:
+        """Which share of the records have been counted so far, 0 to 1."""
+        return self._known[0] / self._n
+
+    def bounds(self, ks: Iterable[int]) -> list[Bound]:
+        """Return what is proven so far for each of ``ks``, none of them above the largest; converged once it is whole.
+
+        Raises
+        ------
+        ParameterError
+            If a k is not a whole number of at least 1, or above the largest.
+        """
+        counted, sums = self._known
+        found = []
+        for k in (check_k(k) for k in ks):
+            if k > self.k:
+                raise ParameterError(
+                    f"these are bounds for k of at most {self.k}, not for k={k}: ask for a larger k first."
+                )
+            least = self._least(sums, k)
+            whole = k == 1 or counted == self._n
+            found.append(Bound(k, least, self._percent(least), self._seconds, whole))
+        return found
+
+    def improve(self) -> Self:
+        """Count all records that have not been counted yet, and return the object itself.
+
+        Between pieces of about a twentieth of a second there is a :func:`microagg.progress.checkpoint`.
+
+        Raises
+        ------
+        Cancelled
+            If the run is watched, see :mod:`microagg.progress`, and cancelled. What is proven by then is kept, and
+            another call goes on from there.
+        """
+        end = 0
+        with ThreadPoolExecutor(threads.THREADS) as executor:
+            for number, rows in enumerate(self._parts):
+                start, end = end, end + len(rows)
+                if self._known[0] < end:
+                    self._count(number, rows, start, executor)
+        return self
+
+    @abstractmethod
+    def _least(self, sums: FloatArray, k: int) -> float:
+        """Return the bound for k that the sums give."""
+
+    @abstractmethod
+    def _percent(self, least: float) -> float:
+        """Return a bound in percent of all there is to lose."""
+
+    @abstractmethod
+    def _count(self, number: int, rows: IntArray, start: int, executor: ThreadPoolExecutor) -> None:
+        """Count the records ``rows`` of a stratum, before which ``start`` others come."""
+
+
+class NearestNeighbors(RisingBounds):
     """The nearest-neighbor bound for every k up to a largest, which rises record by record until it is whole.
 
     The SSE of a group of s records is the sum of the squared distances of its ordered pairs, divided by 2s. A record
@@ -168,6 +243,7 @@ class NearestNeighbors:
         data = check_matrix(X)
         check_finite(data)
         self.k = check_k(k)
+        self._n = len(data)
         self._data, self._parts = data, [np.arange(len(data))] if strata is None else strata
         for size in map(len, self._parts):
             check_enough_records(size, self.k, "X" if strata is None else "a stratum")
@@ -177,59 +253,22 @@ class NearestNeighbors:
         self._known = (len(data) if self.k == 1 else 0, np.zeros(self.k - 1))
         self._seconds = time.perf_counter() - started
 
-    @property
-    def share(self) -> float:
-        """Which share of the records have been counted so far, 0 to 1."""
-        return self._known[0] / len(self._data)
+    def _least(self, sums: FloatArray, k: int) -> float:
+        return nearest_neighbor_sse(sums, k)
 
-    def bounds(self, ks: Iterable[int]) -> list[Bound]:
-        """Return what is proven so far for each of ``ks``, none of them above the largest; converged once it is whole.
+    def _percent(self, least: float) -> float:
+        return percent(least, self._sst)
 
-        Raises
-        ------
-        ParameterError
-            If a k is not a whole number of at least 1, or above the largest.
-        """
-        counted, sums = self._known
-        found = []
-        for k in (check_k(k) for k in ks):
-            if k > self.k:
-                raise ParameterError(
-                    f"these are bounds for k of at most {self.k}, not for k={k}: ask for a larger k first."
-                )
-            least = nearest_neighbor_sse(sums, k)
-            whole = k == 1 or counted == len(self._data)
-            found.append(Bound(k, least, percent(least, self._sst), self._seconds, whole))
-        return found
-
-    def improve(self) -> Self:
-        """Count all records that have not been counted yet, and return the object itself.
-
-        Between pieces of about a twentieth of a second there is a :func:`microagg.progress.checkpoint`.
-
-        Raises
-        ------
-        Cancelled
-            If the run is watched, see :mod:`microagg.progress`, and cancelled. What is proven by then is kept, and
-            another call goes on from there.
-        """
+    def _count(self, number: int, rows: IntArray, start: int, executor: ThreadPoolExecutor) -> None:
         before, started = self._seconds, time.perf_counter()
-        counted, sums = self._known
-        end = 0
-        with ThreadPoolExecutor(threads.THREADS) as executor:
-            for rows in self._parts:
-                start, end = end, end + len(rows)
-                if counted >= end:
-                    continue
-                for here, leaves in _counted(self._data[rows], self.k - 1, counted - start, executor):
-                    # Leaf by leaf, so that the sum does not depend on the pieces.
-                    for leaf in leaves:
-                        sums = sums + leaf
-                    counted = start + here
-                    self._known = counted, sums
-                    self._seconds = before + time.perf_counter() - started
-                    checkpoint("finding nearest neighbors", self.share)
-        return self
+        sums = self._known[1]
+        for here, leaves in _counted(self._data[rows], self.k - 1, self._known[0] - start, executor):
+            # Leaf by leaf, so that the sum does not depend on the pieces.
+            for leaf in leaves:
+                sums = sums + leaf
+            self._known = start + here, sums
+            self._seconds = before + time.perf_counter() - started
+            checkpoint("finding nearest neighbors", self.share)
 
 
 def _counted(
@@ -414,7 +453,7 @@ class LinearProgram:
         ParameterError
             If ``seconds`` is not a number of at least 0.
         """
-        _check_seconds(seconds)
+        check_seconds(seconds)
         started = time.perf_counter()
         before = self._seconds
         until = started + seconds
@@ -489,7 +528,8 @@ def gap(information_loss: float, bound: Bound | float) -> float:
     return (information_loss - least) / least if least > 0.0 else float("inf")
 
 
-def _check_seconds(seconds: object) -> None:
+def check_seconds(seconds: object) -> None:
+    """Raise ParameterError unless ``seconds`` is a number of at least 0."""
     if isinstance(seconds, (bool, np.bool_)) or not isinstance(seconds, (int, float, np.number)) or not seconds >= 0:
         raise ParameterError(f"the time limit must be a number of seconds, at least 0, not {seconds!r}.")
 

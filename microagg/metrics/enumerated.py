@@ -34,12 +34,12 @@ import numpy as np
 from microagg.metrics.master_problem import (
     LEAST_TRIES,
     MOST_TRIES,
-    SLICE,
     Cut,
     Prices,
     coefficients_of,
     costs_of,
     members_of,
+    run,
     violated,
 )
 from microagg.metrics.program import ALLOWANCE
@@ -155,7 +155,6 @@ class Enumerated:
         # The list's reduced costs at the best prices for all of it, and their bound.
         self._root, self._root_bound = np.zeros(len(groups)), -np.inf
         self._infinity = highspy.kHighsInf
-        self._status = highspy.HighsModelStatus
         self._no_limit = highspy.kHighsIInf
         self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in {"output_flag": False, "threads": 1}.items():
@@ -237,7 +236,7 @@ class Enumerated:
         """Solve the program with all groups that it needs, and return whether that was finished in time."""
         highs, n = self._highs, self._n
         while True:
-            if not self._run(until, go_on):
+            if not run(highs, until, go_on):
                 return False
             solution = highs.getSolution()
             dual = np.array(solution.row_dual)
@@ -250,19 +249,6 @@ class Enumerated:
                 self._course.append(max(self._course))
                 return True
             self._add_groups(missing[np.argsort(reduced[missing], kind="stable")[:_GROUPS]])
-
-    def _run(self, until: float, go_on: Callable[[], bool]) -> bool:
-        """Run the solver, and return whether it came to its end in time."""
-        highs = self._highs
-        while True:
-            now = time.perf_counter()
-            if now >= until or not go_on():
-                return False
-            # The solver counts the time of all its runs.
-            highs.setOptionValue("time_limit", highs.getRunTime() + max(min(until - now, SLICE), 0.01))
-            highs.run()
-            if highs.getModelStatus() != self._status.kTimeLimit:
-                return True
 
     def _bound_by(self, pi: FloatArray, sigma: FloatArray, reduced: FloatArray) -> None:
         """Take the bound of a dual solution into account."""

@@ -125,7 +125,6 @@ class Master:
         self._infinity = highspy.kHighsInf
         self._optimal = highspy.HighsModelStatus.kOptimal
         self._infeasible = highspy.HighsModelStatus.kInfeasible
-        self._time_is_up = highspy.HighsModelStatus.kTimeLimit
         self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in {"output_flag": False, "threads": 1, "simplex_strategy": 4}.items():
             self._highs.setOptionValue(option, value)
@@ -144,19 +143,11 @@ class Master:
         """Solve the program, and return whether that was finished in time; see :meth:`Program.advance`."""
         n, highs = len(self._X), self._highs
         self.unbounded = False
-        while True:
-            now = time.perf_counter()
-            if now >= until or not go_on():
-                return False
-            # The solver counts the time of all its runs.
-            highs.setOptionValue("time_limit", highs.getRunTime() + max(min(until - now, SLICE), 0.01))
-            highs.run()
-            status = highs.getModelStatus()
-            if status == self._optimal:
-                break
-            if status != self._time_is_up:
-                self.unbounded = True
-                return False
+        if not run(highs, until, go_on):
+            return False
+        if highs.getModelStatus() != self._optimal:
+            self.unbounded = True
+            return False
         solution = highs.getSolution()
         dual, primal = np.array(solution.row_dual), np.array(solution.col_value)
         rho = np.where(np.isnan(self.sides), 0.0, dual[self._rows_of_pairs])
@@ -362,6 +353,21 @@ class Master:
     def costs_of(self, groups: IntArray) -> FloatArray:
         """Return the SSE of each group; the bound does not rest on it."""
         return costs_of(self._X, groups)
+
+
+def run(highs: Any, until: float, go_on: Callable[[], bool]) -> bool:
+    """Run the solver, and return whether it came to its end in time; see :meth:`Program.advance`."""
+    import highspy
+
+    while True:
+        now = time.perf_counter()
+        if now >= until or not go_on():
+            return False
+        # The solver counts the time of all its runs.
+        highs.setOptionValue("time_limit", highs.getRunTime() + max(min(until - now, SLICE), 0.01))
+        highs.run()
+        if highs.getModelStatus() != highspy.HighsModelStatus.kTimeLimit:
+            return True
 
 
 def members_of(groups: IntArray, n: int) -> Any:

@@ -23,17 +23,15 @@ that at most; no term is negative. Lowered by a relative 1e-9, what comes out is
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Self
 
 import numpy as np
 
-from microagg.errors import ParameterError
 from microagg.kernels import threads
 from microagg.kernels.neighbors.mixed_pool import make_pool
 from microagg.kernels.neighbors.nearest_mixed import own_scratch, sums_of_nearest
-from microagg.metrics.bounds import Bound
+from microagg.metrics.bounds import RisingBounds
 from microagg.metrics.generalization import group_information_loss
 from microagg.metrics.program import ALLOWANCE
 from microagg.progress import checkpoint
@@ -47,7 +45,7 @@ _BLOCK = 32
 _SECONDS_AT_A_TIME = 0.05
 
 
-class NearestMixedNeighbors:
+class NearestMixedNeighbors(RisingBounds):
     """The bound of this module for every k up to a largest, which rises block by block until all records count.
 
     No term is negative, so the sum over the records counted so far is a bound, too. One thread at a time may call
@@ -76,7 +74,7 @@ class NearestMixedNeighbors:
 
     def __init__(self, records: Records, k: int, *, strata: Sequence[IntArray] | None = None) -> None:
         self.k = check_k(k)
-        self._records = records
+        self._records, self._n = records, records.n
         self._parts = [np.arange(records.n)] if strata is None else list(strata)
         for size in map(len, self._parts):
             check_enough_records(size, self.k, "X" if strata is None else "a stratum")
@@ -93,58 +91,15 @@ class NearestMixedNeighbors:
         self._known = (records.n if self.k == 1 else 0, np.zeros((len(self._parts), self.k - 1)))
         self._seconds = 0.0
 
-    @property
-    def share(self) -> float:
-        """Which share of the records have been counted so far, 0 to 1."""
-        return self._known[0] / self._records.n
-
-    def bounds(self, ks: Iterable[int]) -> list[Bound]:
-        """Return what is proven so far for each of ``ks``, none of them above the largest; converged once it is whole.
-
-        Raises
-        ------
-        ParameterError
-            If a k is not a whole number of at least 1, or above the largest.
-        """
-        counted, sums = self._known
-        found = []
-        for k in (check_k(k) for k in ks):
-            if k > self.k:
-                raise ParameterError(
-                    f"these are bounds for k of at most {self.k}, not for k={k}: ask for a larger k first."
-                )
-            least = self._least(sums, k)
-            whole = k == 1 or counted == self._records.n
-            in_percent = 100.0 * least / (self._records.n * self._records.d)
-            found.append(Bound(k, least, in_percent, self._seconds, whole))
-        return found
-
     def _least(self, sums: FloatArray, k: int) -> float:
         if k == 1:
             return 0.0
         return float(np.where(self._sizes < 2 * k, self._alone, sums[:, k - 2]).sum()) * (1 - ALLOWANCE)
 
-    def improve(self) -> Self:
-        """Count all records that have not been counted yet, and return the object itself.
-
-        Between pieces of about a twentieth of a second there is a :func:`microagg.progress.checkpoint`.
-
-        Raises
-        ------
-        Cancelled
-            If the run is watched, see :mod:`microagg.progress`, and cancelled. What is proven by then is kept, and
-            another call goes on from there.
-        """
-        end = 0
-        with ThreadPoolExecutor(threads.THREADS) as executor:
-            for number, rows in enumerate(self._parts):
-                start, end = end, end + len(rows)
-                if self._known[0] < end:
-                    self._count(number, rows, start, executor)
-        return self
+    def _percent(self, least: float) -> float:
+        return 100.0 * least / (self._records.n * self._records.d)
 
     def _count(self, number: int, rows: IntArray, start: int, executor: ThreadPoolExecutor) -> None:
-        """Count the records ``rows`` of a stratum, before which ``start`` others come."""
         pool, most, size = make_pool(self._records.take(rows)), self.k - 1, threads.THREADS
 
         def count(first: int, last: int) -> list[FloatArray]:
