@@ -154,6 +154,8 @@ MUTATIONS = [
     Mutation("one group fewer than there may be", "metrics/set_partitioning.py",
              "_sum_of_least(found.least, n // self.k)", "_sum_of_least(found.least, n // self.k - 1)",
              f"{BOUNDS}/test_set_partitioning.py"),
+    Mutation("one eigenvalue too few in the semidefinite bound", "metrics/semidefinite.py",
+             "[: groups - 1]", "[: groups - 2]", f"{BOUNDS}/test_semidefinite.py"),
     Mutation("pairs outside the program that do not count", "metrics/clique_partitioning.py",
              "value + missing * (1 + ALLOWANCE)", "value", f"{BOUNDS}/test_clique_partitioning.py"),
     Mutation("records that are not listed cost twice as much", "kernels/bounds/decomposition.py",

@@ -32,6 +32,7 @@ from microagg.metrics.enumerated import Proof
 from microagg.metrics.lagrangian_decomposition import LagrangianDecomposition
 from microagg.metrics.loss import percent, sse, sst
 from microagg.metrics.program import ALLOWANCE, Program
+from microagg.metrics.semidefinite import Semidefinite
 from microagg.metrics.set_partitioning import SetPartitioning
 from microagg.partition import canonical_labels
 from microagg.progress import checkpoint
@@ -316,6 +317,8 @@ class LinearProgram:
       bound, lowered by a relative 1e-9 for rounding, and nothing more is done.
     - Lagrangian decomposition (:mod:`microagg.metrics.lagrangian_decomposition`) looks at the nearest records of
       each only. It is for many records: its first bound of a hundred thousand takes seconds.
+    - Semidefinite programming (:mod:`microagg.metrics.semidefinite`) is for large groups, of which there are few. It
+      soon comes closer there than the linear programs do.
     - Clique partitioning (:mod:`microagg.metrics.clique_partitioning`) has pairs of records as columns. It gains much
       soon, also where groups are large, but ends further from the optimum.
     - Set partitioning (:mod:`microagg.metrics.set_partitioning`) has groups as columns. It comes closer in the end, but
@@ -326,6 +329,8 @@ class LinearProgram:
 
     The programs take turns so: for k < 4, or with n · k > 500,000, there is set partitioning alone. From k = 4 on
     clique partitioning comes first: up to k = 6 until a round gains little; from k = 7 on until it has converged. With
+    up to 1,500 records in at most 25 groups the semidefinite program comes before it, until it gains little, and goes
+    on after it. With
     more than 5,000 records, Lagrangian decomposition comes before both, until its iterations gain little; with more
     than 50,000 there is no set partitioning, and where there is neither, it goes on to its end.
 
@@ -359,6 +364,7 @@ class LinearProgram:
         self._tree: Branching | None = None
         self._offered: IntArray | None = None
         self._cliques: CliquePartitioning | None = None
+        self._whole: Semidefinite | None = None
         optimum = known_optimum(data, k)
         self._at_once = max(nearest_neighbor(data, k).sse, optimum or 0.0)
         self._known = k == 1 or self._sst == 0.0 or optimum is not None
@@ -369,7 +375,7 @@ class LinearProgram:
     def bound(self) -> Bound:
         """The best bound so far."""
         # Under the decisions of a leaf, the bound of set partitioning is that of the leaf alone.
-        begun = (self._shares, self._cliques, self._tree if self._tree is not None else self._sets)
+        begun = (self._shares, self._whole, self._cliques, self._tree if self._tree is not None else self._sets)
         programs = [program for program in begun if program is not None]
         best = max([self._at_once, *(program.sse for program in programs)])
         optimal = self._known or (self._tree is not None and gap(self._tree.least, best) <= CLOSED)
@@ -418,10 +424,16 @@ class LinearProgram:
             if not (self._shares.converged or (self._shares.slow and others)):
                 return self._shares
         if self._tree is None and with_cliques:
+            if self._whole is None and k >= CLIQUES_TO_THE_END and Semidefinite.fits(n, k):
+                self._whole = Semidefinite(self._data, k)
+            if self._whole is not None and not (self._whole.converged or self._whole.slow):
+                return self._whole
             if cliques is None:
                 cliques = self._cliques = CliquePartitioning(self._data, k)
             if not (cliques.converged or (cliques.slow and k < CLIQUES_TO_THE_END)):
                 return cliques
+            if self._whole is not None and not self._whole.converged:
+                return self._whole
         if n > MOST_FOR_SETS:
             return None
         if self._sets is None:
