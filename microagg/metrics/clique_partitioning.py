@@ -267,7 +267,7 @@ class CliquePartitioning(Stepwise):
         n = len(self._X)
         stay = self._y[n + 1 :] < 0.0
         inequalities = [self._inequalities[stay]]
-        known = _fingerprints(inequalities[0])
+        known = np.sort(_fingerprints(inequalities[0]))
         # The work for a record grows with the square of how many others it shares groups with.
         chunk = max(1, min(CHUNK, 100 * CHUNK // self.k**2))
         chunks = _chunks(n, chunk)
@@ -275,7 +275,7 @@ class CliquePartitioning(Stepwise):
         separated = _in_parallel(pool, violated_inequalities, [(*arguments, *records) for records in chunks])
         for (first, last), (new, violations) in zip(chunks, separated, strict=True):
             marks, at = np.unique(_fingerprints(new), return_index=True)
-            at = at[~np.isin(marks, known)]
+            at = at[~_is_among(marks, known)]
             most = MOST_ENTERING * (last - first)
             if len(at) > most:
                 at = at[np.argpartition(-violations[at], most)[:most]]
@@ -391,6 +391,14 @@ def _pairs_in(inequalities: IntArray, n: int) -> Iterator[IntArray]:
         inequalities = inequalities[inequalities[:, a] >= 0]
         for b in range(a):
             yield _keys_of(inequalities[:, b], inequalities[:, a], n)
+
+
+def _is_among(values: IntArray, known: IntArray) -> Any:
+    """Return whether each of the ``values`` is among the ``known``, which ascend."""
+    if len(known) == 0:
+        return np.zeros(len(values), dtype=bool)
+    at = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    return known[at] == values
 
 
 def _fingerprints(inequalities: IntArray) -> IntArray:
