@@ -47,12 +47,19 @@ def losses_and_floors() -> str:
     """Return what the search reaches and the floor, in every cell; see quality.py."""
     rows = []
     for row in stored("quality.csv"):
-        losses = [f"{float(row[column]):.4f}" for column in ("local_search", "search_1", "search_10", "search_60")]
+        losses = [
+            f"{float(row[column]):.4f}" for column in ("local_search", "search_1", "search_10", "search", "floor")
+        ]
         printed = f"{float(row['printed']):.4f} ({row['printed_by']})"
-        floor, gap = f"{float(row['floor']):.4f}", f"{float(row['gap']):.2f} %"
-        rows.append([datasets.describe(row["data"]).title, row["k"], printed, *losses, floor, gap])
-    header = ["Data set", "k", "Lowest printed", "Local search", "1 s", "10 s", "60 s", "Proven floor", "Gap"]
-    return table(header, rows)
+        rows.append([datasets.describe(row["data"]).title, row["k"], printed, *losses, _gap(row), row["seconds"]])
+    header = ["Data set", "k", "Lowest printed", "Local search", "1 s", "10 s", "Best found", "Proven floor", "Gap"]
+    return table([*header, "Seconds"], rows)
+
+
+def _gap(row: dict[str, str]) -> str:
+    gap = float(row["gap"])
+    digits = 2 if gap >= 0.1 else 5
+    return "**proven optimal**" if row["optimal"] == "1" else f"{gap:.{digits}f} %"
 
 
 def headline() -> str:
@@ -60,10 +67,9 @@ def headline() -> str:
     rows = []
     for row in stored("quality.csv"):
         if row["k"] in {"3", "5", "10"}:
-            losses = [f"{float(row[column]):#.4g}" for column in ("mdav", "printed", "search_60", "floor")]
-            gap = f"{float(row['gap']):.2f} %"
-            rows.append([datasets.describe(row["data"]).title, row["k"], *losses, gap])
-    losses = table(["Data set", "k", "MDAV", "Lowest printed", "Search, 60 s", "Proven floor", "Gap"], rows)
+            losses = [f"{float(row[column]):#.4g}" for column in ("mdav", "printed", "search", "floor")]
+            rows.append([datasets.describe(row["data"]).title, row["k"], *losses, _gap(row)])
+    losses = table(["Data set", "k", "MDAV", "Lowest printed", "Best found", "Proven floor", "Gap"], rows)
     verdicts = list(_verdicts().values())
     exact = sum(verdict.exact for verdict in verdicts)
     met = f"{exact} of the {len(verdicts)} printed figures are met to the last digit."
@@ -160,22 +166,6 @@ def in_parts() -> str:
     return table(header, body, 2)
 
 
-def optima() -> str:
-    """Return where the best partition and the floor meet, and how near they are elsewhere; see optima.py."""
-    body = [
-        [
-            row["data"].upper() if row["data"] == "eia" else row["data"].title(),
-            row["k"],
-            row["loss"],
-            row["floor"],
-            "**proven optimal**" if row["optimal"] == "1" else f"{float(row['gap']):.5f} %",
-            row["seconds"],
-        ]
-        for row in stored("optima.csv")
-    ]
-    return table(["Data set", "k", "Best found, %", "Floor, %", "Gap", "Seconds"], body, 1)
-
-
 def floors() -> str:
     """Return the floors for many records and the loss of MDAV*, side by side; see floors.py."""
     body = []
@@ -235,7 +225,6 @@ TABLES = {
     "blocks": blocks,
     "repaired blocks": repaired_blocks,
     "in parts": in_parts,
-    "optima": optima,
     "floors": floors,
     "published": published,
 }

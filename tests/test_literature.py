@@ -156,8 +156,8 @@ def test_stored_losses_lie_between_the_floors_and_what_is_printed():
     rows = {(row["data"], int(row["k"])): row for row in tables.stored("quality.csv")}
     assert {(name, k) for name in quality.DATA for k in quality.KS} == set(rows)
     for row in rows.values():
-        assert float(row["floor"]) <= float(row["search_60"]) <= float(row["search_1"])
-        assert float(row["search_60"]) < float(row["printed"])
+        assert float(row["floor"]) <= float(row["search"]) <= float(row["search_1"])
+        assert float(row["search"]) < float(row["printed"])
 
 
 @pytest.mark.parametrize("page", tables.PAGES, ids=lambda page: str(page.relative_to(ROOT)))

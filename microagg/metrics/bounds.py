@@ -83,7 +83,7 @@ class Bound:
     iterations : int
         How many steps the method took; 0 where it takes none.
     optimal : bool
-        Whether a partition is known that loses no more, to within rounding (a relative 1e-6): no method can do better.
+        Whether a partition is known that loses no more, to within rounding (a relative 2e-7): no method can do better.
     """
 
     k: int

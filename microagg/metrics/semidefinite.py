@@ -33,7 +33,11 @@ fewer steps it takes; without them the time of a step grows with n³.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -91,7 +95,8 @@ class Semidefinite(Stepwise):
         penalty = PENALTY * n
         while True:
             for step in range(1, STEPS + 1):
-                whole = self._projected(bounded - (costs - multiplier) / penalty)
+                with one_thread():
+                    whole = self._projected(bounded - (costs - multiplier) / penalty)
                 before, bounded = bounded, np.clip(whole - multiplier / penalty, least, most)
                 difference = bounded - whole
                 multiplier += penalty * difference
@@ -103,7 +108,8 @@ class Semidefinite(Stepwise):
                     elif moved > APART * apart:
                         penalty /= ADAPTED
                 yield False
-            self._best = max(self._best, self._bound(multiplier))
+            with one_thread():
+                self._best = max(self._best, self._bound(multiplier))
             self.iterations += 1
             self._check_progress()
             yield True
@@ -140,6 +146,38 @@ class Semidefinite(Stepwise):
         total += float(np.minimum(values, 0.0).sum())
         sizes = np.abs(nearest).max(axis=1).sum() + groups * np.linalg.norm(spectral)
         return total - ALLOWANCE * float(sizes)
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Have linear algebra use one thread: where a search has the other core, threads that wait for it are far slower.
+
+    That holds for the whole process. Of several that overlap the last to end restores what was before the first.
+    """
+    with _LOCK:
+        if not _WITHIN:
+            _WITHIN.append(_libraries().limit(limits=1, user_api="blas"))
+        else:
+            _WITHIN.append(None)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            limited = _WITHIN[0]
+            _WITHIN.pop()
+            if not _WITHIN:
+                limited.restore_original_limits()
+
+
+_LOCK = threading.Lock()
+_WITHIN: list[Any] = []
+
+
+@cache
+def _libraries() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _centered(matrix: FloatArray) -> FloatArray:

@@ -77,6 +77,16 @@ def test_any_duals_of_any_inequalities_give_a_bound():
         assert program._best * program._unit <= optimum * ROUNDING
 
 
+def test_no_inequality_enters_twice():
+    X = np.random.default_rng(3).normal(size=(60, 3))
+    program = CliquePartitioning(X, 6)
+    for _ in range(6):
+        program.advance(inf, lambda: True)
+        found = program._inequalities
+        assert len(found) > 100
+        assert len(np.unique(found, axis=0)) == len(found)
+
+
 def test_pairs_that_are_not_in_the_program_count():
     """The dual values are so high that without these pairs there would be no bound."""
     for _, X, k in instances(40):

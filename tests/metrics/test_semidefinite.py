@@ -7,10 +7,11 @@ from math import inf
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
+from threadpoolctl import threadpool_info
 
 from microagg import make, metrics
 from microagg.metrics import bounds
-from microagg.metrics.semidefinite import Semidefinite
+from microagg.metrics.semidefinite import Semidefinite, one_thread
 from tests.instances import ROUNDING, instances
 
 
@@ -101,3 +102,18 @@ def test_it_is_part_of_the_bound_where_groups_are_few():
     bound = program.improve(5.0, lambda bound: program._whole is None or program._whole.iterations < 2)
     assert alone.sse <= bound.sse <= metrics.sse(X, make("mdav", 30).fit(X).labels_)
     assert bound.sse > bounds.nearest_neighbor(X, 30).sse
+
+
+def test_threads_of_linear_algebra_are_restored_in_whatever_order_users_end():
+    def threads():
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    before = threads()
+    first, second = one_thread(), one_thread()
+    first.__enter__()
+    second.__enter__()
+    assert set(threads()) == {1}
+    first.__exit__(None, None, None)
+    assert set(threads()) == {1}
+    second.__exit__(None, None, None)
+    assert threads() == before

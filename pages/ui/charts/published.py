@@ -101,7 +101,7 @@ def against_lowest(table: pd.DataFrame) -> go.Figure:
     """Draw, in percent of the lowest printed figure, the loss found and the floor, a column per data set and k."""
     figure = go.Figure()
     cells = [[datasets.describe(name).title for name in table["data"]], [f"k = {k}" for k in table["k"]]]
-    found, floor = 100 * table["search_60"] / table["printed"], 100 * table["floor"] / table["printed"]
+    found, floor = 100 * table["search"] / table["printed"], 100 * table["floor"] / table["printed"]
     figure.add_bar(
         x=cells,
         y=floor,
@@ -121,11 +121,21 @@ def against_lowest(table: pd.DataFrame) -> go.Figure:
     figure.add_scatter(
         x=cells,
         y=found,
-        name="found in a minute",
+        name="best found",
         mode="markers",
         marker={"color": theme.HIGHLIGHT, "symbol": "line-ew-open", "size": 14, "line": {"width": 3}},
-        customdata=table["search_60"],
+        customdata=table["search"],
         hovertemplate="%{x}: found %{customdata:.5~g} %<extra></extra>",
+    )
+    proven = (table["optimal"] == 1).to_numpy()
+    figure.add_scatter(
+        x=[[name for name, own in zip(names, proven, strict=True) if own] for names in cells],
+        y=found[proven],
+        name="proven optimal",
+        mode="markers",
+        marker={"color": theme.HIGHLIGHT, "symbol": "star", "size": 13},
+        customdata=table.loc[proven, "search"],
+        hovertemplate="%{x}: %{customdata:.7~g} % is proven to be the least possible<extra></extra>",
     )
     figure.add_scatter(
         x=cells,
