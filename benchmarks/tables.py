@@ -58,7 +58,7 @@ def losses_and_floors() -> str:
 
 def _gap(row: dict[str, str]) -> str:
     gap = float(row["gap"])
-    digits = 2 if gap >= 0.1 else 5
+    digits = 2 if gap >= 0.01 else 5
     return "**proven optimal**" if row["optimal"] == "1" else f"{gap:.{digits}f} %"
 
 
