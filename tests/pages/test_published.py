@@ -53,7 +53,7 @@ def test_losses_and_floors_are_set_against_the_lowest_printed_figures(monkeypatc
     [table] = [frame.value for frame in app.dataframe if "floor" in frame.value]
     assert len(table) == len(rows)
     assert (table["floor"] <= table["search"]).all()
-    assert "Proven optimal: Census at k = 3" in words(app)
+    assert "Proven optimal: Tarragona at k = 3, Census at k = 3" in words(app)
     monkeypatch.setattr(store, "RESULTS", tmp_path)
     assert "benchmarks/quality.py makes them" in words(open_page("published", stored="beyond"))
 
