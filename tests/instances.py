@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 
 from microagg import metrics
+from microagg.kernels.bounds.rank_one import Cut
 
 #: By what factor a bound may be above an optimum that is known but for rounding.
 ROUNDING = 1 + 1e-9
@@ -56,10 +57,15 @@ def partitions(n, k):
     yield from extend(np.full(n, -1), list(range(n)))
 
 
-def random_triples(rng, n, count):
-    """Return triples of records for subset-row cuts."""
-    triples = [np.sort(rng.permutation(n)[:3]) for _ in range(count)]
-    return np.array(triples, dtype=np.int64).reshape(-1, 3)
+def random_cuts(rng, n, count):
+    """Return cuts of rank one, every third a subset-row cut."""
+    cuts = []
+    for number in range(count):
+        denominator = int(rng.integers(2, 6)) if number % 3 else 2
+        records = np.sort(rng.permutation(n)[: rng.integers(2, min(n, 9) + 1) if number % 3 else 3])
+        multipliers = rng.integers(1, denominator, size=len(records))
+        cuts.append(Cut(tuple(records.tolist()), tuple(multipliers.tolist()), denominator))
+    return cuts
 
 
 def random_inequalities(rng, n, width, count):

@@ -35,7 +35,7 @@ from itertools import count
 import numpy as np
 
 from microagg.metrics.enumerated import CLOSE, Enumerated, Leaf, Path, Proof
-from microagg.metrics.master_problem import Decisions, Duals, Prices
+from microagg.metrics.master_problem import Decisions, Duals, Prices, coefficients_of, most_of
 from microagg.metrics.program import ALLOWANCE
 from microagg.metrics.recombination import recombine
 from microagg.metrics.set_partitioning import SetPartitioning
@@ -197,8 +197,9 @@ class Branching:
         """Take the best partition into some of ``groups`` into account."""
         master = self._sets.master
         start = None if self.groups is None else positions(self.groups, groups)
-        cuts = master.at_least_two(groups)
-        found = recombine(master.members_of(groups), master.costs_of(groups), cuts, start, until, go_on)
+        members = master.members_of(groups)
+        cuts = coefficients_of(members, master.cuts)
+        found = recombine(members, master.costs_of(groups), cuts, most_of(master.cuts), start, until, go_on)
         if found is not None:
             self._take(groups[found])
 

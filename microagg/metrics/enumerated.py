@@ -1,19 +1,12 @@
 """The least SSE of all partitions into groups of a list: linear programming, cuts of rank one, and branching.
 
 The list holds all groups that a partition better than the best known can have, see :mod:`microagg.metrics.branching`.
-As no group is to be looked for elsewhere, any cut may enter, and a group's reduced cost is a sum.
+As no group is to be looked for elsewhere, cuts cost little, and a group's reduced cost is a sum.
 
-**Cuts.** Let u_i ≥ 0 be whole numbers and q > 1. As each record is in one group, Σ_G w(G) x_G = Σ_i u_i w(G) being
-the sum of the u of its members. Dividing by q and rounding down what multiplies whole numbers gives
+**Bounds.** For any pi and sigma ≥ 0 a partition P into groups of the list has, see
+:mod:`microagg.metrics.set_partitioning`,
 
-    Σ_G ⌊w(G) / q⌋ x_G ≤ ⌊Σ_i u_i / q⌋        (Gomory 1958; Chvátal 1973, rank one),
-
-among them the subset-row cuts, u = 1 for three records and q = 2.
-
-**Bounds.** For any pi and sigma ≥ 0 a partition P into groups of the list has
-
-    SSE(P) ≥ value + Σ_{G in P} rc(G),   value = Σ_i pi_i - Σ_c sigma_c ⌊Σ_i u_ci / q_c⌋,
-                                          rc(G) = SSE(G) - Σ_{i in G} pi_i + Σ_c sigma_c ⌊w_c(G) / q_c⌋,
+    SSE(P) ≥ value + Σ_{G in P} rc(G),   value = Σ_i pi_i - Σ_c sigma_c most_c,
 
 and at most n / k groups. So groups with a reduced cost above least - value leave the list; the fewer they are, the more
 the next cuts raise the bound. What is left is divided by whether pairs of records share a group (Ryan & Foster 1981).
@@ -31,10 +24,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from microagg.kernels.bounds.rank_one import Cut
 from microagg.metrics.master_problem import (
     LEAST_TRIES,
     MOST_TRIES,
-    Cut,
     Prices,
     coefficients_of,
     costs_of,
@@ -87,7 +80,7 @@ class Proof(NamedTuple):
     labels : array of int, shape (n,)
     listed : Prices
         With them, all groups that a better partition can have are found: those whose reduced cost is below what its SSE
-        is above their value. Their cuts are subset-row cuts.
+        is above their value.
     kept : tuple of Prices
         One after the other they leave fewer of these groups.
     leaves : tuple of Leaf
@@ -157,7 +150,9 @@ class Enumerated:
         self._infinity = highspy.kHighsInf
         self._no_limit = highspy.kHighsIInf
         self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        for option, value in {"output_flag": False, "threads": 1}.items():
+        # Presolving is begun anew by each of the short runs, and a list may be too long for it ever to end.
+        options: dict[str, Any] = {"output_flag": False, "threads": 1, "presolve": "off"}
+        for option, value in options.items():
             self._highs.setOptionValue(option, value)
         nothing, each = np.empty(0, dtype=np.int32), np.arange(self._n, dtype=np.int32)
         ones = np.ones(self._n)

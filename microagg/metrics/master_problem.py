@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from microagg.kernels.bounds.rank_one import violated_cuts
+from microagg.kernels.bounds.rank_one import Cut, violated_cuts
 from microagg.kernels.bounds.separation import violated_triples
 from microagg.validation import FloatArray, IntArray
 
@@ -38,19 +38,6 @@ _DENOMINATORS, LEAST_TRIES, MOST_TRIES, _STEPS = (2, 3, 4, 5), 10, 160, 12
 Decisions = dict[tuple[int, int], bool]
 
 
-class Cut(NamedTuple):
-    """A cut of rank one."""
-
-    records: tuple[int, ...]
-    multipliers: tuple[int, ...]
-    denominator: int
-
-    @property
-    def most(self) -> int:
-        """What the groups of a partition add up to at most."""
-        return sum(self.multipliers) // self.denominator
-
-
 class Prices(NamedTuple):
     """A dual solution: of each record, of any sign, shape (n,), and of some cuts, not negative, shape (c,)."""
 
@@ -61,31 +48,28 @@ class Prices(NamedTuple):
     @property
     def value(self) -> float:
         """The bound that they give if no group has a negative reduced cost."""
-        return float(self.pi.sum()) - sum(s * cut.most for s, cut in zip(self.sigma, self.cuts, strict=True))
+        return float(self.pi.sum() - self.sigma @ most_of(self.cuts))
 
 
 class Duals(NamedTuple):
-    """A dual solution: of the records, the triples, the pairs that have been decided on, and the other cuts."""
+    """A dual solution: of the records, the cuts, and the pairs that have been decided on."""
 
     pi: FloatArray  # shape (n,): of any sign
-    sigma: FloatArray  # shape (number of triples,): not negative
+    sigma: FloatArray  # shape (number of cuts,): not negative
     rho: FloatArray  # shape (number of pairs,): of any sign; 0 for pairs that are not decided
-    tau: FloatArray = np.empty(0)  # shape (number of cuts,): not negative
 
 
 class Master:
-    """The restricted master problem: the program over some of the groups and triples, in HiGHS.
+    """The restricted master problem: the program over some of the groups and cuts, in HiGHS.
 
     The first columns are two for each record, which keep its pi at most at the upper and at least at the lower end of
-    the box, the first rows are the records; then come groups, and triples and pairs, as they are added.
+    the box, the first rows are the records; then come groups, and cuts and pairs, as they are added.
 
     Attributes
     ----------
     groups : array of int, shape (m, 2k - 1)
         Members in ascending order; filled up with -1, which come first.
-    triples : array of int, shape (t, 3)
     cuts : list of Cut
-        Others than triples.
     pairs : array of int, shape (p, 2)
         The pairs i < j that have ever been decided on.
     sides : array of float, shape (p,)
@@ -107,15 +91,13 @@ class Master:
         n = len(X)
         self._X = X
         self.groups = np.empty((0, 2 * k - 1), dtype=np.int64)
-        self.triples = np.empty((0, 3), dtype=np.int64)
+        self.cuts: list[Cut] = []
         self.pairs = np.empty((0, 2), dtype=np.int64)
         self.sides = np.empty(0)
         self.duals = Duals(np.zeros(n), np.empty(0), np.empty(0))
-        # The rows of triples and of pairs and the columns of groups, in the order in which the three were added.
-        self._rows_of_triples = np.empty(0, dtype=np.int32)
-        self._rows_of_pairs = np.empty(0, dtype=np.int32)
+        # The rows of cuts and of pairs and the columns of groups, in the order in which the three were added.
         self._rows_of_cuts = np.empty(0, dtype=np.int32)
-        self.cuts: list[Cut] = []
+        self._rows_of_pairs = np.empty(0, dtype=np.int32)
         self._seed = 0
         self._columns = np.empty(0, dtype=np.int32)
         self.value = self.box_activity = 0.0
@@ -151,8 +133,7 @@ class Master:
         solution = highs.getSolution()
         dual, primal = np.array(solution.row_dual), np.array(solution.col_value)
         rho = np.where(np.isnan(self.sides), 0.0, dual[self._rows_of_pairs])
-        sigma, tau = (np.maximum(-dual[rows], 0.0) for rows in (self._rows_of_triples, self._rows_of_cuts))
-        self.duals = Duals(dual[:n], sigma, rho, tau)
+        self.duals = Duals(dual[:n], np.maximum(-dual[self._rows_of_cuts], 0.0), rho)
         self.values = primal[self._columns]
         self.box_activity = float(primal.sum() - self.values.sum())
         self.value = highs.getObjectiveValue()
@@ -174,9 +155,9 @@ class Master:
         groups = groups[new]
         m = len(new)
         members = self.members_of(groups)
-        rows = np.concatenate([np.arange(len(self._X)), self._rows_of_triples, self._rows_of_pairs, self._rows_of_cuts])
-        shared = [_at_least_two(members, self.members_of(some)) for some in (self.triples, self.pairs)]
-        entries = hstack([members, *shared, coefficients_of(members, self.cuts)], format="csr")
+        rows = np.concatenate([np.arange(len(self._X)), self._rows_of_cuts, self._rows_of_pairs])
+        both = _at_least_two(members, self.members_of(self.pairs))
+        entries = hstack([members, coefficients_of(members, self.cuts), both], format="csr")
         first = self._highs.getNumCol()
         self._columns = np.append(self._columns, np.arange(first, first + m, dtype=np.int32))
         self._highs.addCols(
@@ -193,7 +174,7 @@ class Master:
         return m
 
     def add_triples(self) -> int:
-        """Add triples whose cuts the solution violates, no record in more than two of them; return how many."""
+        """Add subset-row cuts that the solution violates, no record in more than two of them; return how many."""
         used = np.flatnonzero(self.values > 1e-6)
         groups = self.groups[used]
         members = self.members_of(groups).T.tocsr()
@@ -207,22 +188,20 @@ class Master:
         for at in np.argsort(-violations[first], kind="stable"):
             if (uses[triples[at]] < 2).all():
                 uses[triples[at]] += 1
-                chosen.append(at)
-        triples = triples[chosen]
-        rows = self._add_rows(triples, -self._infinity, 1.0)
-        self._rows_of_triples = np.append(self._rows_of_triples, rows)
-        self.triples = np.concatenate([self.triples, triples])
-        return len(triples)
+                chosen.append(Cut(tuple(triples[at].tolist()), (1, 1, 1), 2))
+        return self._enter(chosen)
 
     def add_cuts(self, tries: int) -> int:
-        """Add other cuts of rank one that the solution violates, see :func:`violated`, and return how many."""
+        """Add cuts of rank one that the solution violates, see :func:`violated`, and return how many."""
         self._seed += 1
         known = len(self.values)
-        cuts = violated(self.groups[:known], self.values, len(self._X), tries, self._seed)
+        return self._enter(violated(self.groups[:known], self.values, len(self._X), tries, self._seed))
+
+    def _enter(self, cuts: Sequence[Cut]) -> int:
+        """Let cuts enter the program, and return how many."""
         if cuts:
             entries = coefficients_of(self.members_of(self.groups), cuts).T.tocsr()
-            most = np.array([float(cut.most) for cut in cuts])
-            rows = self._new_rows(entries, np.full(len(cuts), -self._infinity), most)
+            rows = self._new_rows(entries, np.full(len(cuts), -self._infinity), most_of(cuts))
             self._rows_of_cuts = np.append(self._rows_of_cuts, rows)
             self.cuts.extend(cuts)
         return len(cuts)
@@ -235,7 +214,8 @@ class Master:
         known = {(int(i), int(j)): at for at, (i, j) in enumerate(self.pairs)}
         new = np.array([pair for pair in decisions if pair not in known], dtype=np.int64).reshape(-1, 2)
         if len(new):
-            rows = self._add_rows(new, -self._infinity, self._infinity)
+            entries = _at_least_two(self.members_of(new), self.members_of(self.groups))
+            rows = self._new_rows(entries, np.full(len(new), -self._infinity), np.full(len(new), self._infinity))
             self._rows_of_pairs = np.append(self._rows_of_pairs, rows)
             self.pairs = np.concatenate([self.pairs, new])
             self.sides = np.append(self.sides, np.full(len(new), np.nan))
@@ -253,10 +233,6 @@ class Master:
                 self.sides[at] = side
                 low, high = (-self._infinity, self._infinity) if np.isnan(side) else (side, side)
                 self._highs.changeRowBounds(int(self._rows_of_pairs[at]), low, high)
-
-    def at_least_two(self, groups: IntArray) -> Any:
-        """Return 1 where a group has two records of a triple or more, a sparse matrix of shape (m, t)."""
-        return _at_least_two(self.members_of(groups), self.members_of(self.triples))
 
     def shares_of_pairs(self) -> tuple[IntArray, FloatArray]:
         """Return the pairs i < j that are in a group in use, shape (m, 2), and the sum of these groups' values."""
@@ -309,11 +285,6 @@ class Master:
         highs.setBasis(basis)
         return gains
 
-    def _add_rows(self, sets: IntArray, low: float, high: float) -> IntArray:
-        """Add a row for each of ``sets`` of records: low ≤ Σ x over groups with two of them or more ≤ high."""
-        entries = _at_least_two(self.members_of(sets), self.members_of(self.groups))
-        return self._new_rows(entries, np.full(len(sets), low), np.full(len(sets), high))
-
     def _new_rows(self, entries: Any, low: FloatArray, high: FloatArray) -> IntArray:
         """Add rows with some entries in the columns of the groups, a sparse matrix, and return their numbers."""
         m = len(low)
@@ -329,22 +300,10 @@ class Master:
         )
         return np.arange(first, first + m, dtype=np.int32)
 
-    def most_of_cuts(self, duals: Duals) -> float:
-        """Return what the cuts other than triples take off the value of a dual solution."""
-        return float(sum(tau * cut.most for tau, cut in zip(duals.tau, self.cuts, strict=False)))
-
     def value_of(self, duals: Duals) -> float:
         """Return what a dual solution proves under the decisions if no group has a negative reduced cost."""
         together = float(duals.rho @ (self.sides[: len(duals.rho)] == 1.0))
-        return float(duals.pi.sum() - duals.sigma.sum()) + together - self.most_of_cuts(duals)
-
-    def reduced_costs_of(self, groups: IntArray, duals: Duals) -> FloatArray:
-        """Return the reduced cost of each of ``groups``, shape (m,), if there are no decisions."""
-        members = self.members_of(groups)
-        shared = _at_least_two(members, self.members_of(self.triples[: len(duals.sigma)]))
-        of_cuts = coefficients_of(members, self.cuts[: len(duals.tau)])
-        costs: FloatArray = self.costs_of(groups) - members @ duals.pi + shared @ duals.sigma + of_cuts @ duals.tau
-        return costs
+        return float(duals.pi.sum()) - float(duals.sigma @ most_of(self.cuts[: len(duals.sigma)])) + together
 
     def members_of(self, groups: IntArray) -> Any:
         """Return which records are in which of ``groups``, as :func:`members_of`."""
@@ -389,6 +348,11 @@ def costs_of(X: FloatArray, groups: IntArray) -> FloatArray:
         differences = X[groups[there[:, a], a]] - centers[there[:, a]]
         costs[there[:, a]] += np.square(differences).sum(axis=1)
     return costs
+
+
+def most_of(cuts: Sequence[Cut]) -> FloatArray:
+    """Return what the groups of a partition add up to at most in each of some cuts, shape (c,)."""
+    return np.array([float(cut.most) for cut in cuts])
 
 
 def coefficients_of(members: Any, cuts: Sequence[Cut]) -> Any:

@@ -23,7 +23,13 @@ LEAST_GAIN = 1e-7
 
 
 def recombine(
-    members: Any, costs: FloatArray, cuts: Any, start: IntArray | None, until: float, go_on: Callable[[], bool]
+    members: Any,
+    costs: FloatArray,
+    cuts: Any,
+    most: FloatArray,
+    start: IntArray | None,
+    until: float,
+    go_on: Callable[[], bool],
 ) -> IntArray | None:
     """Return the groups of the best partition found of n records into some of m groups, ascending; None without any.
 
@@ -36,7 +42,9 @@ def recombine(
     costs : array of float, shape (m,)
         The SSE of each group.
     cuts : sparse array, shape (m, t)
-        Of the groups that have a 1 in a column a partition has at most one.
+        Coefficients of the groups in inequalities that every partition keeps to.
+    most : array of float, shape (t,)
+        What they add up to at most.
     start : array of int, optional
         The groups of a partition to begin with.
     """
@@ -51,10 +59,10 @@ def recombine(
     highs.setOptionValue("time_limit", max(until - time.perf_counter(), 0.01))
     columns, nothing = np.arange(m, dtype=np.int32), np.empty(0, dtype=np.int32)
     least = np.append(np.ones(n), np.full(t, -highspy.kHighsInf))
-    highs.addRows(n + t, least, np.ones(n + t), 0, np.zeros(n + t, dtype=np.int32), nothing, np.empty(0))
+    highs.addRows(n + t, least, np.append(np.ones(n), most), 0, np.zeros(n + t, dtype=np.int32), nothing, np.empty(0))
     entries = hstack([members, cuts], format="csr")
     ends, rows = entries.indptr[:-1].astype(np.int32), entries.indices.astype(np.int32)
-    highs.addCols(m, costs, np.zeros(m), np.ones(m), entries.nnz, ends, rows, np.ones(entries.nnz))
+    highs.addCols(m, costs, np.zeros(m), np.ones(m), entries.nnz, ends, rows, entries.data)
     highs.changeColsIntegrality(m, columns, np.full(m, highspy.HighsVarType.kInteger))
     if start is not None:
         solution = highspy.HighsSolution()

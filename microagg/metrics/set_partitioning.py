@@ -5,23 +5,28 @@ least k without raising the SSE, because two centroids fit no worse than one. So
 
     min Σ SSE(G) x_G   such that   Σ_{G ∋ i} x_G = 1 for each record i,   x_G in {0, 1},
 
-and without the demand that x_G be 0 or 1 no more than that. To tighten it come *subset-row cuts* (Jepsen, Petersen,
-Spoorendonk & Pisinger 2008): of the groups that hold at least two records of a triple T a partition has at most one, as
-two of them would share a record, so
+and without the demand that x_G be 0 or 1 no more than that.
 
-    Σ_{|G ∩ T| ≥ 2} x_G ≤ 1   for any triples T.
+**Cuts of rank one** tighten it. Let u_i ≥ 0 be whole numbers and q > 1. As each record is in one group, Σ_G w(G) x_G =
+Σ_i u_i, w(G) being the sum of the u of its members. Dividing by q and rounding down what multiplies whole numbers gives
 
-**The bound.** Take any numbers pi_i, one for each record, and any sigma_T ≥ 0, one for each triple: dual values. For a
-partition P each record is in one group, and at most one group G has |G ∩ T| ≥ 2, so
+    Σ_G ⌊w(G) / q⌋ x_G ≤ ⌊Σ_i u_i / q⌋        (Gomory 1958; Chvátal 1973).
+
+Among them are the *subset-row cuts* (Jepsen, Petersen, Spoorendonk & Pisinger 2008), u = 1 for three records and q = 2:
+of the groups that hold at least two of these a partition has at most one, as two would share a record.
+
+**The bound.** Take any numbers pi_i, one for each record, and any sigma_c ≥ 0, one for each cut: dual values. A
+partition P keeps to the cuts and has each record in one group, so
 
     SSE(P) = Σ_{G in P} SSE(G)
-           ≥ Σ_{G in P} SSE(G) + Σ_i pi_i (1 - [groups of P with i]) - Σ_T sigma_T (1 - [groups of P with |G ∩ T| ≥ 2])
-           = Σ_i pi_i - Σ_T sigma_T + Σ_{G in P} rc(G),   rc(G) = SSE(G) - Σ_{i in G} pi_i + Σ_{|G ∩ T| ≥ 2} sigma_T,
+           ≥ Σ_{G in P} SSE(G) + Σ_i pi_i (1 - [groups of P with i]) - Σ_c sigma_c (most_c - Σ_{G in P} ⌊w_c(G) / q_c⌋)
+           = Σ_i pi_i - Σ_c sigma_c most_c + Σ_{G in P} rc(G),
+    rc(G) = SSE(G) - Σ_{i in G} pi_i + Σ_c sigma_c ⌊w_c(G) / q_c⌋,   most_c = ⌊Σ_i u_ci / q_c⌋,
 
 where [groups …] is their number. Let every group be assigned to one of its members, its root, in whatever way, and let
 r_i ≤ 0 be a lower bound on the rc of all groups of root i. P has at most n / k groups, all with different roots, so
 
-    SSE(P) ≥ Σ_i pi_i - Σ_T sigma_T + the sum of the n / k least r_i.
+    SSE(P) ≥ Σ_i pi_i - Σ_c sigma_c most_c + the sum of the n / k least r_i.
 
 That holds whatever pi and sigma are. The solver only proposes them: neither its tolerances nor stopping it early can
 make the bound wrong. The r_i come from a branch and bound of our own, :mod:`microagg.kernels.bounds.pricing`, over all
@@ -33,9 +38,7 @@ index, so that identical ones do no harm.
 restricted master problem; pi and sigma are its dual solution, and groups with a negative rc enter. pi is confined to a
 box around the best one so far, without which it swings widely (du Merle, Villeneuve, Desrosiers & Hansen 1999). It
 starts where the nearest-neighbor bound, which is a feasible dual solution, has it. Once no group is missing, violated
-subset-row cuts enter, and once there are none of these other cuts of rank one, see :mod:`microagg.metrics.enumerated`.
-The search for groups does not know of the latter; as they only raise reduced costs, its bound holds without them, and
-the groups that it finds are weighed with them.
+subset-row cuts enter, and once there are none of these other cuts of rank one.
 """
 
 from __future__ import annotations
@@ -54,12 +57,11 @@ from microagg.metrics.master_problem import (
     LEAST_TRIES,
     MOST_TRIES,
     SLICE,
-    Cut,
     Decisions,
     Duals,
     Master,
     Prices,
-    coefficients_of,
+    most_of,
 )
 from microagg.metrics.program import ALLOWANCE, Program
 from microagg.validation import FloatArray, IntArray
@@ -78,9 +80,6 @@ MOST_EFFORT = 10**15
 
 #: How many groups below a gap are kept of one root and size, and how many candidates may be ranked for them.
 MOST_OF_A_ROOT, MOST_WORK = 20_000, 10**8
-
-#: How many groups of one root are weighed with all cuts, where cuts other than triples have dual values; to begin with.
-MOST_WEIGHED = 300
 
 #: Cuts of rank one are tried harder, and in the end no more, once the bound has risen by less than this share in so
 #: many rounds of them.
@@ -184,7 +183,7 @@ class SetPartitioning(Program):
         be no decisions. A group of s has such a reduced cost if it has a negative one at prices raised by gap / s.
         """
         n, k, duals, master = self.n, self.k, self._best_duals, self._master
-        cuts = pricing.make_cuts(n, master.triples[: len(duals.sigma)], duals.sigma)
+        cuts = pricing.make_cuts(n, master.cuts, duals.sigma)
         pairs = pricing.make_pairs(n, master.pairs[:0], np.empty(0))
         found: list[IntArray] = []
         stop = False
@@ -211,17 +210,13 @@ class SetPartitioning(Program):
                         return None
             finally:
                 stop = True
-        groups = np.unique(np.concatenate(found), axis=0)
-        # The search knows of the cuts that are triples only.
-        return groups[master.reduced_costs_of(groups, duals) < gap]
+        return np.unique(np.concatenate(found), axis=0)
 
     @property
     def prices(self) -> Prices:
         """The dual values with the best bound, if there are no decisions."""
-        duals, master = self._best_duals, self._master
-        triples = master.triples[: len(duals.sigma)].tolist()
-        cuts = (*(Cut(tuple(own), (1, 1, 1), 2) for own in triples), *master.cuts[: len(duals.tau)])
-        return Prices(duals.pi, cuts, np.concatenate([duals.sigma, duals.tau]))
+        duals = self._best_duals
+        return Prices(duals.pi, tuple(self._master.cuts[: len(duals.sigma)]), duals.sigma)
 
     def groups_of(self, labels: IntArray) -> IntArray:
         """Return the groups of a partition, as :attr:`Master.groups` has them, without those of 2k records and more."""
@@ -260,15 +255,15 @@ class SetPartitioning(Program):
         """Return the bound that ``duals`` give, from a finished search for groups with them (scaled units)."""
         n = len(duals.pi)
         least = _sum_of_least(found.least, n // self.k)
-        sizes = np.abs(duals.pi).sum() + duals.sigma.sum() + np.abs(duals.rho).sum() - least
-        sizes += self._master.most_of_cuts(duals)
+        sizes = np.abs(duals.pi).sum() + np.abs(duals.rho).sum() - least
+        sizes += duals.sigma @ most_of(self._master.cuts[: len(duals.sigma)])
         return float(self._master.value_of(duals) + least - ALLOWANCE * sizes)
 
     def _start(self, duals: Duals) -> GroupSearch:
         n = len(duals.pi)
         step = max(1, min(64, n // 32))
         left = deque((first, min(n, first + step)) for first in range(0, n, step))
-        cuts = pricing.make_cuts(n, self._master.triples, duals.sigma)
+        cuts = pricing.make_cuts(n, self._master.cuts, duals.sigma)
         pairs = pricing.make_pairs(n, self._master.pairs, duals.rho)
         return GroupSearch(duals, cuts, pairs, pricing.make_found(n, self.k, KEEP), left)
 
@@ -309,57 +304,6 @@ class SetPartitioning(Program):
             return [(k, 2 * k - 1, self._halves)]
         return [(s, s, pricing.halves_with(pairs, self._halves, s)) for s in range(k, 2 * k)]
 
-    def _weigh(self, search: GroupSearch) -> None:
-        """Take the cuts into account that the search does not know: they only raise reduced costs.
-
-        Where a root has few enough groups below the limit, all of them are weighed, otherwise only those kept, and the
-        bound of the search stands.
-        """
-        duals, cuts, pairs, found, _ = search
-        used = np.flatnonzero(duals.tau > 0.0)
-        roots = np.flatnonzero(found.least < 0.0)
-        if len(used) == 0 or len(roots) == 0:
-            return
-        of_cuts = [self._master.cuts[at] for at in used]
-        sizes, most = self._sizes(pairs), self._most_weighed
-
-        def work(root: int) -> None:
-            kept = pricing.make_all(root, self.k, most)
-            for smallest, largest, halves in sizes:
-                pricing.price(
-                    self._blocks,
-                    duals.pi,
-                    cuts,
-                    pairs,
-                    halves,
-                    smallest,
-                    largest,
-                    root,
-                    root + 1,
-                    LIMIT,
-                    self._effort,
-                    kept,
-                )
-            short = bool(kept.cut_short[0])
-            groups, costs = (found.groups[root], found.costs[root]) if short else (kept.groups[0], kept.costs[0])
-            m = int(found.counts[root] if short else kept.counts[0])
-            exact = costs[:m] + coefficients_of(self._master.members_of(groups[:m]), of_cuts) @ duals.tau[used]
-            order = np.argsort(exact, kind="stable")
-            order = order[exact[order] < LIMIT][:KEEP]
-            if short:
-                found.cut_short[root] = True
-            else:
-                found.least[root] = float(exact.min(initial=LIMIT))  # groups above the limit have not been looked for
-            count = found.counts[root] = len(order)
-            found.groups[root, :count], found.costs[root, :count] = groups[order], exact[order]
-
-        with ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="microagg-bound") as pool:
-            list(pool.map(work, roots.tolist()))
-
-    @property
-    def _most_weighed(self) -> int:
-        return min(MOST_WEIGHED * (self._effort // EFFORT), MOST_OF_A_ROOT)
-
     def _add_cuts(self) -> int:
         """Add cuts of rank one other than triples; return how many, 0 once they do not raise the bound."""
         course = self._course
@@ -373,7 +317,6 @@ class SetPartitioning(Program):
         """Take in what a finished search has found: a bound, groups, and how far the next pi may be from the center."""
         self.iterations += 1
         duals, found, master = search.duals, search.found, self._master
-        self._weigh(search)
         proven = self.lower_bound(duals, found)
         if proven > self._best:
             self._best, self._best_duals = proven, duals
@@ -393,8 +336,6 @@ class SetPartitioning(Program):
         elif value < self._center_value - gap:
             self._box *= 0.7
         if new == 0 and cut_short:
-            # What cannot be weighed leaves the bound as it is, however long it takes.
-            self.converged = bool(duals.tau.any()) and self._most_weighed == MOST_OF_A_ROOT
             self._effort = min(3 * self._effort, MOST_EFFORT)
         elif new == 0 and confined:
             self._box *= 2.0

@@ -11,10 +11,11 @@ from scipy.sparse import csr_array
 from benchmarks import check_optimum
 from microagg import Search, metrics
 from microagg.certificate import Certificate
+from microagg.kernels.bounds.rank_one import Cut
 from microagg.metrics import bounds, enumerated
 from microagg.metrics.branching import Branching
 from microagg.metrics.enumerated import Leaf
-from microagg.metrics.master_problem import Cut, Master, Prices
+from microagg.metrics.master_problem import Master, Prices
 from microagg.metrics.recombination import recombine
 from microagg.metrics.set_partitioning import SetPartitioning
 from tests.instances import ROUNDING, instances
@@ -165,12 +166,12 @@ def test_best_of_some_groups():
     )
     costs = np.array([1.0, 2.0, 1.0, 1.0, 1.5])
     none = csr_array((5, 0))
-    found = recombine(csr_array(groups), costs, none, None, inf, lambda: True)
+    found = recombine(csr_array(groups), costs, none, np.empty(0), None, inf, lambda: True)
     assert found.tolist() == [2, 3, 4]
-    # Of the groups with a 1 in a column there is at most one.
-    cut = csr_array(np.array([[0], [0], [0], [1], [1]]))
-    assert recombine(csr_array(groups), costs, cut, np.array([0, 1, 2]), inf, lambda: True).tolist() == [0, 1, 2]
-    assert recombine(csr_array(groups[:2]), costs[:2], csr_array((2, 0)), None, inf, lambda: True) is None
+    cut, most, start = csr_array(np.array([[0], [0], [0], [1], [2]])), np.array([2.0]), np.array([0, 1, 2])
+    assert recombine(csr_array(groups), costs, cut, most, start, inf, lambda: True).tolist() == [0, 1, 2]
+    assert recombine(csr_array(groups), costs, cut, most + 1, start, inf, lambda: True).tolist() == [2, 3, 4]
+    assert recombine(csr_array(groups[:2]), costs[:2], csr_array((2, 0)), np.empty(0), None, inf, lambda: True) is None
 
 
 def test_search_goes_on_from_what_it_is_told():

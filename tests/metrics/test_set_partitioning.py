@@ -13,7 +13,7 @@ from microagg.metrics import bounds
 from microagg.metrics.master_problem import Duals
 from microagg.metrics.set_partitioning import SetPartitioning
 from microagg.partition import canonical_labels
-from tests.instances import ROUNDING, instances, random_triples
+from tests.instances import ROUNDING, instances, random_cuts
 
 
 def test_triples_close_the_gap_that_fractions_leave():
@@ -23,7 +23,7 @@ def test_triples_close_the_gap_that_fractions_leave():
     program = SetPartitioning(X, 2)
     while not program.converged:
         program.advance(inf, lambda: True)
-    assert len(program._master.triples)
+    assert len(program._master.cuts)
     assert bounds.exact(X, 2)[0] == pytest.approx(2.0)  # and 1.5 with fractions
     assert program.sse == pytest.approx(2.0, rel=1e-6)
 
@@ -36,9 +36,9 @@ def test_any_duals_give_a_bound():
         program = SetPartitioning(X, k)
         optimum = bounds.exact(program._X, k)[0]
         program._effort = int(rng.choice([0, 5, 10**9]))
-        program._master.triples = random_triples(rng, n, seed % 7)
+        program._master.cuts = random_cuts(rng, n, seed % 7)
         mean = optimum / n
-        sigma = rng.exponential(mean, size=len(program._master.triples))
+        sigma = rng.exponential(mean, size=len(program._master.cuts))
         search = program._start(Duals(rng.normal(mean, mean, size=n), sigma, np.empty(0)))
         assert program._search(search, inf, lambda: True)
         assert program.lower_bound(search.duals, search.found) <= optimum * ROUNDING + 1e-12
@@ -68,14 +68,9 @@ def test_groups_below_a_gap_are_all_of_them():
             for group in combinations(range(len(X)), size):
                 members = list(group)
                 cost = np.square(program._X[members] - program._X[members].mean(axis=0)).sum() - duals.pi[members].sum()
-                cost += sum(
-                    sigma
-                    for triple, sigma in zip(master.triples[: len(duals.sigma)], duals.sigma, strict=True)
-                    if len(set(triple.tolist()) & set(group)) >= 2
-                )
-                for cut, tau in zip(master.cuts, duals.tau, strict=False):
+                for cut, sigma in zip(master.cuts, duals.sigma, strict=False):
                     weight = sum(u for record, u in zip(cut.records, cut.multipliers, strict=True) if record in group)
-                    cost += tau * (weight // cut.denominator)
+                    cost += sigma * (weight // cut.denominator)
                 assert (frozenset(group) in found) == (cost < gap) or abs(cost - gap) < 1e-6
 
 

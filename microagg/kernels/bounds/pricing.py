@@ -1,13 +1,13 @@
 """Pricing for set partitioning: the groups with the least reduced costs, by branch and bound.
 
 The dual of that linear program (see :mod:`microagg.metrics.set_partitioning`) gives each record a dual value pi of any
-sign, and each subset-row cut, which stands for a triple T of records, a dual value sigma ≥ 0 that every group with two
-or three records of T pays. The reduced cost of a group G of s records is
+sign, and each cut of rank one, which has multipliers u_x of some records, whole numbers, and a denominator q > u_x, a
+dual value sigma ≥ 0. The reduced cost of a group G of s records is
 
-    rc(G) = SSE(G) - Σ_{x in G} pi_x + Σ_{|G ∩ T| ≥ 2} sigma_T,   SSE(G) = 1/s · Σ over pairs in G of d(x, y),
+    rc(G) = SSE(G) - Σ_{x in G} pi_x + Σ over cuts of sigma · ⌊w(G) / q⌋,   w(G) = Σ_{x in G} u_x,
 
-with d the squared distance. Each group is assigned to one of its members, its root; sought are, for each root, the
-least rc of its groups and the groups that have it.
+with SSE(G) = 1/s · Σ over pairs in G of d(x, y), d being the squared distance. Each group is assigned to one of its
+members, its root; sought are, for each root, the least rc of its groups and the groups that have it.
 
 **Whose group it is.** Give each pair of a group of s the weight w(x, y) = d(x, y) / s - (pi_x + pi_y) / (s - 1). As
 each record is in s - 1 pairs, the weights of all pairs add up to rc(G) less the duals of the cuts; the weighted degrees
@@ -16,15 +16,17 @@ has a negative weighted degree, and the one with the least is the root. For each
 in which its own weighted degree is negative; :mod:`.candidates` finds which records can be in them. Groups with rc ≥ 0
 need no search, as the bound for a root is at most 0.
 
-**The bound.** Let a part P of a group of s be chosen, so that q = s - |P| members are still to come from a set of
+**The bound.** Let a part P of a group of s be chosen, so that m = s - |P| members are still to come from a set of
 candidates. Each member y to come adds to rc at least
 
-    A(y) + 1/s · h(y),   A(y) = 1/s · Σ_{p in P} d(y, p) - pi_y + ½ · Σ sigma_T over T with y and one record of P,
+    A(y) + 1/s · h(y),   A(y) = 1/s · Σ_{p in P} d(y, p) - pi_y + Σ over cuts of sigma · c(r) · u_y,
 
-where h(y) is half the sum of the q - 1 least squared distances from y to any records: of the distances among the
-members to come, each of a pair is charged half. Likewise a cut with one record in P has two more records, each charged
-half of sigma_T: if both join, that is right; if one joins, it is too little. A cut with two records in P is paid by P.
-So the cost of P and the q least of these sums together are a lower bound on rc.
+where h(y) is half the sum of the m - 1 least squared distances from y to any records: of the distances among the
+members to come, each of a pair is charged half. P itself pays sigma · ⌊w(P) / q⌋ for each cut. What r = w(P) mod q
+leaves over counts for those to come: they add sigma · ⌊(r + w) / q⌋, with w the sum of their multipliers, which is one
+of the sums that multipliers of the cut have. So it is at least c(r) · w, with c(r) the least of ⌊(r + w) / q⌋ / w over
+these sums, and each is charged its share of that. For a subset-row cut, u = 1 for three records and q = 2, c(1) = ½.
+So the cost of P and the m least of these sums together are a lower bound on rc.
 
 **Pairs with a dual value.** Branching, see :mod:`microagg.metrics.branching`, gives some pairs of records a dual value
 rho of any sign, which lowers the reduced cost of each group that holds both. For groups of s that is as if the squared
@@ -34,6 +36,8 @@ sum of the least distances is less by half of what a record's distances have bee
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -50,6 +54,7 @@ from microagg.kernels.bounds.candidates import (
     records_around,
     shortlist,
 )
+from microagg.kernels.bounds.rank_one import Cut
 from microagg.validation import FloatArray, IntArray
 
 #: Of more candidates for one root and size than this, only some are searched; the root then counts as cut short.
@@ -57,12 +62,20 @@ MOST_CANDIDATES = 1500
 
 
 class Cuts(NamedTuple):
-    """Subset-row cuts with their dual values; made by :func:`make_cuts`."""
+    """Cuts of rank one that have a dual value; made by :func:`make_cuts`.
 
-    triples: IntArray  # shape (m, 3)
-    duals: FloatArray  # shape (m,): sigma, nonnegative
-    starts: IntArray  # shape (n + 1,): the triples of record x are rows[starts[x] : starts[x + 1]]
-    rows: IntArray  # shape (3m,)
+    There are m cuts with p records in all.
+    """
+
+    duals: FloatArray  # shape (m,): sigma, positive
+    denominators: IntArray  # shape (m,): q
+    charges: FloatArray  # shape (m, the largest q): sigma · c(r) for each remainder r
+    ends: IntArray  # shape (m + 1,): the records of a cut are records[ends[cut] : ends[cut + 1]]
+    records: IntArray  # shape (p,)
+    multipliers: IntArray  # shape (p,): u of each of these
+    starts: IntArray  # shape (n + 1,): the cuts of record x are at starts[x] to starts[x + 1]
+    rows: IntArray  # shape (p,): the number of the cut
+    own: IntArray  # shape (p,): u of the record in it
 
 
 class Pairs(NamedTuple):
@@ -106,18 +119,42 @@ class Stack(NamedTuple):
     chosen: IntArray  # shape (s,): which record joined at each depth
     least: FloatArray  # shape (s,): scratch
     weights: FloatArray  # shape (m,): w of the root and each candidate
-    # shape (t,): how many records of each triple are in the part; not kept up for cuts with sigma = 0
-    in_part: IntArray
+    remainders: IntArray  # shape (t,): w mod q of the part, for each cut
     place: IntArray  # shape (n,): the local number of each record, -1 for none
     taken: IntArray  # shape (m + 1,): 1 for those in the part, otherwise 0
 
 
-def make_cuts(n: int, triples: IntArray, duals: FloatArray) -> Cuts:
-    """Return the cuts of ``triples``, shape (m, 3), of n records; of negative ``duals`` 0 is made."""
-    members = triples.ravel()
-    order = np.argsort(members, kind="stable")
-    starts = np.searchsorted(members[order], np.arange(n + 1))
-    return Cuts(np.ascontiguousarray(triples), np.maximum(duals, 0.0), starts, order // 3)
+def make_cuts(n: int, cuts: Sequence[Cut], duals: FloatArray) -> Cuts:
+    """Return those of the ``cuts`` of n records that have a positive one of ``duals``."""
+    used = np.flatnonzero(duals > 0.0)
+    some, sigma = [cuts[at] for at in used.tolist()], duals[used]
+    width = max((cut.denominator for cut in some), default=1)
+    charges = np.array([_charges(tuple(sorted(cut.multipliers)), cut.denominator, width) for cut in some])
+    ends = np.cumsum([0, *(len(cut.records) for cut in some)])
+    records = np.array([record for cut in some for record in cut.records], dtype=np.int64)
+    multipliers = np.array([multiplier for cut in some for multiplier in cut.multipliers], dtype=np.int64)
+    order = np.argsort(records, kind="stable")
+    return Cuts(
+        sigma,
+        np.array([cut.denominator for cut in some], dtype=np.int64),
+        charges.reshape(-1, width) * sigma[:, np.newaxis],
+        ends,
+        records,
+        multipliers,
+        np.searchsorted(records[order], np.arange(n + 1)),
+        np.repeat(np.arange(len(some)), np.diff(ends))[order],
+        multipliers[order],
+    )
+
+
+@cache
+def _charges(multipliers: tuple[int, ...], denominator: int, width: int) -> tuple[float, ...]:
+    """Return c(r) for each remainder r, and 0 from the denominator on."""
+    sums = {0}
+    for multiplier in multipliers:
+        sums |= {w + multiplier for w in sums}
+    sums -= {0}
+    return tuple(min((r + w) // denominator / w for w in sums) if r < denominator else 0.0 for r in range(width))
 
 
 def make_pairs(n: int, pairs: IntArray, duals: FloatArray) -> Pairs:
@@ -160,21 +197,22 @@ def _join(local: Local, stack: Stack, cuts: Cuts, depth: int, y: int) -> None:
     """Let local record y join the part: bring A at ``depth`` and the cost of the part up to date with the cuts."""
     record = local.ids[y]
     for at in range(cuts.starts[record], cuts.starts[record + 1]):
-        row = cuts.rows[at]
-        sigma = cuts.duals[row]
-        if sigma == 0.0:
+        cut, own = cuts.rows[at], cuts.own[at]
+        before = stack.remainders[cut]
+        after = before + own
+        # A has charged y its share already.
+        stack.base[depth] -= cuts.charges[cut, before] * own
+        if after >= cuts.denominators[cut]:
+            after -= cuts.denominators[cut]
+            stack.base[depth] += cuts.duals[cut]
+        stack.remainders[cut] = after
+        change = cuts.charges[cut, after] - cuts.charges[cut, before]
+        if change == 0.0:
             continue
-        stack.in_part[row] += 1
-        if stack.in_part[row] == 3:
-            continue
-        # After a triple's first record, each of the others costs half of sigma; the second also pays the other half,
-        # and the third joins free.
-        if stack.in_part[row] == 2:
-            stack.base[depth] += 0.5 * sigma
-        for member in cuts.triples[row]:
-            z = stack.place[member]
+        for other in range(cuts.ends[cut], cuts.ends[cut + 1]):
+            z = stack.place[cuts.records[other]]
             if z >= 0 and z != y and stack.taken[z] == 0:
-                stack.A[depth, z] += 0.5 * sigma if stack.in_part[row] == 1 else -0.5 * sigma
+                stack.A[depth, z] += change * cuts.multipliers[other]
     stack.taken[y] = 1
 
 
@@ -183,9 +221,9 @@ def _leave(local: Local, stack: Stack, cuts: Cuts, y: int) -> None:
     """Let local record y leave the part; A and the cost are kept per depth, so nothing else is to be undone."""
     record = local.ids[y]
     for at in range(cuts.starts[record], cuts.starts[record + 1]):
-        row = cuts.rows[at]
-        if cuts.duals[row] > 0.0:
-            stack.in_part[row] -= 1
+        cut = cuts.rows[at]
+        before = stack.remainders[cut] - cuts.own[at]
+        stack.remainders[cut] = before if before >= 0 else before + cuts.denominators[cut]
     stack.taken[y] = 0
 
 
@@ -257,8 +295,10 @@ def _complete(local: Local, stack: Stack, cuts: Cuts, depth: int, row: int, limi
             continue
         record = local.ids[y]
         for at in range(cuts.starts[record], cuts.starts[record + 1]):
-            if stack.in_part[cuts.rows[at]] == 1:
-                cost += 0.5 * cuts.duals[cuts.rows[at]]
+            cut, own = cuts.rows[at], cuts.own[at]
+            cost -= cuts.charges[cut, stack.remainders[cut]] * own
+            if stack.remainders[cut] + own >= cuts.denominators[cut]:
+                cost += cuts.duals[cut]
         if cost < _threshold(found, row, limit):
             _keep(local, stack, depth, y, cost, row, found)
 
@@ -353,7 +393,7 @@ def _search(
 
 
 @njit(cache=True, nogil=True)
-def _make_stack(s: int, m: int, in_part: IntArray, place: IntArray) -> Stack:
+def _make_stack(s: int, m: int, remainders: IntArray, place: IntArray) -> Stack:
     return Stack(
         np.empty((s, m), dtype=np.int64),
         np.zeros(s, dtype=np.int64),
@@ -365,7 +405,7 @@ def _make_stack(s: int, m: int, in_part: IntArray, place: IntArray) -> Stack:
         np.empty(s, dtype=np.int64),
         np.empty(s),
         np.empty(m),
-        in_part,
+        remainders,
         place,
         np.zeros(m + 1, dtype=np.int64),
     )
@@ -375,7 +415,7 @@ def _make_stack(s: int, m: int, in_part: IntArray, place: IntArray) -> Stack:
 def _search_all_sizes(
     X: FloatArray, near: IntArray, distances: FloatArray, pi: FloatArray, halves: FloatArray, cuts: Cuts,
     pairs: Pairs, smallest: int, largest: int, root: int, limit: float, effort: int, least: FloatArray,
-    in_part: IntArray, place: IntArray, found: Found,
+    remainders: IntArray, place: IntArray, found: Found,
 ) -> int:  # fmt: skip
     """Find the groups with the least rc of a root among the records ``near``; return the effort spent."""
     largest = min(largest, len(near) + 1)
@@ -413,7 +453,7 @@ def _search_all_sizes(
     if m == 0:
         return 0
     local = localize(X, pi, halves, root, candidates[:m])
-    stack = _make_stack(largest, m, in_part, place)
+    stack = _make_stack(largest, m, remainders, place)
     for y in range(m + 1):
         place[local.ids[y]] = y
     for y in range(m + 1):
@@ -462,7 +502,7 @@ def price(
     n = len(pi)
     highest = greatest_of_blocks(pi)
     ids, distances, least = np.empty(n, dtype=np.int64), np.empty(n), np.empty(largest + 1)
-    in_part, place = np.zeros(len(cuts.duals), dtype=np.int64), np.full(n, -1, dtype=np.int64)
+    remainders, place = np.zeros(len(cuts.duals), dtype=np.int64), np.full(n, -1, dtype=np.int64)
     factor = smallest / (smallest - 1)
     total = 0
     for root in range(first, last):
@@ -490,7 +530,7 @@ def price(
             limit,
             effort,
             least,
-            in_part,
+            remainders,
             place,
             found,
         )

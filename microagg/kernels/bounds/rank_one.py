@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -12,6 +14,19 @@ WIDTH = 9
 
 #: After so many steps, and up to twice as many, a record's multiplier may change again.
 _REST = 3
+
+
+class Cut(NamedTuple):
+    """A cut of rank one: multipliers of some records, and what their sums are divided by."""
+
+    records: tuple[int, ...]
+    multipliers: tuple[int, ...]
+    denominator: int
+
+    @property
+    def most(self) -> int:
+        """What the groups of a partition add up to at most."""
+        return sum(self.multipliers) // self.denominator
 
 
 @njit(cache=True, nogil=True)

@@ -8,7 +8,7 @@ import pytest
 from microagg.kernels.bounds import pricing
 from microagg.metrics import bounds
 from microagg.metrics.set_partitioning import LIMIT, SetPartitioning
-from tests.instances import instances, random_triples
+from tests.instances import instances, random_cuts
 
 
 def random_pairs(rng, n, m):
@@ -17,7 +17,7 @@ def random_pairs(rng, n, m):
     return pairs[rng.permutation(len(pairs))[:m]]
 
 
-def all_groups(X, k, pi, triples, sigma, pairs, rho):
+def all_groups(X, k, pi, cuts, sigma, pairs, rho):
     """Return the members (0 or 1), the reduced cost and the members' weighted degrees of each group of k to 2k-1."""
     members = np.arange(1 << len(X))[:, np.newaxis] >> np.arange(len(X)) & 1
     sizes = members.sum(axis=1)
@@ -26,7 +26,9 @@ def all_groups(X, k, pi, triples, sigma, pairs, rho):
     together = np.zeros((len(X), len(X)))
     together[pairs[:, 0], pairs[:, 1]] = together[pairs[:, 1], pairs[:, 0]] = rho
     sums = members @ np.square(X[:, np.newaxis] - X).sum(axis=2) / sizes[:, np.newaxis] - members @ together
-    costs = (sums * members).sum(axis=1) / 2 - members @ pi + (members[:, triples].sum(axis=2) >= 2) @ sigma
+    costs = (sums * members).sum(axis=1) / 2 - members @ pi
+    for cut, price in zip(cuts, sigma, strict=True):
+        costs += price * (members[:, list(cut.records)] @ np.array(cut.multipliers) // cut.denominator)
     degrees = sums - pi - ((members @ pi)[:, np.newaxis] - pi) / (sizes[:, np.newaxis] - 1)
     return members, costs, degrees
 
@@ -37,15 +39,15 @@ def test_no_group_is_cheaper_than_what_the_search_returns():
         n = len(X)
         program = SetPartitioning(X, k)
         X = program._X
-        triples = random_triples(rng, n, seed % 5)
+        some = random_cuts(rng, n, seed % 7)
         pi = rng.normal(1.5, 1, size=n) * bounds.exact(X, k)[0] / n
-        sigma = rng.exponential(pi.std(), size=len(triples))
+        sigma = rng.exponential(pi.std(), size=len(some))
         pairs = random_pairs(rng, n, seed % 3 * 2)
         rho = rng.normal(0, pi.std(), size=len(pairs))
         if seed // 4 % 2:  # the least rc is hardly below 0, so that bounds that are a little too high rule it out
-            members, costs, _ = all_groups(X, k, pi, triples, sigma, pairs, rho)
+            members, costs, _ = all_groups(X, k, pi, some, sigma, pairs, rho)
             pi += ((costs + 0.005) / members.sum(axis=1)).min()
-        cuts, priced = pricing.make_cuts(n, triples, sigma), pricing.make_pairs(n, pairs, rho)
+        cuts, priced = pricing.make_cuts(n, some, sigma), pricing.make_pairs(n, pairs, rho)
 
         def search(effort, program=program, pi=pi, cuts=cuts, priced=priced):
             n, k = len(pi), program.k
@@ -56,7 +58,7 @@ def test_no_group_is_cheaper_than_what_the_search_returns():
                 pricing.price(program._blocks, pi, cuts, priced, halves, least, most, 0, n, LIMIT, effort, found)
             return found
 
-        members, costs, degrees = all_groups(X, k, pi, triples, sigma, pairs, rho)
+        members, costs, degrees = all_groups(X, k, pi, some, sigma, pairs, rho)
         found = search(10**9)
         least = min(0.0, costs.min())
         assert found.least.min() == pytest.approx(least, abs=2e-7 if least > -2e-7 else 1e-9)
