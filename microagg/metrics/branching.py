@@ -8,7 +8,7 @@ partition with an SSE below the least known is made of groups with a reduced cos
 Where these are not too many, they are all enumerated, and the least SSE over them is found by
 :mod:`microagg.metrics.enumerated`. What it proves holds whatever the solver says. Where they are too many, those with a
 reduced cost below a part of the gap are: either a partition into these has an SSE below bound + part, and the best is
-an optimum, or none has, and bound + part is a floor.
+an optimum, or none has, and bound + part is a floor, from which it goes on with a larger part.
 
 **Branching.** Where they are too many: if the program's solution has fractions, some pair of records shares a group to
 a part only, 0 < Σ_{G ∋ i, j} x_G < 1. Every partition has both in one group or in two (Ryan & Foster 1981), so the
@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import heapq
 import time
+from collections import deque
 from collections.abc import Callable
 from itertools import count
 
@@ -44,15 +45,15 @@ from microagg.validation import IntArray
 #: How far a sum of values may be from a whole number to be taken for it.
 WHOLE = 1e-6
 
-#: For how many seconds the groups known are put together anew at most: the first time, and each further time.
-FIRST_SECONDS, SECONDS = 30.0, 10.0
+#: For how many seconds the best partition is put together from the groups known at most.
+SECONDS = 10.0
 
-#: Up to which shares of the gap it is tried to enumerate groups; if there is no partition into these, up to 4 times as
-#: much, and so on.
-SHARES = (1.0, 0.25, 0.06, 0.015, 0.004)
+#: Up to which shares of the gap it is tried to enumerate groups; if there is no partition into these, up to FURTHER
+#: times as much, and so on.
+FURTHER = 2.0
+SHARES = tuple(FURTHER**-step for step in range(24))
 
-#: How many groups are enumerated at most, and to how many the list must have shrunk until the best partition is put
-#: together from these.
+#: How many groups are enumerated at most: up to the whole gap or once a part of it was done, and up to a first part.
 MOST_GROUPS, SHORT = 1_500_000, 20_000
 
 #: How many pairs are tried before one is decided on.
@@ -82,12 +83,13 @@ class Branching:
         self._here: Decisions | None = {}
         self._closed = np.inf
         self._put_together = 0
-        # What is enumerated, by which prices, the floor that it gives, at which gap it was last tried, and up to which
-        # reduced cost there was a list.
+        # What is enumerated, by which prices, the floor that it gives, at which gap it was last tried, up to which
+        # reduced cost there was a list, up to which ones it is still to be tried, and how many groups there may be.
         self._list: Enumerated | None = None
         self._listed: Prices | None = None
         self._whole, self._gap, self._reach = 0.0, np.inf, 0.0
-        self._list_put_together = False
+        self._reaches: deque[float] = deque()
+        self._most = MOST_GROUPS
         self._note()
 
     @property
@@ -155,7 +157,7 @@ class Branching:
 
     def _step(self, until: float, go_on: Callable[[], bool]) -> bool:
         if self._sets.converged and len(self._sets.master.groups) > GROWTH * self._put_together:
-            return self._put_together_anew(until, go_on)
+            return self._recombine(until, go_on)
         if self._list is not None:
             return self._go_through(self._list, until, go_on)
         if self._here == {} and self._sets.converged and self._is_worth_all:
@@ -185,28 +187,24 @@ class Branching:
         if sse < self.least and (held == 1).all():
             self.groups, self.least = groups, sse
 
-    def _put_together_anew(self, until: float, go_on: Callable[[], bool]) -> bool:
-        """Put the best partition together from the groups known."""
+    def _recombine(self, until: float, go_on: Callable[[], bool]) -> bool:
+        """Put the best partition together from the groups known; return whether there was time for more."""
         master = self._sets.master
-        end = min(until, time.perf_counter() + (SECONDS if self._put_together else FIRST_SECONDS))
-        self._put_together = len(master.groups)
-        self._recombine(master.groups, end, go_on)
-        return time.perf_counter() < until
-
-    def _recombine(self, groups: IntArray, until: float, go_on: Callable[[], bool]) -> None:
-        """Take the best partition into some of ``groups`` into account."""
-        master = self._sets.master
+        groups, end = master.groups, min(until, time.perf_counter() + SECONDS)
+        self._put_together = len(groups)
         start = None if self.groups is None else positions(self.groups, groups)
         members = master.members_of(groups)
         cuts = coefficients_of(members, master.cuts)
-        found = recombine(members, master.costs_of(groups), cuts, most_of(master.cuts), start, until, go_on)
+        found = recombine(members, master.costs_of(groups), cuts, most_of(master.cuts), start, end, go_on)
         if found is not None:
             self._take(groups[found])
+        return time.perf_counter() < until
 
     @property
     def _is_worth_all(self) -> bool:
-        """Whether to try to enumerate groups: for the first time, with a smaller gap, or with more of it."""
-        return self._sets.bound < self._enough < np.inf and (self._missing < 0.9 * self._gap or self._reach > 0.0)
+        """Whether to enumerate groups: for the first time, with a smaller gap, with more of it, or as it has begun."""
+        again = self._missing < 0.9 * self._gap or self._reach > 0.0 or self._reaches
+        return self._sets.bound < self._enough < np.inf and bool(again)
 
     @property
     def _missing(self) -> float:
@@ -216,27 +214,27 @@ class Branching:
     def _enumerate(self, until: float, go_on: Callable[[], bool]) -> bool:
         """Enumerate all groups that count, or if they are too many those that do if the optimum is nearer the bound."""
         sets = self._sets
-        self._gap, before = self._missing, self._reach
-        shares = [1.0] if before >= self._gap / 4 else [4 * before / self._gap] if before > 0.0 else SHARES
-        for share in shares:
-            reach = min(share, 1.0) * self._gap
-            groups = sets.groups_below(reach, MOST_GROUPS, lambda: time.perf_counter() < until and go_on())
-            if groups is not None:
-                self._listed, self._reach = sets.prices, reach
-                self._list = Enumerated(sets.records, sets.k, groups, self._listed, sets.bound, sets.bound + reach)
-                return time.perf_counter() < until
-            if time.perf_counter() >= until or not go_on():
-                return False
-        self._reach = 0.0
-        return True
+        if not self._reaches or self._missing < 0.9 * self._gap:
+            self._gap = self._missing
+            shares = SHARES if self._reach == 0.0 else [min(1.0, FURTHER * self._reach / self._gap)]
+            self._reaches = deque(share * self._gap for share in shares)
+            self._most = MOST_GROUPS
+        reach = self._reaches[0]
+        finished, groups = sets.groups_below(reach, self._most, until, go_on)
+        if not finished:
+            return False
+        self._reaches.popleft()
+        self._most = SHORT
+        if groups is not None:
+            self._listed, self._reach = sets.prices, reach
+            self._reaches.clear()
+            self._list = Enumerated(sets.records, sets.k, groups, self._listed, sets.bound, sets.bound + reach)
+        elif not self._reaches:
+            self._reach = 0.0
+        return time.perf_counter() < until
 
     def _go_through(self, listed: Enumerated, until: float, go_on: Callable[[], bool]) -> bool:
         """Do a step of branch and bound over the groups enumerated."""
-        if not self._list_put_together and len(listed.groups) <= SHORT:
-            self._list_put_together = True
-            known = np.empty((0, listed.groups.shape[1]), dtype=np.int64) if self.groups is None else self.groups
-            groups = np.unique(np.concatenate([listed.groups, known]), axis=0)
-            self._recombine(groups, min(until, time.perf_counter() + SECONDS), go_on)
         listed.least = min(listed.least, self.least / self._sets.unit)
         finished = listed.advance(until, go_on)
         if listed.best is not None:

@@ -52,7 +52,10 @@ _GROUPS = 3_000
 _RISE, _ROUNDS, _ROUNDS_BELOW, _MOST_ROUNDS = 0.03, 4, 2, 200
 
 #: How many pairs are tried before one is decided on, and for how many iterations of the simplex method.
-_PAIRS, _ITERATIONS = 8, 200
+_PAIRS, _ITERATIONS = 4, 30
+
+#: Of so many leaves that are begun one is followed to its end, for better partitions; all are until one is found.
+_DIVES = 5
 
 #: How many cuts without a price are dropped, at the root and elsewhere.
 _IDLE, _IDLE_BELOW = 30, 500
@@ -145,8 +148,9 @@ class Enumerated:
         self._open: list[tuple[float, int, Path, Prices]] = []
         self._closed = np.inf
         self._allowed = np.ones(len(groups), dtype=bool)
-        # The list's reduced costs at the best prices for all of it, and their bound.
-        self._root, self._root_bound = np.zeros(len(groups)), -np.inf
+        # The list's reduced costs at the best prices for all of it, these, and their bound.
+        self._root, self._root_prices, self._root_bound = np.zeros(len(groups)), prices, -np.inf
+        self._begun, self._dives = 0, False
         self._infinity = highspy.kHighsInf
         self._no_limit = highspy.kHighsIInf
         self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
@@ -180,20 +184,20 @@ class Enumerated:
     def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
         """Do one round, as :meth:`microagg.metrics.program.Program.advance`."""
         if self._here is None:
-            bound, _, self._here, self._proving = heapq.heappop(self._open)
-            self._course = [bound]
-            self._keep_to(self._here)
+            bound, _, path, proving = heapq.heappop(self._open)
+            self._begun += 1
+            self._dives = self.best is None or self._begun % _DIVES == 0
+            self._begin(bound, path, proving)
         if max(self._course) < self._enough and not self._solve(until, go_on):
             return False
-        if self._here == ():
-            self._shorten()
+        self._shorten()
         if max(self._course) >= self._enough:
             self._close()
         elif self._is_whole():
             self._take()
             self._close()  # its bound is below that SSE by the solver's tolerances
         elif not self._cut():
-            return self._divide(self._here, until, go_on)
+            return self._divide(until, go_on)
         return True
 
     @property
@@ -205,6 +209,11 @@ class Enumerated:
     @property
     def _enough(self) -> float:
         return self.least * (1.0 - CLOSE) - ALLOWANCE * self._n
+
+    def _begin(self, bound: float, path: Path, proving: Prices) -> None:
+        """Begin to work on a leaf."""
+        self._here, self._proving, self._course = path, proving, [bound]
+        self._keep_to(path)
 
     def _close(self) -> None:
         """Close the leaf that is worked on: no partition that keeps to its decisions is better."""
@@ -259,14 +268,15 @@ class Enumerated:
             self._proving = Prices(pi, tuple(self._cuts[at] for at in used), sigma[used])
             self._course[-1] = bound
             if self._here == ():
-                self._root, self._root_bound = reduced, bound
+                self._root, self._root_prices, self._root_bound = reduced, self._proving, bound
 
     def _shorten(self) -> None:
         """Take groups off the list that no better partition has."""
         stays = self._root <= self.least - self._root_bound + 2.0 * ALLOWANCE * self._n
         if stays.mean() > _KEPT:
             return
-        self.kept.append(self._proving)
+        if not self.kept or self.kept[-1] is not self._root_prices:
+            self.kept.append(self._root_prices)
         gone = np.flatnonzero(~stays[self._columns])
         if len(gone):
             self._highs.deleteCols(len(gone), (gone + self._n).astype(np.int32))
@@ -382,15 +392,16 @@ class Enumerated:
         places = np.arange(self._n, self._n + m, dtype=np.int32)
         self._highs.changeColsBounds(m, places, np.zeros(m), np.where(usable, self._infinity, 0.0))
 
-    def _divide(self, path: Path, until: float, go_on: Callable[[], bool]) -> bool:
+    def _divide(self, until: float, go_on: Callable[[], bool]) -> bool:
         """Divide the leaf that is worked on by the pair that promises most; return whether there was time for it."""
-        highs = self._highs
+        assert self._here is not None
+        highs, path = self._highs, self._here
         basis, before = highs.getBasis(), highs.getObjectiveValue()
         highs.setOptionValue("simplex_iteration_limit", _ITERATIONS)
-        best, chosen = -1.0, None
+        best, chosen, likely = -1.0, None, True
         try:
             for i, j in self._divided_pairs():
-                score = 1.0
+                score, gains = 1.0, []
                 for together in (True, False):
                     if time.perf_counter() >= until or not go_on():
                         return False
@@ -399,8 +410,9 @@ class Enumerated:
                     highs.run()
                     gain = min(highs.getObjectiveValue() - before, self._enough - max(self._course))
                     score *= max(gain, 1e-6)
+                    gains.append(gain)
                 if score > best:
-                    best, chosen = score, (i, j)
+                    best, chosen, likely = score, (i, j), gains[0] <= gains[1]
         finally:
             highs.setOptionValue("simplex_iteration_limit", self._no_limit)
             self._confine(self._allowed[self._columns])
@@ -412,10 +424,13 @@ class Enumerated:
             costs = np.full(self._n, self._missing_cost)
             highs.changeColsCost(self._n, np.arange(self._n, dtype=np.int32), costs)
             return True
-        for together in (True, False):
-            node = (max(self._course), next(self._number), (*path, (*chosen, together)), self._proving)
-            heapq.heappush(self._open, node)
-        self._here = None
+        bound, proving, self._here = max(self._course), self._proving, None
+        for together in (not likely, likely):
+            decided = (*path, (*chosen, together))
+            if self._dives and together == likely:
+                self._begin(bound, decided, proving)
+            else:
+                heapq.heappush(self._open, (bound, next(self._number), decided, proving))
         return True
 
     def _divided_pairs(self) -> list[tuple[int, int]]:

@@ -32,7 +32,7 @@ SLICE = 0.5
 _VIOLATION, _CUTS, _USES = 0.01, 300, 4
 
 #: Their denominators; how often each record begins one at first, and how often at most; the steps of each.
-_DENOMINATORS, LEAST_TRIES, MOST_TRIES, _STEPS = (2, 3, 4, 5), 10, 160, 12
+_DENOMINATORS, LEAST_TRIES, MOST_TRIES, _STEPS = (2, 3, 4, 5), 3, 48, 12
 
 #: Pairs of records i < j, and whether both are to be in one group (true) or in two (false).
 Decisions = dict[tuple[int, int], bool]

@@ -48,6 +48,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from threading import Event
 from typing import NamedTuple
 
 import numpy as np
@@ -99,6 +100,16 @@ class GroupSearch(NamedTuple):
     left: deque[tuple[int, int]]
 
 
+class Listing(NamedTuple):
+    """A search for all groups below a gap: at which duals, the sizes and roots left, what is found, and if too much."""
+
+    gap: float
+    duals: Duals
+    left: deque[tuple[int, int]]
+    found: list[IntArray]
+    too_many: Event
+
+
 class SetPartitioning(Program):
     """The program over the groups found so far. An iteration solves it and searches for groups once.
 
@@ -120,6 +131,7 @@ class SetPartitioning(Program):
         self._box = BOX * np.maximum(self._center, 0.1)
         self._effort = EFFORT
         self._begun: GroupSearch | None = None
+        self._listing: Listing | None = None
         self._tries, self._course = LEAST_TRIES, [0.0]
         self._master = Master(self._X, k)
         self._master.confine(self._center, self._box)
@@ -176,41 +188,40 @@ class SetPartitioning(Program):
         """The program over the groups found so far."""
         return self._master
 
-    def groups_below(self, gap: float, most: int, go_on: Callable[[], bool]) -> IntArray | None:
-        """Return all groups with a reduced cost below ``gap``; None if there are over ``most``, or it may not go on.
+    def groups_below(
+        self, gap: float, most: int, until: float, go_on: Callable[[], bool]
+    ) -> tuple[bool, IntArray | None]:
+        """Return whether there was time, and all groups with a reduced cost below ``gap``; None if over ``most``.
 
         ``gap`` is in squared units of the scaled records; the dual values are those with the best bound, and there must
-        be no decisions. A group of s has such a reduced cost if it has a negative one at prices raised by gap / s.
+        be no decisions. A group of s has such a reduced cost if it has a negative one at prices raised by gap / s. What
+        is begun goes on in the next call if the gap is the same. For time see :meth:`Program.advance`.
         """
         n, k, duals, master = self.n, self.k, self._best_duals, self._master
+        if self._listing is None or self._listing.gap != gap or self._listing.duals is not duals:
+            left = deque((size, root) for size in range(k, 2 * k) for root in range(n))
+            self._listing = Listing(gap, duals, left, [], Event())
+        listing = self._listing
         cuts = pricing.make_cuts(n, master.cuts, duals.sigma)
         pairs = pricing.make_pairs(n, master.pairs[:0], np.empty(0))
-        found: list[IntArray] = []
-        stop = False
 
-        def work(root: int, size: int) -> int:
-            if stop:
-                return 0
+        def work(task: tuple[int, int]) -> None:
+            if listing.too_many.is_set():
+                return
+            size, root = task
             kept = pricing.make_all(root, k, MOST_OF_A_ROOT)
             prices = duals.pi + (gap - LIMIT) / size
             pricing.price(
                 self._blocks, prices, cuts, pairs, self._halves, size, size, root, root + 1, LIMIT, MOST_WORK, kept
             )
-            found.append(np.sort(kept.groups[0, : kept.counts[0]], axis=1))
-            return most + 1 if kept.cut_short[0] else int(kept.counts[0])
+            listing.found.append(np.sort(kept.groups[0, : kept.counts[0]], axis=1))
+            if kept.cut_short[0] or sum(map(len, listing.found)) > most:
+                listing.too_many.set()
 
-        total = 0
-        with ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="microagg-bound") as pool:
-            tasks = [pool.submit(work, root, size) for size in range(k, 2 * k) for root in range(n)]
-            try:
-                for task in tasks:
-                    total += task.result()
-                    stop = total > most or not go_on()
-                    if stop:
-                        return None
-            finally:
-                stop = True
-        return np.unique(np.concatenate(found), axis=0)
+        if not _do_all(work, listing.left, until, go_on):
+            return False, None
+        self._listing = None
+        return True, None if listing.too_many.is_set() else np.unique(np.concatenate(listing.found), axis=0)
 
     @property
     def prices(self) -> Prices:
@@ -268,34 +279,17 @@ class SetPartitioning(Program):
         return GroupSearch(duals, cuts, pairs, pricing.make_found(n, self.k, KEEP), left)
 
     def _search(self, search: GroupSearch, until: float, go_on: Callable[[], bool]) -> bool:
-        """Search on all cores, as long as :meth:`advance` may; return whether all roots are done."""
+        """Search as long as :meth:`advance` may; return whether all roots are done."""
         duals, cuts, pairs, found, left = search
-        stop = False
         sizes = self._sizes(pairs)
 
-        def work() -> None:
-            while not stop and time.perf_counter() < until:
-                try:
-                    first, last = left.popleft()
-                except IndexError:
-                    return
-                for smallest, largest, halves in sizes:
-                    pricing.price(
-                        self._blocks, duals.pi, cuts, pairs, halves, smallest, largest, first, last, LIMIT,
-                        self._effort, found,
-                    )  # fmt: skip
+        def work(roots: tuple[int, int]) -> None:
+            for smallest, largest, halves in sizes:
+                pricing.price(
+                    self._blocks, duals.pi, cuts, pairs, halves, smallest, largest, *roots, LIMIT, self._effort, found
+                )
 
-        threads = min(os.cpu_count() or 1, len(left))
-        with ThreadPoolExecutor(max(threads, 1), thread_name_prefix="microagg-bound") as pool:
-            try:
-                workers = [pool.submit(work) for _ in range(threads)]
-                while wait(workers, timeout=SLICE).not_done:
-                    stop = stop or not go_on()
-            finally:
-                stop = True
-        for worker in workers:
-            worker.result()
-        return not left
+        return _do_all(work, left, until, go_on)
 
     def _sizes(self, pairs: pricing.Pairs) -> list[tuple[int, int, FloatArray]]:
         """Return ranges of sizes that can be searched together, and half the least distances in groups of these."""
@@ -306,6 +300,8 @@ class SetPartitioning(Program):
 
     def _add_cuts(self) -> int:
         """Add cuts of rank one other than triples; return how many, 0 once they do not raise the bound."""
+        if self._tries > MOST_TRIES:
+            return 0
         course = self._course
         course.append(self._best)
         if len(course) > ROUNDS and course[-1] - course[-1 - ROUNDS] < LEAST_RISE * course[-1]:
@@ -346,6 +342,33 @@ class SetPartitioning(Program):
             if added:
                 self._box = BOX * np.maximum(self._center, 0.1)
         master.confine(self._center, self._box)
+
+
+def _do_all(
+    work: Callable[[tuple[int, int]], None], left: deque[tuple[int, int]], until: float, go_on: Callable[[], bool]
+) -> bool:
+    """Do the work that is left on all cores, as long as :meth:`Program.advance` may; return whether all is done."""
+    stop = False
+
+    def do() -> None:
+        while not stop and time.perf_counter() < until:
+            try:
+                task = left.popleft()
+            except IndexError:
+                return
+            work(task)
+
+    threads = min(os.cpu_count() or 1, len(left))
+    with ThreadPoolExecutor(max(threads, 1), thread_name_prefix="microagg-bound") as pool:
+        try:
+            workers = [pool.submit(do) for _ in range(threads)]
+            while wait(workers, timeout=SLICE).not_done:
+                stop = stop or not go_on()
+        finally:
+            stop = True
+    for worker in workers:
+        worker.result()
+    return not left
 
 
 def _sum_of_least(values: FloatArray, count: int) -> float:

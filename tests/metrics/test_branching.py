@@ -52,7 +52,7 @@ def test_floor_is_the_optimum(chunk):
 
 @pytest.mark.parametrize("chunk", range(2))
 def test_floor_is_the_optimum_by_branching_alone(chunk, monkeypatch):
-    monkeypatch.setattr(SetPartitioning, "groups_below", lambda *_: None)
+    monkeypatch.setattr(SetPartitioning, "groups_below", lambda *_: (True, None))
     monkeypatch.setattr(Master, "add_cuts", lambda *_: 0)
     divided = 0
     for _, X, k in instances(40, start=1000 + 40 * chunk):
@@ -136,7 +136,7 @@ def test_floor_before_the_end_says_that_it_is_no_optimum():
 
 def test_floor_that_is_read_in_the_middle_of_a_step_is_that_of_the_last_one(monkeypatch):
     """While a leaf is divided, none is open for a moment: whoever asks then must not be told that all are closed."""
-    monkeypatch.setattr(SetPartitioning, "groups_below", lambda *_: None)
+    monkeypatch.setattr(SetPartitioning, "groups_below", lambda *_: (True, None))
     monkeypatch.setattr(Master, "add_cuts", lambda *_: 0)
     read = []
     trees = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import inf
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -61,7 +62,8 @@ def test_groups_below_a_gap_are_all_of_them():
         while not program.converged:
             program.advance(inf, lambda: True)
         gap = float(np.random.default_rng(seed).uniform(0.1, 1.0)) * program.bound / len(X)
-        found = program.groups_below(gap, 10**6, lambda: True)
+        finished, found = program.groups_below(gap, 10**6, inf, lambda: True)
+        assert finished
         found = {frozenset(group[group >= 0].tolist()) for group in found}
         duals, master = program.duals, program.master
         for size in range(k, min(2 * k - 1, len(X)) + 1):
@@ -78,8 +80,21 @@ def test_too_many_groups_are_not_enumerated():
     program = SetPartitioning(np.random.default_rng(0).normal(size=(30, 2)), 3)
     while not program.converged:
         program.advance(inf, lambda: True)
-    assert program.groups_below(0.1, 10**6, lambda: False) is None
-    assert program.groups_below(1.0, 10, lambda: True) is None
+    assert program.groups_below(1.0, 10, inf, lambda: True) == (True, None)
+
+
+def test_what_is_enumerated_in_pieces_is_the_same():
+    program = SetPartitioning(np.random.default_rng(0).normal(size=(100, 2)), 3)
+    while not program.converged:
+        program.advance(inf, lambda: True)
+    finished, at_once = program.groups_below(0.1, 10**6, inf, lambda: True)
+    assert finished
+    assert program.groups_below(0.1, 10**6, 0.0, lambda: True) == (False, None)
+    pieces = 1
+    while not (found := program.groups_below(0.1, 10**6, perf_counter() + 0.001, lambda: True))[0]:
+        pieces += 1
+    assert pieces > 1
+    assert np.array_equal(found[1], at_once)
 
 
 def test_groups_and_labels_say_the_same():
