@@ -78,6 +78,15 @@ def test_four_squares_far_apart_are_grouped_and_proven_to_be_the_optimum():
     assert not seen
 
 
+def test_where_nothing_need_be_lost_it_ends_at_once():
+    """The centroid of equal records may be next to them."""
+    X = np.repeat(np.random.default_rng(0).normal(1000, size=(30, 2)), 3, axis=0)
+    own = Certificate(X, 3).narrow(600)
+    assert own.bound.optimal
+    assert own.found[-1][1] <= 1e-12
+    assert own.seconds < 60
+
+
 def test_watch_sees_both_and_stops_both(X):
     seen = []
 

@@ -313,8 +313,8 @@ class LinearProgram:
     """A lower bound that rises the more time is spent on it: the best of several, most of them from linear programs.
 
     - The nearest-neighbor bound is there from the start.
-    - Where the optimum itself is known (fewer than 2k records, one attribute, k = 1, all records equal), that is the
-      bound, lowered by a relative 1e-9 for rounding, and nothing more is done.
+    - Where the optimum itself is known (fewer than 2k records, one attribute, k = 1, each record with k - 1 equal
+      ones), that is the bound, lowered by a relative 1e-9 for rounding, and nothing more is done.
     - Lagrangian decomposition (:mod:`microagg.metrics.lagrangian_decomposition`) looks at the nearest records of
       each only. It is for many records: its first bound of a hundred thousand takes seconds.
     - Semidefinite programming (:mod:`microagg.metrics.semidefinite`) is for large groups, of which there are few. It
@@ -367,7 +367,8 @@ class LinearProgram:
         self._whole: Semidefinite | None = None
         optimum = known_optimum(data, k)
         self._at_once = max(nearest_neighbor(data, k).sse, optimum or 0.0)
-        self._known = k == 1 or self._sst == 0.0 or optimum is not None
+        # Without any distance to the nearest neighbors, each record has k - 1 equal ones: nothing need be lost.
+        self._known = k == 1 or self._at_once == 0.0 or optimum is not None
         self._done = False
         self._seconds = time.perf_counter() - started
 

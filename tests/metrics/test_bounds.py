@@ -142,12 +142,14 @@ def test_bound_stopped_by_who_watches(chunk):
         (np.random.default_rng(5).normal(size=(7, 3)), 4),
         (np.random.default_rng(5).normal(size=(7, 3)), 1),
         (np.ones((9, 2)), 3),
+        (np.random.default_rng(5).normal(1000, size=(4, 3))[[0, 1, 2, 3, 2, 1, 0, 0, 3, 3]], 2),
     ],
-    ids=["one attribute", "one group", "k = 1", "equal records"],
+    ids=["one attribute", "one group", "k = 1", "equal records", "each has an equal one"],
 )
 def test_bound_is_the_optimum_where_that_is_known(X, k):
     bound = bounds.linear_program(X, k, 0.0)
     assert bound.converged
+    assert bound.optimal
     assert bound.sse == pytest.approx(bounds.exact(X, k)[0] if X.min() < X.max() else 0.0)
 
 

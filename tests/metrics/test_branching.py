@@ -110,16 +110,30 @@ def test_what_is_wrong_in_a_certificate_is_found():
     assert lower < floor
 
 
-def test_records_along_a_line_reach_their_optimum():
-    """Turned in the plane, so that no shortcut for one attribute applies."""
-    for seed in range(3):
-        x = np.random.default_rng(seed).normal(size=60)
-        optimum = bounds.exact(x[:, np.newaxis], 3)[0]
-        bound = bounds.linear_program(np.column_stack([0.6 * x, 0.8 * x]), 3)
-        assert bound.optimal
-        assert bound.converged
-        assert bound.sse == pytest.approx(optimum, rel=2e-6)
-        assert bound.sse <= optimum * ROUNDING
+def along_a_line(n, k):
+    """Return records along a line and their optimum; in the plane, so that no shortcut for one attribute applies."""
+    x = np.random.default_rng(n + k).normal(size=n)
+    return np.column_stack([0.6 * x, 0.8 * x]), bounds.exact(x[:, np.newaxis], k)[0]
+
+
+@pytest.mark.parametrize(("n", "k"), [(60, 3), (60, 5), (60, 10), (200, 3), (200, 5), (1000, 3)])
+def test_records_along_a_line_reach_their_optimum(n, k):
+    X, optimum = along_a_line(n, k)
+    program = bounds.LinearProgram(X, k)
+    bound = program.improve(600)
+    assert bound.optimal
+    assert bound.converged
+    assert bound.sse == pytest.approx(optimum, rel=2e-6)
+    assert bound.sse <= optimum * ROUNDING
+    assert metrics.sse(X, program.labels) == pytest.approx(optimum)
+
+
+def test_records_along_a_line_have_no_floor_above_their_optimum():
+    X, optimum = along_a_line(1000, 10)
+    program = bounds.LinearProgram(X, 10)
+    for _ in range(4):
+        assert program.improve(0.5).sse <= optimum * ROUNDING
+    assert not program.bound.optimal
 
 
 def test_floor_before_the_end_says_that_it_is_no_optimum():
