@@ -56,7 +56,6 @@ import numpy as np
 from microagg.kernels.bounds import pricing
 from microagg.metrics.master_problem import (
     LEAST_TRIES,
-    MOST_TRIES,
     SLICE,
     Decisions,
     Duals,
@@ -79,12 +78,13 @@ EFFORT = 20_000
 #: What the effort may grow to: without end in practice, yet within 64 bits.
 MOST_EFFORT = 10**15
 
-#: How many groups below a gap are kept of one root and size, and how many candidates may be ranked for them.
-MOST_OF_A_ROOT, MOST_WORK = 20_000, 10**8
+#: How many groups below a gap are kept of one root and size, at first and if they are more, and how many candidates may
+#: be ranked for them.
+ROOM, MOST_WORK = (20_000, 400_000), 10**8
 
 #: Cuts of rank one are tried harder, and in the end no more, once the bound has risen by less than this share in so
-#: many rounds of them.
-LEAST_RISE, ROUNDS = 1e-6, 3
+#: many rounds of them; how often a record begins one at most.
+LEAST_RISE, ROUNDS, TRIES = 1e-6, 3, 12
 
 #: How far the box around pi reaches at first, as a share of pi.
 BOX = 0.05
@@ -209,11 +209,15 @@ class SetPartitioning(Program):
             if listing.too_many.is_set():
                 return
             size, root = task
-            kept = pricing.make_all(root, k, MOST_OF_A_ROOT)
             prices = duals.pi + (gap - LIMIT) / size
-            pricing.price(
-                self._blocks, prices, cuts, pairs, self._halves, size, size, root, root + 1, LIMIT, MOST_WORK, kept
-            )
+            # Room for many takes its time, and few roots need it.
+            for room in ROOM:
+                kept = pricing.make_all(root, k, room)
+                pricing.price(
+                    self._blocks, prices, cuts, pairs, self._halves, size, size, root, root + 1, LIMIT, MOST_WORK, kept
+                )
+                if not kept.cut_short[0]:
+                    break
             listing.found.append(np.sort(kept.groups[0, : kept.counts[0]], axis=1))
             if kept.cut_short[0] or sum(map(len, listing.found)) > most:
                 listing.too_many.set()
@@ -300,14 +304,14 @@ class SetPartitioning(Program):
 
     def _add_cuts(self) -> int:
         """Add cuts of rank one other than triples; return how many, 0 once they do not raise the bound."""
-        if self._tries > MOST_TRIES:
+        if self._tries > TRIES:
             return 0
         course = self._course
         course.append(self._best)
         if len(course) > ROUNDS and course[-1] - course[-1 - ROUNDS] < LEAST_RISE * course[-1]:
             self._tries *= 4
             course[:] = course[-1:]
-        return self._master.add_cuts(self._tries) if self._tries <= MOST_TRIES else 0
+        return self._master.add_cuts(self._tries) if self._tries <= TRIES else 0
 
     def _update(self, search: GroupSearch) -> None:
         """Take in what a finished search has found: a bound, groups, and how far the next pi may be from the center."""
