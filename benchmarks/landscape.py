@@ -331,10 +331,9 @@ def limit(results: Results, data: str, seed: int, k: int, seconds: float, known:
     # Away from the optimum between them by what rounding may have taken, so that each holds as it stands.
     found, floor = percent(search.sse, total) * (1 + 1e-11), proven.information_loss * (1 - 1e-11)
     by = "linear program" if proven.iterations else "known optimum" if proven.converged else "nearest neighbors"
-    others = [(known["search"], known["floor"], known["floor_by"])] if known else []
-    for other_found, other_floor, other_by in others:
-        found = min(found, other_found)
-        floor, by = max((floor, by), (other_floor, other_by), key=lambda pair: pair[0])
+    if known:
+        found = min(found, known["search"])
+        floor, by = max((floor, by), (known["floor"], known["floor_by"]), key=lambda pair: pair[0])
     row = {"data": data, "seed": seed, "k": k, "search": found, "floor": floor, "floor_by": by, "spent": seconds}
     return with_quality(row)
 

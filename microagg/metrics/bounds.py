@@ -330,9 +330,8 @@ class LinearProgram:
     The programs take turns so: for k < 4, or with n · k > 500,000, there is set partitioning alone. From k = 4 on
     clique partitioning comes first: up to k = 6 until a round gains little; from k = 7 on until it has converged. With
     up to 1,500 records in at most 25 groups the semidefinite program comes before it, until it gains little, and goes
-    on after it. With
-    more than 5,000 records, Lagrangian decomposition comes before both, until its iterations gain little; with more
-    than 50,000 there is no set partitioning, and where there is neither, it goes on to its end.
+    on after it. With more than 5,000 records, Lagrangian decomposition comes before both, until its iterations gain
+    little; with more than 50,000 there is no set partitioning, and where there is neither, it goes on to its end.
 
     Parameters
     ----------

@@ -32,6 +32,7 @@ from microagg.metrics.master_problem import (
     coefficients_of,
     costs_of,
     members_of,
+    most_of,
     run,
     violated,
 )
@@ -257,12 +258,9 @@ class Enumerated:
     def _bound_by(self, pi: FloatArray, sigma: FloatArray, reduced: FloatArray) -> None:
         """Take the bound of a dual solution into account."""
         least = float(reduced[self._allowed].min(initial=0.0)) * (self._n // self._k)
-        sizes = np.abs(pi).sum() - least
-        value = float(pi.sum())
-        for amount, cut in zip(sigma, self._cuts, strict=True):
-            value -= amount * cut.most
-            sizes += amount * cut.most
-        bound = value + least - ALLOWANCE * float(sizes)
+        of_cuts = float(sigma @ most_of(self._cuts))
+        sizes = float(np.abs(pi).sum()) + of_cuts - least
+        bound = float(pi.sum()) - of_cuts + least - ALLOWANCE * sizes
         if bound > max(self._course):
             used = np.flatnonzero(sigma > 0.0)
             self._proving = Prices(pi, tuple(self._cuts[at] for at in used), sigma[used])
@@ -324,7 +322,7 @@ class Enumerated:
         self._highs.addRows(
             m,
             np.full(m, -self._infinity),
-            np.array([float(cut.most) for cut in cuts]),
+            most_of(cuts),
             entries.nnz,
             entries.indptr[:-1].astype(np.int32),
             (entries.indices + self._n).astype(np.int32),

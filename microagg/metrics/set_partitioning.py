@@ -48,7 +48,8 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from threading import Event
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -100,14 +101,16 @@ class GroupSearch(NamedTuple):
     left: deque[tuple[int, int]]
 
 
-class Listing(NamedTuple):
-    """A search for all groups below a gap: at which duals, the sizes and roots left, what is found, and if too much."""
+@dataclass
+class Listing:
+    """A search for all groups below a gap: at which duals, the sizes and roots left, what is found, and how many."""
 
     gap: float
     duals: Duals
     left: deque[tuple[int, int]]
-    found: list[IntArray]
-    too_many: Event
+    found: list[IntArray] = field(default_factory=list)
+    total: int = 0
+    lock: Lock = field(default_factory=Lock)
 
 
 class SetPartitioning(Program):
@@ -200,13 +203,13 @@ class SetPartitioning(Program):
         n, k, duals, master = self.n, self.k, self._best_duals, self._master
         if self._listing is None or self._listing.gap != gap or self._listing.duals is not duals:
             left = deque((size, root) for size in range(k, 2 * k) for root in range(n))
-            self._listing = Listing(gap, duals, left, [], Event())
+            self._listing = Listing(gap, duals, left)
         listing = self._listing
         cuts = pricing.make_cuts(n, master.cuts, duals.sigma)
         pairs = pricing.make_pairs(n, master.pairs[:0], np.empty(0))
 
         def work(task: tuple[int, int]) -> None:
-            if listing.too_many.is_set():
+            if listing.total > most:
                 return
             size, root = task
             prices = duals.pi + (gap - LIMIT) / size
@@ -218,14 +221,14 @@ class SetPartitioning(Program):
                 )
                 if not kept.cut_short[0]:
                     break
-            listing.found.append(np.sort(kept.groups[0, : kept.counts[0]], axis=1))
-            if kept.cut_short[0] or sum(map(len, listing.found)) > most:
-                listing.too_many.set()
+            with listing.lock:
+                listing.found.append(np.sort(kept.groups[0, : kept.counts[0]], axis=1))
+                listing.total += most + 1 if kept.cut_short[0] else int(kept.counts[0])
 
         if not _do_all(work, listing.left, until, go_on):
             return False, None
         self._listing = None
-        return True, None if listing.too_many.is_set() else np.unique(np.concatenate(listing.found), axis=0)
+        return True, None if listing.total > most else np.unique(np.concatenate(listing.found), axis=0)
 
     @property
     def prices(self) -> Prices:
@@ -304,12 +307,10 @@ class SetPartitioning(Program):
 
     def _add_cuts(self) -> int:
         """Add cuts of rank one other than triples; return how many, 0 once they do not raise the bound."""
-        if self._tries > TRIES:
-            return 0
         course = self._course
         course.append(self._best)
         if len(course) > ROUNDS and course[-1] - course[-1 - ROUNDS] < LEAST_RISE * course[-1]:
-            self._tries *= 4
+            self._tries = min(4 * self._tries, TRIES + 1)
             course[:] = course[-1:]
         return self._master.add_cuts(self._tries) if self._tries <= TRIES else 0
 

@@ -190,8 +190,9 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
             "The least loss that any partition can have lies between the best partition found and a **proven floor**. A "
             "search narrows this from both sides: it improves the best partition, and raises the floor by solving linear "
             "programs, for few large groups also a semidefinite one, whose solution no partition can undercut. Once there "
-            "is no more to gain, an integer program puts better partitions together from the groups found. Where all groups that could be in a better one are few enough to be "
-            "listed, or further cuts raise the floor up to the best partition, that one is proven to be the best there is."
+            "is no more to gain, an integer program puts better partitions together from the groups found. Where all "
+            "groups that could be in a better one are few enough to be listed, or further cuts raise the floor up to the "
+            "best partition, that one is proven to be the best there is."
         )
 
 
