@@ -14,9 +14,9 @@ A run by brute force must give the same groups.
 
 Memory is what the process had in use at its peak over what it had before it read the data, so the data count but the
 interpreter and compiled code do not; a multiple of the data, 8 n d bytes, is given from 1 MB. "x brute force" is how
-many times longer the same algorithm takes with ``crossover.prefers_tree`` always False, measured in the same run up to
-``--brute-cap`` seconds; ``~`` marks what was extrapolated from fewer records, times n². The exponent of growth is that
-between a number of records and the one before.
+many times longer the same algorithm takes where ``crossover.tree_if_faster`` never gives a tree, measured in the same
+run up to ``--brute-cap`` seconds; ``~`` marks what was extrapolated from fewer records, times n². The exponent of
+growth is that between a number of records and the one before.
 
 Cells that would probably take more than ``--cap`` seconds, by the exponent so far, or for which ``--minutes`` do not
 suffice are left out, and listed. The default grid and ``--full`` are stored in benchmarks/results/scaling.csv and
@@ -155,8 +155,7 @@ def forget_peak() -> None:
 
 def run_cell(method: str, k: int, brute: bool, file: str, repeat: int) -> dict[str, float | str]:
     """Return seconds, peak memory and a digest of the groups of a method on the data in ``file``, kernels loaded."""
-    asked = []
-    n, d = np.load(file, mmap_mode="r").shape
+    by_tree: list[bool] = []
     if method == ANONYPYX:
         import pandas as pd
         from anonypyx.microaggregation import MDAVGeneric
@@ -169,18 +168,20 @@ def run_cell(method: str, k: int, brute: bool, file: str, repeat: int) -> dict[s
         from microagg import make
         from microagg.kernels.neighbors import crossover
 
-        tree = not brute and bool(crossover.prefers_tree(n, d))
+        choose = crossover.tree_if_faster
 
-        def prefers_tree(n: int, d: int) -> bool:
-            asked.append(tree)
-            return tree
+        def tree_if_faster(X: np.ndarray, k: int, least: int) -> object:
+            chosen = None if brute else choose(X, k, least)
+            by_tree.append(chosen is not None)
+            return chosen
 
-        crossover.prefers_tree = prefers_tree
+        crossover.tree_if_faster = tree_if_faster
 
         def run(X: np.ndarray) -> bytes:
             return make(method, k=k).fit_predict(X).tobytes()
 
     run(np.load(file, mmap_mode="r")[: 500 if method == ANONYPYX else WARM_UP].copy())
+    by_tree.clear()
     forget_peak()
     before, _ = memory()
     X = np.load(file)
@@ -195,7 +196,7 @@ def run_cell(method: str, k: int, brute: bool, file: str, repeat: int) -> dict[s
     if len(groups) > 1:
         raise RuntimeError(f"{method} does not give the same groups each time")
     digest = hashlib.sha256(groups.pop()).hexdigest()
-    return {"seconds": min(seconds), "peak": max(peak - before, 0), "tree": any(asked), "groups": digest}
+    return {"seconds": min(seconds), "peak": max(peak - before, 0), "tree": any(by_tree), "groups": digest}
 
 
 COMPILE = """
@@ -205,7 +206,8 @@ method, tree = sys.argv[1], sys.argv[2] == "tree"
 from numba.core import event
 from microagg import make
 from microagg.kernels.neighbors import crossover
-crossover.prefers_tree = lambda n, d: tree
+from microagg.kernels.neighbors.tree_pool import make_tree_pool
+crossover.tree_if_faster = lambda X, k, least: make_tree_pool(X) if tree else None
 X = np.random.default_rng(0).random((12_000 if tree else 200, 3))
 estimator = make(method, k=3)
 own, running = {}, []

@@ -108,11 +108,11 @@ _prepared: set[tuple[str, bool]] = set()
 _POLISH = "local-search"
 
 #: From so many records on, algorithms that have another way for many take it.
-MANY = 10_000
+MANY = 4_200
 
-# Such data are tried with few attributes and in groups so large that few are formed; algorithms without such a way are
-# cut short after some checkpoints.
-_ATTRIBUTES, _K, _CHECKPOINTS = 2, 1_000, 10
+# That way is tried with so many records that all take it, few attributes and small groups; algorithms without such a
+# way are cut short after some checkpoints.
+_TRIED, _ATTRIBUTES, _K, _CHECKPOINTS = 14_000, 2, 5, 20
 
 
 def unprepared(keys: Iterable[str], n: int = 0) -> list[str]:
@@ -159,7 +159,7 @@ def _warm_up_for_many(key: str) -> None:
     """Begin to partition as few records as are many to an algorithm."""
     seen = itertools.count(1)
     with contextlib.suppress(Cancelled), watched(lambda *_: next(seen) < _CHECKPOINTS):
-        make(key, k=_K).fit(np.random.default_rng(0).normal(size=(MANY, _ATTRIBUTES)))
+        make(key, k=_K).fit(np.random.default_rng(0).normal(size=(_TRIED, _ATTRIBUTES)))
 
 
 def _warm_up(key: str) -> None:

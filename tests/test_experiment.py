@@ -137,20 +137,20 @@ def compiled_for():
 def test_what_is_prepared_for_many_records_compiles_nothing_when_they_come(key):
     said = []
     experiment._prepared.clear()
-    experiment.prepare([key], lambda done, total, title: said.append(title), n=12_000)
+    experiment.prepare([key], lambda done, total, title: said.append(title), n=20_000)
     assert said == [ALGORITHMS[key].info.title, ""]
-    assert experiment.unprepared([key], 12_000) == experiment.unprepared([key], 100) == []
+    assert experiment.unprepared([key], 20_000) == experiment.unprepared([key], 100) == []
     before = compiled_for()
-    X = np.random.default_rng(3).normal(size=(12_000, 3))
+    X = np.random.default_rng(3).normal(size=(20_000, 3))
     X.setflags(write=False)
-    experiment.run_one(Problem.of(X), Method(key), 30)
+    experiment.run_one(Problem.of(X), Method(key), 5)
     assert compiled_for() == before
 
 
 def test_few_records_need_none_of_the_kernels_for_many():
     experiment._prepared.clear()
-    experiment.prepare(["mdav"], n=9_999)
-    assert experiment.unprepared(["mdav"], 9_999) == []
+    experiment.prepare(["mdav"], n=4_199)
+    assert experiment.unprepared(["mdav"], 4_199) == []
     assert experiment.unprepared(["mdav"], 10_000) == ["mdav"]
 
 

@@ -155,7 +155,7 @@ def mdav_star(X: FloatArray, k: int) -> IntArray:
 
         return step
 
-    groups, pool, order = group_while_many(X, k, make_step)
+    groups, pool, order = group_while_many(X, k, 4_200 + 300 * k, make_step)
     # Two passes over the records, and one over the groups.
     for seeds in in_stretches(pool, order, k, 3):
         _form_by_passes(X, groups, pool, seeds, k)

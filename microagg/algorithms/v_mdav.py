@@ -168,7 +168,7 @@ def v_mdav(X: FloatArray, k: int, gamma: float) -> IntArray:
 
         return step
 
-    groups, pool, order = group_while_many(X, k, make_step)
+    groups, pool, order = group_while_many(X, k, 4_200 + 60 * k, make_step)
     for seeds in in_stretches(pool, order, k, 4 * k):
         _form_by_passes(X, groups, pool, seeds, k, gamma)
     rest_to_nearest_centroid(groups, pool, False)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numba.core.dispatcher import Dispatcher
 
-from microagg import make
+from microagg import experiment, make
 from microagg.kernels import threads as kernel_threads
 from microagg.kernels.grouping import isolation, moving_mean
 from microagg.kernels.neighbors import brute_force, crossover, lookahead, tree_pool
@@ -54,7 +54,7 @@ def always_by_tree(until):
 
     make_tree = tree_pool.make_tree
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(crossover, "prefers_tree", lambda n, d: True)
+        patch.setattr(crossover, "tree_if_faster", lambda X, k, least: tree_pool.make_tree_pool(X))
         patch.setattr(crossover, "FEWEST", until)
         patch.setattr(moving_mean, "GIVEN_UP_FROM", 2**62)
         patch.setattr(tree_pool, "make_tree", made)
@@ -64,7 +64,7 @@ def always_by_tree(until):
 @contextmanager
 def never_by_tree():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(crossover, "prefers_tree", lambda n, d: False)
+        patch.setattr(crossover, "tree_if_faster", lambda X, k, least: None)
         patch.setattr(tree_pool, "make_tree", None)
         yield
 
@@ -372,24 +372,27 @@ def test_data_are_left_as_they_were(variant):
     assert np.array_equal(X, before)
 
 
-def least_for_a_tree(d):
-    """Return how many records it takes, in thousands, for a tree to be preferred."""
-    return next(n for n in range(1000, 10**9, 1000) if crossover.prefers_tree(n, d))
+def gets_tree(X, least=3_000):
+    return crossover.tree_if_faster(X, 5, least) is not None
 
 
-def test_a_tree_is_preferred_for_many_records_with_few_attributes():
-    few, some, more = least_for_a_tree(2), least_for_a_tree(10), least_for_a_tree(20)
-    # What a tree hands over at once is not worth one; the benchmarks are small.
-    assert crossover.FEWEST < few <= some < more
-    assert few > 4092
-    # A million records are what the tree is for; where there are hundreds of attributes it is of no use.
-    assert some < 1_000_000
-    assert not crossover.prefers_tree(10**9, 10**6)
+def test_a_tree_is_preferred_where_its_searches_visit_few_records():
+    rng = np.random.default_rng(0)
+    even = rng.random((6_000, 20))
+    clustered = rng.normal(scale=50, size=(30, 20))[rng.integers(30, size=6_000)] + rng.normal(size=(6_000, 20))
+    # Of so many evenly spread attributes a search visits all leaves, of clusters only those of one.
+    assert not gets_tree(even)
+    assert gets_tree(clustered)
+    assert gets_tree(even[:, :2])
+    assert not gets_tree(even[:2_900, :2])
+    # What a tree hands over at once is not worth one.
+    assert not gets_tree(even[: crossover.FEWEST - 1, :2], 0)
+    assert not gets_tree(np.zeros((6_000, 101)))
 
 
 @every_variant
 def test_many_records_go_by_tree_and_few_do_not(variant):
-    n = least_for_a_tree(2)
+    n = 20_000
     X, _ = generate("uniform", n, 2)
     made = []
     make_tree = tree_pool.make_tree
@@ -400,8 +403,18 @@ def test_many_records_go_by_tree_and_few_do_not(variant):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tree_pool, "make_tree", making)
-        labels_of(variant, X[: n - 1000], 25)
+        # The benchmarks are small: EIA has 4,092 records.
+        labels_of(variant, X[:4_092], 2)
         assert not made
-        labels = labels_of(variant, X, 25)
+        labels = labels_of(variant, X, 10)
         assert made
-    assert np.array_equal(labels, by_passes(variant, X, 25))
+    assert np.array_equal(labels, by_passes(variant, X, 10))
+
+
+@pytest.mark.parametrize("key", sorted({key for key, _ in VARIANTS}))
+def test_preparing_for_many_records_tries_the_tree(key, monkeypatch):
+    made = []
+    make_tree = tree_pool.make_tree
+    monkeypatch.setattr(tree_pool, "make_tree", lambda *args: made.append(1) or make_tree(*args))
+    experiment._warm_up_for_many(key)
+    assert made

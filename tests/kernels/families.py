@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from microagg.kernels.neighbors.kd_tree import LEAF, NO_INDEX, leaf_of, make_tree
+from microagg.kernels.neighbors.kd_tree import FAN, LEAF, NO_INDEX, leaf_of, make_tree
 
 
 def with_outliers(n, d, rng):
@@ -102,7 +102,7 @@ def below(tree, node):
 
 def assert_sound(tree, X, alive):
     """Every node knows exactly the records left below it, and every record is where its slot says."""
-    n, d = X.shape
+    n = len(X)
     assert sorted(below(tree, 1)) == alive.tolist()
     assert sorted(tree.records.tolist()) == list(range(n))
     gone = np.setdiff1d(np.arange(n), alive)
@@ -113,14 +113,15 @@ def assert_sound(tree, X, alive):
     for node in range(1, len(tree.ends)):
         members = below(tree, node)
         assert tree.left[node] == len(members)
+        low, high = tree.boxes[node // FAN, :, :, node % FAN]
         if members:
-            assert np.array_equal(tree.boxes[node, 0], X[members].min(axis=0))
-            assert np.array_equal(tree.boxes[node, 1], X[members].max(axis=0))
+            assert np.array_equal(low, X[members].min(axis=0))
+            assert np.array_equal(high, X[members].max(axis=0))
             assert tree.lowest[node] == min(members)
             assert tree.reach[node] == norms[members].max()
         else:
-            assert (tree.boxes[node, 0] == np.inf).all()
-            assert (tree.boxes[node, 1] == -np.inf).all()
+            assert (low == np.inf).all()
+            assert (high == -np.inf).all()
             assert tree.lowest[node] == NO_INDEX
             assert tree.reach[node] == -1
         start, stop = tree.ends[node]
@@ -130,6 +131,6 @@ def assert_sound(tree, X, alive):
             assert tree.ends[2 * node + 1, 1] == stop
         else:
             assert stop - start <= LEAF
-            leaf = tree.coordinates[start * d : stop * d].reshape(d, stop - start)
+            leaf = tree.coordinates[node - len(tree.coordinates)]
             assert np.array_equal(leaf[:, : len(members)].T, X[members])
             assert all(leaf_of(tree, slot) == node for slot in range(start, stop))

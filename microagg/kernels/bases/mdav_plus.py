@@ -48,7 +48,7 @@ def mdav_plus(X: FloatArray, k: int) -> IntArray:
 
         return step
 
-    groups, pool, order = group_while_many(X, k, make_step)
+    groups, pool, order = group_while_many(X, k, 9_000 + 600 * k, make_step)
     for seeds in in_stretches(pool, order, k, 1):
         _form_by_passes(groups, pool, seeds, k)
     rest_to_nearest_centroid(groups, pool, False)

@@ -13,15 +13,16 @@ import numpy as np
 from numba import njit
 
 from microagg.kernels.grouping.groups import Groups, growth
-from microagg.kernels.neighbors.kd_tree import NO_INDEX, Tree
-from microagg.kernels.neighbors.tree_queries import NeighborQuery, distance_to_box
+from microagg.kernels.neighbors.kd_tree import FAN, LEVELS, NO_INDEX, Tree, empty_boxes
+from microagg.kernels.neighbors.tree_queries import NeighborQuery, distances_to_boxes, put_on_stack, uppermost
 from microagg.validation import FloatArray, IntArray
 
 
 class CentroidIndex(NamedTuple):
     """The groups at the leaves of a tree, and boxes around their centroids; made by :func:`make_centroid_index`."""
 
-    # shape (nodes, 2, d): the least and greatest value of each attribute of the centroids entered below each node
+    # shape (nodes / FAN, 2, d, FAN): the least and greatest value of each attribute of the centroids entered below each
+    # node, which lie as those of the tree
     boxes: FloatArray
     lowest: IntArray  # shape (nodes,): the lowest group entered below each node
     latest: IntArray  # shape (nodes,): the group entered last at each leaf, -1 if there is none
@@ -32,12 +33,9 @@ class CentroidIndex(NamedTuple):
 @njit(cache=True, nogil=True)
 def make_centroid_index(tree: Tree, most: int) -> CentroidIndex:
     """Return no centroids yet, with room for ``most`` groups."""
-    nodes, _, d = tree.boxes.shape
-    boxes = np.empty((nodes, 2, d))
-    boxes[:, 0] = np.inf
-    boxes[:, 1] = -np.inf
+    nodes = len(tree.ends)
     return CentroidIndex(
-        boxes,
+        empty_boxes(nodes, tree.boxes.shape[2]),
         np.full(nodes, NO_INDEX),
         np.full(nodes, -1, dtype=np.int64),
         np.empty(most, dtype=np.int64),
@@ -65,13 +63,14 @@ def widen_boxes(index: CentroidIndex, groups: Groups, group: int) -> None:
     widened = True
     while node >= 1 and widened:
         widened = False
+        box = index.boxes[node >> LEVELS, :, :, node & FAN - 1]
         for j in range(groups.sums.shape[1]):
             value = groups.sums[group, j] / groups.sizes[group]
-            if value < index.boxes[node, 0, j]:
-                index.boxes[node, 0, j] = value
+            if value < box[0, j]:
+                box[0, j] = value
                 widened = True
-            if value > index.boxes[node, 1, j]:
-                index.boxes[node, 1, j] = value
+            if value > box[1, j]:
+                box[1, j] = value
                 widened = True
         node >>= 1
 
@@ -79,6 +78,32 @@ def widen_boxes(index: CentroidIndex, groups: Groups, group: int) -> None:
 @njit(cache=True, nogil=True)
 def _pays(grows: float, other: float, size: int, limit: float) -> bool:
     return (grows + other) / size < limit
+
+
+@njit(cache=True, nogil=True)
+def _put_growing_less(
+    index: CentroidIndex,
+    first: int,
+    count: int,
+    k: int,
+    other: float,
+    limit: float,
+    least: float,
+    top: int,
+    query: NeighborQuery,
+) -> int:
+    """Put those of ``count`` nodes from ``first`` that may hold a group that counts on the stack, the best on top.
+
+    Their squared distances are in ``query.gaps[0]``; a group that counts grows by at most ``least``. Return the height
+    of the stack, which was ``top``.
+    """
+    bottom = top
+    for node in range(first, first + count):
+        bound = k / (k + 1) * query.gaps[0, node & FAN - 1]
+        if index.lowest[node] == NO_INDEX or bound > least or not _pays(bound, other, k + 1, limit):
+            continue
+        top = put_on_stack(query, bottom, top, node, bound, index.lowest)
+    return top
 
 
 @njit(cache=True, nogil=True)
@@ -90,30 +115,18 @@ def least_growth_below(
     Only groups count for which (growth + ``other``) / (k + 1) < ``limit``. Ties go to the lowest group. All groups have
     at least k records, so each grows by at least k / (k + 1) of the squared distance to its centroid.
     """
-    least_share = k / (k + 1)
-    best, least = NO_INDEX, np.inf
-    top = 1
-    query.nodes[0], query.bounds[0] = 1, 0.0
+    best, least, leaves = NO_INDEX, np.inf, len(index.latest) // 2
+    first = uppermost(leaves)
+    distances_to_boxes(index.boxes, first >> LEVELS, point, query.gaps[0])
+    top = _put_growing_less(index, first, first, k, other, limit, least, 0, query)
     while top > 0:
         top -= 1
         node, bound = query.nodes[top], query.bounds[top]
         if bound > least or (bound == least and index.lowest[node] > best):
             continue
-        while 2 * node < len(index.lowest):
-            near, far = 2 * node, 2 * node + 1
-            bound = least_share * distance_to_box(index.boxes, near, point)
-            further = least_share * distance_to_box(index.boxes, far, point)
-            if further < bound or (further == bound and index.lowest[far] < index.lowest[near]):
-                near, far = far, near
-                bound, further = further, bound
-            if further <= least and _pays(further, other, k + 1, limit):
-                query.nodes[top], query.bounds[top] = far, further
-                top += 1
-            node = near
-            if bound > least or not _pays(bound, other, k + 1, limit):
-                bound = np.inf
-                break
-        if bound > least or bound == np.inf:
+        if node < leaves:
+            distances_to_boxes(index.boxes, node, point, query.gaps[0])
+            top = _put_growing_less(index, node << LEVELS, FAN, k, other, limit, least, top, query)
             continue
         group = index.latest[node]
         while group >= 0:

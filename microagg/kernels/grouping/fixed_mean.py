@@ -18,7 +18,7 @@ from microagg.kernels.grouping.groups import Groups, make_groups
 from microagg.kernels.neighbors import brute_force, crossover, lookahead, tree_pool
 from microagg.kernels.neighbors.brute_force import ALIVE, Pool, make_pool, passes_at_a_time, pool_of
 from microagg.kernels.neighbors.lookahead import NeighborCache, empty_cache, fill_cache, list_nearest
-from microagg.kernels.neighbors.tree_pool import TreePool, make_tree_pool, next_unassigned, number_left
+from microagg.kernels.neighbors.tree_pool import TreePool, next_unassigned, number_left
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -33,20 +33,21 @@ Step = Callable[[NeighborCache, IntArray, int, ThreadPoolExecutor], NeighborCach
 
 
 def group_while_many(
-    X: FloatArray, k: int, make_step: Callable[[Groups, TreePool], Step]
+    X: FloatArray, k: int, least: int, make_step: Callable[[Groups, TreePool], Step]
 ) -> tuple[Groups, Pool, IntArray]:
     """Take the records of ``X``, shape (n, d), n >= k, into groups as long as many are unassigned.
 
+    ``least`` is the number of records from which on a tree pays, see :mod:`microagg.kernels.neighbors.crossover`.
     Return the groups as far as they are formed, the unassigned records, and those that may still be seeds, in their
-    order. If there are few from the beginning, nothing is formed: passes over them are faster than a tree.
+    order. If passes over all records are faster from the beginning, nothing is formed.
     """
     n, d = X.shape
     groups = make_groups(n, d, k)
-    if not crossover.prefers_tree(n, d):
+    pool = crossover.tree_if_faster(X, k, least)
+    if pool is None:
         all_records = make_pool(X)
         return groups, all_records, brute_force.farthest_from_mean_first(all_records)
     until = max(k, crossover.FEWEST)
-    pool = make_tree_pool(X)
     step = make_step(groups, pool)
     order, start, cache = tree_pool.farthest_from_mean_first(pool), 0, empty_cache(n)
     with ThreadPoolExecutor(threads.THREADS) as executor:

@@ -18,9 +18,15 @@ from microagg.kernels import threads
 from microagg.kernels.grouping.groups import Groups, take
 from microagg.kernels.neighbors.approximate import fill_row, fill_rows
 from microagg.kernels.neighbors.brute_force import squared_distance
-from microagg.kernels.neighbors.kd_tree import NO_INDEX, Tree, leaf_of
+from microagg.kernels.neighbors.kd_tree import FAN, LEVELS, NO_INDEX, Tree, leaf_of
 from microagg.kernels.neighbors.tree_pool import TreePool
-from microagg.kernels.neighbors.tree_queries import NeighborQuery, distance_to_box, measure_leaf
+from microagg.kernels.neighbors.tree_queries import (
+    NeighborQuery,
+    distances_to_boxes,
+    measure_leaf,
+    put_on_stack,
+    uppermost,
+)
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -134,6 +140,35 @@ def take_and_renew(
 
 
 @njit(cache=True, nogil=True)
+def _put_isolated(
+    tree: Tree,
+    isolation: IsolationBounds,
+    first: int,
+    count: int,
+    gamma: float,
+    least: float,
+    passed: float,
+    top: int,
+    query: NeighborQuery,
+) -> tuple[int, float]:
+    """Put those of ``count`` nodes from ``first`` that may hold an isolated record on the stack, the nearest on top.
+
+    Only those no farther than ``least`` count; their squared distances are in ``query.gaps[0]``. Return the height of
+    the stack, which was ``top``, and ``passed`` or the least distance of a node that was left out, if that is less.
+    """
+    bottom = top
+    for node in range(first, first + count):
+        bound = query.gaps[0, node & FAN - 1]
+        if bound > least:
+            continue
+        if not bound < gamma * isolation.greatest[node]:
+            passed = min(passed, bound)
+            continue
+        top = put_on_stack(query, bottom, top, node, bound, tree.lowest)
+    return top, passed
+
+
+@njit(cache=True, nogil=True)
 def nearest_isolated(
     tree: Tree, isolation: IsolationBounds, points: FloatArray, gamma: float, query: NeighborQuery
 ) -> tuple[int, float, float]:
@@ -142,35 +177,31 @@ def nearest_isolated(
     Return it, or NO_INDEX if there is none, and its least squared distance from ``points``, shape (m, d); and a
     distance than which none of the other records that were passed over is nearer.
     """
-    best, least, passed = NO_INDEX, np.inf, np.inf
+    best, least, passed, leaves = NO_INDEX, np.inf, np.inf, len(tree.coordinates)
+    first = uppermost(leaves)
     for point in points:
-        query.nodes[0], query.bounds[0] = 1, 0.0
-        top = 1
+        distances_to_boxes(tree.boxes, first >> LEVELS, point, query.gaps[0])
+        top, passed = _put_isolated(tree, isolation, first, first, gamma, least, passed, 0, query)
         while top > 0:
             top -= 1
-            node, bound = query.nodes[top], query.bounds[top]
-            if bound > least:
+            node = query.nodes[top]
+            if query.bounds[top] > least:
                 continue
-            if not bound < gamma * isolation.greatest[node]:
-                passed = min(passed, bound)
-            elif 2 * node < len(tree.ends):
-                near, far = 2 * node, 2 * node + 1
-                bound, other = distance_to_box(tree.boxes, near, point), distance_to_box(tree.boxes, far, point)
-                if other < bound:
-                    near, far = far, near
-                    bound, other = other, bound
-                query.nodes[top], query.bounds[top] = far, other
-                query.nodes[top + 1], query.bounds[top + 1] = near, bound
-                top += 2
-            else:
-                measure_leaf(tree, node, point, query.distances)
-                start = tree.ends[node, 0]
-                for i in range(tree.left[node]):
-                    value, record = query.distances[i], tree.records[start + i]
-                    if value > least or (value == least and record >= best):
-                        continue
-                    if value < gamma * isolation.bounds[record]:
-                        best, least = record, value
-                    else:
-                        passed = min(passed, value)
+            if node < leaves:
+                distances_to_boxes(tree.boxes, node, point, query.gaps[0])
+                top, passed = _put_isolated(tree, isolation, node << LEVELS, FAN, gamma, least, passed, top, query)
+                continue
+            measure_leaf(tree, node, point, query.distances[0])
+            start = tree.ends[node, 0]
+            for i in range(tree.left[node]):
+                value = query.distances[0, i]
+                if value > least:
+                    continue
+                record = tree.records[start + i]
+                if value == least and record >= best:
+                    continue
+                if value < gamma * isolation.bounds[record]:
+                    best, least = record, value
+                else:
+                    passed = min(passed, value)
     return best, least, passed

@@ -44,14 +44,19 @@ from microagg.kernels.neighbors.farthest_from_mean import (
 )
 from microagg.kernels.neighbors.kd_tree import LEAF
 from microagg.kernels.neighbors.lookahead import NeighborCache, farthest_from, nearest_to
-from microagg.kernels.neighbors.tree_pool import TreePool, make_tree_pool, number_left, pool_of_rest
+from microagg.kernels.neighbors.tree_pool import TreePool, number_left, pool_of_rest
 from microagg.kernels.neighbors.tree_queries import make_query
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
+#: From how many records on a tree pays, at best: so many, and so many more for each that a group has; see
+#: :mod:`microagg.kernels.neighbors.crossover`. Measured on two cores, k = 3 to 50, uniform data, EIA and Census.
+LEAST_IN_PAIRS = 11_000, 400
+LEAST_SINGLY = 6_500, 400
+
 #: How many r are predicted, at first and at most. With more, what was looked up for the last ones is often outdated.
 PREDICTED_AT_FIRST = 8
-PREDICTED_AT_MOST = 64
+PREDICTED_AT_MOST = 128
 
 #: How many records farthest from an r are looked up: s, and another one in case s is taken before.
 FARTHEST_LISTED = 2
@@ -127,16 +132,17 @@ def form_groups(X: FloatArray, k: int, until: int, in_pairs: bool) -> tuple[Grou
 def _group_while_many(X: FloatArray, k: int, until: int, in_pairs: bool) -> tuple[Groups, Pool]:
     """Do as :func:`form_groups` as long as many records are unassigned; ``until`` or more may be left.
 
-    If there are few records from the beginning, no groups are formed: passes over them are faster than a tree.
+    If passes over all records are faster from the beginning, no groups are formed.
     """
     n, d = X.shape
     groups = make_groups(n, d, k)
-    if not crossover.prefers_tree(n, d):
+    least, for_each_k = LEAST_IN_PAIRS if in_pairs else LEAST_SINGLY
+    pool = crossover.tree_if_faster(X, k, least + for_each_k * k)
+    if pool is None:
         return groups, make_pool(X)
     until = max(until, crossover.FEWEST)
     # The records of the tree, and their groups.
     records, current = np.arange(n), groups
-    pool = make_tree_pool(X)
     with ThreadPoolExecutor(threads.THREADS) as executor:
         while True:
             half = len(records) // 2

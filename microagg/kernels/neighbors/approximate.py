@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from microagg.kernels.neighbors.kd_tree import Tree
+from microagg.kernels.neighbors.kd_tree import FAN, LEVELS, Tree
 from microagg.kernels.neighbors.tree_pool import TreePool
 from microagg.kernels.neighbors.tree_queries import (
     NeighborQuery,
-    distance_to_box,
+    distances_to_boxes,
     insert,
     is_better,
     make_query,
     measure_leaf,
+    put_nearer,
+    uppermost,
 )
 from microagg.validation import FloatArray, IntArray
 
@@ -26,31 +28,25 @@ def roughly_nearest(tree: Tree, point: FloatArray, most: int, excluded: int, sha
     1) times that of the last of them. Fewer are found only if there are no more. The answer is where
     :func:`microagg.kernels.neighbors.tree_queries.nearest` leaves it.
     """
-    filled, top = 0, 1
+    filled, leaves = 0, len(tree.coordinates)
     enough = np.inf
-    query.nodes[0], query.bounds[0] = 1, 0.0
+    first = uppermost(leaves)
+    distances_to_boxes(tree.boxes, first >> LEVELS, point, query.gaps[0])
+    top = put_nearer(tree, first, first, enough, 0, query)
     while top > 0:
         top -= 1
-        node, bound = query.nodes[top], query.bounds[top]
-        if not bound < enough:
+        node = query.nodes[top]
+        if not query.bounds[top] < enough:
             continue
-        while 2 * node < len(tree.ends):
-            near, far = 2 * node, 2 * node + 1
-            bound, other = distance_to_box(tree.boxes, near, point), distance_to_box(tree.boxes, far, point)
-            if other < bound:
-                near, far = far, near
-                bound, other = other, bound
-            if other < enough:
-                query.nodes[top], query.bounds[top] = far, other
-                top += 1
-            node = near
-        if not bound < enough:
+        if node < leaves:
+            distances_to_boxes(tree.boxes, node, point, query.gaps[0])
+            top = put_nearer(tree, node << LEVELS, FAN, enough, top, query)
             continue
         query.visited[0] += 1
-        measure_leaf(tree, node, point, query.distances)
+        measure_leaf(tree, node, point, query.distances[0])
         start = tree.ends[node, 0]
         for i in range(tree.left[node]):
-            value, record = query.distances[i], tree.records[start + i]
+            value, record = query.distances[0, i], tree.records[start + i]
             if record != excluded and (
                 filled < most or is_better(value, record, query.values[most - 1], query.found[most - 1])
             ):

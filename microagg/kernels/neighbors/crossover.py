@@ -1,26 +1,45 @@
 """Whether neighbors are found by passes over all unassigned records or in a k-d tree of them.
 
 Both give the same groups. Passes (:mod:`.brute_force`) have no overhead and use the processor's vector units, so they
-are faster for few records. The tree (:mod:`.tree_pool`) visits a small part of many records, the smaller the fewer
-attributes there are. Measured on two cores, on uniform data, the worst case, and on EIA resampled with noise: the tree
-is faster from about 10,000 records on with up to 6 attributes, from 25,000 with 10, and from ten times as many for each
-10 attributes more.
+are faster for few records. The tree (:mod:`.tree_pool`) visits a part of many records, which depends on the data: of
+20,000 records with 16 evenly spread attributes nearly all, of as many with 40 attributes that lie in clusters 2 in 100.
+So where there are enough records for a tree to pay at all, one is made and asked for the neighbors of some of them.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
+from microagg.kernels.neighbors.kd_tree import LEAF
+from microagg.kernels.neighbors.lookahead import SPARE, list_nearest
+from microagg.kernels.neighbors.tree_pool import TreePool, make_tree_pool
+from microagg.validation import FloatArray
+
 #: Once fewer records than this are unassigned, passes finish the work.
-FEWEST = 4_000
+FEWEST = 2_000
 
-# From this many records on a tree is faster, with up to a few attributes ...
-_CROSSOVER = 10_000
-_FEW_ATTRIBUTES = 6
+# Beyond so many attributes a tree would visit nearly all records of most data, and take as much memory as they do.
+_MOST_ATTRIBUTES = 100
 
-# ... and by what factor that number grows with each further attribute.
-_FACTOR = 1.25
+# Of how many records, evenly spread over the table, the nearest are looked for.
+_ASKED = 32
 
 
-def prefers_tree(n: int, d: int) -> bool:
-    """Return whether a tree finds neighbors faster among ``n`` records with ``d`` attributes."""
-    # Beyond some dozens of attributes a tree visits all records, and the power would overflow.
-    return d <= 100 and n >= _CROSSOVER * _FACTOR ** max(d - _FEW_ATTRIBUTES, 0)
+def tree_if_faster(X: FloatArray, k: int, least: int) -> TreePool | None:
+    """Return the records ``X``, shape (n, d), in a tree if it finds the k - 1 nearest faster than passes do, else None.
+
+    ``least`` is the number of records from which on it does where it need not visit any: what building it and removing
+    records from it costs, in records passed over.
+    """
+    n, d = X.shape
+    if n < max(least, FEWEST) or d > _MOST_ATTRIBUTES:
+        return None
+    pool = make_tree_pool(X)
+    # To visit a leaf takes about as long as to pass over as many records as it has room for.
+    return pool if n >= least + LEAF * _leaves_visited(pool, k - 1 + SPARE) else None
+
+
+def _leaves_visited(pool: TreePool, most: int) -> float:
+    """Return how many leaves a search for the ``most`` nearest records visits, on average."""
+    asked = np.linspace(0, len(pool.X) - 1, _ASKED).astype(np.int64)
+    return list_nearest(pool, asked, np.full((_ASKED, most), -1)) / _ASKED

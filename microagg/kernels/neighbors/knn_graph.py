@@ -11,7 +11,6 @@ from microagg.kernels import threads
 from microagg.kernels.neighbors import crossover
 from microagg.kernels.neighbors.approximate import fill_rows
 from microagg.kernels.neighbors.brute_force import nearest, squared_distances
-from microagg.kernels.neighbors.tree_pool import make_tree_pool
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -22,6 +21,9 @@ _NEIGHBORS = (10, 48)
 # is less than this share of that of the last one found.
 _MOST_EXACT = 20_000
 _NEAR_ENOUGH = 0.3
+
+# From how many records on a tree pays, at best.
+_LEAST = 10_000
 
 # Terms of squared distances that a thread adds between two checkpoints, and records for which it asks the tree.
 _TERMS_AT_A_TIME = 20_000_000
@@ -49,8 +51,7 @@ def find_neighbors(X: FloatArray, k: int) -> IntArray:
     neighbors = np.empty((n, min(max(2 * k, least), most, n - 1)), dtype=np.int64)
     if neighbors.size == 0:
         return neighbors
-    if crossover.prefers_tree(n, d):
-        pool = make_tree_pool(X)
+    if (pool := crossover.tree_if_faster(X, neighbors.shape[1], _LEAST)) is not None:
         share = 1.0 if n <= _MOST_EXACT else _NEAR_ENOUGH
 
         def fill(start: int, stop: int) -> None:

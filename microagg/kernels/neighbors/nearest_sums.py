@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from microagg.kernels.neighbors.brute_force import TERMS_AT_A_TIME
-from microagg.kernels.neighbors.kd_tree import LEAF, Tree
+from microagg.kernels.neighbors.kd_tree import FAN, LEAF, LEVELS, Tree
 from microagg.validation import FloatArray, IntArray
 
 # Up to how many attributes leaves are small, and the most records of a large one: measured on normal, uniform and
@@ -45,8 +45,7 @@ def sums_of_nearest(tree: Tree, most: int, start: int, stop: int) -> FloatArray:
     distance to the record that is j + 1st nearest, the record itself aside; infinity if there are fewer. Nothing has
     been removed from ``tree``.
     """
-    first = len(tree.ends) // 2
-    size = (tree.ends[first:, 1] - tree.ends[first:, 0]).max()
+    first, size = len(tree.coordinates), tree.coordinates.shape[2]
     sums = np.zeros((stop - start, most))
     least, slots, greatest = np.empty((size, most)), np.empty((size, most), dtype=np.int64), np.empty(size)
     gaps = np.empty((_DEPTH, size))
@@ -68,8 +67,7 @@ def list_nearest(tree: Tree, start: int, stop: int, near: NDArray[np.int32]) -> 
     There are at least ``most`` others, and nothing has been removed from ``tree``.
     """
     most = near.shape[1]
-    first = len(tree.ends) // 2
-    size = (tree.ends[first:, 1] - tree.ends[first:, 0]).max()
+    first, size = len(tree.coordinates), tree.coordinates.shape[2]
     least, slots, greatest = np.empty((size, most)), np.empty((size, most), dtype=np.int64), np.empty(size)
     gaps = np.empty((_DEPTH, size))
     for leaf in range(first + start, first + stop):
@@ -91,7 +89,8 @@ def _find_least(
     Each row is a heap, its greatest first, which ``greatest``, shape (count,), repeats. ``slots``, of the same shape as
     ``least``, receives the slots of the records so far; ``gaps``, shape (_DEPTH, size), is room to work in.
     """
-    own = _columns(tree, leaf)
+    leaves = len(tree.coordinates)
+    own = tree.coordinates[leaf - leaves]
     count = len(least)
     distances, near = np.empty(gaps.shape[1]), np.empty(count, dtype=np.int64)
     nodes = np.empty(_DEPTH, dtype=np.int64)
@@ -103,10 +102,11 @@ def _find_least(
         node = nodes[top]
         if _number_below(gaps[top, :count], greatest) == 0:
             continue
-        if 2 * node < len(tree.ends):
+        if node < leaves:
             # The nearer child is put on top.
             nodes[top], nodes[top + 1] = 2 * node, 2 * node + 1
-            if _measure_gaps(tree, 2 * node, own, gaps[top]) < _measure_gaps(tree, 2 * node + 1, own, gaps[top + 1]):
+            near_all = _measure_gaps(tree, 2 * node, own, gaps[top], count)
+            if near_all < _measure_gaps(tree, 2 * node + 1, own, gaps[top + 1], count):
                 nodes[top], nodes[top + 1] = 2 * node + 1, 2 * node
                 for i in range(count):
                     gaps[top, i], gaps[top + 1, i] = gaps[top + 1, i], gaps[top, i]
@@ -116,16 +116,9 @@ def _find_least(
         for i in range(count):
             near[needed] = i
             needed += gaps[top, i] < greatest[i]
-        begin = tree.ends[node, 0]
-        _visit(_columns(tree, node), own, node == leaf, near[:needed], begin, distances, least, slots, greatest)
-
-
-@njit(cache=True, nogil=True)
-def _columns(tree: Tree, leaf: int) -> FloatArray:
-    """Return the records of a leaf, shape (d, count)."""
-    start, stop = tree.ends[leaf]
-    d = tree.boxes.shape[2]
-    return tree.coordinates[start * d : stop * d].reshape(d, stop - start)
+        begin, end = tree.ends[node]
+        others = tree.coordinates[node - leaves]
+        _visit(others, end - begin, own, node == leaf, near[:needed], begin, distances, least, slots, greatest)
 
 
 @njit(cache=True, nogil=True)
@@ -138,16 +131,19 @@ def _number_below(values: FloatArray, limits: FloatArray) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _measure_gaps(tree: Tree, node: int, own: FloatArray, gaps: FloatArray) -> float:
-    """Write the squared distances of ``own``, shape (d, count), to the box of a node; return about their sum."""
-    out = gaps[: own.shape[1]]
-    out[:] = 0.0
+def _measure_gaps(tree: Tree, node: int, own: FloatArray, gaps: FloatArray, count: int) -> float:
+    """Write the squared distances of ``own``, shape (d, room), to the box of a node; return about their sum.
+
+    The first ``count`` of ``own`` are records.
+    """
+    gaps[:] = 0.0
+    box = tree.boxes[node >> LEVELS, :, :, node & FAN - 1]
     for j in range(len(own)):
-        low, high, column = tree.boxes[node, 0, j], tree.boxes[node, 1, j], own[j]
-        for i in range(len(out)):
+        low, high, column = box[0, j], box[1, j], own[j]
+        for i in range(len(gaps)):
             gap = max(max(low - column[i], column[i] - high), 0.0)
-            out[i] += gap * gap
-    return _total(out)
+            gaps[i] += gap * gap
+    return _total(gaps[:count])
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc"})
@@ -162,6 +158,7 @@ def _total(values: FloatArray) -> float:
 @njit(cache=True, nogil=True)
 def _visit(
     others: FloatArray,
+    count: int,
     own: FloatArray,
     same: bool,
     near: IntArray,
@@ -171,21 +168,22 @@ def _visit(
     slots: IntArray,
     greatest: FloatArray,
 ) -> None:
-    """Take the least squared distances of some of ``own`` to ``others``, each of shape (d, count), into their heaps.
+    """Take the least squared distances of some of ``own`` to ``others``, each of shape (d, room), into their heaps.
 
-    ``near`` are the positions of these some; ``begin`` is the slot of the first of ``others``; ``same`` says that both
-    are the same leaf. The loops stand in one function, as a call for each record would take longer than what it does.
+    ``near`` are the positions of these some; the first ``count`` of ``others`` are records, the first of them in slot
+    ``begin``; ``same`` says that both are the same leaf. The loops stand in one function, as a call for each record
+    would take longer than what it does.
     """
     most = least.shape[1]
-    out = distances[: others.shape[1]]
+    out = distances[:count]
     for i in near:
         limit = greatest[i]
-        out[:] = 0.0
+        distances[:] = 0.0
         for j in range(len(others)):
             column, coordinate = others[j], own[j, i]
-            for t in range(len(out)):
+            for t in range(len(distances)):
                 difference = column[t] - coordinate
-                out[t] += difference * difference
+                distances[t] += difference * difference
         below = 0
         for t in range(len(out)):
             below += out[t] < limit

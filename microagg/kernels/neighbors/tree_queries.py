@@ -17,19 +17,24 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from microagg.kernels.neighbors.kd_tree import LEAF, NO_INDEX, Tree
+from microagg.kernels.neighbors.kd_tree import FAN, LEAF, LEVELS, NO_INDEX, Tree
 from microagg.validation import FloatArray, IntArray
 
-# The stack of a query holds at most one node for each level of the tree.
-_DEPTH = 64
+# The stack of a query holds at most FAN nodes for each time that it goes down.
+DEPTH = 24 * FAN
+
+# Far more than rounding can amount to, relative to the distances themselves; and what no radius but 0 is less than.
+_SLACK = 1e-12
+_TINY = 1e-300
 
 
 class NeighborQuery(NamedTuple):
     """The arrays that a query writes to and leaves its answer in; made by :func:`make_query`, to be used again."""
 
-    nodes: IntArray  # shape (levels,): a stack of the nodes still to be visited
-    bounds: FloatArray  # shape (levels,): the bound of each of them
-    # shape (2 * LEAF,): squared distances of a leaf's records: from one point; in the first half, from any of several
+    nodes: IntArray  # shape (DEPTH,): a stack of the nodes still to be visited
+    bounds: FloatArray  # shape (DEPTH,): the bound of each of them
+    gaps: FloatArray  # shape (3, FAN): the bounds of nodes side by side, and room to compute them
+    # shape (2, LEAF): squared distances of a leaf's records: from one point; in the first row, from any of several
     distances: FloatArray
     values: FloatArray  # shape (most,): the squared distances of the records found, best first
     found: IntArray  # shape (most,): the records found, best first
@@ -40,9 +45,10 @@ class NeighborQuery(NamedTuple):
 def make_query(most: int) -> NeighborQuery:
     """Return the arrays for queries of up to ``most`` records."""
     return NeighborQuery(
-        np.empty(_DEPTH, dtype=np.int64),
-        np.empty(_DEPTH),
-        np.empty(2 * LEAF),
+        np.empty(DEPTH, dtype=np.int64),
+        np.empty(DEPTH),
+        np.empty((3, FAN)),
+        np.empty((2, LEAF)),
         np.empty(most),
         np.empty(most, dtype=np.int64),
         np.zeros(1, dtype=np.int64),
@@ -50,29 +56,60 @@ def make_query(most: int) -> NeighborQuery:
 
 
 @njit(cache=True, nogil=True)
+def uppermost(leaves: int) -> int:
+    """Return the first of the nodes that a query begins with; it is as many, and the leaves are a whole way below.
+
+    ``leaves`` is the number of leaves, a power of 2.
+    """
+    first = leaves
+    while first > FAN:
+        first >>= LEVELS
+    return first
+
+
+@njit(cache=True, nogil=True)
 def distance_to_box(boxes: FloatArray, node: int, point: FloatArray) -> float:
     """Return the squared distance from ``point``, shape (d,), to the box of ``node``; infinity if it is empty."""
+    at, place = node >> LEVELS, node & FAN - 1
     total = 0.0
     for j in range(len(point)):
-        gap = max(max(boxes[node, 0, j] - point[j], point[j] - boxes[node, 1, j]), 0.0)
+        gap = max(max(boxes[at, 0, j, place] - point[j], point[j] - boxes[at, 1, j, place]), 0.0)
         total += gap * gap
     return total
 
 
 @njit(cache=True, nogil=True)
-def measure_leaf(tree: Tree, leaf: int, point: FloatArray, distances: FloatArray) -> None:
-    """Write the squared distances from ``point``, shape (d,), to the records left in a leaf into ``distances``."""
-    start, stop = tree.ends[leaf]
-    count, d = tree.left[leaf], len(point)
-    out = distances[:count]
-    out[:] = 0.0
-    for j in range(d):
-        at = start * d + j * (stop - start)
-        column = tree.coordinates[at : at + count]
+def distances_to_boxes(boxes: FloatArray, at: int, point: FloatArray, out: FloatArray) -> None:
+    """Write the squared distances from ``point`` to the boxes of nodes side by side, ``boxes[at]``, into ``out``.
+
+    They are those of :func:`distance_to_box`; ``out`` has shape (FAN,).
+    """
+    # The compiler makes vectors of a loop whose length it does not know, and many single steps of another.
+    nodes = boxes.shape[3]
+    for i in range(nodes):
+        out[i] = 0.0
+    for j in range(len(point)):
         value = point[j]
-        for i in range(count):
-            difference = column[i] - value
-            out[i] += difference * difference
+        for i in range(nodes):
+            gap = max(max(boxes[at, 0, j, i] - value, value - boxes[at, 1, j, i]), 0.0)
+            out[i] += gap * gap
+
+
+@njit(cache=True, nogil=True)
+def measure_leaf(tree: Tree, leaf: int, point: FloatArray, distances: FloatArray) -> None:
+    """Write the squared distances from ``point``, shape (d,), to the records left in a leaf into ``distances``.
+
+    What follows them there has no meaning; there is room for as many as ``tree.coordinates`` has.
+    """
+    columns = tree.coordinates[leaf - len(tree.coordinates)]
+    room = columns.shape[1]
+    for i in range(room):
+        distances[i] = 0.0
+    for j in range(len(point)):
+        value = point[j]
+        for i in range(room):
+            difference = columns[j, i] - value
+            distances[i] += difference * difference
 
 
 @njit(cache=True, nogil=True)
@@ -97,36 +134,81 @@ def insert(query: NeighborQuery, filled: int, most: int, value: float, record: i
 
 
 @njit(cache=True, nogil=True)
+def put_on_stack(query: NeighborQuery, bottom: int, top: int, node: int, bound: float, lowest: IntArray) -> int:
+    """Put a node where it belongs between ``bottom`` and ``top`` of the stack; return its height.
+
+    The least bound is on top, ties by what is ``lowest`` below each node.
+    """
+    at = top
+    while at > bottom and is_better(query.bounds[at - 1], lowest[query.nodes[at - 1]], bound, lowest[node]):
+        query.nodes[at], query.bounds[at] = query.nodes[at - 1], query.bounds[at - 1]
+        at -= 1
+    query.nodes[at], query.bounds[at] = node, bound
+    return top + 1
+
+
+@njit(cache=True, nogil=True)
+def put_nearer(tree: Tree, first: int, count: int, enough: float, top: int, query: NeighborQuery) -> int:
+    """Put those of ``count`` nodes from ``first`` that are nearer than ``enough`` on the stack, the nearest on top.
+
+    Their bounds are in ``query.gaps[0]``. Return the height of the stack, which was ``top``.
+    """
+    bottom = top
+    for node in range(first, first + count):
+        bound = query.gaps[0, node & FAN - 1]
+        if not bound < enough:
+            continue
+        top = put_on_stack(query, bottom, top, node, bound, tree.lowest)
+    return top
+
+
+@njit(cache=True, nogil=True)
+def _put_better(
+    tree: Tree, first: int, count: int, worst: float, worst_record: int, top: int, query: NeighborQuery
+) -> int:
+    """Put those of ``count`` nodes from ``first`` on that may hold anything better on the stack, the best on top.
+
+    Their bounds are in ``query.gaps[0]``. Return the height of the stack, which was ``top``.
+    """
+    bottom = top
+    for node in range(first, first + count):
+        bound = query.gaps[0, node & FAN - 1]
+        if bound > worst or not is_better(bound, tree.lowest[node], worst, worst_record):
+            continue
+        top = put_on_stack(query, bottom, top, node, bound, tree.lowest)
+    return top
+
+
+@njit(cache=True, nogil=True)
 def nearest(tree: Tree, point: FloatArray, most: int, excluded: int, query: NeighborQuery) -> int:
     """Find the ``most`` records nearest to ``point``, shape (d,), except ``excluded``; return how many there are.
 
     They are in ``query.found``, nearest first, ties by record index, their squared distances in ``query.values``.
     """
-    filled, top = 0, 1 if most > 0 else 0
+    if most <= 0:
+        return 0
+    filled, leaves = 0, len(tree.coordinates)
     worst, worst_record = np.inf, NO_INDEX
-    query.nodes[0], query.bounds[0] = 1, distance_to_box(tree.boxes, 1, point)
+    first = uppermost(leaves)
+    distances_to_boxes(tree.boxes, first >> LEVELS, point, query.gaps[0])
+    top = _put_better(tree, first, first, worst, worst_record, 0, query)
     while top > 0:
         top -= 1
-        node, bound = query.nodes[top], query.bounds[top]
-        if not is_better(bound, tree.lowest[node], worst, worst_record):
+        node = query.nodes[top]
+        if not is_better(query.bounds[top], tree.lowest[node], worst, worst_record):
             continue
-        while 2 * node < len(tree.ends):
-            near, far = 2 * node, 2 * node + 1
-            bound, other = distance_to_box(tree.boxes, near, point), distance_to_box(tree.boxes, far, point)
-            if is_better(other, tree.lowest[far], bound, tree.lowest[near]):
-                near, far = far, near
-                bound, other = other, bound
-            if is_better(other, tree.lowest[far], worst, worst_record):
-                query.nodes[top], query.bounds[top] = far, other
-                top += 1
-            node = near
-        if not is_better(bound, tree.lowest[node], worst, worst_record):
+        if node < leaves:
+            distances_to_boxes(tree.boxes, node, point, query.gaps[0])
+            top = _put_better(tree, node << LEVELS, FAN, worst, worst_record, top, query)
             continue
         query.visited[0] += 1
-        measure_leaf(tree, node, point, query.distances)
+        measure_leaf(tree, node, point, query.distances[0])
         start = tree.ends[node, 0]
         for i in range(tree.left[node]):
-            value, record = query.distances[i], tree.records[start + i]
+            value = query.distances[0, i]
+            if value > worst:
+                continue
+            record = tree.records[start + i]
             if record == excluded or not is_better(value, record, worst, worst_record):
                 continue
             filled = insert(query, filled, most, value, record)
@@ -136,35 +218,39 @@ def nearest(tree: Tree, point: FloatArray, most: int, excluded: int, query: Neig
 
 
 @njit(cache=True, nogil=True)
-def _distance_to_hull(tree: Tree, node: int, hull: FloatArray) -> float:
-    """Return the squared distance from the box ``hull``, shape (2, d), to that of ``node``."""
-    total = 0.0
-    for j in range(hull.shape[1]):
-        gap = max(max(tree.boxes[node, 0, j] - hull[1, j], hull[0, j] - tree.boxes[node, 1, j]), 0.0)
-        total += gap * gap
-    return total
+def _distances_from_any(
+    boxes: FloatArray, at: int, points: FloatArray, hull: FloatArray, enough: float, gaps: FloatArray
+) -> None:
+    """Write the least squared distances from ``points``, shape (m, d), to the boxes ``boxes[at]`` into ``gaps[0]``.
 
-
-@njit(cache=True, nogil=True)
-def _nearest_box(tree: Tree, node: int, points: FloatArray, hull: FloatArray, enough: float) -> float:
-    """Return the least squared distance from ``points`` to the box of ``node``.
-
-    Where that is more than ``enough``, a lower bound of it that is more than ``enough``, too, will do.
+    ``hull``, shape (2, d), is their box. Where all boxes are farther than ``enough`` from it, those distances will do.
+    ``gaps`` are those of a query.
     """
-    coarse = _distance_to_hull(tree, node, hull)
-    if coarse > enough:
-        return coarse
-    least = np.inf
+    nodes = boxes.shape[3]
+    for i in range(nodes):
+        gaps[0, i] = 0.0
+    for j in range(hull.shape[1]):
+        low, high = hull[0, j], hull[1, j]
+        for i in range(nodes):
+            gap = max(max(boxes[at, 0, j, i] - high, low - boxes[at, 1, j, i]), 0.0)
+            gaps[0, i] += gap * gap
+    if gaps[0].min() > enough:
+        return
+    gaps[0] = np.inf
     for point in points:
-        least = min(least, distance_to_box(tree.boxes, node, point))
-    return least
+        distances_to_boxes(boxes, at, point, gaps[1])
+        for i in range(nodes):
+            gaps[0, i] = min(gaps[0, i], gaps[1, i])
 
 
 @njit(cache=True, nogil=True)
 def _measure_leaf_from_any(tree: Tree, leaf: int, points: FloatArray, worst: float, query: NeighborQuery) -> None:
-    """Write the least squared distance from ``points`` of each record of a leaf into ``query.distances``."""
+    """Write the least squared distance from ``points`` of each record of a leaf into ``query.distances[0]``.
+
+    Points from which the leaf's box is farther than ``worst`` are left out.
+    """
     count = tree.left[leaf]
-    least, other = query.distances[:count], query.distances[LEAF : LEAF + count]
+    least, other = query.distances[0, :count], query.distances[1]
     least[:] = np.inf
     for point in points:
         if distance_to_box(tree.boxes, leaf, point) <= worst:
@@ -183,32 +269,25 @@ def nearest_to_any(tree: Tree, points: FloatArray, most: int, excluded: IntArray
     hull = np.empty((2, points.shape[1]))
     for j in range(points.shape[1]):
         hull[0, j], hull[1, j] = points[:, j].min(), points[:, j].max()
-    filled, top = 0, 1
+    filled, leaves = 0, len(tree.coordinates)
     worst, worst_record = np.inf, NO_INDEX
-    query.nodes[0], query.bounds[0] = 1, 0.0
+    first = uppermost(leaves)
+    _distances_from_any(tree.boxes, first >> LEVELS, points, hull, worst, query.gaps)
+    top = _put_better(tree, first, first, worst, worst_record, 0, query)
     while top > 0:
         top -= 1
-        node, bound = query.nodes[top], query.bounds[top]
-        if not is_better(bound, tree.lowest[node], worst, worst_record):
+        node = query.nodes[top]
+        if not is_better(query.bounds[top], tree.lowest[node], worst, worst_record):
             continue
-        while 2 * node < len(tree.ends):
-            near, far = 2 * node, 2 * node + 1
-            bound = _nearest_box(tree, near, points, hull, worst)
-            other = _nearest_box(tree, far, points, hull, worst)
-            if is_better(other, tree.lowest[far], bound, tree.lowest[near]):
-                near, far = far, near
-                bound, other = other, bound
-            if is_better(other, tree.lowest[far], worst, worst_record):
-                query.nodes[top], query.bounds[top] = far, other
-                top += 1
-            node = near
-        if not is_better(bound, tree.lowest[node], worst, worst_record):
+        if node < leaves:
+            _distances_from_any(tree.boxes, node, points, hull, worst, query.gaps)
+            top = _put_better(tree, node << LEVELS, FAN, worst, worst_record, top, query)
             continue
         query.visited[0] += 1
         _measure_leaf_from_any(tree, node, points, worst, query)
         start = tree.ends[node, 0]
         for i in range(tree.left[node]):
-            value, record = query.distances[i], tree.records[start + i]
+            value, record = query.distances[0, i], tree.records[start + i]
             if not is_better(value, record, worst, worst_record) or _holds(excluded, record):
                 continue
             filled = insert(query, filled, most, value, record)
@@ -225,36 +304,47 @@ def _holds(records: IntArray, record: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
-def largest_distance_bound(tree: Tree, node: int, point: FloatArray, from_center: float) -> float:
-    """Return an upper bound of the squared distances from ``point`` to the records below ``node``; -1 for no records.
+@njit(cache=True, nogil=True, error_model="numpy")
+def largest_distance_bounds(tree: Tree, at: int, point: FloatArray, from_center: float, gaps: FloatArray) -> None:
+    """Write upper bounds of the squared distances from ``point`` to the records below nodes, negated, to ``gaps[0]``.
 
-    It is the lesser of two bounds. One is the farthest corner of the box; its terms are added in the same order as
+    The nodes are those side by side whose boxes are ``tree.boxes[at]``; it is infinity where there are no records.
+    ``gaps``, shape (3, FAN), are those of a query, ``from_center`` is the squared distance of ``point`` from the tree's
+    center.
+
+    Each is the lesser of two bounds. One is the farthest corner of the box; its terms are added in the same order as
     those of a distance, so rounding cannot put it below one. The other is for the shell of a ball, which boxes fit
     badly and which is what is left once the records farthest from the mean have been taken. Let p be the point, c the
     tree's center, u = c - p, and R² the reach of the node. A record x there has y = x - c in a box B and in the ball of
     radius R, and ‖x - p‖² = ‖y‖² + ‖u‖² + 2 u·y. With the multiplier ‖u‖/R for the ball, Lagrange's bound on u·y is
     ‖u‖·R less ‖u‖/2R times the squared distance from B to the point R·u/‖u‖ opposite p, so that
     ‖x - p‖² ≤ (R + ‖u‖)² - ‖u‖/R · that squared distance. The result is raised by far more than rounding can amount to.
-    ``from_center`` is ‖u‖².
     """
-    if tree.reach[node] < 0.0:
-        return -1.0
-    radius, away = np.sqrt(tree.reach[node]), np.sqrt(from_center)
-    ratio = radius / away if away > 0.0 else 0.0
-    corner = beside = 0.0
+    nodes = tree.boxes.shape[3]
+    away = np.sqrt(from_center)
+    share = 1.0 / away if away > 0.0 else 0.0
+    corner, beside, ratio = gaps[0], gaps[1], gaps[2]
+    for i in range(nodes):
+        corner[i] = beside[i] = 0.0
+        ratio[i] = np.sqrt(max(tree.reach[at * nodes + i], 0.0)) * share
     for j in range(len(point)):
-        least, greatest = tree.boxes[node, 0, j], tree.boxes[node, 1, j]
-        gap = max(greatest - point[j], point[j] - least)
-        corner += gap * gap
-        center = tree.center[j]
-        opposite = ratio * (center - point[j])
-        gap = max(max((least - center) - opposite, opposite - (greatest - center)), 0.0)
-        beside += gap * gap
-    ball = (radius + away) * (radius + away) * (1.0 + 1e-12)
-    if ratio > 0.0:
-        ball -= beside / ratio * (1.0 - 1e-12)
-    return min(corner, ball)
+        value, center = point[j], tree.center[j]
+        toward = center - value
+        for i in range(nodes):
+            least, greatest = tree.boxes[at, 0, j, i], tree.boxes[at, 1, j, i]
+            gap = max(greatest - value, value - least)
+            corner[i] += gap * gap
+            opposite = ratio[i] * toward
+            gap = max(max((least - center) - opposite, opposite - (greatest - center)), 0.0)
+            beside[i] += gap * gap
+    # Without branches, which the compiler could not make vectors of. Where the radius is 0, so is ``beside``.
+    for i in range(nodes):
+        reach = tree.reach[at * nodes + i]
+        radius = np.sqrt(max(reach, 0.0))
+        less = beside[i] * (away / max(radius, _TINY))
+        ball = (radius + away) * (radius + away) * (1.0 + _SLACK) - less * (1.0 - _SLACK)
+        bound = ball if ball < corner[i] else corner[i]
+        corner[i] = -bound if reach >= 0.0 else np.inf
 
 
 @njit(cache=True, nogil=True)
@@ -264,32 +354,28 @@ def farthest(tree: Tree, point: FloatArray, from_center: float, most: int, exclu
     They are in ``query.found``, farthest first, ties by record index, their negated squared distances in
     ``query.values``. ``from_center`` is the squared distance of ``point`` from the tree's center.
     """
-    filled, top = 0, 1
+    filled, leaves = 0, len(tree.coordinates)
     worst, worst_record = np.inf, NO_INDEX
-    query.nodes[0], query.bounds[0] = 1, -largest_distance_bound(tree, 1, point, from_center)
+    first = uppermost(leaves)
+    largest_distance_bounds(tree, first >> LEVELS, point, from_center, query.gaps)
+    top = _put_better(tree, first, first, worst, worst_record, 0, query)
     while top > 0:
         top -= 1
-        node, bound = query.nodes[top], query.bounds[top]
-        if not is_better(bound, tree.lowest[node], worst, worst_record):
+        node = query.nodes[top]
+        if not is_better(query.bounds[top], tree.lowest[node], worst, worst_record):
             continue
-        while 2 * node < len(tree.ends):
-            near, far = 2 * node, 2 * node + 1
-            bound = -largest_distance_bound(tree, near, point, from_center)
-            other = -largest_distance_bound(tree, far, point, from_center)
-            if is_better(other, tree.lowest[far], bound, tree.lowest[near]):
-                near, far = far, near
-                bound, other = other, bound
-            if is_better(other, tree.lowest[far], worst, worst_record):
-                query.nodes[top], query.bounds[top] = far, other
-                top += 1
-            node = near
-        if not is_better(bound, tree.lowest[node], worst, worst_record):
+        if node < leaves:
+            largest_distance_bounds(tree, node, point, from_center, query.gaps)
+            top = _put_better(tree, node << LEVELS, FAN, worst, worst_record, top, query)
             continue
         query.visited[0] += 1
-        measure_leaf(tree, node, point, query.distances)
+        measure_leaf(tree, node, point, query.distances[0])
         start = tree.ends[node, 0]
         for i in range(tree.left[node]):
-            value, record = -query.distances[i], tree.records[start + i]
+            value = -query.distances[0, i]
+            if value > worst:
+                continue
+            record = tree.records[start + i]
             if record == excluded or not is_better(value, record, worst, worst_record):
                 continue
             filled = insert(query, filled, most, value, record)

@@ -8,12 +8,16 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from microagg.kernels.neighbors.kd_tree import LEAF, Tree
-from microagg.kernels.neighbors.tree_queries import distance_to_box, measure_leaf
+from microagg.kernels.neighbors.kd_tree import FAN, LEVELS, Tree
+from microagg.kernels.neighbors.tree_queries import (
+    NeighborQuery,
+    distances_to_boxes,
+    make_query,
+    measure_leaf,
+    put_nearer,
+    uppermost,
+)
 from microagg.validation import FloatArray, IntArray
-
-# The stack of a search holds at most one node for each level of the tree.
-_DEPTH = 64
 
 
 @njit(cache=True, nogil=True)
@@ -33,39 +37,32 @@ def count_as_near(
         The squared distances between which a row is as near as the own one; below ``least`` it is nearer.
     found : array of int, shape (q,)
     """
-    nodes, distances = np.empty(_DEPTH, dtype=np.int64), np.empty(LEAF)
+    query = make_query(1)
     for i in range(len(points)):
-        found[i] = _count_as_near(tree, sizes, points[i], least[i], most[i], nodes, distances)
+        found[i] = _count_as_near(tree, sizes, points[i], least[i], most[i], query)
 
 
 @njit(cache=True, nogil=True)
 def _count_as_near(
-    tree: Tree, sizes: IntArray, point: FloatArray, least: float, most: float, nodes: IntArray, distances: FloatArray
+    tree: Tree, sizes: IntArray, point: FloatArray, least: float, most: float, query: NeighborQuery
 ) -> int:
-    count, top = 0, 1
-    nodes[0] = 1
+    count, leaves = 0, len(tree.coordinates)
+    beyond = np.nextafter(most, np.inf)
+    first = uppermost(leaves)
+    distances_to_boxes(tree.boxes, first >> LEVELS, point, query.gaps[0])
+    top = put_nearer(tree, first, first, beyond, 0, query)
     while top > 0:
         top -= 1
-        node = nodes[top]
-        if 2 * node < len(tree.ends):
-            # The nearer child is put on top.
-            near, far = 2 * node, 2 * node + 1
-            gap, other = distance_to_box(tree.boxes, near, point), distance_to_box(tree.boxes, far, point)
-            if other < gap:
-                near, far = far, near
-                gap, other = other, gap
-            if other <= most:
-                nodes[top] = far
-                top += 1
-            if gap <= most:
-                nodes[top] = near
-                top += 1
+        node = query.nodes[top]
+        if node < leaves:
+            distances_to_boxes(tree.boxes, node, point, query.gaps[0])
+            top = put_nearer(tree, node << LEVELS, FAN, beyond, top, query)
             continue
-        measure_leaf(tree, node, point, distances)
+        measure_leaf(tree, node, point, query.distances[0])
         start = tree.ends[node, 0]
         for i in range(tree.left[node]):
-            if distances[i] < least:
+            if query.distances[0, i] < least:
                 return 0
-            if distances[i] <= most:
+            if query.distances[0, i] <= most:
                 count += sizes[tree.records[start + i]]
     return count

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from microagg.kernels.neighbors.kd_tree import LEAF, remove
+from microagg.kernels.neighbors.kd_tree import FAN, LEAF, remove
 from microagg.kernels.neighbors.tree_queries import (
     distance_to_box,
+    distances_to_boxes,
     farthest,
-    largest_distance_bound,
+    largest_distance_bounds,
     make_query,
     nearest,
     nearest_to_any,
@@ -35,7 +36,7 @@ from tests.kernels.families import (
 @pytest.mark.parametrize("d", [1, 3, 20])
 def test_no_record_is_nearer_or_farther_than_its_boxes_say(family, d):
     X, rng = generate(family, 400, d)
-    tree = tree_of(X)
+    tree, query = tree_of(X), make_query(1)
     # From records, as the algorithms ask, and from points far away from all or in between.
     points = [*X[:: len(X) // 6], X.mean(axis=0), tree.center, X.max(axis=0) * 3 + 1, rng.normal(size=d)]
     for gone in ([], from_outside(X)[:150]):
@@ -46,12 +47,17 @@ def test_no_record_is_nearer_or_farther_than_its_boxes_say(family, d):
             distances = squared(X, point)
             for node in range(1, len(tree.ends)):
                 members = below(tree, node)
+                distances_to_boxes(tree.boxes, node // FAN, point, query.gaps[0])
+                least = query.gaps[0, node % FAN]
+                assert distance_to_box(tree.boxes, node, point) == least
+                largest_distance_bounds(tree, node // FAN, point, own, query.gaps)
+                greatest = -query.gaps[0, node % FAN]
                 if not members:
-                    assert distance_to_box(tree.boxes, node, point) == np.inf
-                    assert largest_distance_bound(tree, node, point, own) == -1
+                    assert least == np.inf
+                    assert greatest == -np.inf
                     continue
-                assert distance_to_box(tree.boxes, node, point) <= distances[members].min()
-                assert largest_distance_bound(tree, node, point, own) >= distances[members].max()
+                assert least <= distances[members].min()
+                assert greatest >= distances[members].max()
 
 
 def assert_finds(tree, X, alive, point, most, excluded, query):
