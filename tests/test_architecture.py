@@ -39,7 +39,7 @@ LAYERS = [
     {"__main__"},
 ]
 # The same for the rooms of the kernels, and what stands beside them.
-ROOMS = [{"threads"}, {"neighbors", "bounds"}, {"grouping", "paths"}, {"bases", "local_search"}]
+ROOMS = [{"threads", "borrowing"}, {"neighbors", "bounds"}, {"grouping", "paths"}, {"bases", "local_search"}]
 
 
 def ranks(layers):

@@ -10,6 +10,7 @@ side and a page stays alive meanwhile. They stand in rooms:
 - ``local_search``: partitions improved by moving records.
 - ``bounds``: lower bounds of the SSE.
 - ``threads``: the threads on which kernels run.
+- ``borrowing``: how small functions are compiled that pass many arrays to each other.
 
 What keeps compiling short, as measured by ``benchmarks/startup.py``:
 

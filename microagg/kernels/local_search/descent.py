@@ -17,6 +17,7 @@ from collections.abc import Iterator
 import numpy as np
 from numba import njit
 
+from microagg.kernels.borrowing import borrows
 from microagg.kernels.local_search.moves import WIDTH, Nearest, best_move, candidates, room_for_nearest
 from microagg.kernels.local_search.state import (
     EXAMINED,
@@ -87,7 +88,7 @@ def _renew(state: State, group: int, k: int) -> None:
         _cut_along_line(state, members_of(state, group), k)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _examine(state: State, x: int, k: int, of_x: Nearest, of_partner: Nearest) -> bool:
     """Make the best move that begins with record ``x``, and tell whether there was one; see :func:`.best_move`."""
     best = best_move(state, x, k, of_x, of_partner)
@@ -217,7 +218,7 @@ def _cut_large(state: State, k: int) -> None:
             _cut_along_line(state, members_of(state, group), k)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _push_all(state: State) -> None:
     for record in range(len(state.labels)):
         push(state, record)

@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from microagg.kernels.borrowing import borrows
 from microagg.kernels.local_search.state import NONE, State, new_mark, squared_distance
 from microagg.validation import FloatArray, IntArray
 
@@ -29,6 +30,9 @@ _FEW_GROUPS = 64
 #: How many groups are tried for each record, and how many as the middle one of a chain.
 WIDTH = 8
 _CHAIN_WIDTH = 4
+
+# Far more than rounding can amount to, relative to the distances themselves.
+_SLACK = 1e-9
 
 
 class Nearest(NamedTuple):
@@ -44,7 +48,7 @@ def room_for_nearest(width: int) -> Nearest:
     return Nearest(np.empty(width, dtype=np.int64), np.empty(width))
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _enter(state: State, record: int, group: int, nearest: Nearest, filled: int) -> int:
     """Enter a group among the ``filled`` ones nearest to a record, if it is one of them; return how many there are."""
     groups, distances = nearest
@@ -64,13 +68,13 @@ def _enter(state: State, record: int, group: int, nearest: Nearest, filled: int)
     return filled
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def has_few_groups(state: State) -> bool:
     """Return whether there are so few groups that all are tried."""
     return len(state.sizes) <= _FEW_GROUPS
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def candidates(state: State, record: int, without: int, nearest: Nearest) -> int:
     """Find the groups that a record may go to, its own and ``without`` aside, nearest first; return how many.
 
@@ -103,29 +107,54 @@ class Move(NamedTuple):
     target: int  # the group that y goes to: A in a swap, C in a chain
 
 
-@njit(cache=True, nogil=True)
+@borrows
+def _least_radius(base: float, apart: float, distance: float, shares: float, least: float) -> float:
+    """Return within which squared distance of the centroid of group B no record's exchange with x gains over ``least``.
+
+    ``distance`` is that of x from this centroid, squared; ``apart`` how far the centroid of its own group is, not
+    squared; ``base`` and ``shares`` are as in :func:`_best_swap`. A record at a distance r from the centroid of B is at
+    most √distance + r from x and, as long as r <= apart, at least apart - r from the other centroid. So its exchange
+    gains at most base + r² - (apart - r)² + (√distance + r)² · shares, which grows with r: a quadratic equation tells
+    from where on that is more than ``least``.
+    """
+    half = apart + shares * np.sqrt(distance)
+    within = apart * apart + least - base - shares * distance
+    within -= _SLACK * (apart * apart + least + abs(base) + shares * distance)
+    if not within > 0.0:
+        return -1.0
+    radius = min(within / (half + np.sqrt(half * half + shares * within)), apart) * (1.0 - _SLACK)
+    return radius * radius
+
+
+@borrows
 def _best_swap(state: State, x: int, group: int, distance: float, best: Move) -> Move:
     """Return the best exchange of ``x`` with a record of ``group``, at ``distance`` from it, or ``best``."""
     X, own = state.X, state.labels[x]
     center = state.centers[own]
     shares = 1.0 / state.sizes[own] + 1.0 / state.sizes[group]
     base = state.to_center[x] - distance
+    apart = np.sqrt(squared_distance(state.centers, own, state.centers, group))
+    enough = _least_radius(base, apart, distance, shares, best.gain)
+    if state.reach[group] <= enough:
+        return best
     y = state.heads[group]
     while y >= 0:
-        to_own = between = 0.0
-        for j in range(X.shape[1]):
-            difference = X[y, j] - center[j]
-            to_own += difference * difference
-            difference = X[y, j] - X[x, j]
-            between += difference * difference
-        gain = base + state.to_center[y] - to_own + between * shares
-        if gain > best.gain:
-            best = Move(gain, group, y, own)
+        if state.to_center[y] > enough:
+            to_own = between = 0.0
+            for j in range(X.shape[1]):
+                difference = X[y, j] - center[j]
+                to_own += difference * difference
+                difference = X[y, j] - X[x, j]
+                between += difference * difference
+            gain = base + state.to_center[y] - to_own + between * shares
+            if gain > best.gain:
+                best = Move(gain, group, y, own)
+                enough = _least_radius(base, apart, distance, shares, gain)
         y = state.links[1, y]
     return best
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _best_chain(state: State, x: int, freed: float, group: int, distance: float, nearest: Nearest, best: Move) -> Move:
     """Return the best chain in which ``x`` goes to ``group``, or ``best``.
 
@@ -133,20 +162,24 @@ def _best_chain(state: State, x: int, freed: float, group: int, distance: float,
     ``nearest`` room for the groups to which a record of ``group`` may go.
     """
     X, own, size = state.X, state.labels[x], state.sizes[group]
+    # The squared distance of x and y is at most twice the sum of those to the centroid between them.
+    share = 2.0 / size * (1.0 + _SLACK)
+    spent = distance * (1.0 - share) - freed - _SLACK * (distance + freed)
     y = state.heads[group]
     while y >= 0:
-        gain = freed - distance + state.to_center[y] + squared_distance(X, y, X, x) / size
-        if gain - state.least_growth[y] > best.gain:
-            for i in range(candidates(state, y, own, nearest)):
-                target = state.sizes[nearest.groups[i]]
-                rest = gain - target / (target + 1) * nearest.distances[i]
-                if rest > best.gain:
-                    best = Move(rest, group, y, nearest.groups[i])
+        if (1.0 + share) * state.to_center[y] - state.least_growth[y] > best.gain + spent:
+            gain = freed - distance + state.to_center[y] + squared_distance(X, y, X, x) / size
+            if gain - state.least_growth[y] > best.gain:
+                for i in range(candidates(state, y, own, nearest)):
+                    target = state.sizes[nearest.groups[i]]
+                    rest = gain - target / (target + 1) * nearest.distances[i]
+                    if rest > best.gain:
+                        best = Move(rest, group, y, nearest.groups[i])
         y = state.links[1, y]
     return best
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def best_move(state: State, x: int, k: int, of_x: Nearest, of_partner: Nearest) -> Move:
     """Return the best relocation, swap or chain that begins with record ``x``; of no gain, if there is none.
 

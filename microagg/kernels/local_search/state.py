@@ -18,6 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from microagg.kernels.borrowing import borrows
 from microagg.validation import FloatArray, IntArray
 
 #: A change must lower the SSE of the groups that it touches by more than this share of it, or rounding could pass for
@@ -57,6 +58,7 @@ class State(NamedTuple):
     sizes: IntArray  # shape (n // k,)
     sses: FloatArray  # shape (n // k,): the SSE within each group
     to_center: FloatArray  # shape (n,): the squared distance of each record to the centroid of its group
+    reach: FloatArray  # shape (n // k,): the greatest of these in each group
     # shape (n,): the least by which the SSE of another group would have grown by each record, when the record was last
     # examined; 0 if it never was. It tells which chains are worth a look, for which an outdated value is good enough.
     least_growth: FloatArray
@@ -96,6 +98,7 @@ def make_state(X: FloatArray, labels: IntArray, k: int, neighbors: IntArray) -> 
         np.zeros(room, dtype=np.int64),
         np.zeros(room),
         np.zeros(n),
+        np.zeros(room),
         np.zeros(n),
         np.full(room, NONE),
         np.full((2, n), NONE),
@@ -121,7 +124,7 @@ def make_state(X: FloatArray, labels: IntArray, k: int, neighbors: IntArray) -> 
     return state
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def squared_distance(X: FloatArray, i: int, Y: FloatArray, j: int) -> float:
     """Return the squared distance between row ``i`` of ``X`` and row ``j`` of ``Y``."""
     distance = 0.0
@@ -131,7 +134,7 @@ def squared_distance(X: FloatArray, i: int, Y: FloatArray, j: int) -> float:
     return distance
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _link(state: State, record: int, group: int) -> None:
     head = state.heads[group]
     state.links[0, record] = NONE
@@ -143,7 +146,7 @@ def _link(state: State, record: int, group: int) -> None:
     state.labels[record] = group
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _unlink(state: State, record: int) -> None:
     group = state.labels[record]
     before, after = state.links[0, record], state.links[1, record]
@@ -167,14 +170,14 @@ def members_of(state: State, group: int) -> IntArray:
     return members
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def refresh(state: State, group: int) -> None:
     """Compute a group's centroid and SSE, and its records' distances to the centroid, from its records."""
     X, size = state.X, state.sizes[group]
     d = X.shape[1]
     center = state.centers[group]
     center[:] = 0.0
-    state.sses[group] = 0.0
+    state.sses[group] = state.reach[group] = 0.0
     if size == 0:
         return
     record = state.heads[group]
@@ -184,23 +187,25 @@ def refresh(state: State, group: int) -> None:
         record = state.links[1, record]
     for j in range(d):
         center[j] /= size
-    sse = 0.0
+    sse = reach = 0.0
     record = state.heads[group]
     while record >= 0:
-        state.to_center[record] = squared_distance(X, record, state.centers, group)
-        sse += state.to_center[record]
+        distance = squared_distance(X, record, state.centers, group)
+        state.to_center[record] = distance
+        sse += distance
+        reach = max(reach, distance)
         record = state.links[1, record]
-    state.sses[group] = sse
+    state.sses[group], state.reach[group] = sse, reach
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def new_mark(state: State) -> int:
     """Return a number that no group is marked with yet in ``state.marks[0]``."""
     state.counters[_MARK] += 1
     return state.counters[_MARK]
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _empty_group(state: State) -> int:
     """Return an empty group; there is one if the records without a group are enough to form one."""
     group = state.counters[_EMPTY]
@@ -213,7 +218,7 @@ def _empty_group(state: State) -> int:
 # ---- The queue -------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def push(state: State, record: int) -> None:
     """Let a record be examined (again)."""
     if state.queued[record]:
@@ -224,7 +229,7 @@ def push(state: State, record: int) -> None:
     state.counters[_WAITING] += 1
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def push_group(state: State, group: int) -> None:
     """Let the records of a group be examined (again)."""
     record = state.heads[group]
@@ -233,7 +238,7 @@ def push_group(state: State, group: int) -> None:
         record = state.links[1, record]
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def pop(state: State) -> int:
     """Take the next record to examine out of the queue, and return it."""
     first = state.counters[_FIRST]
@@ -244,13 +249,13 @@ def pop(state: State) -> int:
     return record
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def is_waiting(state: State) -> bool:
     """Return whether there are records to examine."""
     return state.counters[_WAITING] > 0
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def clear_queue(state: State) -> None:
     """Empty the queue."""
     while is_waiting(state):
@@ -260,7 +265,7 @@ def clear_queue(state: State) -> None:
 # ---- Transactions ----------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def begin(state: State) -> None:
     """Begin a change that may be undone."""
     state.counters[_TRANSACTION] += 1
@@ -268,7 +273,7 @@ def begin(state: State) -> None:
     state.counters[_TOUCHED] = 0
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _touch(state: State, group: int) -> None:
     """Remember a group as it was before the transaction."""
     if state.marks[1, group] == state.counters[_TRANSACTION]:
@@ -285,7 +290,7 @@ def touched_groups(state: State) -> IntArray:
     return state.touched[: state.counters[_TOUCHED]]
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def move(state: State, record: int, group: int) -> None:
     """Move a record to a group; the two groups are to be refreshed afterwards."""
     old = state.labels[record]
@@ -300,13 +305,13 @@ def move(state: State, record: int, group: int) -> None:
     _link(state, record, group)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def is_long(state: State) -> bool:
     """Return whether the transaction should end; a single move, or a cut, still has room in the journal."""
     return state.counters[_MOVES] > len(state.journal) // 2
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def gain_of(state: State) -> tuple[float, float]:
     """Return by how much the SSE has fallen since the transaction began, and what may be no more than rounding."""
     before = after = 0.0
@@ -316,22 +321,22 @@ def gain_of(state: State) -> tuple[float, float]:
     return before - after, LEAST_GAIN * before + state.least_gain[0]
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def undo(state: State) -> None:
     """Undo the moves of the transaction."""
     for i in range(state.counters[_MOVES] - 1, -1, -1):
         _unlink(state, state.journal[i, 0])
         _link(state, state.journal[i, 0], state.journal[i, 1])
-    for group in touched_groups(state):
-        refresh(state, group)
+    for i in range(state.counters[_TOUCHED]):
+        refresh(state, state.touched[i])
     begin(state)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def push_touched(state: State) -> None:
     """Let the records of all groups that the transaction has touched be examined."""
-    for group in touched_groups(state):
-        push_group(state, group)
+    for i in range(state.counters[_TOUCHED]):
+        push_group(state, state.touched[i])
 
 
 # ---- Dividing groups anew --------------------------------------------------------------------------------------------
