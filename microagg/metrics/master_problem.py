@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from microagg.kernels.bounds.rank_one import Cut, violated_cuts
 from microagg.kernels.bounds.separation import violated_triples
+from microagg.kernels.threads import THREADS
 from microagg.validation import FloatArray, IntArray
 
 #: By how much a subset-row cut must be violated to enter.
@@ -379,11 +381,14 @@ def violated(groups: IntArray, values: FloatArray, n: int, tries: int, seed: int
     used = np.flatnonzero(values > 1e-7)
     of_records = members_of(groups[used], n).T.tocsr()
     starts, rows = of_records.indptr.astype(np.int64), of_records.indices.astype(np.int64)
+
+    def search(denominator: int) -> tuple[IntArray, IntArray, FloatArray]:
+        return violated_cuts(groups[used], values[used], starts, rows, denominator, tries, _STEPS, _VIOLATION, seed)
+
+    with ThreadPoolExecutor(THREADS) as executor:
+        of_denominators = list(executor.map(search, _DENOMINATORS))
     found: dict[Cut, float] = {}
-    for denominator in _DENOMINATORS:
-        records, multipliers, violations = violated_cuts(
-            groups[used], values[used], starts, rows, denominator, tries, _STEPS, _VIOLATION, seed
-        )
+    for denominator, (records, multipliers, violations) in zip(_DENOMINATORS, of_denominators, strict=True):
         for own, weights, violation in zip(records.tolist(), multipliers.tolist(), violations, strict=True):
             size = sum(record >= 0 for record in own)
             found[Cut(tuple(own[:size]), tuple(weights[:size]), denominator)] = float(violation)

@@ -44,6 +44,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from microagg.kernels.borrowing import borrows
 from microagg.kernels.bounds.boxes import Blocks, greatest_of_blocks, squared_distance
 from microagg.kernels.bounds.candidates import (
     Local,
@@ -192,7 +193,7 @@ def make_all(root: int, k: int, most: int) -> Found:
     return make_found(1, k, most)._replace(keep_all=True, first=root)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _join(local: Local, stack: Stack, cuts: Cuts, depth: int, y: int) -> None:
     """Let local record y join the part: bring A at ``depth`` and the cost of the part up to date with the cuts."""
     record = local.ids[y]
@@ -216,7 +217,7 @@ def _join(local: Local, stack: Stack, cuts: Cuts, depth: int, y: int) -> None:
     stack.taken[y] = 1
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _leave(local: Local, stack: Stack, cuts: Cuts, y: int) -> None:
     """Let local record y leave the part; A and the cost are kept per depth, so nothing else is to be undone."""
     record = local.ids[y]
@@ -227,7 +228,7 @@ def _leave(local: Local, stack: Stack, cuts: Cuts, y: int) -> None:
     stack.taken[y] = 0
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _rank(local: Local, stack: Stack, depth: int, s: int, q: int, threshold: float) -> None:
     """Sort the candidates at a depth by their bounds, without those that cannot be in a group below ``threshold``.
 
@@ -260,7 +261,7 @@ def _rank(local: Local, stack: Stack, depth: int, s: int, q: int, threshold: flo
     stack.next[depth] = 0
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _keep(local: Local, stack: Stack, depth: int, last: int, cost: float, row: int, found: Found) -> None:
     """Insert the group of the root, the chosen and a last one among those kept in the root's row."""
     keep = found.costs.shape[1]
@@ -274,7 +275,8 @@ def _keep(local: Local, stack: Stack, depth: int, last: int, cost: float, row: i
         at -= 1
     while not found.keep_all and at > 0 and found.costs[row, at - 1] > cost:
         found.costs[row, at] = found.costs[row, at - 1]
-        found.groups[row, at] = found.groups[row, at - 1]
+        for p in range(found.groups.shape[2]):
+            found.groups[row, at, p] = found.groups[row, at - 1, p]
         at -= 1
     found.costs[row, at] = cost
     group = found.groups[row, at]
@@ -285,7 +287,7 @@ def _keep(local: Local, stack: Stack, depth: int, last: int, cost: float, row: i
     group[depth + 1] = local.ids[last]
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _complete(local: Local, stack: Stack, cuts: Cuts, depth: int, row: int, limit: float, found: Found) -> None:
     """Complete the part with each candidate in turn, where one member is still to come."""
     for t in range(stack.counts[depth]):
@@ -303,7 +305,7 @@ def _complete(local: Local, stack: Stack, cuts: Cuts, depth: int, row: int, limi
             _keep(local, stack, depth, y, cost, row, found)
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _threshold(found: Found, row: int, limit: float) -> float:
     """Return what the reduced cost of a group must be below for it to be kept."""
     keep = found.costs.shape[1]
@@ -313,7 +315,7 @@ def _threshold(found: Found, row: int, limit: float) -> float:
     return min(limit, found.costs[row, keep - 1]) if found.counts[row] == keep else limit
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _degree_can_be_negative(stack: Stack, depth: int, t: int, q: int) -> bool:
     """Tell whether the root's weighted degree can be negative with the part, candidate t and q - 1 after it."""
     least = stack.least
@@ -327,7 +329,7 @@ def _degree_can_be_negative(stack: Stack, depth: int, t: int, q: int) -> bool:
     return total < 0.0
 
 
-@njit(cache=True, nogil=True)
+@borrows
 def _search(
     local: Local, stack: Stack, cuts: Cuts, candidates: IntArray, s: int, row: int, limit: float, effort: int,
     found: Found,

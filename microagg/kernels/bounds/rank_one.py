@@ -74,7 +74,13 @@ def violated_cuts(
     violations = np.empty(256)
     count = 0
     u, rests = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-    weights = np.zeros(len(values), dtype=np.int64)
+    # w(G) mod q of each group, and by how much a step from 0 to q - 1 changes each remainder.
+    remainders = np.zeros(len(values), dtype=np.int64)
+    changes = np.empty((q, q))
+    for step in range(q):
+        for remainder in range(q):
+            changes[step, remainder] = (remainder + step) % q - remainder
+    shares = np.empty(q)
     met, near = np.full(n, -1, dtype=np.int64), np.empty(n, dtype=np.int64)
     chosen, best, best_u = np.empty(WIDTH, dtype=np.int64), np.empty(WIDTH, dtype=np.int64), np.zeros(n, dtype=np.int64)
     clock = visit = 0
@@ -82,51 +88,58 @@ def violated_cuts(
         if starts[record + 1] - starts[record] < 2:
             continue
         visit += 1
-        chosen[0] = record
-        partners = _partners(groups, starts, rows, chosen, 1, met, visit, near)
-        around = near[:partners].copy()
+        around = near[: _add_partners(groups, starts, rows, record, met, visit, near, 0)].copy()
         for _ in range(tries):
             size, total, value = 0, 0, 0.0
+            visit += 1
+            candidates = 0
             for number in range(3):
-                other = record if number == 0 else around[np.random.randint(partners)]
+                other = record if number == 0 else around[np.random.randint(len(around))]
                 if u[other] == 0:
                     step = 1 + np.random.randint(q - 1)
-                    value += _change(other, step, total, q, values, starts, rows, weights)
-                    _apply(other, step, starts, rows, weights)
-                    total += step
+                    _share(other, values, starts, rows, remainders, shares)
+                    value += _change(step, total, changes, shares)
+                    _apply(other, step, q, starts, rows, remainders)
+                    total = (total + step) % q
                     u[other] = step
                     chosen[size] = other
                     size += 1
+                    candidates = _add_partners(groups, starts, rows, other, met, visit, near, candidates)
             best_value, best_size = q * least, 0
             for _ in range(steps):
                 clock += 1
-                visit += 1
-                candidates = _partners(groups, starts, rows, chosen, size, met, visit, near)
                 gain, changed, new = -np.inf, -1, 0
                 for at in range(candidates):
                     other = near[at]
                     if rests[other] > clock or (u[other] == 0 and size == WIDTH):
                         continue
+                    _share(other, values, starts, rows, remainders, shares)
                     for multiplier in range(q):
                         if multiplier == u[other] or (multiplier == 0 and size <= 2):
                             continue
-                        own = _change(other, multiplier - u[other], total, q, values, starts, rows, weights)
+                        own = _change((multiplier - u[other]) % q, total, changes, shares)
                         if own > gain:
                             gain, changed, new = own, other, multiplier
                 if changed < 0:
                     break
-                _apply(changed, new - u[changed], starts, rows, weights)
-                total += new - u[changed]
+                step = (new - u[changed]) % q
+                _apply(changed, step, q, starts, rows, remainders)
+                total = (total + step) % q
                 value += gain
                 if u[changed] == 0:
                     chosen[size] = changed
                     size += 1
+                    candidates = _add_partners(groups, starts, rows, changed, met, visit, near, candidates)
                 elif new == 0:
                     at = 0
                     while chosen[at] != changed:
                         at += 1
                     size -= 1
                     chosen[at] = chosen[size]
+                    visit += 1
+                    candidates = 0
+                    for at in range(size):
+                        candidates = _add_partners(groups, starts, rows, chosen[at], met, visit, near, candidates)
                 u[changed] = new
                 rests[changed] = clock + _REST + np.random.randint(_REST)
                 if value > best_value + 1e-9:
@@ -135,7 +148,7 @@ def violated_cuts(
                         best[at] = chosen[at]
                         best_u[chosen[at]] = u[chosen[at]]
             for at in range(size):
-                _apply(chosen[at], -u[chosen[at]], starts, rows, weights)
+                _apply(chosen[at], q - u[chosen[at]], q, starts, rows, remainders)
                 u[chosen[at]] = 0
             if best_size > 0:
                 if count == len(violations):
@@ -154,42 +167,55 @@ def violated_cuts(
 
 
 @njit(cache=True, nogil=True)
-def _partners(
+def _add_partners(
     groups: IntArray,
     starts: IntArray,
     rows: IntArray,
-    chosen: IntArray,
-    size: int,
+    record: int,
     met: IntArray,
     visit: int,
     near: IntArray,
+    count: int,
 ) -> int:
-    """Write into ``near`` the records that share a group with one of the chosen, these among them; return how many."""
-    count = 0
-    for at in range(size):
-        record = chosen[at]
-        for place in range(starts[record], starts[record + 1]):
-            for other in groups[rows[place]]:
-                if other >= 0 and met[other] != visit:
-                    met[other] = visit
-                    near[count] = other
-                    count += 1
+    """Add the records that share a group with ``record``, itself among them, to the ``count`` in ``near``.
+
+    Those that were met in this ``visit`` are there already. Return how many there are.
+    """
+    for place in range(starts[record], starts[record + 1]):
+        for other in groups[rows[place]]:
+            if other >= 0 and met[other] != visit:
+                met[other] = visit
+                near[count] = other
+                count += 1
     return count
 
 
 @njit(cache=True, nogil=True)
-def _change(
-    record: int, step: int, total: int, q: int, values: FloatArray, starts: IntArray, rows: IntArray, weights: IntArray
-) -> float:
-    """Return by how much q times the violation changes if the record's multiplier changes by ``step``."""
-    change = float((total + step) % q - total % q)
+def _share(
+    record: int, values: FloatArray, starts: IntArray, rows: IntArray, remainders: IntArray, shares: FloatArray
+) -> None:
+    """Write into ``shares``, shape (q,), what the values of the record's groups with each remainder add up to."""
+    for remainder in range(len(shares)):
+        shares[remainder] = 0.0
     for place in range(starts[record], starts[record + 1]):
-        row = rows[place]
-        change -= ((weights[row] + step) % q - weights[row] % q) * values[row]
+        shares[remainders[rows[place]]] += values[rows[place]]
+
+
+@njit(cache=True, nogil=True)
+def _change(step: int, total: int, changes: FloatArray, shares: FloatArray) -> float:
+    """Return by how much q times the violation changes if a record's multiplier does by ``step``, modulo q.
+
+    ``total`` is T mod q, ``shares`` are those of the record.
+    """
+    change = changes[step, total]
+    for remainder in range(len(shares)):
+        change -= changes[step, remainder] * shares[remainder]
     return change
 
 
 @njit(cache=True, nogil=True)
-def _apply(record: int, step: int, starts: IntArray, rows: IntArray, weights: IntArray) -> None:
+def _apply(record: int, step: int, q: int, starts: IntArray, rows: IntArray, remainders: IntArray) -> None:
+    """Let the multiplier of ``record`` change by ``step``, from 0 to q."""
     for place in range(starts[record], starts[record + 1]):
-        weights[rows[place]] += step
+        remainder = remainders[rows[place]] + step
+        remainders[rows[place]] = remainder - q if remainder >= q else remainder
