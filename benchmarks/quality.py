@@ -11,7 +11,8 @@ both meet, which proves an optimum; the floor that is proven by then; and the ga
 
 Cells are written as they get done, to benchmarks/results/quality.csv, which the page "Published results", the landscape
 and the READMEs show. What proves an optimum is written to benchmarks/results/certificates, where
-benchmarks/check_optimum.py checks it. Only a gap that is no larger than that of a cell takes its place.
+benchmarks/check_optimum.py checks it. A cell takes the place of a stored one only if its gap is no larger or, where
+both are proven optimal, it was proven no later.
 """
 
 from __future__ import annotations
@@ -84,18 +85,23 @@ def heuristics(name: str, k: int) -> dict[str, float]:
     return row
 
 
-def cell(name: str, k: int, seconds: float) -> dict:
-    """Return a row of the table, and write the certificate of an optimum."""
+def cell(name: str, k: int, seconds: float) -> tuple[dict, Proof | None]:
+    """Return a row of the table, and what proves an optimum."""
     X, busy = data_of(name), os.getloadavg()[0]
     best = literature.lowest_printed(name, k)
     row = {"data": name, "k": k, "printed": best.information_loss, "printed_by": best.method, **heuristics(name, k)}
     own = Certificate(X, k).narrow(seconds)
-    if own.bound.optimal and own.proof is not None:
-        write_certificate(CERTIFICATES / f"{name}-{k}.npz", name, k, own.proof)
     row |= {f"search_{mark}": found_by(own.found, mark) for mark in MARKS}
     row |= {"search": f"{own.found[-1][1]:.7f}", "floor": f"{own.proven[-1][1]:.7f}", "gap": f"{100 * own.gap:.5f}"}
     row |= {"optimal": int(own.bound.optimal), "seconds": f"{own.seconds:.0f}"}
-    return row | {"cores": os.cpu_count(), "busy": f"{busy:.1f}", "date": datetime.date.today().isoformat()}
+    row |= {"cores": os.cpu_count(), "busy": f"{busy:.1f}", "date": datetime.date.today().isoformat()}
+    return row, own.proof if own.bound.optimal else None
+
+
+def takes_place(row: dict, of: dict) -> bool:
+    """Return whether a cell takes the place of a stored one."""
+    by = "seconds" if int(row["optimal"]) and int(of["optimal"]) else "gap"
+    return float(row[by]) <= float(of[by])
 
 
 def found_by(found: list[tuple[float, float]], mark: float) -> float:
@@ -161,10 +167,15 @@ def main() -> None:
     rows = stored()
     for name in arguments.data:
         for k in arguments.k:
-            row = {**rows[name, k], **heuristics(name, k)} if arguments.local else cell(name, k, arguments.seconds)
+            if arguments.local:
+                row, proof = {**rows[name, k], **heuristics(name, k)}, None
+            else:
+                row, proof = cell(name, k, arguments.seconds)
             print(row, flush=True)
-            if (name, k) not in rows or float(row["gap"]) <= float(rows[name, k]["gap"]):
+            if (name, k) not in rows or takes_place(row, rows[name, k]):
                 rows[name, k] = row
+                if proof is not None:
+                    write_certificate(CERTIFICATES / f"{name}-{k}.npz", name, k, proof)
             store(rows)
     tables.write()
 

@@ -2,8 +2,9 @@
 
 Both give the same groups. Passes (:mod:`.brute_force`) have no overhead and use the processor's vector units, so they
 are faster for few records. The tree (:mod:`.tree_pool`) visits a part of many records, which depends on the data: of
-20,000 records with 16 evenly spread attributes nearly all, of as many with 40 attributes that lie in clusters 2 in 100.
-So where there are enough records for a tree to pay at all, one is made and asked for the neighbors of some of them.
+16,000 records with 16 evenly spread attributes nine tenths, of as many with 40 attributes that lie in clusters one in
+twelve. So where there are enough records for a tree to pay at all, one is made and asked for the neighbors of some of
+them.
 """
 
 from __future__ import annotations

@@ -57,9 +57,9 @@ def make_query(most: int) -> NeighborQuery:
 
 @njit(cache=True, nogil=True)
 def uppermost(leaves: int) -> int:
-    """Return the first of the nodes that a query begins with; it is as many, and the leaves are a whole way below.
+    """Return the first node of the level on which a query begins, a multiple of ``LEVELS`` above the leaves.
 
-    ``leaves`` is the number of leaves, a power of 2.
+    The level has as many nodes as the number of its first one. ``leaves`` is the number of leaves, a power of 2.
     """
     first = leaves
     while first > FAN:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from microagg import metrics
+from microagg import make, metrics
 from microagg.kernels.local_search.moves import WIDTH, best_move, room_for_nearest
 from tests.algorithms.test_oracles import generate
 from tests.kernels.local_search.consistency import state_of
@@ -26,10 +26,15 @@ def labels_after_moves_of(x, labels, k):
 
 
 @pytest.mark.parametrize("family", ["gaussian-2d", "grid-3d", "heavy-tailed"])
-@pytest.mark.parametrize(("n", "k"), [(14, 3), (17, 3), (12, 2)])
-def test_best_move_is_the_best_of_all(family, n, k):
+@pytest.mark.parametrize(("n", "k"), [(14, 3), (17, 3), (12, 2), (26, 6)])
+@pytest.mark.parametrize("start", ["random", "mdav"])
+def test_best_move_is_the_best_of_all(family, n, k, start):
     X = generate(family, n)
-    labels = np.random.default_rng(n).permutation(np.arange(n) % min(n // k, 5))
+    if start == "random":
+        labels = np.random.default_rng(n).permutation(np.arange(n) % min(n // k, 5))
+    else:
+        # Of groups that are near to be the best most exchanges cannot gain, and need not be computed.
+        labels = make("mdav", k=k).fit_predict(X)
     state = state_of(X, labels, k)
     before = metrics.sse(X, labels)
     for x in range(n):
