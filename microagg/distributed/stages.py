@@ -98,16 +98,21 @@ class Stages:
         try:
             for future in distributed.as_completed(list(futures), loop=self.client.loop):
                 number = futures[future]
-                if future.status == "finished":
-                    results[number] = future.result()
-                    todo.remove(number)
-                    tell()
-                elif future.status != "cancelled":
-                    failed[number] = future.exception()
+                if failed and number > min(failed):
+                    continue
+                # Not asked for its status: a result may be lost with its worker, and computed again, at any moment.
+                try:
+                    result = future.result()
+                except Exception as error:
+                    failed[number] = error
                     # Those before it may fail, too: the first is told, whoever is the fastest.
                     _cancel(self.client, [other for other, at in futures.items() if at > number])
+                else:
+                    results[number] = result
+                    todo.remove(number)
+                    tell()
         finally:
-            _cancel(self.client, [future for future in futures if not future.done()])
+            _cancel(self.client, list(futures))
         if failed:
             raise _told(failed[min(failed)], says, min(failed))
         return [results[number] for number in numbers]
@@ -131,14 +136,21 @@ _DONE = "done"
 
 
 def _cancel(client: Any, futures: list[Any]) -> None:
-    if futures:
-        client.cancel(futures)
+    """Cancel those that are still to come: if the connection was lost, none is, and nothing can be said to Dask."""
+    to_come = [future for future in futures if not future.done()]
+    if to_come:
+        client.cancel(to_come)
 
 
 def _told(error: BaseException, says: str, number: int) -> BaseException:
     """Return what is raised for the error of a task."""
-    killed = load("distributed").KilledWorker
-    if isinstance(error, killed):
+    distributed = load("distributed")
+    if isinstance(error, distributed.CancelledError):
+        return DataError(
+            f"the connection to Dask's scheduler was lost while {says} {number}: begin again where the scheduler "
+            "answers, and what is done is not done again."
+        )
+    if isinstance(error, distributed.KilledWorker):
         return DataError(
             f"workers were ended again and again while {says} {number}, probably for want of memory: give workers more "
             "of it, or choose a smaller block_size."

@@ -14,7 +14,7 @@ import pickle
 import shutil
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,14 +46,18 @@ class Working:
     ----------
     folder : str
         Its absolute path.
+    attempt : str
+        A name of its own for each time that a job is begun or gone on with. Tasks of one that was ended may still be
+        at work: they can finish no file once the next has begun.
     """
 
     folder: str
+    attempt: str
 
     @classmethod
     def beside(cls, out: Path) -> Working:
         """Return the working folder of what is written to ``out``."""
-        return cls(str(out.with_name(f"{out.name}.working")))
+        return cls(str(out.with_name(f"{out.name}.working")), uuid.uuid4().hex)
 
     def path(self, stage: str, name: str) -> Path:
         """Return where a file of a stage is."""
@@ -72,15 +76,20 @@ class Working:
             If the folder cannot be made.
         """
         folder = Path(self.folder)
-        if folder.exists() and self._manifest()["source"] != json.loads(json.dumps(source)):
-            self.clear()
+        same = folder.exists() and self._manifest()["source"] == json.loads(json.dumps(source))
         for unfinished in (UNFINISHED, SPILLED):
-            shutil.rmtree(folder / unfinished, ignore_errors=True)
+            # Tasks of another attempt may be writing there: what they know the place of is gone at once.
+            aside = folder / uuid.uuid4().hex
+            with suppress(FileNotFoundError):
+                (folder / unfinished).rename(aside)
+                shutil.rmtree(aside, ignore_errors=True)
+        if folder.exists() and not same:
+            self.clear()
         with room_on(self.folder, 0):
             if not folder.exists():
                 folder.mkdir(mode=0o700)
                 self._write({"what": _OURS, "source": source, "choices": None, "kept": None})
-            (folder / UNFINISHED).mkdir()
+            Path(self.folder, UNFINISHED, self.attempt).mkdir(parents=True)
 
     def choose(self, choices: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any]:
         """Go on with the job of these ``choices``, or begin it; return what was ``kept`` when it was begun.
@@ -185,11 +194,12 @@ class Working:
             If the disk is full, or the folder is not there or not to be written.
         """
         place = self.path(stage, name)
-        beside = Path(self.folder, UNFINISHED, f"{uuid.uuid4().hex}-{name}")
+        beside = Path(self.folder, UNFINISHED, self.attempt, f"{uuid.uuid4().hex}-{name}")
         with room_on(self.folder, needed):
             try:
                 yield beside
-                place.parent.mkdir(exist_ok=True)
+                if beside.exists():
+                    place.parent.mkdir(exist_ok=True)
                 beside.replace(place)
             finally:
                 beside.unlink(missing_ok=True)

@@ -13,11 +13,13 @@ import time
 import numpy as np
 import psutil
 import pytest
+from distributed import Client
 
 from microagg.distributed import release as release_in_parts
+from microagg.distributed.working import Working
 from microagg.errors import DataError, ParameterError
 from microagg.progress import Cancelled, watched
-from tests.distributed.conftest import parquet
+from tests.distributed.conftest import parquet, workers_here
 from tests.distributed.test_release import ROLES, bytes_of, release
 
 pytestmark = pytest.mark.usefixtures("small_parts")
@@ -72,8 +74,47 @@ def test_a_worker_that_is_killed_changes_no_byte(numbers_file, expected, tmp_pat
     assert bytes_of(tmp_path / "out") == expected
     assert len(listening) == 3
     assert {address[0] for addresses in listening.values() for address in addresses} == {"127.0.0.1"}
+    _wait_for(lambda: not any(psutil.pid_exists(pid) for pid in listening if pid != os.getpid()))
+
+
+def test_results_that_are_lost_with_their_workers_are_computed_again(numbers_file, expected, tmp_path):
+    """All tasks have ended, but few of their results have been asked for when the workers are killed."""
+    killed = set()
+
+    def hear(message, share):
+        if message.startswith("grouping: task 3 ") and not killed:
+            _wait_for(lambda: len(list((tmp_path / "out.working").rglob("group-*.pickle"))) == 20)
+            killed.update(set(_listening()) - {os.getpid()})
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
+            time.sleep(0.5)  # Dask notices; before others have started in their place
+        return True
+
+    with watched(hear):
+        release_in_parts(numbers_file, CHOICES, out=tmp_path / "out", block_size=1_000, workers=2)
+    assert len(killed) == 2
+    assert bytes_of(tmp_path / "out") == expected
+
+
+def test_a_scheduler_that_is_lost_is_said_in_one_sentence(numbers_file, tmp_path):
+    with workers_here(2) as cluster, Client(cluster, set_as_default=False, timeout="2s") as client:
+
+        def hear(message, share):
+            if message.startswith("grouping: task 4 "):
+                cluster.close()
+            return True
+
+        with (
+            watched(hear),
+            pytest.raises(DataError, match="scheduler was lost while grouping: task"),
+        ):
+            release(numbers_file, client, tmp_path / "out", **CHOICES)
+    assert not (tmp_path / "out").exists()
+
+
+def _wait_for(condition):
     deadline = time.monotonic() + 20
-    while any(psutil.pid_exists(pid) for pid in listening if pid != os.getpid()):
+    while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.1)
 
@@ -127,6 +168,25 @@ def test_another_job_begins_cleanly(numbers, numbers_file, client, tmp_path):
         assert bytes_of(tmp_path / change) == bytes_of(tmp_path / f"fresh {change}")
 
 
+def test_a_task_of_a_job_that_was_ended_writes_nothing_into_the_next(tmp_path):
+    ended = Working.beside(tmp_path / "out")
+    ended.begin({"file": "a"})
+
+    def write():
+        with ended.writing("grouped", "0.npy", 0) as path:
+            path.write_bytes(b"of the job that was ended")
+            Working.beside(tmp_path / "out").begin(source)
+
+    for source in ({"file": "a"}, {"file": "b"}):
+        with pytest.raises(DataError, match="nothing can be written"):
+            write()
+        with pytest.raises(DataError, match="nothing can be written"):
+            ended.keep("group-0.pickle", 1)
+        folder = tmp_path / "out.working"
+        assert {path.name for path in folder.iterdir()} == {"manifest.json", "unfinished"}
+        (ended := Working.beside(tmp_path / "out")).begin(source)
+
+
 def test_a_full_disk_is_said_in_one_sentence_and_gone_on_from(numbers_file, client, expected, tmp_path, monkeypatch):
     save, left = np.save, [12]
 
@@ -143,7 +203,7 @@ def test_a_full_disk_is_said_in_one_sentence_and_gone_on_from(numbers_file, clie
     with pytest.raises(DataError, match=says):
         release(numbers_file, client, tmp_path / "out", **CHOICES)
     assert not (tmp_path / "out").exists()
-    assert not list((tmp_path / "out.working" / "unfinished").iterdir())
+    assert not list((tmp_path / "out.working" / "unfinished").glob("*/*"))
     monkeypatch.setattr("microagg.distributed.working.np.save", save)
     release(numbers_file, client, tmp_path / "out", **CHOICES)
     assert bytes_of(tmp_path / "out") == expected
