@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Self
 
@@ -20,8 +21,9 @@ from microagg.base import Param
 from microagg.errors import DataError, ParameterError
 from microagg.kernels.local_search.iterated import IteratedSearch
 from microagg.metrics import loss
+from microagg.metrics.neighborhoods import Neighborhoods
 from microagg.partition import Partition
-from microagg.progress import checkpoint
+from microagg.progress import Cancelled, checkpoint
 from microagg.registry import make
 from microagg.validation import IntArray, check_enough_records, check_finite, check_k, check_matrix
 
@@ -33,12 +35,23 @@ _SECONDS = Param("seconds", "float", (0.0, None), 0.0, "How long to search.")
 _ITERATIONS = Param("iterations", "int", (0, None), 0, "How many iterations to do.")
 _RANDOM_STATE = Param("random_state", "int", (0, None), 0, "The seed.")
 
+# For k up to 6 parts of the partition are solved in turn with ruin and recreate. They get half of the time, or less
+# where of late it has gained more in a second than they have, and more than so much of the SSE. Before the first, a
+# second is thought to have been spent on them.
+_EVEN, _LESS = 0.5, 0.1
+_MUCH = 1e-4
+_AT_FIRST = 1.0
+
+# Of late: in so many rounds and parts.
+_LATE = 5
+
 
 class Search:
     """The best partition of some records that has been found so far, and the search that goes on from it.
 
-    The search is local search and then ruin and recreate, see :mod:`microagg.algorithms.iterated_local_search`. An
-    object serves one thread at a time, which may be any.
+    The search is local search and then ruin and recreate, see :mod:`microagg.algorithms.iterated_local_search`; for k
+    up to 6, where no number of iterations is given, in turn with solving parts of the partition to optimality, see
+    :mod:`microagg.metrics.neighborhoods`. An object serves one thread at a time, which may be any.
 
     Parameters
     ----------
@@ -82,6 +95,9 @@ class Search:
         self._sst = loss.sst(data)
         self.sse = self._settled_sse = loss.sse(self._search.X, self._best)
         self.trace: list[tuple[float, float]] = [(0.0, self.information_loss)]
+        self._turns: _Turns | None = None
+        if Neighborhoods.fits(len(data), self._k):
+            self._turns = _Turns(Neighborhoods(self._search.X, self._k, self._random_state), self.sse)
         self._elapsed = 0.0
         self._offered: IntArray | None = None
         # The iterations of searches that began from other partitions.
@@ -121,9 +137,24 @@ class Search:
             raise ParameterError("say when the search is to end: pass seconds, iterations or watch.")
         begun, before = time.perf_counter(), self._elapsed
         last = math.inf if most is None else self.iterations + most
+        cancelled: list[Cancelled] = []
+
+        def go_on() -> bool:
+            """Say how far the search is, and tell whether to go on with it."""
+            self._elapsed = before + time.perf_counter() - begun
+            share = None if seconds is None else min(1.0, (self._elapsed - before) / limit)
+            if watch is not None and not watch(self.information_loss, self._elapsed):
+                return False
+            try:
+                checkpoint("looking for a better partition", share)
+            except Cancelled as error:
+                cancelled.append(error)
+            return not cancelled
+
         steps = self._search.run(most)
+        going = True
         try:
-            while self._elapsed - before < limit:
+            while going and self._elapsed - before < limit:
                 going = next(steps, None) is not None
                 self._elapsed = before + time.perf_counter() - begun
                 if going:
@@ -132,13 +163,16 @@ class Search:
                     steps.close()
                     self.take_over()
                     steps = self._search.run(None if most is None else int(last) - self.iterations)
-                share = None if seconds is None else min(1.0, (self._elapsed - before) / limit)
-                if not going or (watch is not None and not watch(self.information_loss, self._elapsed)):
-                    break
-                checkpoint("looking for a better partition", share)
+                elif going and most is None and self._search.between_rounds and self._turns is not None:
+                    gain = self._turns.take(self._search.labels, self.sse, self._elapsed, begun + limit, go_on)
+                    self._search.gain += gain
+                    self._note()
+                going = going and go_on()
         finally:
             steps.close()
             self._elapsed = before + time.perf_counter() - begun
+        if cancelled:
+            raise cancelled[0]
         return self
 
     def offer(self, labels: IntArray) -> None:
@@ -168,3 +202,41 @@ class Search:
         self.sse = self._settled_sse - self._search.gain
         if self.information_loss < self.trace[-1][1]:
             self.trace.append((self._elapsed, self.information_loss))
+
+
+class _Turns:
+    """Parts of a partition, solved between the rounds of ruin and recreate so often as it pays."""
+
+    def __init__(self, parts: Neighborhoods, sse: float) -> None:
+        self._parts = parts
+        # The seconds that rounds and parts took, and by how much they lowered the SSE.
+        self._of_rounds: deque[tuple[float, float]] = deque(maxlen=_LATE)
+        self._of_parts: deque[tuple[float, float]] = deque(maxlen=_LATE)
+        self._on_part, self._on_rounds = _AT_FIRST, 0.0
+        # The seconds of search, and the SSE, after the last turn.
+        self._at, self._sse = 0.0, sse
+
+    def take(self, labels: IntArray, sse: float, elapsed: float, until: float, go_on: Callable[[], bool]) -> float:
+        """Solve a part of a partition if it is time to, after a round has ended, and return the gain.
+
+        ``elapsed`` are the seconds of search so far; for all else see :meth:`Neighborhoods.improve`.
+        """
+        self._of_rounds.append((elapsed - self._at, self._sse - sse))
+        self._on_rounds += elapsed - self._at
+        rounds, parts = _rate(self._of_rounds), _rate(self._of_parts)
+        share = _LESS if rounds > max(parts, _MUCH * sse) else _EVEN
+        gain = 0.0
+        if not self._parts.exhausted and self._on_rounds >= self._on_part * (1 - share) / share:
+            begun = time.perf_counter()
+            gain = self._parts.improve(labels, until, go_on)
+            self._on_part, self._on_rounds = time.perf_counter() - begun, 0.0
+            self._of_parts.append((self._on_part, gain))
+            elapsed += self._on_part
+        self._at, self._sse = elapsed, sse - gain
+        return gain
+
+
+def _rate(course: deque[tuple[float, float]]) -> float:
+    """Return the gain in a second; rounding is none."""
+    gain = sum(gain for _, gain in course)
+    return gain / sum(seconds for seconds, _ in course) if gain > 0.0 else 0.0

@@ -116,11 +116,12 @@ class Listing:
 class SetPartitioning(Program):
     """The program over the groups found so far. An iteration solves it and searches for groups once.
 
-    It has converged when no group and no cut that could raise the bound is missing.
+    It has converged when no group and, ``with_cuts``, no cut that could raise the bound is missing.
     """
 
-    def __init__(self, X: FloatArray, k: int) -> None:
+    def __init__(self, X: FloatArray, k: int, with_cuts: bool = True) -> None:
         super().__init__(X, k)
+        self._with_cuts = with_cuts
         n = len(X)
         near = np.square(self._tree.query(self._X, k=np.arange(1, min(n, 2 * k - 2) + 1), workers=-1)[0])
         near = np.pad(near, ((0, 0), (0, 2 * k - 2 - near.shape[1])), mode="edge")
@@ -342,7 +343,7 @@ class SetPartitioning(Program):
             self._box *= 2.0
         self._box = np.clip(self._box, 1e-3, 5.0 * max(1.0, float(self._center.mean())))
         if not cut_short and not confined and gap <= 1e-3 * abs(master.value) + 1e-6:
-            added = master.add_triples() or self._add_cuts()
+            added = (master.add_triples() or self._add_cuts()) if self._with_cuts else 0
             self.converged = new == 0 and added == 0
             if added:
                 self._box = BOX * np.maximum(self._center, 0.1)

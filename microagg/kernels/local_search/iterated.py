@@ -71,6 +71,8 @@ class IteratedSearch:
         By how much the iterations have lowered its SSE since local search ended.
     iterations : int
         How many have been done.
+    between_rounds : bool
+        Whether a round has ended and the next not begun: only then may others change ``labels``, and add to ``gain``.
     """
 
     def __init__(self, X: FloatArray, labels: IntArray, k: int, random_state: int = 0) -> None:
@@ -78,6 +80,7 @@ class IteratedSearch:
         self.labels = canonical_labels(labels)
         self.gain = 0.0
         self.iterations = 0
+        self.between_rounds = False
         self._k = k
         self._random_state = random_state
         self._rounds = 0
@@ -111,7 +114,8 @@ class IteratedSearch:
         end = math.inf if iterations is None else begun + iterations
         with ThreadPoolExecutor(THREADS) as pool:
             while self.iterations < end and self._k > 1 and self.labels.max() > 0:
-                for _ in self._round(pool, end - self.iterations):
+                for ended in self._round(pool, end - self.iterations):
+                    self.between_rounds = ended
                     yield "taking groups apart", None if iterations is None else (self.iterations - begun) / iterations
 
     def _find_neighbors(self) -> IntArray:
@@ -126,8 +130,8 @@ class IteratedSearch:
             self.labels[:] = state.labels
             yield progress
 
-    def _round(self, pool: ThreadPoolExecutor, most: float) -> Iterator[None]:
-        """Do one round, of ``most`` iterations at most."""
+    def _round(self, pool: ThreadPoolExecutor, most: float) -> Iterator[bool]:
+        """Do one round, of ``most`` iterations at most, and yield whether it has ended."""
         self._find_neighbors()
         self.labels = canonical_labels(self.labels)
         n_groups = int(self.labels.max()) + 1
@@ -138,11 +142,14 @@ class IteratedSearch:
         self._rounds += 1
         if n_groups < 2 * _LEAST_GROUPS:
             totals = _limited([per_group * n_groups] * 2, most)
-            yield from self._search_twice(pool, totals, temperature, draw)
+            steps = self._search_twice(pool, totals, temperature, draw)
         else:
             regions = divide(centers, np.bincount(self.labels), draw, most=_MOST_RECORDS, fewest=_LEAST_GROUPS)
             totals = _limited([per_group * len(groups) for groups in regions], most)
-            yield from self._search_regions(pool, regions, totals, temperature, draw)
+            steps = self._search_regions(pool, regions, totals, temperature, draw)
+        for _ in steps:
+            yield False
+        yield True
 
     def _search_twice(
         self, pool: ThreadPoolExecutor, totals: list[int], temperature: float, draw: np.random.Generator

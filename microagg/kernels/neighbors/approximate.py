@@ -14,7 +14,7 @@ from microagg.kernels.neighbors.tree_queries import (
     is_better,
     make_query,
     measure_leaf,
-    put_nearer,
+    put_better,
     uppermost,
 )
 from microagg.validation import FloatArray, IntArray
@@ -32,7 +32,7 @@ def roughly_nearest(tree: Tree, point: FloatArray, most: int, excluded: int, sha
     enough = np.inf
     first = uppermost(leaves)
     distances_to_boxes(tree.boxes, first >> LEVELS, point, query.gaps[0])
-    top = put_nearer(tree, first, first, enough, 0, query)
+    top = put_better(tree, first, first, enough, -1, 0, query)
     while top > 0:
         top -= 1
         node = query.nodes[top]
@@ -40,7 +40,7 @@ def roughly_nearest(tree: Tree, point: FloatArray, most: int, excluded: int, sha
             continue
         if node < leaves:
             distances_to_boxes(tree.boxes, node, point, query.gaps[0])
-            top = put_nearer(tree, node << LEVELS, FAN, enough, top, query)
+            top = put_better(tree, node << LEVELS, FAN, enough, -1, top, query)
             continue
         query.visited[0] += 1
         measure_leaf(tree, node, point, query.distances[0])

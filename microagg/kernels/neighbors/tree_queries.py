@@ -23,9 +23,8 @@ from microagg.validation import FloatArray, IntArray
 # The stack of a query holds at most FAN nodes for each time that it goes down.
 DEPTH = 24 * FAN
 
-# Far more than rounding can amount to, relative to the distances themselves; and what no radius but 0 is less than.
+# Far more than rounding can amount to, relative to the distances themselves.
 _SLACK = 1e-12
-_TINY = 1e-300
 
 
 class NeighborQuery(NamedTuple):
@@ -148,27 +147,13 @@ def put_on_stack(query: NeighborQuery, bottom: int, top: int, node: int, bound: 
 
 
 @njit(cache=True, nogil=True)
-def put_nearer(tree: Tree, first: int, count: int, enough: float, top: int, query: NeighborQuery) -> int:
-    """Put those of ``count`` nodes from ``first`` that are nearer than ``enough`` on the stack, the nearest on top.
-
-    Their bounds are in ``query.gaps[0]``. Return the height of the stack, which was ``top``.
-    """
-    bottom = top
-    for node in range(first, first + count):
-        bound = query.gaps[0, node & FAN - 1]
-        if not bound < enough:
-            continue
-        top = put_on_stack(query, bottom, top, node, bound, tree.lowest)
-    return top
-
-
-@njit(cache=True, nogil=True)
-def _put_better(
+def put_better(
     tree: Tree, first: int, count: int, worst: float, worst_record: int, top: int, query: NeighborQuery
 ) -> int:
     """Put those of ``count`` nodes from ``first`` on that may hold anything better on the stack, the best on top.
 
-    Their bounds are in ``query.gaps[0]``. Return the height of the stack, which was ``top``.
+    Their bounds are in ``query.gaps[0]``. A record as near as the ``worst`` is better if its index is below
+    ``worst_record``: always with NO_INDEX, never with -1. Return the height of the stack, which was ``top``.
     """
     bottom = top
     for node in range(first, first + count):
@@ -191,7 +176,7 @@ def nearest(tree: Tree, point: FloatArray, most: int, excluded: int, query: Neig
     worst, worst_record = np.inf, NO_INDEX
     first = uppermost(leaves)
     distances_to_boxes(tree.boxes, first >> LEVELS, point, query.gaps[0])
-    top = _put_better(tree, first, first, worst, worst_record, 0, query)
+    top = put_better(tree, first, first, worst, worst_record, 0, query)
     while top > 0:
         top -= 1
         node = query.nodes[top]
@@ -199,7 +184,7 @@ def nearest(tree: Tree, point: FloatArray, most: int, excluded: int, query: Neig
             continue
         if node < leaves:
             distances_to_boxes(tree.boxes, node, point, query.gaps[0])
-            top = _put_better(tree, node << LEVELS, FAN, worst, worst_record, top, query)
+            top = put_better(tree, node << LEVELS, FAN, worst, worst_record, top, query)
             continue
         query.visited[0] += 1
         measure_leaf(tree, node, point, query.distances[0])
@@ -273,7 +258,7 @@ def nearest_to_any(tree: Tree, points: FloatArray, most: int, excluded: IntArray
     worst, worst_record = np.inf, NO_INDEX
     first = uppermost(leaves)
     _distances_from_any(tree.boxes, first >> LEVELS, points, hull, worst, query.gaps)
-    top = _put_better(tree, first, first, worst, worst_record, 0, query)
+    top = put_better(tree, first, first, worst, worst_record, 0, query)
     while top > 0:
         top -= 1
         node = query.nodes[top]
@@ -281,7 +266,7 @@ def nearest_to_any(tree: Tree, points: FloatArray, most: int, excluded: IntArray
             continue
         if node < leaves:
             _distances_from_any(tree.boxes, node, points, hull, worst, query.gaps)
-            top = _put_better(tree, node << LEVELS, FAN, worst, worst_record, top, query)
+            top = put_better(tree, node << LEVELS, FAN, worst, worst_record, top, query)
             continue
         query.visited[0] += 1
         _measure_leaf_from_any(tree, node, points, worst, query)
@@ -337,11 +322,11 @@ def largest_distance_bounds(tree: Tree, at: int, point: FloatArray, from_center:
             opposite = ratio[i] * toward
             gap = max(max((least - center) - opposite, opposite - (greatest - center)), 0.0)
             beside[i] += gap * gap
-    # Without branches, which the compiler could not make vectors of. Where the radius is 0, so is ``beside``.
+    # Without branches, which the compiler could not make vectors of. Where the radius is 0, nothing is taken off.
     for i in range(nodes):
         reach = tree.reach[at * nodes + i]
         radius = np.sqrt(max(reach, 0.0))
-        less = beside[i] * (away / max(radius, _TINY))
+        less = (beside[i] if radius > 0.0 else 0.0) * (away / (radius if radius > 0.0 else 1.0))
         ball = (radius + away) * (radius + away) * (1.0 + _SLACK) - less * (1.0 - _SLACK)
         bound = ball if ball < corner[i] else corner[i]
         corner[i] = -bound if reach >= 0.0 else np.inf
@@ -358,7 +343,7 @@ def farthest(tree: Tree, point: FloatArray, from_center: float, most: int, exclu
     worst, worst_record = np.inf, NO_INDEX
     first = uppermost(leaves)
     largest_distance_bounds(tree, first >> LEVELS, point, from_center, query.gaps)
-    top = _put_better(tree, first, first, worst, worst_record, 0, query)
+    top = put_better(tree, first, first, worst, worst_record, 0, query)
     while top > 0:
         top -= 1
         node = query.nodes[top]
@@ -366,7 +351,7 @@ def farthest(tree: Tree, point: FloatArray, from_center: float, most: int, exclu
             continue
         if node < leaves:
             largest_distance_bounds(tree, node, point, from_center, query.gaps)
-            top = _put_better(tree, node << LEVELS, FAN, worst, worst_record, top, query)
+            top = put_better(tree, node << LEVELS, FAN, worst, worst_record, top, query)
             continue
         query.visited[0] += 1
         measure_leaf(tree, node, point, query.distances[0])

@@ -5,16 +5,15 @@ The search only has to say whether anything is nearer than the own record, so it
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
-from microagg.kernels.neighbors.kd_tree import FAN, LEVELS, Tree
+from microagg.kernels.neighbors.kd_tree import FAN, LEVELS, NO_INDEX, Tree
 from microagg.kernels.neighbors.tree_queries import (
     NeighborQuery,
     distances_to_boxes,
     make_query,
     measure_leaf,
-    put_nearer,
+    put_better,
     uppermost,
 )
 from microagg.validation import FloatArray, IntArray
@@ -46,17 +45,16 @@ def count_as_near(
 def _count_as_near(
     tree: Tree, sizes: IntArray, point: FloatArray, least: float, most: float, query: NeighborQuery
 ) -> int:
-    count, leaves = 0, len(tree.coordinates)
-    beyond = np.nextafter(most, np.inf)
+    count, leaves, no_index = 0, len(tree.coordinates), int(NO_INDEX)
     first = uppermost(leaves)
     distances_to_boxes(tree.boxes, first >> LEVELS, point, query.gaps[0])
-    top = put_nearer(tree, first, first, beyond, 0, query)
+    top = put_better(tree, first, first, most, no_index, 0, query)
     while top > 0:
         top -= 1
         node = query.nodes[top]
         if node < leaves:
             distances_to_boxes(tree.boxes, node, point, query.gaps[0])
-            top = put_nearer(tree, node << LEVELS, FAN, beyond, top, query)
+            top = put_better(tree, node << LEVELS, FAN, most, no_index, top, query)
             continue
         measure_leaf(tree, node, point, query.distances[0])
         start = tree.ends[node, 0]

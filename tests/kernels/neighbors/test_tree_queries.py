@@ -50,9 +50,7 @@ def test_no_record_is_nearer_or_farther_than_its_boxes_say(family, d):
                 distances_to_boxes(tree.boxes, node // FAN, point, query.gaps[0])
                 least = query.gaps[0, node % FAN]
                 assert distance_to_box(tree.boxes, node, point) == least
-                # Uncompiled, numpy would warn of what is computed for empty boxes, and not used.
-                with np.errstate(invalid="ignore", over="ignore"):
-                    largest_distance_bounds(tree, node // FAN, point, own, query.gaps)
+                largest_distance_bounds(tree, node // FAN, point, own, query.gaps)
                 greatest = -query.gaps[0, node % FAN]
                 if not members:
                     assert least == np.inf

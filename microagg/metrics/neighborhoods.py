@@ -1,0 +1,149 @@
+"""Parts of a partition that are replaced, one after the other, by the best partitions of their records.
+
+A part is the groups around a record. Set partitioning (:mod:`microagg.metrics.set_partitioning`) lists the groups that
+could be in a better partition of these some hundred records, or the most promising of them, and integer programming
+(:mod:`microagg.metrics.recombination`) puts the best one together, in a second or in some: that finds what takes
+changes of many groups at once, where a search that moves records has long found nothing better. A part that has been
+solved need not be looked at again as long as its groups hold the same records.
+
+Sources: POPMUSIC, Taillard & Voß 2002; large neighborhood search, Shaw 1998.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from microagg.metrics.branching import positions
+from microagg.metrics.loss import sse
+from microagg.metrics.master_problem import coefficients_of, most_of
+from microagg.metrics.recombination import recombine
+from microagg.metrics.set_partitioning import SetPartitioning
+from microagg.partition import canonical_labels, group_means
+from microagg.validation import FloatArray, IntArray
+
+#: With larger k, parts that are solved in seconds have too few groups for anything to be gained.
+MOST_K = 6
+
+#: How many groups a part has at first, how many seconds it may take, and how often another is chosen if it is known.
+FIRST_GROUPS, SECONDS, CHOICES = 25, 6.0, 20
+
+#: How many groups are listed, and to which share of the reach there is a list where they would be more.
+MOST_GROUPS, LESS = 20_000, 0.5
+
+#: By which factors parts grow where all groups that count are listed and the best partition is found in a tenth of that
+#: time, or in all of it, or all parts are known; and shrink where it is not found in time.
+FAST_GROWTH, GROWTH, SHRINKAGE = 1.4, 1.15, 0.85
+
+#: Less than this share of a part's SSE is no gain.
+LEAST_GAIN = 1e-9
+
+
+class Neighborhoods:
+    """Parts of partitions of ``X``, shape (n, d), into groups of at least ``k``, and how large they should be.
+
+    Attributes
+    ----------
+    exhausted : bool
+        Whether all records together have been solved: there is nothing to gain.
+    """
+
+    def __init__(self, X: FloatArray, k: int, random_state: int = 0) -> None:
+        self.exhausted = False
+        self._X, self._k = X, k
+        self._draw = np.random.default_rng(random_state)
+        self._size = float(FIRST_GROUPS * k)
+        # The records of the parts that have been solved.
+        self._known: set[bytes] = set()
+
+    @classmethod
+    def fits(cls, n: int, k: int) -> bool:
+        """Return whether there is anything to gain for ``n`` records."""
+        return 2 <= k <= MOST_K and n >= 2 * k
+
+    def improve(self, labels: IntArray, until: float, go_on: Callable[[], bool]) -> float:
+        """Solve one part of the partition ``labels``, shape (n,), which is changed in place if that is better.
+
+        Return by how much the SSE has fallen. It ends early when the clock (``time.perf_counter``) comes to ``until``
+        or ``go_on``, which is asked several times a second, says no.
+        """
+        part = self._next(labels)
+        if part is None:
+            return 0.0
+        started, ended = time.perf_counter(), False
+
+        def ask() -> bool:
+            nonlocal ended
+            ended = ended or not go_on()
+            return not ended
+
+        own = canonical_labels(labels[part])
+        before = sse(self._X[part], own)
+        is_best, better = True, None
+        if before > 0.0 and len(part) >= 2 * self._k:
+            end = min(until, started + SECONDS)
+            is_best, better = _best_partition(self._X[part], own, self._k, before, end, ask)
+        now = time.perf_counter()
+        if now >= started + SECONDS:
+            self._size = max(SHRINKAGE * len(part), 4.0 * self._k)
+        elif now < until and not ended and is_best:
+            growth = FAST_GROWTH if now < started + SECONDS / 10 else GROWTH
+            self._size = max(self._size, growth * len(part))
+            self._known.add(part.tobytes())
+            self.exhausted = len(part) == len(labels)
+        if better is None:
+            return 0.0
+        labels[part] = labels.max() + 1 + better
+        return before - sse(self._X[part], better)
+
+    def _next(self, labels: IntArray) -> IntArray | None:
+        """Return the records, ascending, of a part that is not known; None if there is none so large."""
+        if self.exhausted:
+            return None
+        canonical = canonical_labels(labels)
+        centers, sizes = group_means(self._X, canonical), np.bincount(canonical)
+        for _ in range(CHOICES):
+            record = self._X[self._draw.integers(len(labels))]
+            nearest = np.argsort(np.square(centers - record).sum(axis=1), kind="stable")
+            count = int(np.searchsorted(np.cumsum(sizes[nearest]), self._size)) + 1
+            part = np.flatnonzero(np.isin(canonical, nearest[:count]))
+            if part.tobytes() not in self._known:
+                return part
+        self._size *= GROWTH
+        return None
+
+
+def _best_partition(
+    X: FloatArray, labels: IntArray, k: int, known: float, until: float, go_on: Callable[[], bool]
+) -> tuple[bool, IntArray | None]:
+    """Return whether the best partition of ``X`` has been looked for, and its labels if it is better than ``labels``.
+
+    ``known`` is the SSE of the latter. Where the groups that can be in a better one are too many for a list, only those
+    that fit best are in it. A better partition may also be there when the time is over or ``go_on`` says no.
+    """
+    least = known * (1 - LEAST_GAIN)
+    sets = SetPartitioning(X, k, with_cuts=False)
+    own = sets.groups_of(labels)
+    sets.master.add_groups(own)
+    while not sets.converged and sets.sse < least:
+        if not (sets.advance(until, go_on) and go_on()):
+            return False, None
+    whole = reach = least / sets.unit - sets.bound
+    listed = None
+    while listed is None and reach > 0.0:
+        finished, listed = sets.groups_below(reach, MOST_GROUPS, until, go_on)
+        if not finished:
+            return False, None
+        if listed is None:
+            reach *= LESS
+    if listed is None:
+        return True, None
+    groups = np.unique(np.concatenate([listed, own, sets.master.groups]), axis=0)
+    start = positions(own, groups) if (own >= 0).sum() == len(X) else None
+    members, costs = sets.master.members_of(groups), sets.master.costs_of(groups)
+    no_cuts = coefficients_of(members, [])
+    found = recombine(members, costs, no_cuts, most_of([]), start, until, go_on)
+    better = None if found is None or sets.sse_of(groups[found]) >= least else sets.labels_of(groups[found])
+    return reach == whole, better
