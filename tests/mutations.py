@@ -202,7 +202,7 @@ MUTATIONS = [
              "if query.distances[0, i] < least:",
              "if query.distances[0, i] < 0.5 * least:", f"{RISK}/test_linkage.py -k all_pairs"),
     Mutation("records as near in a farther node are missed", "metrics/risk/nearest.py",
-             "beyond = np.nextafter(most, np.inf)", "beyond = least", f"{RISK}/test_linkage.py -k all_leaves"),
+             "FAN, most, no_index, top", "FAN, least, no_index, top", f"{RISK}/test_linkage.py -k all_leaves"),
     Mutation("ties that rounding breaks", "metrics/risk/linkage.py",
              "slack = _EQUAL * own + space.noise", "slack = 0.0 * own", f"{RISK}/test_linkage.py"),
     Mutation("the covariance not inverted", "metrics/risk/linkage.py",
