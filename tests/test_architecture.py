@@ -16,7 +16,7 @@ PACKAGE = ROOT / "microagg"
 
 # Who may import whom, lowest layer first: a module imports only from layers above it in this list, or its own.
 LAYERS = [
-    {"curves", "errors", "lazy", "progress", "turns"},
+    {"curves", "errors", "lazy", "progress", "solver", "turns"},
     {"jobs", "ks", "validation"},
     {"tables"},
     {"classes", "dates", "numerals", "partition", "rules", "scaling", "taxonomy"},

@@ -130,6 +130,8 @@ class Enumerated:
         import highspy
         from scipy.sparse import csc_array
 
+        from microagg.solver import new_solver
+
         self._X, self._n, self._k = X, len(X), k
         self.groups, self.least = groups, least
         self.best: IntArray | None = None
@@ -154,11 +156,8 @@ class Enumerated:
         self._begun, self._dives = 0, False
         self._infinity = highspy.kHighsInf
         self._no_limit = highspy.kHighsIInf
-        self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         # Presolving is begun anew by each of the short runs, and a list may be too long for it ever to end.
-        options: dict[str, Any] = {"output_flag": False, "threads": 1, "presolve": "off"}
-        for option, value in options.items():
-            self._highs.setOptionValue(option, value)
+        self._highs = new_solver(presolve="off")
         nothing, each = np.empty(0, dtype=np.int32), np.arange(self._n, dtype=np.int32)
         ones = np.ones(self._n)
         self._highs.addRows(self._n, ones, ones, 0, np.zeros(self._n, dtype=np.int32), nothing, np.empty(0))

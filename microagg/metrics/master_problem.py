@@ -90,6 +90,8 @@ class Master:
     def __init__(self, X: FloatArray, k: int) -> None:
         import highspy
 
+        from microagg.solver import new_solver
+
         n = len(X)
         self._X = X
         self.groups = np.empty((0, 2 * k - 1), dtype=np.int64)
@@ -109,9 +111,7 @@ class Master:
         self._infinity = highspy.kHighsInf
         self._optimal = highspy.HighsModelStatus.kOptimal
         self._infeasible = highspy.HighsModelStatus.kInfeasible
-        self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-        for option, value in {"output_flag": False, "threads": 1, "simplex_strategy": 4}.items():
-            self._highs.setOptionValue(option, value)
+        self._highs = new_solver(simplex_strategy=4)
         nothing, each = np.empty(0, dtype=np.int32), np.arange(n, dtype=np.int32)
         self._highs.addRows(n, np.ones(n), np.ones(n), 0, np.zeros(n, dtype=np.int32), nothing, np.empty(0))
         open_end = np.full(n, self._infinity)

@@ -51,12 +51,11 @@ def recombine(
     import highspy
     from scipy.sparse import hstack
 
+    from microagg.solver import new_solver
+
     (m, n), t = members.shape, cuts.shape[1]
-    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
-    # The solver refuses another number of threads than the first one of the process had.
-    for option, value in {"output_flag": False, "threads": 1, "mip_rel_gap": LEAST_GAIN, "mip_abs_gap": 0.0}.items():
-        highs.setOptionValue(option, value)
-    highs.setOptionValue("time_limit", max(until - time.perf_counter(), 0.01))
+    time_left = max(until - time.perf_counter(), 0.01)
+    highs = new_solver(mip_rel_gap=LEAST_GAIN, mip_abs_gap=0.0, time_limit=time_left)
     columns, nothing = np.arange(m, dtype=np.int32), np.empty(0, dtype=np.int32)
     least = np.append(np.ones(n), np.full(t, -highspy.kHighsInf))
     highs.addRows(n + t, least, np.append(np.ones(n), most), 0, np.zeros(n + t, dtype=np.int32), nothing, np.empty(0))

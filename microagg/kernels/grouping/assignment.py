@@ -213,10 +213,10 @@ def _solve(
     """Return the labels of an optimal assignment along the given edges, and the dual prices of records and groups."""
     import highspy
 
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    from microagg.solver import new_solver
+
     # Presolving takes longer than what it saves here.
-    for option, value in {"output_flag": False, "threads": 1, "presolve": "off", "solver": "simplex"}.items():
-        solver.setOptionValue(option, value)
+    solver = new_solver(presolve="off", solver="simplex")
     nothing = np.empty(0, dtype=np.int32)
     least, most = np.repeat([1.0, low], [n, m]), np.repeat([1.0, high], [n, m])
     solver.addRows(n + m, least, most, 0, np.zeros(n + m, dtype=np.int32), nothing, np.empty(0))
