@@ -76,7 +76,12 @@ class Server:
     def stop(self) -> None:
         """End it."""
         self.process.terminate()
-        self.process.wait(timeout=20)
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            # Before it ends, Streamlit waits without limit for what a page that is still open has begun to load.
+            self.process.kill()
+            self.process.wait()
 
     def spoken_to(self) -> list[str]:
         """Return whom it has connected to, or asked a name server for."""
