@@ -337,6 +337,8 @@ class LinearProgram:
     ----------
     X : array of float, shape (n, d)
     k : int
+    threads : int, optional
+        In how many threads set partitioning searches for groups, by default in as many as there are cores.
 
     Attributes
     ----------
@@ -351,8 +353,9 @@ class LinearProgram:
         If k is not a whole number of at least 1.
     """
 
-    def __init__(self, X: ArrayLike, k: int) -> None:
+    def __init__(self, X: ArrayLike, k: int, threads: int | None = None) -> None:
         started = time.perf_counter()
+        self._threads = threads
         data = check_matrix(X)
         check_finite(data)
         k = check_k(k)
@@ -437,7 +440,7 @@ class LinearProgram:
         if n > MOST_FOR_SETS:
             return None
         if self._sets is None:
-            self._sets = SetPartitioning(self._data, k)
+            self._sets = SetPartitioning(self._data, k, threads=self._threads)
         if self._tree is None:
             if not self._sets.converged:
                 return self._sets

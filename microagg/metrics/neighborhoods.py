@@ -6,6 +6,12 @@ could be in a better partition of these some hundred records, or the most promis
 changes of many groups at once, where a search that moves records has long found nothing better. A part that has been
 solved need not be looked at again as long as its groups hold the same records.
 
+Which parts are worth it says the linear program for all records, without cuts, which is solved first. Its dual values
+are prices of the records: no group costs less than what its members' prices add up to, and what the groups of a
+partition cost beyond that adds up to its distance from the bound. Most groups of a partition that is near the optimum
+cost nothing beyond it; where the others are, a better partition must differ. So the record that a part is around is
+drawn with a probability proportional to what its group costs beyond its members' prices.
+
 Sources: POPMUSIC, Taillard & Voß 2002; large neighborhood search, Shaw 1998.
 """
 
@@ -29,6 +35,10 @@ MOST_K = 6
 
 #: How many groups a part has at first, how many seconds it may take, and how often another is chosen if it is known.
 FIRST_GROUPS, SECONDS, CHOICES = 25, 6.0, 20
+
+#: For how many records at most the prices are looked for, and for how many seconds; for more, records are drawn with
+#: equal probabilities.
+MOST_PRICED, PRICING_SECONDS = 6_000, 30.0
 
 #: How many groups are listed, and to which share of the reach there is a list where they would be more.
 MOST_GROUPS, LESS = 20_000, 0.5
@@ -57,6 +67,10 @@ class Neighborhoods:
         self._size = float(FIRST_GROUPS * k)
         # The records of the parts that have been solved.
         self._known: set[bytes] = set()
+        # The program for all records while it is being solved, for how long it has been, and the prices once it has.
+        self._whole: SetPartitioning | None = None
+        self._spent = 0.0
+        self._prices: FloatArray | None = None
 
     @classmethod
     def fits(cls, n: int, k: int) -> bool:
@@ -66,37 +80,61 @@ class Neighborhoods:
     def improve(self, labels: IntArray, until: float, go_on: Callable[[], bool]) -> float:
         """Solve one part of the partition ``labels``, shape (n,), which is changed in place if that is better.
 
-        Return by how much the SSE has fallen. It ends early when the clock (``time.perf_counter``) comes to ``until``
-        or ``go_on``, which is asked several times a second, says no.
+        Return by how much the SSE has fallen. Before the first part the prices are looked for. It ends early when the
+        clock (``time.perf_counter``) comes to ``until`` or ``go_on``, which is asked several times a second, says no.
         """
-        part = self._next(labels)
-        if part is None:
-            return 0.0
-        started, ended = time.perf_counter(), False
+        ended = False
 
         def ask() -> bool:
             nonlocal ended
             ended = ended or not go_on()
             return not ended
 
+        part = self._next(labels) if self._find_prices(labels, until, ask) else None
+        if part is None:
+            return 0.0
+        started = time.perf_counter()
+
         own = canonical_labels(labels[part])
         before = sse(self._X[part], own)
-        is_best, better = True, None
+        whole, better = True, None
         if before > 0.0 and len(part) >= 2 * self._k:
             end = min(until, started + SECONDS)
-            is_best, better = _best_partition(self._X[part], own, self._k, before, end, ask)
+            whole, better = _best_partition(self._X[part], own, self._k, before, end, ask)
         now = time.perf_counter()
         if now >= started + SECONDS:
             self._size = max(SHRINKAGE * len(part), 4.0 * self._k)
-        elif now < until and not ended and is_best:
-            growth = FAST_GROWTH if now < started + SECONDS / 10 else GROWTH
-            self._size = max(self._size, growth * len(part))
-            self._known.add(part.tobytes())
-            self.exhausted = len(part) == len(labels)
+        elif now < until and not ended:
+            if whole:
+                growth = FAST_GROWTH if now < started + SECONDS / 10 else GROWTH
+                self._size = max(self._size, growth * len(part))
+                self.exhausted = len(part) == len(labels)
+            if whole or better is None:
+                self._known.add(part.tobytes())
         if better is None:
             return 0.0
         labels[part] = labels.max() + 1 + better
         return before - sse(self._X[part], better)
+
+    def _find_prices(self, labels: IntArray, until: float, go_on: Callable[[], bool]) -> bool:
+        """Look for the prices as long as it pays, and return whether that was finished in time."""
+        if self._prices is not None or not self._size < len(self._X) <= MOST_PRICED or sse(self._X, labels) == 0.0:
+            return True
+        if self._whole is None:
+            self._whole = SetPartitioning(self._X, self._k, with_cuts=False)
+            self._whole.master.add_groups(self._whole.groups_of(labels))
+        whole, started, going = self._whole, time.perf_counter(), True
+        end = min(until, started + PRICING_SECONDS - self._spent)
+        while going and not whole.converged:
+            going = whole.advance(end, go_on) and go_on()
+        now = time.perf_counter()
+        self._spent += now - started
+        if not whole.converged and self._spent < PRICING_SECONDS:
+            return False
+        self._prices = np.empty(len(self._X))
+        self._prices[whole.places] = whole.prices.pi * whole.unit
+        self._whole = None
+        return True
 
     def _next(self, labels: IntArray) -> IntArray | None:
         """Return the records, ascending, of a part that is not known; None if there is none so large."""
@@ -104,8 +142,13 @@ class Neighborhoods:
             return None
         canonical = canonical_labels(labels)
         centers, sizes = group_means(self._X, canonical), np.bincount(canonical)
+        chances = None
+        if self._prices is not None:
+            costs = np.square(self._X - centers[canonical]).sum(axis=1)
+            beyond = np.maximum(np.bincount(canonical, costs - self._prices), 0.0)[canonical]
+            chances = beyond / beyond.sum() if beyond.sum() > 0.0 else None
         for _ in range(CHOICES):
-            record = self._X[self._draw.integers(len(labels))]
+            record = self._X[self._draw.choice(len(labels), p=chances)]
             nearest = np.argsort(np.square(centers - record).sum(axis=1), kind="stable")
             count = int(np.searchsorted(np.cumsum(sizes[nearest]), self._size)) + 1
             part = np.flatnonzero(np.isin(canonical, nearest[:count]))
@@ -118,10 +161,11 @@ class Neighborhoods:
 def _best_partition(
     X: FloatArray, labels: IntArray, k: int, known: float, until: float, go_on: Callable[[], bool]
 ) -> tuple[bool, IntArray | None]:
-    """Return whether the best partition of ``X`` has been looked for, and its labels if it is better than ``labels``.
+    """Return whether all partitions of ``X`` are covered, and the labels of the best if it is better than ``labels``.
 
     ``known`` is the SSE of the latter. Where the groups that can be in a better one are too many for a list, only those
-    that fit best are in it. A better partition may also be there when the time is over or ``go_on`` says no.
+    that fit best are in it, and other partitions are not covered. A better partition may also be there when the time is
+    over or ``go_on`` says no.
     """
     least = known * (1 - LEAST_GAIN)
     sets = SetPartitioning(X, k, with_cuts=False)

@@ -116,12 +116,14 @@ class Listing:
 class SetPartitioning(Program):
     """The program over the groups found so far. An iteration solves it and searches for groups once.
 
-    It has converged when no group and, ``with_cuts``, no cut that could raise the bound is missing.
+    It has converged when no group and, ``with_cuts``, no cut that could raise the bound is missing. Groups are searched
+    for in so many ``threads``, by default in as many as there are cores.
     """
 
-    def __init__(self, X: FloatArray, k: int, with_cuts: bool = True) -> None:
+    def __init__(self, X: FloatArray, k: int, with_cuts: bool = True, threads: int | None = None) -> None:
         super().__init__(X, k)
         self._with_cuts = with_cuts
+        self._threads = threads or os.cpu_count() or 1
         n = len(X)
         near = np.square(self._tree.query(self._X, k=np.arange(1, min(n, 2 * k - 2) + 1), workers=-1)[0])
         near = np.pad(near, ((0, 0), (0, 2 * k - 2 - near.shape[1])), mode="edge")
@@ -226,7 +228,7 @@ class SetPartitioning(Program):
                 listing.found.append(np.sort(kept.groups[0, : kept.counts[0]], axis=1))
                 listing.total += most + 1 if kept.cut_short[0] else int(kept.counts[0])
 
-        if not _do_all(work, listing.left, until, go_on):
+        if not _do_all(work, listing.left, self._threads, until, go_on):
             return False, None
         self._listing = None
         return True, None if listing.total > most else np.unique(np.concatenate(listing.found), axis=0)
@@ -297,7 +299,7 @@ class SetPartitioning(Program):
                     self._blocks, duals.pi, cuts, pairs, halves, smallest, largest, *roots, LIMIT, self._effort, found
                 )
 
-        return _do_all(work, left, until, go_on)
+        return _do_all(work, left, self._threads, until, go_on)
 
     def _sizes(self, pairs: pricing.Pairs) -> list[tuple[int, int, FloatArray]]:
         """Return ranges of sizes that can be searched together, and half the least distances in groups of these."""
@@ -351,9 +353,13 @@ class SetPartitioning(Program):
 
 
 def _do_all(
-    work: Callable[[tuple[int, int]], None], left: deque[tuple[int, int]], until: float, go_on: Callable[[], bool]
+    work: Callable[[tuple[int, int]], None],
+    left: deque[tuple[int, int]],
+    threads: int,
+    until: float,
+    go_on: Callable[[], bool],
 ) -> bool:
-    """Do the work that is left on all cores, as long as :meth:`Program.advance` may; return whether all is done."""
+    """Do the work that is left, as long as :meth:`Program.advance` may, and return whether all is done."""
     stop = False
 
     def do() -> None:
@@ -364,8 +370,8 @@ def _do_all(
                 return
             work(task)
 
-    threads = min(os.cpu_count() or 1, len(left))
-    with ThreadPoolExecutor(max(threads, 1), thread_name_prefix="microagg-bound") as pool:
+    threads = max(1, min(threads, len(left)))
+    with ThreadPoolExecutor(threads, thread_name_prefix="microagg-bound") as pool:
         try:
             workers = [pool.submit(do) for _ in range(threads)]
             while wait(workers, timeout=SLICE).not_done:
