@@ -11,6 +11,7 @@ import pytest
 from microagg import Search, metrics, search
 from microagg.metrics import bounds, neighborhoods
 from microagg.metrics.neighborhoods import Neighborhoods
+from microagg.metrics.set_partitioning import SetPartitioning
 from microagg.partition import canonical_labels
 from microagg.progress import Cancelled, watched
 from tests.instances import instances
@@ -82,6 +83,46 @@ def test_what_was_solved_is_not_solved_again_and_parts_grow_until_all_is(X, labe
     assert len(set(solved)) == len(solved)
     assert solved[-1] == X.tobytes()
     assert len(solved[0]) < len(X.tobytes()) / 2
+
+
+@pytest.fixture
+def half(X):
+    """Records of which the first half are triples far apart, and labels that leave nothing to gain there."""
+    far = np.repeat(1000.0 + 50.0 * np.arange(40)[:, np.newaxis], 3, axis=0) + X[:120] / 10
+    labels = np.random.default_rng(5).permutation(np.arange(40).repeat(3)) + 40
+    return np.concatenate([far, X[120:]]), np.concatenate([np.arange(120) // 3, labels])
+
+
+def drawn(monkeypatch, X, labels):
+    """Return how many of 30 parts are in the first half of the records."""
+    parts = []
+
+    def solve(own, *_):
+        parts.append(own)
+        return False, np.arange(len(own)) // 3
+
+    monkeypatch.setattr(neighborhoods, "FIRST_GROUPS", 4)
+    monkeypatch.setattr(neighborhoods, "_best_partition", solve)
+    searched = Neighborhoods(X, 3)
+    while len(parts) < 30:
+        searched.improve(labels.copy(), inf, always)
+    return sum(own[:, 0].mean() > 500.0 for own in parts)
+
+
+def test_parts_are_where_groups_cost_more_than_the_prices_of_their_members(half, monkeypatch):
+    assert drawn(monkeypatch, *half) == 0
+
+
+def test_parts_of_many_records_are_anywhere(half, monkeypatch):
+    monkeypatch.setattr(neighborhoods, "MOST_PRICED", 239)
+    assert 3 < drawn(monkeypatch, *half) < 27
+
+
+def test_prices_that_take_too_long_are_used_as_they_are(X, labels, monkeypatch):
+    monkeypatch.setattr(neighborhoods, "PRICING_SECONDS", 0.0)
+    monkeypatch.setattr(SetPartitioning, "advance", lambda *_: False)
+    monkeypatch.setattr(neighborhoods, "_best_partition", lambda own, *_: (True, np.arange(len(own)) // 3))
+    assert Neighborhoods(X, 3).improve(labels, inf, always) != 0.0
 
 
 def test_parts_shrink_where_time_does_not_suffice(X, labels, monkeypatch):

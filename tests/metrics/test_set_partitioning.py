@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from itertools import combinations
 from math import inf
 from time import perf_counter
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from microagg import metrics
+from microagg.kernels.bounds import pricing
 from microagg.metrics import bounds
 from microagg.metrics.master_problem import Duals
 from microagg.metrics.set_partitioning import SetPartitioning
@@ -54,6 +56,21 @@ def test_bound_is_the_optimum_where_only_the_best_groups_are_cheap():
     search = program._start(Duals((2 * metrics.group_sse(program._X, labels) / 3)[labels], np.empty(0), np.empty(0)))
     assert program._search(search, inf, lambda: True)
     assert optimum * (1 - 1e-4) < program.lower_bound(search.duals, search.found) <= optimum * ROUNDING
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_no_more_threads_search_for_groups_than_asked_for(threads, monkeypatch):
+    ids: set[int] = set()
+    price = pricing.price
+
+    def note(*args):
+        ids.add(threading.get_ident())
+        return price(*args)
+
+    monkeypatch.setattr(pricing, "price", note)
+    program = SetPartitioning(np.random.default_rng(1).normal(size=(200, 3)), 3, threads=threads)
+    assert program.advance(inf, lambda: True)
+    assert 1 <= len(ids) <= threads
 
 
 def test_groups_below_a_gap_are_all_of_them():
