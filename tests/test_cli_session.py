@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -9,10 +10,14 @@ import subprocess
 import sys
 import time
 import tomllib
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from microagg.cli import cli
+from microagg.cli.progress import stoppable
+from microagg.search import Search
 from tests.conftest import ROOT
 from tests.release.common import smallest_class
 from tests.test_cli import ROLES, people, write_people
@@ -100,6 +105,37 @@ def test_a_new_users_session(tmp_path):
     code, out, err = ended(stopped)
     assert (code, out, err.strip()) == (130, "", "Stopped.")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["again.csv", "out.csv", "people.csv", "r.json"]
+
+
+def test_ctrl_c_ends_the_work_even_where_the_exception_is_lost(people, monkeypatch):
+    """As it is where C calls back, while compiled kernels are loaded."""
+    begin = Search.__init__
+
+    def lose(self, *args, **options):
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        begin(self, *args, **options)
+
+    monkeypatch.setattr(Search, "__init__", lose)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(SystemExit) as end:
+            cli.main(["search", "people.csv", "--k", "3", "--seconds", "50", *ROLES, "--out", "out.csv"])
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert end.value.code == 130
+    assert not Path("out.csv").exists()
+
+
+def test_what_does_not_hear_ctrl_c_goes_on():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with stoppable() as pressed:
+            signal.raise_signal(signal.SIGINT)
+            assert not pressed()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_ctrl_c_leaves_no_file(tmp_path):

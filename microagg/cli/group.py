@@ -12,6 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from microagg import __version__
+from microagg.cli.progress import stoppable
 from microagg.errors import MicroaggError
 
 #: What a shell learns of an end: what was asked about does not hold; the input is bad; Ctrl-C.
@@ -67,7 +68,8 @@ class Commands(click.Group):
 
     def _ended(self, args: Sequence[str] | None, prog_name: str | None, extra: dict[str, Any]) -> int:
         try:
-            code = super().main(args, prog_name, **(extra | {"standalone_mode": False}))
+            with stoppable():
+                code = super().main(args, prog_name, **(extra | {"standalone_mode": False}))
         except click.Abort:
             click.echo("Stopped.", err=True)
             return STOPPED
