@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -27,6 +26,7 @@ from microagg.metrics.enumerated import Proof
 from microagg.metrics.lagrangian_decomposition import LagrangianDecomposition
 from microagg.metrics.loss import percent, sst
 from microagg.metrics.master_problem import violated
+from microagg.metrics.program import ALL_BUT_ONE
 from microagg.problem import Problem
 from microagg.progress import checkpoint
 from microagg.records import Records
@@ -76,7 +76,7 @@ class Certificate:
         self._alone = threading.Lock()
         self._search = Search(X, k, labels)
         # The search has a core for itself: most of the time it narrows the gap more than the floor does.
-        self._program = LinearProgram(X, k, threads=max(1, (os.cpu_count() or 1) - 1))
+        self._program = LinearProgram(X, k, threads=ALL_BUT_ONE)
         self.k = self._program.bound.k
         self._told = float("inf")
         self.seconds = 0.0

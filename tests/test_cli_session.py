@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import tomllib
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -107,7 +108,15 @@ def test_a_new_users_session(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["again.csv", "out.csv", "people.csv", "r.json"]
 
 
-def test_ctrl_c_ends_the_work_even_where_the_exception_is_lost(people, monkeypatch):
+@pytest.fixture
+def heard():
+    """Set what becomes of Ctrl-C in a test."""
+    before = signal.getsignal(signal.SIGINT)
+    yield partial(signal.signal, signal.SIGINT)
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_ends_the_work_even_where_the_exception_is_lost(people, heard, monkeypatch):
     """As it is where C calls back, while compiled kernels are loaded."""
     begin = Search.__init__
 
@@ -117,25 +126,19 @@ def test_ctrl_c_ends_the_work_even_where_the_exception_is_lost(people, monkeypat
         begin(self, *args, **options)
 
     monkeypatch.setattr(Search, "__init__", lose)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(SystemExit) as end:
-            cli.main(["search", "people.csv", "--k", "3", "--seconds", "50", *ROLES, "--out", "out.csv"])
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    finally:
-        signal.signal(signal.SIGINT, before)
+    heard(signal.default_int_handler)
+    with pytest.raises(SystemExit) as end:
+        cli.main(["search", "people.csv", "--k", "3", "--seconds", "50", *ROLES, "--out", "out.csv"])
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert end.value.code == 130
     assert not Path("out.csv").exists()
 
 
-def test_what_does_not_hear_ctrl_c_goes_on():
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        with stoppable() as pressed:
-            signal.raise_signal(signal.SIGINT)
-            assert not pressed()
-    finally:
-        signal.signal(signal.SIGINT, before)
+def test_what_does_not_hear_ctrl_c_goes_on(heard):
+    heard(signal.SIG_IGN)
+    with stoppable() as pressed:
+        signal.raise_signal(signal.SIGINT)
+        assert not pressed()
 
 
 def test_ctrl_c_leaves_no_file(tmp_path):

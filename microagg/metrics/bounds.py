@@ -36,7 +36,15 @@ from microagg.metrics.semidefinite import Semidefinite
 from microagg.metrics.set_partitioning import SetPartitioning
 from microagg.partition import canonical_labels
 from microagg.progress import checkpoint
-from microagg.validation import FloatArray, IntArray, check_enough_records, check_finite, check_k, check_matrix
+from microagg.validation import (
+    FloatArray,
+    IntArray,
+    check_enough_records,
+    check_finite,
+    check_k,
+    check_matrix,
+    is_whole,
+)
 
 #: A bound that a partition's SSE is above by at most this share is met by it, but for rounding.
 CLOSED = 2e-7
@@ -350,11 +358,13 @@ class LinearProgram:
     DataError
         If X is not finite numbers or has fewer than k records.
     ParameterError
-        If k is not a whole number of at least 1.
+        If k or threads is not a whole number of at least 1.
     """
 
     def __init__(self, X: ArrayLike, k: int, threads: int | None = None) -> None:
         started = time.perf_counter()
+        if threads is not None and not (is_whole(threads) and threads >= 1):
+            raise ParameterError(f"threads must be a whole number of at least 1, not {threads!r}.")
         self._threads = threads
         data = check_matrix(X)
         check_finite(data)

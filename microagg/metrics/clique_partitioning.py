@@ -63,7 +63,7 @@ import numpy as np
 
 from microagg.kernels.bounds import primal_dual
 from microagg.kernels.bounds.separation import violated_inequalities
-from microagg.metrics.program import ALLOWANCE, Stepwise
+from microagg.metrics.program import ALL_BUT_ONE, ALLOWANCE, Stepwise
 from microagg.validation import FloatArray, IntArray
 
 #: How many leaves the inequalities may have: the first number to begin with, the next when those gain little.
@@ -132,7 +132,7 @@ class CliquePartitioning(Stepwise):
         yield from self._begin()
         # Not ended by a with statement: whatever thread collects this as garbage would wait for those of the pool, and
         # may hold a lock that they need to end. They end by themselves once nobody has the pool any more.
-        pool = ThreadPoolExecutor(max(1, (os.cpu_count() or 1) - 1), thread_name_prefix="microagg-bound")
+        pool = ThreadPoolExecutor(ALL_BUT_ONE, thread_name_prefix="microagg-bound")
         while True:
             yield from self._assemble()
             yield from self._solve(pool)

@@ -19,11 +19,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from math import inf
 
 import numpy as np
 
 from microagg.metrics.branching import positions
-from microagg.metrics.loss import sse
+from microagg.metrics.loss import group_sse, sse
 from microagg.metrics.master_problem import coefficients_of, most_of
 from microagg.metrics.recombination import recombine
 from microagg.metrics.set_partitioning import SetPartitioning
@@ -123,12 +124,9 @@ class Neighborhoods:
         if self._whole is None:
             self._whole = SetPartitioning(self._X, self._k, with_cuts=False)
             self._whole.master.add_groups(self._whole.groups_of(labels))
-        whole, started, going = self._whole, time.perf_counter(), True
-        end = min(until, started + PRICING_SECONDS - self._spent)
-        while going and not whole.converged:
-            going = whole.advance(end, go_on) and go_on()
-        now = time.perf_counter()
-        self._spent += now - started
+        whole, started = self._whole, time.perf_counter()
+        _solve(whole, inf, min(until, started + PRICING_SECONDS - self._spent), go_on)
+        self._spent += time.perf_counter() - started
         if not whole.converged and self._spent < PRICING_SECONDS:
             return False
         self._prices = np.empty(len(self._X))
@@ -144,8 +142,8 @@ class Neighborhoods:
         centers, sizes = group_means(self._X, canonical), np.bincount(canonical)
         chances = None
         if self._prices is not None:
-            costs = np.square(self._X - centers[canonical]).sum(axis=1)
-            beyond = np.maximum(np.bincount(canonical, costs - self._prices), 0.0)[canonical]
+            reduced_costs = group_sse(self._X, canonical) - np.bincount(canonical, self._prices)
+            beyond = np.maximum(reduced_costs, 0.0)[canonical]
             chances = beyond / beyond.sum() if beyond.sum() > 0.0 else None
         for _ in range(CHOICES):
             record = self._X[self._draw.choice(len(labels), p=chances)]
@@ -156,6 +154,14 @@ class Neighborhoods:
                 return part
         self._size *= GROWTH
         return None
+
+
+def _solve(sets: SetPartitioning, least: float, until: float, go_on: Callable[[], bool]) -> bool:
+    """Go on with a program until it has converged or its bound is ``least``, and return whether there was time."""
+    while not sets.converged and sets.sse < least:
+        if not (sets.advance(until, go_on) and go_on()):
+            return False
+    return True
 
 
 def _best_partition(
@@ -171,9 +177,8 @@ def _best_partition(
     sets = SetPartitioning(X, k, with_cuts=False)
     own = sets.groups_of(labels)
     sets.master.add_groups(own)
-    while not sets.converged and sets.sse < least:
-        if not (sets.advance(until, go_on) and go_on()):
-            return False, None
+    if not _solve(sets, least, until, go_on):
+        return False, None
     whole = reach = least / sets.unit - sets.bound
     listed = None
     while listed is None and reach > 0.0:

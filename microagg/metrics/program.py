@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -14,6 +15,10 @@ from microagg.validation import FloatArray
 #: What is taken off a bound for rounding, as a share of the sum of the sizes of its terms: far more than rounding
 #: amounts to, which is some 1e-16 times the number of terms.
 ALLOWANCE = 1e-9
+
+
+#: How many threads leave a core to whoever works beside a program.
+ALL_BUT_ONE = max(1, (os.cpu_count() or 1) - 1)
 
 
 class Program(ABC):

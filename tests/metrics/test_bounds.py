@@ -203,6 +203,9 @@ def test_refuses_what_cannot_be():
         bounds.linear_program(np.zeros((3, 1)), 4)
     with pytest.raises(ParameterError, match="k must be at least 1"):
         bounds.LinearProgram(np.zeros((3, 1)), 0)
+    for wrong in (0, -1, 1.5, "2"):
+        with pytest.raises(ParameterError, match="threads must be a whole number"):
+            bounds.LinearProgram(np.zeros((3, 1)), 3, wrong)
     with pytest.raises(DataError, match="NaN"):
         bounds.linear_program([[np.nan], [1.0]], 1)
     for seconds in (-1, "10", None, True, np.nan):

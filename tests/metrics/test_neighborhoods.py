@@ -203,7 +203,9 @@ def test_large_groups_and_numbers_of_iterations_leave_parts_alone(X, k, limits, 
     assert not seen
 
 
-def test_parts_get_less_time_where_rounds_gain_much():
+def test_parts_get_less_time_where_rounds_gain_much(monkeypatch):
+    monkeypatch.setattr(search, "_AT_FIRST", 0.0)
+
     class Parts:
         exhausted = False
 
@@ -223,11 +225,6 @@ def test_parts_get_less_time_where_rounds_gain_much():
             sse -= turns.take(np.zeros(3, dtype=int), sse, elapsed, inf, always)
         return parts.calls
 
-    before = search._AT_FIRST
-    try:
-        search._AT_FIRST = 0.0
-        seldom, often, winning = calls(1.0, 0.0), calls(0.0, 0.0), calls(1.0, 5.0)
-    finally:
-        search._AT_FIRST = before
+    seldom, often, winning = calls(1.0, 0.0), calls(0.0, 0.0), calls(1.0, 5.0)
     assert 1 <= seldom < often / 2
     assert winning > seldom

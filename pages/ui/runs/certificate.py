@@ -189,12 +189,11 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
         st.markdown(
             "The least loss that any partition can have lies between the best partition found and a **proven floor**. A "
             "search narrows this from both sides. It improves the best partition, up to k = 6 also by putting together the "
-            "best groups of some hundred records at a time, where a linear program shows that groups cost more than "
-            "others of the same records might. And it raises the floor by solving linear programs, for few "
-            "large groups also a semidefinite one, whose solution no partition can undercut. Once there is no more to "
-            "gain, an integer program puts better partitions together from the groups found. Where all groups that could "
-            "be in a better one are few enough to be listed, or further cuts raise the floor up to the "
-            "best partition, that one is proven to be the best there is."
+            "best groups of some hundred records at a time, where a linear program shows that there may be something to "
+            "gain. And it raises the floor by solving linear programs, for few large groups also a semidefinite one, whose "
+            "solution no partition can undercut. Once there is no more to gain, an integer program puts better partitions "
+            "together from the groups found. Where all groups that could be in a better one are few enough to be listed, "
+            "or further cuts raise the floor up to the best partition, that one is proven to be the best there is."
         )
 
 
