@@ -27,6 +27,10 @@ _DOTS = re.compile(rf"(\d{{1,2}})\.(\d{{1,2}})\.(\d{{4}}){_TIME}", re.ASCII)
 # The day or the month comes first: only the column as a whole can show which.
 _YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/])(\d{{1,2}})\2(\d{{4}}){_TIME}", re.ASCII)
 
+# A day, a year, or a range of either, as releases write them.
+_DAY_OR_YEAR = r"\d{4}-\d{2}-\d{2}|-?\d+"
+_SPAN = re.compile(rf"({_DAY_OR_YEAR})|\[({_DAY_OR_YEAR}), ({_DAY_OR_YEAR})\]", re.ASCII)
+
 # The day that stands for a year where its loss is measured, from 0: the middle one of 365.
 _MIDDLE = 182
 
@@ -154,6 +158,41 @@ def rounded(days: FloatArray, unit: str) -> FloatArray:
 def released(days: FloatArray, unit: str) -> NDArray[Any]:
     """Return what is released of ``days``, shape (n,): dates as datetime64[s], years as int64."""
     return _years(_whole(days)) if unit == "year" else to_dates(days)
+
+
+def ends(series: pd.Series[Any]) -> tuple[FloatArray, FloatArray]:
+    """Return the first and the last day that each released value covers: a date, a year, or a range of either.
+
+    Each of shape (n,); they are the same array where single dates are released.
+
+    Raises
+    ------
+    DataError
+        Naming the column, a record and its value: if that is none of these.
+    """
+    if holds_dates(series):
+        days = to_days(read(series))
+        return days, days
+    positions, distinct = factorized(series)
+    spans = np.empty((len(distinct), 2))
+    for i, value in enumerate(distinct):
+        span = _SPAN.fullmatch(str(value))
+        try:
+            if span is None:
+                raise ValueError
+            low, high = span[1] or span[2], span[1] or span[3]
+            first = np.datetime64(low, "D")
+            # The last day of a year is the one before the next begins; of a day it is the day itself.
+            last = np.datetime64(high, "D") if "-" in high[1:] else np.datetime64(str(int(high) + 1), "D") - 1
+        except ValueError:
+            row = int(np.flatnonzero(positions == i)[0])
+            raise DataError(
+                f"column {series.name!r} holds dates in the originals, and neither dates nor years in the release "
+                f"(record {row} holds {value!r}): leave it out."
+            ) from None
+        spans[i] = first.astype(np.int64), last.astype(np.int64)
+    low_days, high_days = spans[positions].T
+    return low_days, high_days
 
 
 def texts(days: FloatArray, unit: str) -> list[str]:

@@ -11,10 +11,11 @@ import pandas as pd
 from microagg.classes import coded
 from microagg.errors import DataError
 from microagg.metrics import risk
+from microagg.metrics.risk.mixed import attributes_of
 from microagg.metrics.risk.uniques import record_classes
 from microagg.metrics.utility.columns import columns_of
 from microagg.release.assessment import Figure, in_quotes
-from microagg.release.beside import LOOKED_UP, WIDTH
+from microagg.release.beside import LOOKED_UP, WIDTH, linked_by_one
 from microagg.tables.kinds import as_pandas
 from microagg.validation import IntArray, check_columns, counted
 from microagg.words import share
@@ -34,8 +35,8 @@ def risks_of_file(
     """Return who can be found in a released file, and what is learned of whom, in figures and sentences.
 
     Classes are the records that are equal in the quasi-identifiers as they are released. With the originals there are
-    record linkage by distance and interval disclosure too, of the quasi-identifiers that are numbers or dates, in
-    standard deviations of the originals; of more than 20,000 records so many are looked up.
+    record linkage by distance too, see :class:`microagg.metrics.risk.Known`, and interval disclosure of the
+    quasi-identifiers that are numbers or dates; of more than 20,000 records so many are looked up.
 
     Parameters
     ----------
@@ -119,32 +120,33 @@ def _in_population(classes: IntArray, sampling_fraction: float) -> Figure:
 
 
 def _beside(before: pd.DataFrame, after: pd.DataFrame, names: Sequence[Hashable]) -> Iterator[Figure]:
-    columns = [c for c in columns_of(before, after, names, matched=True) if c.numeric and c.before.std() > 0.0]
-    if not columns:
-        return
-    # Both in standard deviations of the originals, as distances depend on units.
-    X, released = (
-        np.column_stack([(getattr(c, side) - c.before.mean()) / c.before.std() for c in columns])
-        for side in ("before", "after")
-    )
-    found = risk.record_linkage(X, released, sample=LOOKED_UP if len(X) > LOOKED_UP else None)
-    looked_up = "" if found.n == len(X) else f", looked up for {found.n:,} of them"
+    columns = columns_of(before, after, names, matched=True)
+    known = risk.Known.of(before, after, attributes_of(before, names))
+    sample = LOOKED_UP if len(before) > LOOKED_UP else None
+    found = known.linkage(sample=sample)
+    looked_up = "" if found.n == known.n else f", looked up for {found.n:,} of them"
     yield Figure(
         "risk",
         risk.MEASURES["record_linkage"],
         found.share,
-        "Who knows the true values and picks a released record nearest to them is right for "
+        "Who knows the true values of all quasi-identifiers and picks a released record nearest to them is right for "
         f"{share(found.share)} of the records{looked_up}, if those of both files have the same order.",
-        n=None if found.n == len(X) else found.n,
+        n=None if found.n == known.n else found.n,
     )
+    yield from linked_by_one(known, found, sample)
+    columns = [c for c in columns if c.numeric and c.before.std() > 0.0]
+    if not columns:
+        return
+    X, released = (np.column_stack([getattr(c, side) for c in columns]) for side in ("before", "after"))
     intervals = risk.interval_disclosure(X, released, WIDTH, by="sd")
     worst = int(intervals.attributes.argmax())
+    which = "" if len(columns) == len(names) else f", those of {len(columns):,} of {len(names):,} quasi-identifiers,"
     yield Figure(
         "risk",
         risk.MEASURES["interval_disclosure_sd"],
         intervals.share,
-        f"{share(intervals.share)} of the released values are within {WIDTH:g} standard deviations of the original, "
-        f"most of {in_quotes(columns[worst].name)}: {share(float(intervals.attributes[worst]))}.",
+        f"{share(intervals.share)} of the released numbers{which} are within {WIDTH:g} standard deviations of "
+        f"the original, most of {in_quotes(columns[worst].name)}: {share(float(intervals.attributes[worst]))}.",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -11,14 +11,16 @@ import numpy as np
 import pandas as pd
 
 from microagg.errors import DataError
-from microagg.metrics.risk import Intervals, Linkage, interval_disclosure, record_linkage
+from microagg.metrics.risk import MEASURES, Intervals, Known, Linkage, interval_disclosure, record_linkage
 from microagg.metrics.utility import Distances, IL1s, Moments, hellinger, il1s, moments, wasserstein
 from microagg.metrics.utility.columns import Column, column_of
+from microagg.release.assessment import Figure, in_quotes
 from microagg.release.report import Report
 from microagg.release.source import Source
 from microagg.scaling import Scaling
 from microagg.schema import Schema
 from microagg.validation import FloatArray, IntArray
+from microagg.words import share
 
 #: Of more quasi-identifiers only those that lose most are compared.
 MOST_COMPARED = 300
@@ -100,9 +102,25 @@ class Beside:
         return scaling.transform(X), scaling.transform(released)
 
     @cached_property
+    def linked_by(self) -> tuple[Hashable, ...]:
+        """The quasi-identifiers by which records are looked for; of very many only those that lose most."""
+        lost = self.report.lost
+        return tuple(sorted(self.schema.quasi_identifiers, key=lost.__getitem__, reverse=True)[:MOST_COMPARED])
+
+    @cached_property
+    def known(self) -> Known:
+        """What an intruder knows of the records beside what is released of them: the values of ``linked_by``."""
+        attributes = {own.name: own for own in self.schema.attributes}
+        return Known.of(self.before, self.after, [attributes[name] for name in self.linked_by], self.schema.strata)
+
+    @cached_property
     def linkage(self) -> Linkage:
-        """The records linked by distance, of at most :data:`LOOKED_UP` of them."""
-        return record_linkage(*self.pair, sample=self.looked_up)
+        """The records linked by distance with all that is known of them, of at most :data:`LOOKED_UP` of them."""
+        units = [own.unit for own in self.schema.attributes if own.kind == "numeric"]
+        numbers = len(units) == len(self.schema.attributes) and "year" not in units and not self.schema.strata
+        if numbers and self.numbers and self.report.statistic != "generalize":
+            return record_linkage(*self.pair, sample=self.looked_up)
+        return self.known.linkage(sample=self.looked_up)
 
     @property
     def looked_up(self) -> int | None:
@@ -147,3 +165,19 @@ class Beside:
     def names(self) -> tuple[Hashable, ...]:
         """The names of the numbers."""
         return tuple(own.name for own in self.numbers)
+
+
+def linked_by_one(known: Known, by_all: Linkage, sample: int | None) -> Iterator[Figure]:
+    """Yield the attribute by which alone most records are found, if these are more than ``by_all`` attributes find."""
+    if len(known.names) < 2:
+        return
+    name, found = known.linkage_by_one(sample=sample)
+    if found.share > by_all.share:
+        yield Figure(
+            "risk",
+            MEASURES["record_linkage"],
+            found.share,
+            f"Who goes by {in_quotes(name)} alone finds more: {share(found.share)} of the records.",
+            attribute=name,
+            n=None if found.n == known.n else found.n,
+        )

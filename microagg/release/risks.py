@@ -11,7 +11,7 @@ from microagg.classes import coded, numbered
 from microagg.metrics import risk
 from microagg.progress import checkpoint
 from microagg.release.assessment import Figure, in_quotes
-from microagg.release.beside import WIDTH, Beside
+from microagg.release.beside import WIDTH, Beside, linked_by_one
 from microagg.validation import FloatArray, IntArray, counted
 from microagg.words import number, percent, share
 
@@ -34,13 +34,15 @@ def risks(beside: Beside, sampling_fraction: float | None = None) -> Iterator[Fi
     checkpoint("Counting who is alone", 0.0)
     classes = numbered(beside.before, known)
     released = beside.report.risk
-    yield from _classes(np.bincount(classes), released.realized_k, released.n_shared, n)
+    whose = "quasi-identifiers and strata" if schema.strata else "quasi-identifiers"
+    yield from _classes(np.bincount(classes), released.realized_k, released.n_shared, n, whose)
     if sampling_fraction is not None:
-        yield _population(np.bincount(classes), sampling_fraction)
+        yield _population(np.bincount(classes), np.bincount(numbered(beside.after, known)), sampling_fraction)
     if beside.weights is not None and beside.weights.min() >= 1.0:
         yield _of_weighted(beside, known, beside.weights)
+    yield from _linkage(beside, numbered(beside.before, (*beside.linked_by, *schema.strata)))
     if beside.numbers:
-        yield from _linkage(beside)
+        yield from _of_numbers(beside)
     confidential = [name for name in schema.confidential[:MOST_COLUMNS] if name in beside.after.columns]
     after = numbered(beside.after, known) if confidential else classes
     for name in confidential:
@@ -75,14 +77,14 @@ def outliers(beside: Beside) -> tuple[pd.DataFrame, str]:
     )
 
 
-def _classes(before: IntArray, realized_k: int, n_shared: int, n: int) -> Iterator[Figure]:
+def _classes(before: IntArray, realized_k: int, n_shared: int, n: int, whose: str) -> Iterator[Figure]:
     measures = risk.MEASURES
     smallest = int(before.min())
     yield Figure(
         "risk",
         measures["max_reidentification"],
         1.0 / realized_k,
-        "Who knows a person's true quasi-identifiers and nothing else picks the right record with a probability of at "
+        f"Who knows a person's true {whose} and nothing else picks the right record with a probability of at "
         f"most {share(1.0 / realized_k)} (1 in {realized_k:,}); in the original file, of up to "
         f"{share(1.0 / smallest)}.",
         1.0 / smallest,
@@ -92,7 +94,7 @@ def _classes(before: IntArray, realized_k: int, n_shared: int, n: int) -> Iterat
         "risk",
         measures["uniqueness"],
         left / n,
-        f"{_records(left)} alone with {_its(left)} quasi-identifiers; in the original file, {share(alone / n)} of the "
+        f"{_records(left)} alone with {_its(left)} {whose}; in the original file, {share(alone / n)} of the "
         "records are.",
         alone / n,
     )
@@ -106,14 +108,15 @@ def _its(count: int) -> str:
     return "its" if count <= 1 else "their"
 
 
-def _population(sizes: IntArray, sampling_fraction: float) -> Figure:
-    found = risk.population_uniques(sizes, sampling_fraction)
+def _population(before: IntArray, after: IntArray, sampling_fraction: float) -> Figure:
+    found, left = (risk.population_uniques(sizes, sampling_fraction) for sizes in (before, after))
     return Figure(
         "risk",
         risk.MEASURES["population_uniques"],
-        0.0,
+        left.share,
         f"Of the records of the original file about {share(found.share)} would be alone in the whole population, of "
-        f"which the file is {share(sampling_fraction)} ({_ESTIMATORS[found.estimator]}). In the release none is.",
+        f"which the file is {share(sampling_fraction)} ({_ESTIMATORS[found.estimator]}). In the release "
+        f"{f'about {share(left.share)} would be' if left.share else 'none is'}.",
         found.share,
     )
 
@@ -131,36 +134,62 @@ def _of_weighted(beside: Beside, known: tuple[Hashable, ...], weights: FloatArra
     )
 
 
-def _linkage(beside: Beside) -> Iterator[Figure]:
-    sample, k = beside.looked_up, beside.report.risk.realized_k
-    # Were the originals released, each would be nearest to itself, and to those that equal it.
-    alike = int(numbered(beside.before, beside.names).max()) + 1
-    those = "" if len(beside.numbers) == len(beside.schema.quasi_identifiers) else " in its numbers"
-    for key, distance, how in (
-        ("record_linkage", "euclidean", ""),
-        ("record_linkage_mahalanobis", "mahalanobis", " and takes correlations into account"),
-    ):
-        checkpoint("Looking for the nearest released records", 0.1 if not how else 0.25)
-        found = beside.linkage if not how else risk.record_linkage(*beside.pair, distance=distance, sample=sample)
-        looked_up = "" if sample is None else f", looked up for {found.n:,} of them"
-        yield Figure(
-            "risk",
-            risk.MEASURES[key],
-            found.share,
-            f"Who knows the true values and picks a released record nearest to them{those}{how} is right for "
-            f"{share(found.share)} of the records{looked_up}; groups of {k:,} allow at most {share(1.0 / k)}.",
-            before=alike / beside.n,
-            n=found.n if sample is not None else None,
-        )
+def _linkage(beside: Beside, classes: IntArray) -> Iterator[Figure]:
+    checkpoint("Looking for the nearest released records", 0.1)
+    found, schema = beside.linkage, beside.schema
+    d, used = len(schema.quasi_identifiers), len(beside.linked_by)
+    which = "all quasi-identifiers" if d > 1 else in_quotes(schema.quasi_identifiers[0])
+    if used < d:
+        which = f"the {used:,} quasi-identifiers that lose most"
+    yield _linked(
+        beside,
+        "record_linkage",
+        found,
+        f"Who knows the true values of {which}{' and the strata' if schema.strata else ''} and picks a released record "
+        "nearest to them",
+        # Were the originals released, each would be nearest to itself, and to those that equal it.
+        (int(classes.max()) + 1) / beside.n,
+    )
+    yield from linked_by_one(beside.known, found, beside.looked_up)
+
+
+def _linked(beside: Beside, key: str, found: risk.Linkage, who: str, before: float) -> Figure:
+    k = beside.report.risk.realized_k
+    looked_up = "" if found.n == beside.n else f", looked up for {found.n:,} of them"
+    return Figure(
+        "risk",
+        risk.MEASURES[key],
+        found.share,
+        f"{who} is right for {share(found.share)} of the records{looked_up}; groups of {k:,} allow at most "
+        f"{share(1.0 / k)}.",
+        before=before,
+        n=None if found.n == beside.n else found.n,
+    )
+
+
+def _of_numbers(beside: Beside) -> Iterator[Figure]:
+    checkpoint("Looking for the nearest released records", 0.25)
+    found = risk.record_linkage(*beside.pair, distance="mahalanobis", sample=beside.looked_up)
+    d, used = len(beside.schema.quasi_identifiers), len(beside.names)
+    yield _linked(
+        beside,
+        "record_linkage_mahalanobis",
+        found,
+        f"Who knows the true {'values' if used == d else 'numbers'}, picks a released record nearest to them and takes "
+        "correlations into account",
+        (int(numbered(beside.before, beside.names).max()) + 1) / beside.n,
+    )
     checkpoint("Comparing released values with their originals", 0.35)
     intervals = beside.intervals
     worst = int(intervals.attributes.argmax())
+    which = "" if used == d else f", those of {used:,} of {d:,} quasi-identifiers,"
+    middles = ", each range taken by its middle," if beside.report.statistic == "generalize" else ""
     yield Figure(
         "risk",
         risk.MEASURES["interval_disclosure_sd"],
         intervals.share,
-        f"{share(intervals.share)} of the released values are within {WIDTH:g} standard deviations of the original, "
-        f"most of {in_quotes(beside.names[worst])}: {share(float(intervals.attributes[worst]))}.",
+        f"{share(intervals.share)} of the released numbers{which}{middles} are within {WIDTH:g} standard deviations of "
+        f"the original, most of {in_quotes(beside.names[worst])}: {share(float(intervals.attributes[worst]))}.",
         1.0,
     )
 

@@ -61,7 +61,8 @@ def test_the_nearest_released_age_is_their_own_for_all_so_one_in_three_is_found(
     assert found.after == pytest.approx(1 / 3)
     assert found.before == pytest.approx(5 / 6)  # two records have the same age
     assert found.n is None
-    assert "in its numbers is right for 33.3 % of the records; groups of 3 allow at most 33.3 %" in found.sentence
+    assert "true values of all quasi-identifiers and picks a released record nearest to them" in found.sentence
+    assert "is right for 33.3 % of the records; groups of 3 allow at most 33.3 %" in found.sentence
 
 
 def test_what_classes_say_of_the_illness():
@@ -112,9 +113,13 @@ def test_a_shuffled_release_and_one_of_ranges_are_compared_with_their_own_record
     assert ranges.of("total_information_loss")
 
 
-def test_categories_alone_have_neither_distances_nor_moments():
+def test_categories_alone_have_distances_and_no_moments():
     found = assessed(quasi_identifiers=["town"], taxonomies={"town": {"anywhere": ["a", "b", "c"]}})
-    assert not found.of("record_linkage")
+    # Released are a for the first three and c for the others, so b is as far from all six.
+    linked = figure(found, "record_linkage")
+    assert linked.after == pytest.approx((2 / 3 + 1 / 6 + 3 / 3) / 6)
+    assert linked.before == pytest.approx(3 / 6)
+    assert "Who knows the true values of 'town' and picks" in linked.sentence
     assert not found.of("il1s")
     assert figure(found, "uniqueness").after == 0
     assert found.of("hellinger")

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from microagg.metrics.risk.intervals import Intervals, interval_disclosure
     from microagg.metrics.risk.linkage import Linkage, record_linkage
     from microagg.metrics.risk.measures import MEASURES
+    from microagg.metrics.risk.mixed import Known
     from microagg.metrics.risk.outliers import AtRisk, LeftOut, leaving_out, outlyingness, records_at_risk
     from microagg.metrics.risk.population import IndividualRisk, PopulationUniques, individual_risk, population_uniques
     from microagg.metrics.risk.uniques import Uniqueness, uniqueness, uniqueness_with_each
@@ -19,6 +20,7 @@ __all__ = [
     "Homogeneity",
     "IndividualRisk",
     "Intervals",
+    "Known",
     "LeftOut",
     "Linkage",
     "PopulationUniques",
@@ -41,6 +43,7 @@ _HOMES = {
     **dict.fromkeys(("Intervals", "interval_disclosure"), "intervals"),
     **dict.fromkeys(("Linkage", "record_linkage"), "linkage"),
     "MEASURES": "measures",
+    "Known": "mixed",
     **dict.fromkeys(("AtRisk", "LeftOut", "leaving_out", "outlyingness", "records_at_risk"), "outliers"),
     **dict.fromkeys(("IndividualRisk", "PopulationUniques", "individual_risk", "population_uniques"), "population"),
     **dict.fromkeys(("Uniqueness", "uniqueness", "uniqueness_with_each"), "uniques"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -23,12 +23,12 @@ from microagg.validation import FloatArray, IntArray, check_choice, check_pair, 
 #: How distances are measured; see :func:`record_linkage`.
 DISTANCES = ("euclidean", "mahalanobis")
 
-# Distances that differ by a smaller fraction are equal.
-_EQUAL = 1e-9
+#: Distances that differ by a smaller fraction are equal.
+EQUAL = 1e-9
 
-# A released value may be off by so many units in the last place of the largest value of its attribute: a mean is
-# rounded a few times on its way.
-_UNITS = 16
+#: A released value may be off by so many units in the last place of the largest value of its attribute: a mean is
+#: rounded a few times on its way.
+UNITS = 16
 
 # Directions with less than this fraction of the variance of the widest one have none but for rounding.
 _NO_VARIANCE = 1e-10
@@ -113,7 +113,7 @@ def record_linkage(
     if attributes is not None:
         chosen = check_attributes(attributes, original.shape[1])
         original, masked = original[:, chosen], masked[:, chosen]
-    rows = _drawn(len(original), sample, random_state)
+    rows = drawn(len(original), sample, random_state)
     space = _space(original, masked, whiten=distance == "mahalanobis")
     probability = _probabilities(space, rows)
     return Linkage(float(probability.mean()), probability, len(rows), rows)
@@ -129,7 +129,8 @@ class _Space(NamedTuple):
     noise: float  # how much rounding of values may change a distance
 
 
-def _drawn(n: int, sample: int | None, random_state: int) -> IntArray:
+def drawn(n: int, sample: int | None, random_state: int) -> IntArray:
+    """Return the positions of the records that are looked up, ascending; see :func:`record_linkage`."""
     if sample is None:
         return np.arange(n)
     if not is_whole(sample) or sample < 1:
@@ -148,7 +149,7 @@ def _space(original: FloatArray, masked: FloatArray, *, whiten: bool) -> _Space:
     first[own[::-1]] = np.arange(len(own))[::-1]
     center = original.mean(axis=0)
     points, distinct = original - center, masked[first] - center
-    noise = _UNITS * np.finfo(np.float64).eps * np.maximum(np.abs(original).max(axis=0), np.abs(masked).max(axis=0))
+    noise = UNITS * np.finfo(np.float64).eps * np.maximum(np.abs(original).max(axis=0), np.abs(masked).max(axis=0))
     if whiten:
         weights = _whitening(points, noise)
         points, distinct, noise = points @ weights, distinct @ weights, noise @ np.abs(weights)
@@ -174,26 +175,34 @@ def _probabilities(space: _Space, rows: IntArray) -> FloatArray:
     """Return the probability of each of the records ``rows`` to be linked rightly."""
     tree = make_tree(np.ascontiguousarray(space.distinct.T), space.distinct.mean(axis=0), threads.THREADS)
     # Records whose own ones are neighbors in the tree are looked up one after the other: they visit the same nodes.
-    order = rows[np.argsort(tree.slots[space.own[rows]], kind="stable")]
+    order = np.argsort(tree.slots[space.own[rows]], kind="stable")
+    probability = np.empty(len(rows))
+    probability[order] = looked_up(
+        rows[order], space.distinct.size, lambda rows, found: _look_up(space, tree, rows, found)
+    )
+    return probability
+
+
+def looked_up(rows: IntArray, terms: int, look_up: Callable[[IntArray, IntArray], None]) -> FloatArray:
+    """Return the probability of each of the records ``rows`` to be linked rightly, on all threads.
+
+    ``look_up(rows, found)`` writes how many released records are as near as the own one, 0 if any is nearer; for a
+    record that takes at most ``terms`` terms of distances.
+    """
     found = np.empty(len(rows), dtype=np.int64)
-
-    def look_up(start: int, stop: int) -> None:
-        _look_up(space, tree, order[start:stop], found[start:stop])
-
     with ThreadPoolExecutor(threads.THREADS) as executor:
         fewest, most = _RECORDS_AT_A_TIME
-        stretch = min(max(fewest, _TERMS_AT_A_TIME // space.distinct.size), most) * threads.THREADS
+        stretch = min(max(fewest, _TERMS_AT_A_TIME // max(terms, 1)), most) * threads.THREADS
         for start in range(0, len(rows), stretch):
             checkpoint("linking records", start / len(rows))
-            threads.in_parts(executor, look_up, start, min(start + stretch, len(rows)), threads.THREADS)
-    probability = np.empty(len(rows))
-    probability[np.searchsorted(rows, order)] = np.where(found > 0, 1.0 / np.maximum(found, 1), 0.0)
-    return probability
+            stop = min(start + stretch, len(rows))
+            threads.in_parts(executor, lambda a, b: look_up(rows[a:b], found[a:b]), start, stop, threads.THREADS)
+    return np.where(found > 0, 1.0 / np.maximum(found, 1), 0.0)
 
 
 def _look_up(space: _Space, tree: Tree, rows: IntArray, found: IntArray) -> None:
     points = space.points[rows]
     own = np.sqrt(np.square(points - space.distinct[space.own[rows]]).sum(axis=1))
-    slack = _EQUAL * own + space.noise
+    slack = EQUAL * own + space.noise
     least, most = np.square(np.maximum(own - slack, 0.0)), np.square(own + slack)
     count_as_near(tree, space.sizes, points, least, most, found)

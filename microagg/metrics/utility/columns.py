@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from pandas.api.types import is_bool_dtype, is_complex_dtype, is_integer_dtype, is_numeric_dtype
+from pandas.api.types import is_bool_dtype, is_complex_dtype, is_float_dtype, is_numeric_dtype
 
 from microagg import dates
 from microagg.errors import DataError
@@ -75,8 +75,9 @@ def shares(before: IntArray, after: IntArray, many: int) -> tuple[FloatArray, Fl
 def columns_of(before: Any, after: Any, names: Sequence[Any] | None = None, *, matched: bool = False) -> list[Column]:
     """Return the columns of two tables, of frames only those called ``names`` where these are given.
 
-    Columns of numbers and booleans are numbers, and so are dates; a released range of numbers such as ``[17, 23]``
-    counts as its middle. All others are categories. If the tables are ``matched``, they have equally many records.
+    Columns of numbers and booleans are numbers, and so are dates; a released range such as ``[17, 23]`` or
+    ``[2001-03-04, 2002-05-06]`` counts as its middle. All others are categories. If the tables are ``matched``, they
+    have equally many records.
 
     Raises
     ------
@@ -111,7 +112,12 @@ def column_of(before: pd.Series[Any], after: pd.Series[Any]) -> Column:
     if dates.holds_dates(before):
         return _dates(before, after)
     if _is_number(before) and (_is_number(after) or not is_bool_dtype(before)):
-        return _numbers(before.name, _floats(before), _floats(after) if _is_number(after) else _middles(after))
+        return _middles(before, after)
+    return categories_of(before, after)
+
+
+def categories_of(before: pd.Series[Any], after: pd.Series[Any]) -> Column:
+    """Return a column before and after as categories, whatever it holds."""
     texts = [_texts(series) for series in (before, after)]
     codes, found = pd.factorize(np.concatenate(texts))
     one, other = np.split(codes.astype(np.float64), [len(before)])
@@ -121,22 +127,52 @@ def column_of(before: pd.Series[Any], after: pd.Series[Any]) -> Column:
 def _dates(before: pd.Series[Any], after: pd.Series[Any]) -> Column:
     if dates.holds_dates(after):
         return _numbers(before.name, *(dates.to_days(dates.read(series)) for series in (before, after)))
-    if is_integer_dtype(after):
-        years = dates.read(before).dt.year.to_numpy(dtype=np.float64)
-        return _numbers(before.name, years, _floats(after))
-    raise DataError(
-        f"column {before.name!r} holds dates in the originals, and neither dates nor years in the release (record 0 "
-        f"holds {after.iloc[0]!r}): leave it out."
-    )
+    original, low, high = ends_of(before, after)
+    first, behind = (ends.astype(np.int64).astype("datetime64[D]") for ends in (low, high + 1.0))
+    years = [days.astype("datetime64[Y]") for days in (first, behind)]
+    if (years[0] != first).any() or (years[1] != behind).any():
+        return _numbers(before.name, original, low / 2 + high / 2)
+    # Years are released, so years are compared: a day has none of its own in them.
+    since = 1970.0 + years[0].astype(np.float64), 1969.0 + years[1].astype(np.float64)
+    return _numbers(before.name, dates.read(before).dt.year.to_numpy(dtype=np.float64), since[0] / 2 + since[1] / 2)
 
 
 def _numbers(name: Any, before: FloatArray, after: FloatArray) -> Column:
-    for values, whose in ((before, "the originals"), (after, "the release")):
+    _check_numbers(name, before, after)
+    return Column(name, (), before, after)
+
+
+def _middles(before: pd.Series[Any], after: pd.Series[Any]) -> Column:
+    original, low, high = ends_of(before, after)
+    return Column(before.name, (), original, low if low is high else low / 2 + high / 2)
+
+
+def ends_of(before: pd.Series[Any], after: pd.Series[Any]) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the numbers of a column, shape (n,), and the ends of what is released of it, each of shape (m,).
+
+    Of dates, these are days since 1970-01-01, and a year covers all of its days. Both ends are the same array where
+    single numbers or days are released.
+
+    Raises
+    ------
+    DataError
+        If a number is not finite, or what is released is neither a number (or date) nor a range of such.
+    """
+    if dates.holds_dates(before):
+        original, (low, high) = dates.to_days(dates.read(before)), dates.ends(after)
+    else:
+        original = _floats(before)
+        low, high = (_floats(after),) * 2 if _is_number(after) else _ends(after, before.dtype)
+    _check_numbers(before.name, original, low, *(() if low is high else (high,)))
+    return original, low, high
+
+
+def _check_numbers(name: Any, before: FloatArray, *after: FloatArray) -> None:
+    for values, whose in ((before, "the originals"), *((values, "the release") for values in after)):
         try:
             check_finite(values[:, np.newaxis], [name])
         except DataError as error:
             raise DataError(f"in {whose}: {error}") from None
-    return Column(name, (), before, after)
 
 
 def _is_number(series: pd.Series[Any]) -> bool:
@@ -152,10 +188,12 @@ def _texts(series: pd.Series[Any]) -> np.ndarray[Any, np.dtype[np.object_]]:
     return np.array([category(value) for value in distinct], dtype=object)[positions]
 
 
-def _middles(series: pd.Series[Any]) -> FloatArray:
-    """Return what is released of numbers as text, ranges such as ``[17, 23]`` as their middle."""
+def _ends(series: pd.Series[Any], dtype: Any) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of what is released of numbers of this ``dtype`` as text: of ranges, or twice a number."""
+    # The digits of a release read back as the same number in the type of the original only.
+    narrow = {2: np.float16, 4: np.float32}.get(getattr(dtype, "itemsize", 8)) if is_float_dtype(dtype) else None
     positions, distinct = factorized(series)
-    values = [_middle(str(value)) for value in distinct]
+    values = [_range(str(value), narrow or np.float64) for value in distinct]
     if None in values:
         at = values.index(None)
         row = int(np.flatnonzero(positions == at)[0])
@@ -164,13 +202,14 @@ def _middles(series: pd.Series[Any]) -> FloatArray:
             f"neither a number nor a range such as [17, 23] (record {row} holds {distinct[at]!r}): leave it out, or "
             "turn it into text in both."
         )
-    return np.array(values, dtype=np.float64)[positions]
+    low, high = np.array(values, dtype=np.float64).reshape(-1, 2)[positions].T
+    return low, high
 
 
-def _middle(text: str) -> float | None:
+def _range(text: str, number: Callable[[str], Any]) -> tuple[float, float] | None:
     found = _RANGE.fullmatch(text)
+    low, high = (found["low"], found["high"]) if found else (text, text)
     try:
-        low, high = (float(found["low"]), float(found["high"])) if found else (float(text), float(text))
+        return float(number(low)), float(number(high))
     except ValueError:
         return None
-    return low / 2 + high / 2
