@@ -17,6 +17,7 @@ Source: Byun, Kamra, Bertino & Li, Efficient k-Anonymization Using Clustering Te
 """
 
 import math
+from datetime import date
 from types import SimpleNamespace
 
 import numpy as np
@@ -265,3 +266,101 @@ def mdav_generic_mixed(records, k):
         form(off_center(U))
     groups.append(U)
     return canonical_labels(groups)
+
+
+# ---- An intruder who knows all quasi-identifiers ---------------------------------------------------------------------
+
+
+def found_by_linkage(kinds, originals, released, strata=None):
+    """Return for each record with what probability the released record nearest to it is its own, and by each attribute.
+
+    ``originals`` and ``released`` are lists of tuples of plain values as files have them, ``kinds`` says of each
+    attribute what it is: "number", "float32", "date", the list of its levels in order, or a dict from each category and
+    node of its taxonomy to what is above it (the root to None). The intruder tries three ways to measure how far a value
+    is from a range, set or ancestor: to the nearest value in it, to its middle (or to all that it covers), and the
+    latter among those that are as near by the former. The way by which most are found counts.
+    """
+    same = strata or [0] * len(originals)
+    everything = range(len(kinds))
+
+    def unit(j):
+        values = [_number(kinds[j], row[j]) for row in originals]
+        if isinstance(kinds[j], list):
+            return len(kinds[j]) - 1
+        if any(isinstance(kind, (list, dict)) for kind in kinds):
+            return max(values) - min(values)
+        mean = sum(values) / len(values)
+        return math.sqrt(sum((value - mean) ** 2 for value in values) / len(values))
+
+    units = [None if isinstance(kinds[j], dict) else unit(j) for j in everything]
+    apart = [
+        [[_apart(kinds[j], units[j], row[j], other[j]) for j in everything] for other in released] for row in originals
+    ]
+
+    def found(attributes):
+        ways = []
+        for way in (lambda near, middle: (near,), lambda near, middle: (middle,), lambda near, middle: (near, middle)):
+            probabilities = []
+            for i in range(len(originals)):
+                distances = {
+                    o: way(*(round(math.sqrt(sum(apart[i][o][j][w] ** 2 for j in attributes)), 7) for w in (0, 1)))
+                    for o in range(len(released))
+                    if same[o] == same[i]
+                }
+                nearest = [o for o in distances if distances[o] == min(distances.values())]
+                probabilities.append((i in nearest) / len(nearest))
+            ways.append(probabilities)
+        return max(ways, key=sum)
+
+    return found(everything), [found([j]) for j in everything]
+
+
+def _number(kind, value):
+    if kind in ("number", "float32"):
+        return float(np.float32(value) if kind == "float32" and isinstance(value, str) else value)
+    return float(value.toordinal() if kind == "date" else kind.index(str(value)))
+
+
+def _covered(kind, value):
+    """Return the ends of what a released number, date, year or level covers, or a range of them."""
+    if isinstance(kind, list):
+        ends = [(a, b) for a in kind for b in kind if value in (f"[{a}, {b}]", a if a == b else None)]
+        return tuple(_number(kind, end) for end in ends[0])
+    if isinstance(value, str) and value.startswith("["):
+        low, high = value[1:-1].split(", ")
+        return _covered(kind, low)[0], _covered(kind, high)[1]
+    if kind == "date" and isinstance(value, str) and "-" in value:
+        value = date.fromisoformat(value)
+    if kind == "date" and not isinstance(value, date):
+        return float(date(int(value), 1, 1).toordinal()), float(date(int(value), 12, 31).toordinal())
+    return (_number(kind, value),) * 2
+
+
+def within_deviations(kind, originals, released, width):
+    """Return the share of numbers or dates within ``width`` standard deviations of what is released, or its middle."""
+    if kind == "date" and not any(isinstance(value, date) or str(value).count("-") > 1 for value in released):
+        # The middle of years that are released is a year, and so is what it is compared with.
+        kind, originals = "number", [value.year for value in originals]
+    values = [_number(kind, value) for value in originals]
+    mean = sum(values) / len(values)
+    deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / len(values))
+    middles = [sum(_covered(kind, value)) / 2 for value in released]
+    return sum(abs(x - y) <= width * deviation for x, y in zip(values, middles, strict=True)) / len(values)
+
+
+def _apart(kind, unit, original, released):
+    if not isinstance(kind, dict):
+        if unit == 0:
+            return 0.0, 0.0
+        x, (low, high) = _number(kind, original), _covered(kind, released)
+        return max(low - x, x - high, 0.0) / unit, abs(x - (low + high) / 2) / unit
+
+    def above(name):
+        return [name, *(above(kind[name]) if kind[name] is not None else [])]
+
+    members = released[1:-1].split(", ") if str(released).startswith("{") else [str(released)]
+    lines, own = [above(name) for name in members], above(str(original))
+    height = len(own) - 1
+    heights = [min(own.index(name) for name in line if name in own) for line in lines]
+    inside = any(line[0] in own for line in lines)
+    return (0.0 if inside else min(heights) / height), max(heights) / height

@@ -18,6 +18,7 @@ from microagg.metrics.risk.linkage import EQUAL, UNITS, Linkage, drawn, looked_u
 from microagg.metrics.risk.nearest import Attributes, count_as_near_of_all
 from microagg.metrics.utility.columns import categories_of, ends_of
 from microagg.records import Attribute
+from microagg.taxonomy import category
 from microagg.validation import FloatArray, IntArray
 
 # How much the squared distance from a range, and that from its middle, count for an intruder: he goes by the one, by
@@ -154,8 +155,7 @@ def attributes_of(frame: pd.DataFrame, names: Sequence[Hashable]) -> tuple[Attri
     for name in names:
         dtype = frame[name].dtype
         if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
-            levels = tuple(dict.fromkeys(categories_of(*(pd.Series(dtype.categories, name=name),) * 2).categories))
-            found.append(Attribute(name, "ordinal", levels))
+            found.append(Attribute(name, "ordinal", tuple(dict.fromkeys(map(category, dtype.categories)))))
         elif holds_dates(frame[name]) or (is_numeric_dtype(dtype) and not is_bool_dtype(dtype)):
             found.append(Attribute(name))
         else:
