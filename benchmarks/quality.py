@@ -11,7 +11,7 @@ both meet, which proves an optimum; the floor that is proven by then; and the ga
 
 Cells are written as they get done, to benchmarks/results/quality.csv, which the page "Published results", the landscape
 and the READMEs show. What proves an optimum is written to benchmarks/results/certificates, where
-benchmarks/check_optimum.py checks it. A cell takes the place of a stored one only if its gap is no larger or, where
+`microagg certify` checks it. A cell takes the place of a stored one only if its gap is no larger or, where
 both are proven optimal, it was proven no later.
 """
 
@@ -110,7 +110,7 @@ def found_by(found: list[tuple[float, float]], mark: float) -> float:
 
 
 def write_certificate(path: Path, name: str, k: int, proof: Proof) -> None:
-    """Write what proves the bound on a data set, as z-scores, as benchmarks/check_optimum.py reads it."""
+    """Write what proves the bound on a data set, as z-scores, as microagg.metrics.proof_checker reads it."""
     prices = [proof.listed, *proof.kept, *(leaf.prices for leaf in proof.leaves)]
     cuts = list(dict.fromkeys(cut for own in prices for cut in own.cuts))
     numbers = {cut: at for at, cut in enumerate(cuts)}

@@ -276,9 +276,9 @@ def found_by_linkage(kinds, originals, released, strata=None):
 
     ``originals`` and ``released`` are lists of tuples of plain values as files have them, ``kinds`` says of each
     attribute what it is: "number", "float32", "date", the list of its levels in order, or a dict from each category and
-    node of its taxonomy to what is above it (the root to None). The intruder tries three ways to measure how far a value
-    is from a range, set or ancestor: to the nearest value in it, to its middle (or to all that it covers), and the
-    latter among those that are as near by the former. The way by which most are found counts.
+    node of its taxonomy to what is above it (the root to None). The intruder tries three ways to measure how far a
+    value is from a range, set or ancestor: to the nearest value in it, to its middle (or to all that it covers), and
+    the latter among those that are as near by the former. The way by which most are found counts.
     """
     same = strata or [0] * len(originals)
     everything = range(len(kinds))

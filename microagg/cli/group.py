@@ -26,6 +26,7 @@ _COMMANDS = {
     "sweep": ("comparing", "Run algorithms at many k, to a table."),
     "bound": ("searching", "Prove what no partition can lose less than."),
     "search": ("searching", "Look for the partition that loses least."),
+    "certify": ("certifying", "Check whether a certificate proves an optimum."),
     "risk": ("risking", "Measure disclosure risk and utility of a release, or the risk of anybody's."),
     "steps": ("explaining", "Watch an algorithm decide, step by step."),
     "datasets": ("listing", "List the data sets."),

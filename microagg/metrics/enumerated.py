@@ -11,7 +11,8 @@ As no group is to be looked for elsewhere, cuts cost little, and a group's reduc
 and at most n / k groups. So groups with a reduced cost above least - value leave the list; the fewer they are, the more
 the next cuts raise the bound. What is left is divided by whether pairs of records share a group (Ryan & Foster 1981).
 
-**What is proven** stands in :class:`Proof`, which can be checked without any of this: see benchmarks/check_optimum.py.
+**What is proven** stands in :class:`Proof`, which can be checked without any of this: see
+:mod:`microagg.metrics.proof_checker`.
 """
 
 from __future__ import annotations

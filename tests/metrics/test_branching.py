@@ -8,14 +8,11 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from benchmarks import check_optimum
 from microagg import Search, metrics
 from microagg.certificate import Certificate
-from microagg.kernels.bounds.rank_one import Cut
-from microagg.metrics import bounds, enumerated
+from microagg.metrics import bounds, enumerated, proof_checker
 from microagg.metrics.branching import Branching
-from microagg.metrics.enumerated import Leaf
-from microagg.metrics.master_problem import Master, Prices
+from microagg.metrics.master_problem import Master
 from microagg.metrics.recombination import recombine
 from microagg.metrics.set_partitioning import SetPartitioning
 from tests.instances import ROUNDING, instances
@@ -77,37 +74,15 @@ def test_floor_is_the_optimum_by_enumeration_alone(chunk, monkeypatch):
         if tree.proof is not None:
             leaves += len(tree.proof.leaves)
             cuts += sum(len(leaf.prices.cuts) for leaf in tree.proof.leaves)
-            sse, floor = check_optimum.check(X, k, *tree.proof, say=lambda _: None)
-            assert sse == pytest.approx(optimum, rel=2e-6)
-            assert optimum * (1 - 2e-6) <= floor <= optimum * ROUNDING
+            checked = proof_checker.check(X, held(k, tree.proof))
+            assert checked.sse == pytest.approx(optimum, rel=2e-6)
+            assert optimum * (1 - 2e-6) <= checked.floor <= optimum * ROUNDING
     assert leaves > 20
     assert (cuts > 0) == (chunk > 0)
 
 
-def test_what_is_wrong_in_a_certificate_is_found():
-    X = np.random.default_rng(11).normal(size=(40, 2))
-    tree, _ = proven(X, 3, np.arange(40) // 3)
-    proof = tree.proof
-    sse, floor = check_optimum.check(X, 3, *proof, say=lambda _: None)
-    assert floor == pytest.approx(sse, rel=1e-6)
-    higher = proof.listed._replace(pi=proof.listed.pi * 1.01)
-    none = Leaf(((0, 1, True),), proof.leaves[0].prices)
-    wrong = {
-        "no partition": proof._replace(labels=np.arange(40)),
-        "leave out": proof._replace(leaves=(none,)),
-        "negative price": proof._replace(listed=Prices(higher.pi, (Cut((0, 1, 2), (1, 1, 1), 2),), np.array([-1.0]))),
-    }
-    for says, own in wrong.items():
-        with pytest.raises(SystemExit, match=says):
-            check_optimum.check(X, 3, *own, say=lambda _: None)
-    # A better partition than the one named shows in the floor, and prices that are too high lower it.
-    worse = proof._replace(labels=np.roll(proof.labels, 1))
-    sse, lower = check_optimum.check(X, 3, *worse, say=lambda _: None)
-    assert lower < 0.9999 * sse
-    _, lower = check_optimum.check(
-        X, 3, *proof._replace(listed=higher, kept=(), leaves=(Leaf((), higher),)), say=lambda _: None
-    )
-    assert lower < floor
+def held(k, proof):
+    return proof_checker.Held("", k, *proof)
 
 
 def along_a_line(n, k):
