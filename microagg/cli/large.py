@@ -16,7 +16,7 @@ from microagg.cli.files import check_targets, write_files
 from microagg.cli.group import FAILS
 from microagg.cli.printing import print_json
 from microagg.cli.progress import say, working
-from microagg.cli.releasing import recipe_text, release_arguments, take
+from microagg.cli.releasing import recipe_text, release_arguments, say_warnings, take
 from microagg.distributed import LargeRelease, head_of
 from microagg.distributed import release as release_in_parts
 from microagg.distributed import replay as replay_in_parts
@@ -122,6 +122,7 @@ def _deliver(make: Callable[..., LargeRelease], targets: Mapping[str, Any]) -> N
         print_json({"written": written, **release.report.to_dict()})
     else:
         click.echo(release.report.summary())
+        say_warnings(release.report.warnings)
         say(f"Written: {', '.join(written)}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -32,8 +32,8 @@ def target_flags() -> list[Flag]:
         Flag(["--out"], metavar="FILE", help="The protected file: .csv, .parquet, .xlsx, .dta or .sav."),
         Flag(["--report"], metavar="FILE", help="The report to print and sign, as HTML."),
         Flag(["--recipe"], metavar="FILE", help="What microagg replay needs to make the release again, as JSON."),
-        Flag(["--accept"], multiple=True, metavar="CODE", help="Release in spite of this finding; the report says so."),
-        Flag(["--reason"], default="", help="Why it is accepted; the report says so."),
+        Flag(["--accept"], multiple=True, metavar="CODE", help="Release in spite of this finding; needs --reason."),
+        Flag(["--reason"], default="", help="Why a finding is accepted; the report says so."),
         Flag(["--force"], is_flag=True, help="Overwrite files that are there."),
         Flag(["as_json", "--json"], is_flag=True, help="Print one JSON object, and nothing else, on stdout."),
     ]
@@ -51,7 +51,7 @@ def run(**given: Any) -> None:
     file is counted as it was written. Without --out nothing is written, and it is said what a release would lose.
 
     What must be known before the file is given to anybody holds it up, with exit code 1, until it is mended or accepted
-    by --accept CODE.
+    by --accept CODE with a --reason.
 
     \b
     Examples:
@@ -143,8 +143,17 @@ def take_targets(given: dict[str, Any], *sources: str) -> dict[str, Any]:
 
 
 def take(given: dict[str, Any]) -> dict[str, Any]:
-    """Take what is to be written out of what a command got."""
-    return {name: given.pop(name) for name in (*_TARGETS, "accept", "reason", "force", "as_json")}
+    """Take what is to be written out of what a command got.
+
+    Raises
+    ------
+    ParameterError
+        If findings are to be accepted without a reason.
+    """
+    targets = {name: given.pop(name) for name in (*_TARGETS, "accept", "reason", "force", "as_json")}
+    if targets["accept"] and not targets["reason"].strip():
+        raise ParameterError("--accept needs a reason, which the report says: add --reason TEXT.")
+    return targets
 
 
 def deliver(release: Release, data: Data, targets: Mapping[str, Any]) -> None:
@@ -167,9 +176,16 @@ def deliver(release: Release, data: Data, targets: Mapping[str, Any]) -> None:
         print_json(_as_dict(release, [*counted, *release.findings], [] if stops else _named(targets)))
     else:
         click.echo(release.report.summary())
+        say_warnings(release.report.warnings)
     _say_findings(stops, written=out is not None and not stops, targets=targets)
     if out is not None and stops:
         click.get_current_context().exit(FAILS)
+
+
+def say_warnings(findings: Iterable[Finding]) -> None:
+    """Say what there is to think about, and in spite of what a release is made."""
+    for finding in findings:
+        say(finding.text if finding.code == "accepted" else f"Think about it: {finding.text}")
 
 
 def _say_findings(stops: list[Finding], *, written: bool, targets: Mapping[str, Any]) -> None:

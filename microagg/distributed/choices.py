@@ -78,7 +78,7 @@ class Choices:
         """Return what is to be known of the release before it is made."""
         schema = self.prepared.schema
         columns = tuple(name for name in self.table.names if name not in schema.identifiers)
-        return identifiers(schema, columns), undecided(undeclared(schema, columns))
+        return *identifiers(schema, columns), undecided(undeclared(schema, columns))
 
     def job(self, seed: int | None) -> Job:
         """Return what is to be done, with the seed for methods that draw at random."""

@@ -42,9 +42,9 @@ class LargeRelease:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What is to be known before giving the files to anybody."""
-        return self.report.findings
+        return (*self.report.findings, *self.report.in_spite)
 
-    def accept(self, *codes: str, reason: str = "") -> Self:
+    def accept(self, *codes: str, reason: str) -> Self:
         """Return the same release in spite of some findings; see :meth:`microagg.Release.accept`."""
         return replace(self, report=self.report.accept(*codes, reason=reason))
 

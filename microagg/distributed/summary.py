@@ -17,7 +17,7 @@ from microagg.distributed.job import Job, Plan
 from microagg.metrics.bounds import nearest_neighbor_sse
 from microagg.metrics.loss import percent
 from microagg.metrics.utility.correlations import changes_between
-from microagg.release.findings import Finding, gaps, identifiers, order, undecided, undeclared
+from microagg.release.findings import Finding, gaps, identifiers, nothing_confidential, order, undecided, undeclared
 from microagg.release.measures import AttributeUtility, Loss, Utility
 from microagg.release.report import Generalization, Report, Risk, Stratum
 from microagg.validation import FloatArray, counted, plain, quoted
@@ -194,16 +194,18 @@ class Sums:
                 f"that of at least {counted(count.smallest, 'record')} (k = {k:,})."
             )
             yield Finding("ok", "bytes", (), text)
-        yield identifiers(schema, self.columns)
+        yield from identifiers(schema, self.columns)
         yield undecided(undeclared(schema, self.columns))
         left = [name for name in self.columns if name not in (*schema.quasi_identifiers, *schema.strata)]
         if left:
             text = (
                 f"Whether {quoted(left)}, released as {'it is' if len(left) == 1 else 'they are'}, may identify "
-                "records, determine quasi-identifiers, or have one value in a class, is not counted of files in parts: "
-                "release a sample of the file in memory, and read its findings."
+                "records, determine quasi-identifiers, or have one value in a class, and whether released values of "
+                "two quasi-identifiers go together, is not counted of files in parts: release a sample of the file in "
+                "memory, and read its findings."
             )
             yield Finding("warn", "unchecked", tuple(left), text)
+        yield from nothing_confidential(schema)
         yield from gaps(count.records, self.n_dropped)
         yield order(shuffled=False)
 

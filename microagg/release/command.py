@@ -72,7 +72,7 @@ def command(
         own = {f"method_{name}": value for name, value in chosen.pop("method_params", {}).items()}
         words += [word for name, value in (chosen | own).items() for word in _flag(name, value)]
     words += [word for code in accept for word in _flag("accept", code)]
-    words += _flag("reason", reason) if accept and reason else []
+    words += _flag("reason", reason) if accept else []
     return _broken([*words, *_flag("out", target)]), "" if not lacking else f"No flag says {', '.join(lacking)}."
 
 

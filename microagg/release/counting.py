@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Mapping
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from microagg import dates, numerals
 from microagg.classes import combined
 from microagg.encoding import is_number
 from microagg.errors import DataError
+from microagg.taxonomy import category
 from microagg.validation import FloatArray, IntArray
 
 #: A column determines another one if at least this share of the records that it can be judged by agree. Not all of
@@ -31,6 +33,10 @@ CHANCE = 0.01
 
 # How many values of targets are looked at together.
 _CELLS = 2_000_000
+
+# Quasi-identifiers of which it is found out whether one determines another, and in how many records: what is bounded
+# is the time, which grows with the square of the columns.
+_MOST_COMPARED, _MOST_RECORDS = 60, 50_000
 
 
 class Rarity(NamedTuple):
@@ -101,6 +107,44 @@ def determined(codes: IntArray, targets: Mapping[Hashable, IntArray]) -> list[Ha
     shared = shared[np.argsort(codes[shared], kind="stable")]
     column = pd.factorize(codes[shared])[0]
     return [name for name in _hardly_differing(column, shared, targets) if _determines(column, targets[name][shared])]
+
+
+def dependent(columns: Mapping[Hashable, IntArray]) -> list[tuple[Hashable, Hashable]]:
+    """Return the pairs of columns of which the first determines the second, see :func:`determined`.
+
+    Each column is given as codes, shape (n,); those that lack values are not compared. Of two that determine each
+    other, the pair stands there once. Of many columns the first 60 are compared that repeat their values, and of many
+    records 50,000 evenly spaced ones.
+    """
+    sampled = {name: codes[:: -(-len(codes) // _MOST_RECORDS)] for name, codes in columns.items()}
+    repeating = (n for n, codes in sampled.items() if codes.min() >= 0 and 2 <= len(pd.unique(codes)) <= len(codes) / 2)
+    compared = list(islice(repeating, _MOST_COMPARED))
+    pairs: list[tuple[Hashable, Hashable]] = []
+    for one in compared:
+        others = {other: sampled[other] for other in compared if other != one and (other, one) not in pairs}
+        pairs += [(one, other) for other in determined(sampled[one], others)] if others else []
+    return pairs
+
+
+def impossible(original: pd.DataFrame, released: pd.DataFrame, one: Hashable, other: Hashable) -> IntArray:
+    """Return the rows of ``released`` with two values that occur in ``original``, but in no record together.
+
+    Values are the same if taxonomies write them alike, as 7 and "7"; what does not occur there at all, such as a mean
+    or a range, is not counted.
+    """
+    known, codes = [], []
+    for name in (one, other):
+        before, values = pd.factorize(original[name])
+        after, released_values = pd.factorize(released[name])
+        places = {category(value): place for place, value in enumerate(values)}
+        # The last place is that of records without a value, whose code is -1.
+        found = np.array([*(places.get(category(value), -1) for value in released_values), -1])
+        known.append(before.astype(np.int64))
+        codes.append(found[after])
+    width = int(known[1].max()) + 1
+    pairs = np.unique(known[0] * width + known[1])
+    strange = ~np.isin(codes[0] * width + codes[1], pairs)
+    return np.flatnonzero(strange & (codes[0] >= 0) & (codes[1] >= 0))
 
 
 def measured(series: pd.Series[Any]) -> FloatArray | None:

@@ -27,9 +27,9 @@ LEVELS = ("stop", "warn", "ok")
 #: fewer than k = 3 records have.)
 RARE = 0.2
 
-#: Records that are left out distort the file noticeably from this share on. Below 5 % the loss of incomplete records is
-#: held to be without consequence (Schafer, Multiple imputation: a primer, 1999).
-GAPS = 0.05
+#: From this share on, records that are left out are to be thought about: less than 1 % of incomplete ones is held to be
+#: trivial (Acuña & Rodriguez, The treatment of missing values and its effect on classifier accuracy, 2004).
+GAPS = 0.01
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,8 @@ class Finding:
     Attributes
     ----------
     level : {"stop", "warn", "ok"}
-        "stop": do not release the file like this. "warn": think about it. "ok": looked into, and nothing is wrong.
+        "stop": do not release the file like this. "warn": think about it, also where nobody could look. "ok": counted,
+        and nothing is wrong.
     code : str
         The matter in one word, such as "identifying"; it does not change between versions.
     columns : tuple of column names
@@ -80,7 +81,7 @@ def find(
     combinations has k records or more, and classes keep within them.)
 
     "identifiers"
-        Stop if a declared identifier is in the release.
+        Stop if a declared identifier is in the release. No finding if none is declared.
     "undecided"
         Stop if columns without a role are.
     "index"
@@ -101,11 +102,15 @@ def find(
     "homogeneity"
         Warn of each confidential column that has one single value in some class, so that who finds a person's class
         learns the value (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006). Values that are missing are not
-        learnt, and those of a column that has one value only are no secret.
+        learnt, and those of a column that has one value only are no secret. Warn, too, if no column is declared
+        confidential, for then nobody looked.
+    "impossible"
+        Warn of released combinations of two quasi-identifiers that can hardly be true, see
+        :func:`microagg.release.counting.impossible`. No finding where none determines another one.
     "weights"
         Ok if the weights are left out or one value for each class. No finding otherwise: "identifying" has it.
     "gaps"
-        Warn if 5 % (:data:`GAPS`) or more of the records were left out. No finding if none was.
+        Warn if 1 % (:data:`GAPS`) or more of the records were left out. No finding if none was.
     "order"
         Warn unless the records were shuffled.
 
@@ -128,13 +133,14 @@ def find(
         classes = numbered(released, (*schema.quasi_identifiers, *schema.strata))
     file = _File(released, original, schema, k, classes)
     return (
-        identifiers(schema, released.columns),
+        *identifiers(schema, released.columns),
         undecided(file.undeclared),
         *_index(file),
         *_k(file),
         *_identifying(file),
         *_determines(file),
         *_homogeneity(file),
+        *_impossible(file),
         *_weights(file),
         *gaps(len(released), n_dropped),
         order(shuffled),
@@ -196,15 +202,14 @@ def undeclared(schema: Schema, columns: Iterable[Hashable]) -> tuple[Hashable, .
     return tuple(name for name in columns if name not in declared)
 
 
-def identifiers(schema: Schema, columns: Iterable[Hashable]) -> Finding:
-    """Return what is to be known of the identifiers of a release that has these ``columns``."""
+def identifiers(schema: Schema, columns: Iterable[Hashable]) -> Iterator[Finding]:
+    """Yield what is to be known of the identifiers of a release that has these ``columns``, if some are declared."""
     names = schema.identifiers
     kept = tuple(name for name in names if name in set(columns))
     if kept:
-        return Finding("stop", "identifiers", kept, f"The release has {quoted(kept)}: leave {_them(kept)} out.")
-    if names:
-        return Finding("ok", "identifiers", names, f"{quoted(names)} {_is(names)} left out.")
-    return Finding("ok", "identifiers", (), "No column is declared an identifier, so none is left out.")
+        yield Finding("stop", "identifiers", kept, f"The release has {quoted(kept)}: leave {_them(kept)} out.")
+    elif names:
+        yield Finding("ok", "identifiers", names, f"{quoted(names)} {_is(names)} left out.")
 
 
 def undecided(names: tuple[Hashable, ...]) -> Finding:
@@ -355,10 +360,20 @@ def _one_to_one(codes: IntArray, target: IntArray) -> bool:
     return bool(counting.determined(target[present], {None: codes[present]}))
 
 
+def nothing_confidential(schema: Schema) -> Iterator[Finding]:
+    """Yield what is to be known of a release of which no column is declared confidential."""
+    if not schema.confidential:
+        text = (
+            "No column is declared confidential, so nobody looked whether those who share their quasi-identifiers "
+            "share a secret, too: if a column is one, such as a diagnosis or a debt, say so."
+        )
+        yield Finding("warn", "homogeneity", (), text)
+
+
 def _homogeneity(file: _File) -> Iterator[Finding]:
+    yield from nothing_confidential(file.schema)
     names = file.confidential
     if not names:
-        yield Finding("ok", "homogeneity", (), "No column is declared confidential, so classes were not looked into.")
         return
     varied = [name for name in names if file.codes(name).min() < file.codes(name).max()]
     if not varied:
@@ -372,7 +387,7 @@ def _homogeneity(file: _File) -> Iterator[Finding]:
             continue
         yield Finding("warn", "homogeneity", (name,), _uniform_text(file, name, found))
     if diverse:
-        text = f"In every class there are several values of {quoted(diverse)}."
+        text = f"In no class do all records have the same {quoted(diverse)}."
         yield Finding("ok", "homogeneity", tuple(diverse), text)
 
 
@@ -383,6 +398,30 @@ def _uniform_text(file: _File, name: Hashable, found: Uniform) -> str:
         f"all have the same {plain(name)!r}, most often {plain(value)!r} ({counted(found.with_commonest, 'record')}): "
         "who finds a person's class learns it. A larger k makes this rarer; coarser values say less."
     )
+
+
+def _impossible(file: _File) -> Iterator[Finding]:
+    names = file.schema.quasi_identifiers
+    pairs = counting.dependent({name: classes.coded(file.original[name]) for name in names})
+    if not pairs:
+        return
+    says = listing([f"{plain(one)!r} determines {plain(other)!r}" for one, other in pairs], MOST_NAMED)
+    broken = {pair: rows for pair in pairs if len(rows := counting.impossible(file.original, file.released, *pair))}
+    if not broken:
+        text = f"In the original {says}; no released record has two of their values that do not go together there."
+        yield Finding("ok", "impossible", (), text)
+        return
+    each = []
+    for (one, other), rows in broken.items():
+        values = [repr(plain(file.released[name].iloc[rows[0]])) for name in (one, other)]
+        each.append(f"{plain(one)!r} with {plain(other)!r} ({len(rows):,}, such as {' with '.join(values)})")
+    n = len(np.unique(np.concatenate(list(broken.values()))))
+    text = (
+        f"{n:,} of {counted(file.n, 'record')} can hardly be true: they have two values that never go together in the "
+        f"original, where one determines the other: {listing(each, MOST_NAMED)}. Leave the column out that follows "
+        "from the other, or release ranges and common categories."
+    )
+    yield Finding("warn", "impossible", tuple(dict.fromkeys(name for pair in broken for name in pair)), text)
 
 
 def _weights(file: _File) -> Iterator[Finding]:
@@ -401,14 +440,13 @@ def gaps(n: int, n_dropped: int) -> Iterator[Finding]:
     if not n_dropped:
         return
     share = n_dropped / (n + n_dropped)
-    text = f"{counted(n_dropped, 'record')} of {n + n_dropped:,} ({100 * share:.3g} %) lack a quasi-identifier"
+    lack, are = ("lacks", "is") if n_dropped == 1 else ("lack", "are")
+    text = f"{counted(n_dropped, 'record')} of {n + n_dropped:,} ({100 * share:.3g} %) {lack} a quasi-identifier"
     if share < GAPS:
-        yield Finding("ok", "gaps", (), f"{text} and are left out.")
+        yield Finding("ok", "gaps", (), f"{text} and {are} left out.")
         return
-    so = (
-        "and are left out: what is released may differ from the file as a whole. Fill the gaps in, or leave out columns"
-    )
-    yield Finding("warn", "gaps", (), f"{text} {so} that have many of them.")
+    so = "what is released may differ from the file as a whole. Fill the gaps in, or leave out columns"
+    yield Finding("warn", "gaps", (), f"{text} and {are} left out: {so} that have many of them.")
 
 
 def order(shuffled: bool) -> Finding:

@@ -60,23 +60,25 @@ class Release:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is to be known before releasing the file; see :func:`microagg.release.findings.find`."""
-        return self.report.findings
+        """What is to be known before releasing the file, see :func:`microagg.release.findings.find`; what was accepted
+        is the last one, which warns.
+        """
+        return (*self.report.findings, *self.report.in_spite)
 
-    def accept(self, *codes: str, reason: str = "") -> Self:
+    def accept(self, *codes: str, reason: str) -> Self:
         """Return the same release with a report that says that it is released in spite of some findings.
 
         Parameters
         ----------
         *codes : str
             The codes of these findings; those of them that are "ok" need no acceptance and stay out of it.
-        reason : str, optional
-            Why. With what was accepted before, reasons add up.
+        reason : str
+            Why; the report says so. With what was accepted before, reasons add up.
 
         Raises
         ------
         ParameterError
-            If no code is given, or there is no finding with a code, or only such as are "ok".
+            If there is no reason or no code is given, or there is no finding with a code, or only such as are "ok".
         """
         return replace(self, report=self.report.accept(*codes, reason=reason))
 

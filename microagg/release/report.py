@@ -256,14 +256,31 @@ class Report:
         of_numbers = {} if self.loss is None else self.loss.attributes
         return dict(of_numbers) | ({} if self.generalization is None else self.generalization.attributes)
 
-    def accept(self, *codes: str, reason: str = "") -> Self:
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What there is to think about, what was accepted being the last."""
+        left = (finding for finding in self.findings if finding.level == "warn" and finding not in self.accepted)
+        return (*left, *self.in_spite)
+
+    @property
+    def in_spite(self) -> tuple[Finding, ...]:
+        """What was accepted, as a finding of code "accepted" that warns; empty if nothing was."""
+        if not self.accepted:
+            return ()
+        codes = dict.fromkeys(finding.code for finding in self.accepted)
+        columns = dict.fromkeys(name for finding in self.accepted for name in finding.columns)
+        return (Finding("warn", "accepted", tuple(columns), f"Released in spite of {', '.join(codes)}: {self.reason}"),)
+
+    def accept(self, *codes: str, reason: str) -> Self:
         """Return the same report that says that the release is made in spite of some findings.
 
         Raises
         ------
         ParameterError
-            If no code is given, or there is no finding with a code, or only such as are "ok".
+            If there is no reason or no code is given, or there is no finding with a code, or only such as are "ok".
         """
+        if not reason.strip():
+            raise ParameterError("a reason is needed for accepting a finding: say why, for the report has it.")
         doubtful = [finding for finding in self.findings if finding.level != "ok"]
         known = list(dict.fromkeys(finding.code for finding in doubtful))
         unknown = [code for code in codes if code not in known]
@@ -410,8 +427,8 @@ class Report:
         sentences = [*(str(filled) for filled in self.filled), *self._choice_sentences()]
         if self.n_dropped:
             sentences.append(
-                f"{counted(self.n_dropped, 'record')} with a missing quasi-identifier "
-                f"{'was' if self.n_dropped == 1 else 'were'} left out."
+                f"{counted(self.n_dropped, 'record')} of {self.n_records + self.n_dropped:,} with a missing "
+                f"quasi-identifier {'was' if self.n_dropped == 1 else 'were'} left out."
             )
         if self.constant_columns:
             sentences.append(f"One value only, and no part in distances: {quoted(self.constant_columns)}.")
@@ -421,7 +438,7 @@ class Report:
                 "make sure that they identify nobody."
             )
         sentences += [f"Released in spite of: {finding.text}" for finding in self.accepted]
-        if self.reason:
+        if self.accepted:
             sentences.append(f"The reason given: {self.reason.removesuffix('.')}.")
         return sentences
 

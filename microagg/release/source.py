@@ -153,8 +153,8 @@ class Source:
         """What somebody who works on the data must know: constant columns, records left out, gaps filled; sentences."""
         found = [self.constant_note] if self.constant else []
         if self.n_dropped:
-            lost = counted(self.n_dropped, "record")
-            found.append(f"{lost} of {len(self.given):,} with gaps will be left out.")
+            lost, n = counted(self.n_dropped, "record"), len(self.given)
+            found.append(f"{lost} of {n:,} ({100 * self.n_dropped / n:.3g} %) with gaps will be left out.")
         return (*found, *(str(filled) for filled in self.filled))
 
     def order(self, shuffle: int | None) -> IntArray | None:

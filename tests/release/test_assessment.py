@@ -169,7 +169,7 @@ def test_the_original_is_kept_neither_in_a_pickle_nor_in_a_copy():
     assert b"cough" not in pickle.dumps(release)
     assert replay(PEOPLE, release.recipe).assess().figures == release.assess().figures
     # Who accepts a finding can still assess.
-    assert release.accept("order").assess().n_records == 6
+    assert release.accept("order", reason="a test").assess().n_records == 6
 
 
 def test_all_of_it_as_a_table_and_as_json():

@@ -217,7 +217,8 @@ def test_findings_that_were_overridden_are_marked_with_the_reason(frame, tmp_pat
     codes = {finding.code for finding in stops}
     said = Page(html(held.accept(*codes, reason="The contract forbids it"), tmp_path)).said()
     assert said.count("Stop, overridden") == len(stops)
-    assert f"{len(stops)} findings that said so were overridden for this reason: The contract forbids it." in said
+    assert f"The file is released in spite of {len(stops)} findings (" in said
+    assert ", which say not to, for this reason: The contract forbids it." in said
     assert "do not release the file like this" not in said.split("6. Checklist")[0]
 
 

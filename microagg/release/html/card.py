@@ -26,9 +26,12 @@ def card(release: Release) -> str:
         ("Highest chance to be found", f"1 in {report.risk.realized_k:,}"),
     ]
     for level, what in (("stop", "Do not release as it is"), ("warn", "To think about")):
-        codes = dict.fromkeys(finding.code for finding in release.findings if finding.level == level)
-        if codes:
+        left = [finding for finding in report.findings if finding not in report.accepted]
+        if codes := dict.fromkeys(finding.code for finding in left if finding.level == level):
             facts.append((what, ", ".join(codes)))
+    if report.accepted:
+        codes = dict.fromkeys(finding.code for finding in report.accepted)
+        facts.append(("Released in spite of", f"{', '.join(codes)}: {report.reason}"))
     rows = "".join(
         f'<tr><th scope="row" style="text-align:left">{escape(name)}</th>'
         f'<td style="text-align:left">{escape(value)}</td></tr>'

@@ -16,11 +16,6 @@ _SCALES = {
     "minmax": "each attribute scaled to the range from 0 to 1",
     "none": "as the attributes are, unscaled",
 }
-_VALUES = {
-    "mean": "the mean of the group; of ordered categories the median, of others the most frequent one",
-    "median": "the median of the group; of categories without an order the most frequent one",
-    "generalize": "what the group has in common, as text: the range, or ",
-}
 _CATEGORIES = {"ancestor": "the lowest common category", "set": "the set of categories"}
 _GAPS = {
     "drop": "the record is left out",
@@ -100,10 +95,26 @@ def _size(value: Any) -> int:
     return len(value) if isinstance(value, Sequence) and not isinstance(value, str) else 1
 
 
+def stand_ins(known: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return what stands for the values of a group, in words, and of which quasi-identifiers it does."""
+    found: dict[str, list[Any]] = {}
+    for name in known["quasi_identifiers"]:
+        words = f"the {known['statistic']} of the group"
+        if known["statistic"] == "generalize":
+            words = "what the group has in common"
+        elif name in known["taxonomies"]:
+            words = "the most frequent category of the group"
+        elif name in known["ordinal"]:
+            words = "the median category of the group"
+        found.setdefault(words, []).append(name)
+    return found
+
+
 def _values(known: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
-    statistic = known["statistic"]
-    common = _CATEGORIES[known["categories"]] if statistic == "generalize" else ""
-    yield "Values are replaced by", _VALUES[statistic] + common
+    words = " or ".join(stand_ins(known))
+    if known["statistic"] == "generalize":
+        words += f", as text: the range, or {_CATEGORIES[known['categories']]}"
+    yield "Values are replaced by", words
     if known["rounding"] == "file" and report.loss is not None:
         yield "Rounding", "to the decimals that the column has in the file"
     if report.release_weights is not None:

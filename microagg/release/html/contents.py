@@ -18,7 +18,7 @@ import pandas as pd
 from microagg.errors import DataError, ParameterError
 from microagg.release import recipe as recipes
 from microagg.release.assessment import Assessment, Figure
-from microagg.release.html.choices import choices
+from microagg.release.html.choices import choices, stand_ins
 from microagg.release.html.comparing import compared
 from microagg.release.html.promise import promise
 from microagg.release.script import script
@@ -31,11 +31,6 @@ if TYPE_CHECKING:
 # Of more columns in one role the report names so many.
 _MOST_NAMES = 60
 
-_REPLACED = {
-    "mean": "replaced by the mean of their group",
-    "median": "replaced by the median of their group",
-    "generalize": "replaced by what their group has in common",
-}
 # The roles in the order of the report, by their key in a recipe: what they are called, and what they are for.
 _ROLES = {
     "quasi_identifiers": "Quasi-identifiers: others may know them of a person",
@@ -116,8 +111,11 @@ def _columns(release: Release) -> list[dict[str, Any]]:
     for role, words in _ROLES.items():
         names = [name for name in roles[role] if name not in seen]
         seen.update(names)
-        if names:
-            fate = _REPLACED[release.report.statistic] if role == "quasi_identifiers" else "released as they are"
+        # Quasi-identifiers have a row for each way in which they are replaced.
+        fates = {"released as they are": names} if names else {}
+        if role == "quasi_identifiers":
+            fates = {f"replaced by {words}": replaced for words, replaced in stand_ins(known).items()}
+        for fate, names in fates.items():
             if role == "weights" and release.report.release_weights == "mean":
                 fate = "replaced by the mean weight of their group"
             if not set(names) & set(release.to_pandas().columns):

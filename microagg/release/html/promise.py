@@ -83,7 +83,10 @@ def _against(report: Report) -> str:
             f"{counted(left, 'finding')} of the checklist (section 6) {says}: do not release the file like this."
         )
     if overridden:
-        why = f" for this reason: {report.reason.removesuffix('.')}" if report.reason else " without a reason given"
-        were = "was" if len(overridden) == 1 else "were"
-        said.append(f"{counted(len(overridden), 'finding')} that said so {were} overridden{why}.")
+        that = ", which says" if len(overridden) == 1 else ", which say"
+        codes = ", ".join(dict.fromkeys(finding.code for finding in overridden))
+        said.append(
+            f"The file is released in spite of {counted(len(overridden), 'finding')} ({codes}){that} not to, for this "
+            f"reason: {report.reason.removesuffix('.')}."
+        )
     return " ".join(said)
