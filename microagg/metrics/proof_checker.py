@@ -292,7 +292,7 @@ def _all_groups(X: FloatArray, k: int, pi: FloatArray, limit: float) -> _Groups:
 
 def _refuse_groups(limit: float) -> None:
     raise DataError(
-        f"pi: more than {MOST_GROUPS:,} groups, or more than can be found in bounded time, have an SSE less their prices "
+        f"pi: more than {MOST_GROUPS:,} groups, or more than can be found in time, have an SSE less their prices "
         f"below {limit:.6g}, the limit that follows from the prices: these prove too little to be checked."
     )
 
