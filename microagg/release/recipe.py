@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,10 +13,14 @@ import pandas as pd
 
 from microagg import __version__
 from microagg.errors import DataError, MicroaggError, ParameterError
+from microagg.gaps import GAPS
 from microagg.partition import canonical_labels
 from microagg.release import strata
 from microagg.release.prepare import Prepared, prepare
-from microagg.release.recoding import Recoding
+from microagg.release.recoding import CATEGORIES, STATISTICS, Recoding
+from microagg.release.rounding import ROUNDINGS
+from microagg.release.weights import RELEASE_WEIGHTS
+from microagg.scaling import SCALES
 from microagg.schema import ROLES
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray, IntArray, is_whole, plain, quoted
@@ -52,6 +57,18 @@ _ADDED: dict[str, Any] = {
 
 # Mappings from columns, which are held as pairs: a column may be called by a number, which no key in JSON can be.
 _MAPPINGS = ("taxonomies", "ordinal", "dates", "missing_codes")
+
+# What those of them may be that are words.
+_WORDS: dict[str, tuple[str, ...]] = {
+    "categories": CATEGORIES,
+    "scale": tuple(SCALES),
+    "statistic": STATISTICS,
+    "rounding": ROUNDINGS,
+    "release_weights": RELEASE_WEIGHTS,
+}
+
+# How deep what a recipe holds may be nested: a taxonomy has fewer levels.
+_DEEPEST = 64
 
 # All that a recipe holds, in the order in which it is written.
 _DIGESTS = ("input_sha256", "strata_sha256", "classes_sha256", "weights_sha256")
@@ -96,7 +113,10 @@ def _numbers(numbers: Mapping[Any, str | None]) -> list[Any]:
 
 
 def check(recipe: Any) -> None:
-    """Raise :class:`ParameterError` unless ``recipe`` is a complete one, its parts of their form."""
+    """Raise :class:`ParameterError` unless ``recipe`` is complete, and holds only what a release may have written.
+
+    All that is made of a recipe, programs and commands too, is made of one that was checked here: anybody may send one.
+    """
     if not isinstance(recipe, Mapping):
         raise ParameterError(f"a recipe must be a dict such as Release.recipe, not {type(recipe).__name__}.")
     lacking = [key for key in _KEYS if key not in recipe and key not in _ADDED]
@@ -107,18 +127,63 @@ def check(recipe: Any) -> None:
         raise ParameterError(
             f"the recipe holds under {quoted(damaged)} what no release has written: pass Release.recipe as it was."
         )
+    _check_method(recipe["method"], recipe["params"])
 
 
 def _has_its_form(key: str, value: Any) -> bool:
-    if key == "n":
-        return is_whole(value)
+    """Whether a part of a recipe is what a release may have written, so that nothing else gets into a program."""
+    if not _is_literal(value):
+        return False
+    if key in ("n", "k"):
+        return is_whole(value) and value >= (0 if key == "n" else 1)
+    if key in ("random_state", "shuffle"):
+        return value is None or (is_whole(value) and value >= 0)
+    if key in _WORDS:
+        return isinstance(value, str) and value in _WORDS[key]
+    if key == "polish":
+        return isinstance(value, bool)
     if key in ("versions", "params"):
-        return isinstance(value, Mapping)
+        return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
+    if key == "labels":
+        return value is None or (isinstance(value, (list, tuple)) and all(map(is_whole, value)))
+    if key in ("classes", "weights", "method"):
+        return value is None or isinstance(value, str) or (is_whole(value) and key != "method")
+    if key in ("quasi_identifiers", "confidential", "identifiers", "by", "others"):
+        return isinstance(value, (list, tuple)) and _are_names(value)
     if key == "numbers":
         return isinstance(value, (list, tuple)) and (_are_names(value) or all(map(_is_named, value)))
-    if key in _MAPPINGS or (key == "missing" and not isinstance(value, str)):
+    if key == "missing" and isinstance(value, str):
+        return value in GAPS
+    if key in _MAPPINGS or key == "missing":
         return isinstance(value, Mapping) or (isinstance(value, (list, tuple)) and all(map(_is_named, value)))
     return True
+
+
+def _is_literal(value: Any, depth: int = 0) -> bool:
+    """Whether a value is made of what JSON can hold, and not nested deeper than taxonomies are."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return True
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if depth > _DEEPEST:
+        return False
+    if isinstance(value, Mapping):
+        return all(isinstance(key, (str, int)) and _is_literal(below, depth + 1) for key, below in value.items())
+    return isinstance(value, (list, tuple)) and all(_is_literal(item, depth + 1) for item in value)
+
+
+def _check_method(method: str | None, params: Mapping[str, Any]) -> None:
+    """Raise :class:`ParameterError` unless there is such a method with such parameters."""
+    from microagg.registry import algorithm  # which needs scikit-learn and Numba
+
+    known = {} if method is None else {param.name: param for param in algorithm(method).params}
+    if unknown := [name for name in params if name not in known]:
+        whose = "no method" if method is None else f"{method}, which has no such parameter"
+        raise ParameterError(
+            f"the recipe holds under 'params' {quoted(unknown)} of {whose}: pass it as it was written."
+        )
+    for name, value in params.items():
+        known[name].check(value)
 
 
 def _is_named(pair: Any) -> bool:
