@@ -13,6 +13,10 @@ class DataError(MicroaggError):
     """The data cannot be used as they are: missing values, text, too few records, a broken file."""
 
 
+class GuaranteeError(MicroaggError, RuntimeError):
+    """What was made does not keep what it promises, so that it is withheld: a defect of microagg."""
+
+
 class ParameterError(MicroaggError):
     """A parameter is unknown, of the wrong kind or out of its bounds."""
 

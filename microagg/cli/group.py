@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 
 from microagg import __version__
 from microagg.cli.progress import stoppable
-from microagg.errors import MicroaggError
+from microagg.errors import GuaranteeError, MicroaggError
 
 #: What a shell learns of an end: what was asked about does not hold; the input is bad; Ctrl-C.
 FAILS, BAD_INPUT, STOPPED = 1, 2, 130
@@ -76,6 +76,9 @@ class Commands(click.Group):
             return STOPPED
         except click.ClickException as error:
             return _refused(error.format_message())
+        except GuaranteeError as error:
+            _refused(str(error))
+            return FAILS
         except MicroaggError as error:
             return _refused(str(error))
         except MemoryError:

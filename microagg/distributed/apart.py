@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -139,6 +140,10 @@ def _main() -> None:
         said = {"error": type(error).__name__, "text": str(error)}
     except KeyboardInterrupt:
         return
+    except Exception as error:
+        # It is told as it is: only a process that says nothing has been ended from without.
+        traceback.print_exc()
+        said = {"error": "MicroaggError", "text": f"releasing the file failed ({type(error).__name__}): {error}"}
     done.set()
     says.write(json.dumps(said) + "\n")
     says.flush()

@@ -23,7 +23,7 @@ from microagg.distributed.release import LargeRelease
 from microagg.distributed.stages import Stages
 from microagg.distributed.summary import Sums
 from microagg.distributed.working import RELEASED, Working, check_room, room_on
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError, GuaranteeError, ParameterError
 from microagg.progress import checkpoint
 from microagg.release import Finding, microaggregate
 from microagg.release import recipe as recipes
@@ -251,7 +251,7 @@ class _Making:
         columns = tuple(Table.of(folder).names)
         n = sum(part.n_kept for part in seen)
         if count.smallest < job.k or count.records != n or n_written != n or {*columns} & {*schema.identifiers}:
-            raise RuntimeError(
+            raise GuaranteeError(
                 f"microagg broke its promise: the files that were written have {count.records:,} records of {n:,}, and "
                 f"a class of {count.smallest}, fewer than k={job.k} or with identifiers; they are withheld. Please "
                 "report this."

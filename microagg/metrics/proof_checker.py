@@ -128,7 +128,9 @@ class Proven:
 
 
 @njit(cache=True)
-def _groups_of_root(near, squared, pi, limit, size, most, work):
+def _groups_of_root(
+    near: IntArray, squared: FloatArray, pi: FloatArray, limit: float, size: int, most: int, work: int
+) -> tuple[IntArray, bool, int]:
     """Return groups of ``size`` with SSE - Σ pi < limit in which the first record has a share in it below its part.
 
     A record's share in the SSE of a group of s is the sum of its squared distances to the members over 2s, so in each
@@ -469,10 +471,10 @@ def _held(found: dict[str, NDArray[Any]]) -> Held:
         "price_ends": (len(found["pi"]), len(found["price_cuts"])),
         "path_ends": (None, len(found["decisions"])),
     }
-    for name, (parts, last) in ends.items():
+    for name, (parts, stop) in ends.items():
         own = found[name]
-        if not len(own) or own[0] != 0 or own[-1] != last or (np.diff(own) < 0).any():
-            raise DataError(f"{name}: it must rise from 0 to {last:,}.")
+        if not len(own) or own[0] != 0 or own[-1] != stop or (np.diff(own) < 0).any():
+            raise DataError(f"{name}: it must rise from 0 to {stop:,}.")
         if parts is not None and len(own) != parts + 1:
             raise DataError(f"{name}: it must have {parts + 1:,} entries, not {len(own):,}.")
     if len(found["cut_multipliers"]) != len(found["cut_records"]):
@@ -485,15 +487,15 @@ def _held(found: dict[str, NDArray[Any]]) -> Held:
     if found["decisions"].shape[1:] != (3,) or not np.isin(found["decisions"][:, 2:], (0, 1)).all():
         raise DataError("decisions: each must be two records, and 1 if they share a group or 0 if not.")
 
-    def parts(name: str, *fields: str) -> Iterable[list[NDArray[Any]]]:
+    def divided(name: str, *fields: str) -> Iterable[list[NDArray[Any]]]:
         for start, stop in zip(found[name][:-1], found[name][1:], strict=True):
             yield [found[field][start:stop] for field in fields]
 
-    multiplied = zip(parts("cut_ends", "cut_records", "cut_multipliers"), found["denominators"], strict=True)
+    multiplied = zip(divided("cut_ends", "cut_records", "cut_multipliers"), found["denominators"], strict=True)
     cuts = [(records, u, int(q)) for (records, u), q in multiplied]
-    priced = zip(found["pi"], parts("price_ends", "price_cuts", "sigma"), strict=True)
+    priced = zip(found["pi"], divided("price_ends", "price_cuts", "sigma"), strict=True)
     prices = [Prices(pi, [cuts[at] for at in own], sigma) for pi, (own, sigma) in priced]
-    paths = [[(int(i), int(j), bool(t)) for i, j, t in own] for (own,) in parts("path_ends", "decisions")]
+    paths = [[(int(i), int(j), bool(t)) for i, j, t in own] for (own,) in divided("path_ends", "decisions")]
     if not paths or len(prices) < 1 + len(paths):
         raise DataError(
             f"pi: there must be prices for the groups, and for each of {len(paths):,} leaves, of which there is at "

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from microagg.classes import numbered
-from microagg.errors import ConstantColumnWarning, DataError, ParameterError
+from microagg.errors import ConstantColumnWarning, DataError, GuaranteeError, ParameterError
 from microagg.partition import Partition, partition_within
 from microagg.release import recipe as recipes
 from microagg.release.findings import Finding, find, undeclared
@@ -330,7 +330,7 @@ def _release(prepared: Prepared, table: IntoDataFrame) -> Release:
     classes = numbered(released, (*prepared.schema.quasi_identifiers, *prepared.schema.strata))
     risk = Risk.of(classes, partition, prepared.strata)
     if risk.realized_k < prepared.k:
-        raise RuntimeError(
+        raise GuaranteeError(
             f"microagg broke its promise: the release has a class of {risk.realized_k} records, fewer than "
             f"k={prepared.k}; it is withheld. Please report this."
         )

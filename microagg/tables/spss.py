@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import pickle
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from microagg.tables.columns import EXACT_WHOLE
 from microagg.tables.labels import labelled
 from microagg.tables.limits import allowed, check_memory
 from microagg.tables.notices import Notice, Reading
+from microagg.tables.spss_reader import answered
 from microagg.validation import counted
 
 # What formats of dates and of times begin with.
@@ -82,8 +83,10 @@ def in_own_process(data: bytes, max_cells: int) -> dict[str, Any]:
     done = subprocess.run(command, input=data, capture_output=True, check=False)
     if done.returncode != 0:
         return {"error": f"exit code {done.returncode}"}
-    found: dict[str, Any] = pickle.loads(done.stdout)
-    return found
+    try:
+        return answered(done.stdout)
+    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        return {"error": f"an answer that cannot be read ({type(error).__name__})"}
 
 
 def _labels_of(found: dict[str, Any], name: str) -> dict[Any, str]:

@@ -1,16 +1,17 @@
-"""Reads an SPSS file as a program of its own: from standard input, to a pickle on standard output.
+"""Reads an SPSS file as a program of its own: from standard input, to JSON and arrays on standard output.
 
 The C library below pyreadstat ends the whole process on some damaged files, and a dashboard must outlive an upload.
+A file that has taken such a process over must not reach the other one: what it answers is data, and runs nothing.
 Run by :mod:`microagg.tables.spss`; imports nothing else of the package, so that it starts quickly.
 """
 
 from __future__ import annotations
 
 import io
-import pickle
+import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -69,6 +70,38 @@ def _size(cells: Any) -> int:
     return int(cells.nbytes) if isinstance(cells, np.ndarray) else sum(64 + len(cell or "") for cell in cells)
 
 
+def write(found: dict[str, Any], stream: BinaryIO) -> None:
+    """Write what :func:`read_or_error` returns: a line of JSON, and an archive of the columns of numbers."""
+    columns = found.get("columns", [])
+    about = {name: value for name, value in found.items() if name != "columns"}
+    if "labels" in found:
+        # A code is a number or a text, and keys of JSON are texts.
+        about["labels"] = {name: list(codes.items()) for name, codes in found["labels"].items()}
+        about["columns"] = [None if isinstance(cells, np.ndarray) else cells for cells in columns]
+    stream.write(json.dumps(about).encode("ascii") + b"\n")
+    numbers = {str(place): cells for place, cells in enumerate(columns) if isinstance(cells, np.ndarray)}
+    np.savez(stream, **numbers)  # type: ignore[arg-type]
+
+
+def answered(data: bytes) -> dict[str, Any]:
+    """Return what :func:`write` has written.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile
+        If it is something else.
+    """
+    line, _, archive = data.partition(b"\n")
+    found: dict[str, Any] = json.loads(line)
+    if "labels" in found:
+        found["labels"] = {name: dict(map(tuple, codes)) for name, codes in found["labels"].items()}
+        with np.load(io.BytesIO(archive), allow_pickle=False) as numbers:
+            found["columns"] = [numbers[str(at)] if c is None else c for at, c in enumerate(found["columns"])]
+    elif "error" not in found:
+        raise ValueError("neither a table nor an error")
+    return found
+
+
 def limit_memory(most: int) -> None:
     """Let this process take no more than ``most`` bytes beside those it has, where the platform knows how."""
     try:
@@ -83,13 +116,13 @@ def limit_memory(most: int) -> None:
 
 
 def main() -> None:
-    """Pickle the file that standard input holds; the arguments are the limits of its cells and of memory in bytes."""
+    """Write what the file on standard input says; the arguments are the limits of its cells and of memory in bytes."""
     data, max_cells, most = sys.stdin.buffer.read(), int(sys.argv[1]), int(sys.argv[2])
     import pyreadstat  # noqa: F401 - what it takes itself is not counted
 
     limit_memory(most)
     found = read_or_error(data, max_cells, most)
-    pickle.dump(found, sys.stdout.buffer, protocol=pickle.HIGHEST_PROTOCOL)
+    write(found, sys.stdout.buffer)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import psutil
 import pytest
 
 from microagg.distributed.apart import release_apart
-from microagg.errors import DataError
+from microagg.errors import DataError, GuaranteeError, MicroaggError
 from microagg.progress import Cancelled, watched
 
 
@@ -29,3 +32,24 @@ def test_the_process_ends_when_nobody_waits(numbers_file, tmp_path):
     assert not (tmp_path / "out").exists()
     left = psutil.Process().children(recursive=True)
     assert not [process for process in left if "microagg.distributed.apart" in " ".join(process.cmdline())]
+
+
+@pytest.mark.parametrize("broken", ["GuaranteeError", "ZeroDivisionError"])
+def test_what_went_wrong_in_the_process_is_told_as_itself(monkeypatch, tmp_path, broken):
+    program = (
+        "import builtins, sys, microagg, microagg.errors\n"
+        f"kind = getattr(microagg.errors, {broken!r}, None) or getattr(builtins, {broken!r})\n"
+        "def fail(*given, **named): raise kind('microagg broke its promise: a class of 2')\n"
+        "microagg.microaggregate = fail\n"
+        "from microagg.distributed import apart\n"
+        "apart._main()\n"
+    )
+    run = subprocess.Popen
+    monkeypatch.setattr(
+        "microagg.distributed.apart.subprocess.Popen",
+        lambda command, **named: run([sys.executable, "-c", program], stderr=subprocess.DEVNULL, **named),
+    )
+    with pytest.raises(MicroaggError, match="microagg broke its promise: a class of 2") as told:
+        release_apart(tmp_path / "none.parquet", k=3, out=tmp_path / "out")
+    assert "memory" not in str(told.value)
+    assert isinstance(told.value, GuaranteeError) == (broken == "GuaranteeError")

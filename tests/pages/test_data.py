@@ -137,10 +137,10 @@ def test_what_happens_to_gaps_is_said_with_their_number():
         "A category of its own (2)",
         "Fill in the most frequent (2)",
     ]
-    assert "4 records of 30 with gaps will be left out" in plain(app)
+    assert "4 records of 30 (13.3 %) with gaps will be left out" in plain(app)
     role(app, "b").set_value("confidential")
     settle(app)
-    assert "3 records of 30 with gaps will be left out" in plain(app)
+    assert "3 records of 30 (10 %) with gaps will be left out" in plain(app)
     assert "column_gaps_b" not in [box.key for box in app.selectbox]
 
 
@@ -165,7 +165,7 @@ def test_a_messy_file_is_read_as_its_rows_say():
     app.file_uploader[0].upload("a.csv", f"born,age,children\n{lines}".encode())
     settle(app)
     assert not app.error
-    assert "1 record of 60 with gaps will be left out" in plain(app)
+    assert "1 record of 60 (1.67 %) with gaps will be left out" in plain(app)
     assert "2 gaps of 'children' were filled with the median 2" in plain(app)
     assert "born goes from 2001-01-09 to 2001-12-24" in plain(app)
     app.selectbox(key="column_kind_born").set_value("year")
@@ -207,7 +207,7 @@ def test_text_that_reads_as_numbers_is_said_and_read_by_one_click():
     assert "'(1)' is -1; no numbers are '< 5' (1) and '[x](y)' (1)" in plain(app)
     assert app.toggle(key="column_codes_debt").value is True
     assert app.selectbox(key="column_gaps_debt").options[0] == "Leave the record out (2)"
-    assert "2 records of 60 with gaps will be left out" in plain(app)
+    assert "2 records of 60 (3.33 %) with gaps will be left out" in plain(app)
     assert "pay goes from 1,000 to 3,184" in plain(app)
     assert not [button for button in app.button if button.key == "read_number_pay"]
     assert not app.error
@@ -287,7 +287,7 @@ def test_the_class_is_the_data_sets_own_another_one_or_none():
     settle(app)
     assert app.selectbox(key="w_classes").options == ["income, as the data set says", "relationship", "None"]
     assert app.selectbox(key="w_classes").value == "-"
-    assert "2,399 records of 32,561 with gaps will be left out" in plain(app)
+    assert "2,399 records of 32,561 (7.37 %) with gaps will be left out" in plain(app)
 
 
 def test_a_column_that_cannot_be_the_class_is_said():

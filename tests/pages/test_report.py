@@ -94,7 +94,7 @@ def test_what_was_overridden_stands_in_the_report_with_the_reason(seen):
     assert stop["columns"] == ["weekly_hours"]
     assert found["reason"] == "Nobody knows weekly hours"
     assert {"undecided", "bytes", "determines"} <= {finding["code"] for finding in found["findings"]}
-    assert "overridden for this reason: Nobody knows weekly hours." in seen.contents[-1]["promise"]["against"]
+    assert "which says not to, for this reason: Nobody knows weekly hours." in seen.contents[-1]["promise"]["against"]
 
 
 def test_a_file_with_categories_has_a_report_of_what_was_compared_of_it(seen):

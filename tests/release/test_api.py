@@ -139,7 +139,7 @@ def test_missing_values_are_refused_or_dropped(frame, dtype):
     assert len(release.partition) == len(release.frame) == release.report.n_records == 58
     assert release.report.n_dropped == 2
     assert release.report.dropped == tuple(frame.index[[4, 17]])
-    assert "2 records with a missing quasi-identifier were left out." in release.report.summary()
+    assert "2 records of 60 with a missing quasi-identifier were left out." in release.report.summary()
     with pytest.raises(DataError, match="infinity"):
         microaggregate(frame.assign(income=np.inf), k=4, quasi_identifiers=QUASI, missing="drop")
 

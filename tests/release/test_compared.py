@@ -108,12 +108,12 @@ def test_what_somebody_must_know_of_the_data():
     assert source_of(frame, ["b", "c"]).notes == ()
     assert source_of(frame, ["a", "b", "one"]).notes == (
         "column 'one' holds one value only: it has no part in distances.",
-        "1 record of 30 with gaps will be left out.",
+        "1 record of 30 (3.33 %) with gaps will be left out.",
     )
     frame.loc["r1", "a"] = np.nan
     assert source_of(frame, ["a", "one", "same"]).notes == (
         "columns 'one', 'same' hold one value only: they have no part in distances.",
-        "2 records of 30 with gaps will be left out.",
+        "2 records of 30 (6.67 %) with gaps will be left out.",
     )
     filled = source_of(frame, ["a"], {"a": "impute"})
     assert filled.notes == (str(filled.filled[0]),)

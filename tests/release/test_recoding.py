@@ -431,7 +431,7 @@ def test_missing_categories_are_refused_or_dropped(people):
         kept = people.iloc[[1, 2, 4, 5, 6]]
         pd.testing.assert_frame_equal(release.frame, release_of(kept, k=2, statistic=statistic).frame)
         assert (release.report.n_dropped, release.report.dropped) == (2, ("a", "c"))
-        assert "2 records with a missing quasi-identifier were left out." in release.report.summary()
+        assert "2 records of 7 with a missing quasi-identifier were left out." in release.report.summary()
     with pytest.raises(DataError, match="leaving out 2 incomplete records"):
         release_of(people, k=6, missing="drop")
 

@@ -142,7 +142,7 @@ class Known:
             def look_up(
                 rows: IntArray, found: IntArray, known: Any = levels, way: Any = (within, middle), slack: float = slack
             ) -> None:
-                count_as_near_of_all(known, *way, EQUAL, slack, rows, found)
+                count_as_near_of_all(known, way[0], way[1], EQUAL, slack, rows, found)
 
             found.append(looked_up(rows, len(first) * max(len(columns), 1), look_up))
         probability = max(found, key=np.mean)
@@ -168,10 +168,11 @@ def _column(before: pd.Series[Any], after: pd.Series[Any], attribute: Attribute)
         original, low, high = ends_of(before, after)
         return _Numbers(original, low, high, float(original.max() - original.min()))
     both = categories_of(before, after)
-    original, released = both.before.astype(np.int64), both.after.astype(np.int64)
+    before_codes: IntArray = both.before.astype(np.int64)
+    after_codes: IntArray = both.after.astype(np.int64)
     if attribute.kind == "ordinal":
-        return _ranks(both.categories, original, released, attribute.levels)
-    return _categories(both.categories, original, released, attribute)
+        return _ranks(both.categories, before_codes, after_codes, attribute.levels)
+    return _categories(both.categories, before_codes, after_codes, attribute)
 
 
 def _ranks(texts: Sequence[str], original: IntArray, released: IntArray, levels: Sequence[str]) -> _Numbers:
