@@ -70,7 +70,8 @@ def body() -> None:
         if state.current() != choices:
             st.rerun()  # a click on the picture has chosen: that concerns the whole page, and its address
         picture.show()
-        floor.status(workspace)
+        if workspace.is_whole:
+            floor.status(workspace)
 
     if job.running:
         jobs.watch(job, draw)
@@ -118,13 +119,13 @@ def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[i
     if rows.empty:
         return Picture(curves.waiting(ks), measure.label, WAITING, "No method has been run yet.")
     choices = state.current()
-    is_loss = name == "information_loss"
+    is_loss, has_floor = name == "information_loss", name == "information_loss" and workspace.is_whole
     return Picture(
         curves.measure_curves(
             certificate.with_found(workspace, rows, ks),
             name,
-            floor=[bound for bound in soon if bound.converged or bound.sse > 0] if is_loss else (),
-            proven=certificate.marks(workspace, ks) if is_loss else (),
+            floor=[bound for bound in soon if bound.converged or bound.sse > 0] if has_floor else (),
+            proven=certificate.marks(workspace, ks) if has_floor else (),
             best=certificate.best_known(workspace, ks, rows) if is_loss else None,
             limit=choices.limit if is_loss else None,
             line=_line(workspace, name, ks),
@@ -134,7 +135,7 @@ def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[i
         _CHART,
         f"{measure.label} against k for {listing(list(dict.fromkeys(rows['title'])))}; the table below has the same "
         "numbers.",
-        captions=[f"{measure.meaning}{f' {FLOOR}' if is_loss else ''}{_rules_in_words(ks)}"],
+        captions=[f"{measure.meaning}{f' {FLOOR}' if has_floor else ''}{_rules_in_words(ks)}"],
         options={"on_select": lambda: _select(_CHART), "selection_mode": "points"},
     )
 
@@ -183,7 +184,8 @@ def _helper(workspace: Workspace, rows: pd.DataFrame) -> None:
     with left:
         risk_map.limit_of_loss()
     with right:
-        st.markdown(f"**{escape_markdown(sweeps.choice_in_words(own, choices.limit, workspace.n))}**")
+        says = sweeps.choice_in_words(own, choices.limit, workspace.n)
+        st.markdown(f"**{escape_markdown(workspace.estimated + says)}**")
         st.caption(
             "A partition for a larger k also serves every smaller one. Where the loss bends depends on the values of k "
             "shown: it is where the curve is farthest from the straight line between its ends."
@@ -252,6 +254,8 @@ def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> None:
         }
         if workspace.classes is not None:
             columns["classification"] = number("CM", format="percent")
+    if not workspace.is_whole:
+        del columns["gap"]
     for name, risk in RISKS.items():
         if name in rows:
             columns[name] = number(f"Risk: {risk.label.lower()}", format="percent", help=risk.meaning)

@@ -199,13 +199,15 @@ def _metrics(workspace: Workspace, result: Result) -> None:
     loss, sizes, measures = result.information_loss, result.partition.sizes, result.measures
     least = certificate.floors(workspace, [result.k])[0].information_loss
     if workspace.is_numeric:
-        figures.show(loss, None, sizes, floor=least)
-        said = gap_in_words(loss, least)
+        figures.show(loss, None, sizes, floor=least if workspace.is_whole else None)
+        said = gap_in_words(loss, least) if workspace.is_whole else ""
     else:
-        figures.show(None, measures, sizes, floor=least)
+        figures.show(None, measures, sizes, floor=least if workspace.is_whole else None)
         said = f"Total-IL is {measures['total_information_loss']:,.1f} of at most {workspace.n * workspace.d:,}"
-        said += f", {gap_in_words(loss, least)}"
-    if rising := floor.rising_in_words(workspace):
+        said += f", {gap_in_words(loss, least)}" if workspace.is_whole else ""
+    if not said:
+        return
+    if workspace.is_whole and (rising := floor.rising_in_words(workspace)):
         said += f". {rising}"
     st.caption(f"{said[0].upper()}{said[1:]}.")
 

@@ -355,3 +355,25 @@ def test_a_sample_is_said_to_be_one_and_all_records_can_be_taken():
     settle(app)
     assert "This is a sample" not in words(app)
     assert np.allclose(lines(app)["MDAV"], losses("mdav", [3], wine()))
+
+
+@pytest.mark.parametrize("data", ["wine", "adult"])
+def test_of_a_sample_nothing_is_called_proven_or_impossible(data):
+    app = open_page("choose_k", data=data, ks="5, 10", k="5", sample="60", sample_seed="1")
+    settle(app)
+    said = plain(app)
+    whole = "178" if data == "wine" else "30,162"
+    assert f"Estimate from a sample of 60 of {whole} records, which loses more than all would: " in said
+    assert "A floor of the file is found when all its records are compared" in said
+    assert not re.search(
+        r"is not possible|[Pp]roven floor|Proven optimal|floor is proven|no partition loses less", said
+    )
+    assert "Above the optimum at most" not in [metric.label for metric in app.metric]
+    assert "gap" not in app.dataframe[0].value.columns
+
+
+def test_of_all_records_the_gap_to_the_floor_is_said():
+    app = open_page("choose_k", data="wine", ks="5, 10", k="5", methods="mdav")
+    settle(app)
+    assert "Estimate from" not in plain(app)
+    assert (app.dataframe[0].value["gap"] >= 0).all()

@@ -27,6 +27,23 @@ class Workspace(Compared):
 
     table: Table
 
+    @property
+    def n_file(self) -> int:
+        """The records that will be released, as far as that is known: of a large file all that it has."""
+        return self.n_complete if self.table.whole is None else max(self.table.whole.n_records, self.n_complete)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all records are compared: only then is a floor of theirs one of the file."""
+        return self.n == self.n_file
+
+    @property
+    def estimated(self) -> str:
+        """What stands before a sentence on losses that is not of the whole file; empty if all records are compared."""
+        if self.is_whole:
+            return ""
+        return f"Estimate from a sample of {self.n:,} of {self.n_file:,} records, which loses more than all would: "
+
     @cached_property
     def exposed(self) -> Exposed:
         """What an intruder may know of the records compared, and learn of them."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -63,11 +64,17 @@ def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     DataError
         If there are fewer records than a k, in all or in a stratum.
     """
-    return raised(floor.proven(workspace, ks), [own.bound for own in _known(workspace).values()])
+    found = raised(floor.proven(workspace, ks), [own.bound for own in _known(workspace).values()])
+    # Of more records there are nearer neighbors, so what is proven of a sample is no floor of the file.
+    return (
+        found if workspace.is_whole else [replace(own, sse=0.0, information_loss=0.0, optimal=False) for own in found]
+    )
 
 
 def marks(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     """Return the floors that searches have proven at single values of ``ks``, where they are above the soon known ones."""
+    if not workspace.is_whole:
+        return []
     soon = {bound.k: bound.sse for bound in floor.proven(workspace, ks)}
     own = [certificate.bound for certificate in _known(workspace).values()]
     return sorted((bound for bound in own if bound.sse > soon.get(bound.k, np.inf)), key=lambda bound: bound.k)
@@ -185,6 +192,8 @@ def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
             _offer(workspace, k, own)
     if own and workspace.is_sample:
         st.caption("It groups the sample only, so it cannot be released: take all records and search again for that.")
+    if not workspace.is_whole:
+        return
     with st.expander("What a search does"):
         st.markdown(
             "The least loss that any partition can have lies between the best partition found and a **proven floor**. A "
@@ -222,10 +231,8 @@ def _start(workspace: Workspace, k: int, asked: tuple[str, int, float]) -> Job:
     def work(job: Job) -> None:
         def watch(own: Certificate, left: float) -> bool:
             job.done = min(int(SECONDS - left), SECONDS)
-            job.message = (
-                f"k = {k}: best found {percent(own.found[-1][1], 4)}, proven floor {percent(own.proven[-1][1], 4)}, "
-                f"{left:.0f} s left"
-            )
+            least = f" proven floor {percent(own.proven[-1][1], 4)}," if workspace.is_whole else ""
+            job.message = f"k = {k}: best found {percent(own.found[-1][1], 4)},{least} {left:.0f} s left"
             return job.goes_on()
 
         jobs.compile_task(job, compiling.SEARCH)
@@ -252,6 +259,11 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
         says = f"At k = {k} no partition loses less than {percent(least, 4)}; nothing has been run there"
     else:
         says = f"At k = {k}: {optimum_in_words(*_chosen(workspace, k, rows), best, least)}"
+    if not workspace.is_whole:
+        known = (
+            f"at k = {k} nothing has been run" if best is None else f"at k = {k} {percent(best)} is known to suffice"
+        )
+        says = f"{workspace.estimated}{known}. A floor of the file is found when all its records are compared"
     st.markdown(f"**{escape_markdown(says)}.**")
     with st.container(horizontal=True):
         st.metric(
@@ -260,12 +272,13 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
             help="The lowest loss of all runs and searches known that serve this k.",
             width="content",
         )
-        st.metric(
-            "Proven floor",
-            percent(least, 4),
-            help="No partition into groups of at least k, by whatever method, loses less.",
-            width="content",
-        )
+        if workspace.is_whole:
+            st.metric(
+                "Proven floor",
+                percent(least, 4),
+                help="No partition into groups of at least k, by whatever method, loses less.",
+                width="content",
+            )
         if best is not None and least > 0:
             st.metric(
                 "Above the optimum at most",
@@ -274,7 +287,7 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
                 width="content",
             )
     own = _known(workspace).get(k)
-    if own and len(own.found) + len(own.proven) > 2:
+    if own and workspace.is_whole and len(own.found) + len(own.proven) > 2:
         show_figure(
             curves.certificate(own),
             title=f"At k = {k} the best partition found is {gap_in_words(own.found[-1][1], own.proven[-1][1])}, after "

@@ -132,7 +132,7 @@ def helper(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tu
     with right:
         limits = choices.risk_limit, choices.limit
         says = frontier.within_in_words(rows, risk, loss, limits, _floors(workspace, ks, loss))
-        st.markdown(f"**{escape_markdown(says)}**")
+        st.markdown(f"**{escape_markdown(workspace.estimated + says)}**")
         st.markdown(f"**Does a lower loss mean a higher risk?** {escape_markdown(_answer(rows, risk, loss))}")
 
 
