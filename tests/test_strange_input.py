@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import microagg
-from microagg import DataError, experiment
+from microagg import DataError, MicroaggError, experiment, microaggregate
 from microagg.columns import excerpt, guess_columns, summary
 from microagg.metrics import bounds
 from microagg.validation import numeric_matrix
@@ -155,3 +155,21 @@ def test_numbers_of_a_frame_are_a_copy_that_can_be_written_to():
     matrix = numeric_matrix(frame, ["w"])
     matrix[0] = 7.0
     assert frame["w"].iloc[0] == X[0, 0]
+
+
+def test_columns_that_a_file_could_not_tell_apart_are_refused_before_any_work():
+    frame = pd.DataFrame({10: [1, 2, 3, 4, 5, 6], "10": [1, 2, 3, 4, 5, 7]})
+    with pytest.raises(DataError, match="the column names 10 and '10' are the same in a file: rename one"):
+        microaggregate(frame, k=3, quasi_identifiers=[10])
+
+
+@pytest.mark.parametrize("cell", [(1, 2), [1], {"a": 1}, {1}, (), ("a", (1,))])
+@pytest.mark.parametrize("role", ["quasi_identifiers", "confidential", "by", "classes", "weights", "others"])
+def test_cells_that_are_no_single_values_are_refused_by_name_or_released_as_they_are(cell, role):
+    frame = pd.DataFrame({"age": [31, 33, 35, 60, 62, 64]})
+    frame["t"] = pd.Series([cell] * 6, dtype=object)
+    if role in ("confidential", "others") or (isinstance(cell, tuple) and role in ("by", "classes")):
+        assert microaggregate(frame, k=3, **{role: "t"}).frame["t"].tolist() == [cell] * 6
+        return
+    with pytest.raises(MicroaggError, match="'t'"):
+        microaggregate(frame, k=3, **{role: "t"})

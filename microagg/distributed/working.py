@@ -7,7 +7,7 @@ of it until all is done and verified, and then takes its own place by one renami
 from __future__ import annotations
 
 import errno
-import importlib
+import glob
 import json
 import os
 import pickle
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import filelock
 import numpy as np
 from numpy.typing import NDArray
 
@@ -76,6 +77,7 @@ class Working:
             If the folder cannot be made.
         """
         folder = Path(self.folder)
+        self._clear_begun()
         same = folder.exists() and self._manifest()["source"] == json.loads(json.dumps(source))
         for unfinished in (UNFINISHED, SPILLED):
             # Tasks of another attempt may be writing there: what they know the place of is gone at once.
@@ -87,8 +89,7 @@ class Working:
             self.clear()
         with room_on(self.folder, 0):
             if not folder.exists():
-                folder.mkdir(mode=0o700)
-                self._write({"what": _OURS, "source": source, "choices": None, "kept": None})
+                self._make({"what": _OURS, "source": source, "choices": None, "kept": None})
             Path(self.folder, UNFINISHED, self.attempt).mkdir(parents=True)
 
     def choose(self, choices: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,6 +110,24 @@ class Working:
                 result.unlink()
         self._write({"what": _OURS, "source": manifest["source"], "choices": choices, "kept": kept})
         return dict(kept)
+
+    def _make(self, manifest: Mapping[str, Any]) -> None:
+        """Make the folder with its manifest, for its owner alone, in one step: no end leaves half of that."""
+        folder = Path(self.folder)
+        begun = folder.with_name(f".{folder.name}.{self.attempt}.begun")
+        begun.mkdir(mode=0o700)
+        (begun / _MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+        begun.rename(self.folder)
+
+    def _clear_begun(self) -> None:
+        """Delete what attempts have left that were ended in their first or last moments; none is at work now."""
+        folder = Path(self.folder)
+        for begun in folder.parent.glob(f".{glob.escape(folder.name)}.*.begun"):
+            if not begun.is_symlink() and _is_own(begun) and {entry.name for entry in begun.iterdir()} <= {_MANIFEST}:
+                shutil.rmtree(begun, ignore_errors=True)
+        with suppress(OSError):
+            if not folder.is_symlink() and _is_own(folder):
+                folder.rmdir()  # which is refused unless it is empty
 
     def _write(self, manifest: Mapping[str, Any]) -> None:
         with room_on(self.folder, 0):
@@ -151,25 +170,19 @@ class Working:
         ParameterError
             If another job is at work on it.
         """
-        try:
-            fcntl: Any = importlib.import_module("fcntl")
-        except ImportError:  # on Windows
-            yield
-            return
         path = Path(self.folder).with_name(f".{Path(self.folder).name}.{_LOCK}")
-        with room_on(str(path.parent), 0):
-            opened = path.open("w")
-        with opened as stream:
-            try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise ParameterError(
-                    f"another job is at work on {self.folder!r}: wait for it, or choose another output."
-                ) from None
-            try:
-                yield
-            finally:
-                path.unlink(missing_ok=True)
+        lock = filelock.FileLock(path, timeout=0)
+        with room_on(str(path.parent), 0), suppress(filelock.Timeout):
+            lock.acquire()
+        if not lock.is_locked:
+            raise ParameterError(f"another job is at work on {self.folder!r}: wait for it, or choose another output.")
+        try:
+            yield
+        finally:
+            # Whoever waits for the file that is gone sees that, and begins again; Windows keeps it.
+            with suppress(OSError):
+                path.unlink()
+            lock.release()
 
     @property
     def has_results(self) -> bool:

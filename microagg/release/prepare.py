@@ -23,6 +23,7 @@ from microagg.release.source import Numbers, Source
 from microagg.scaling import SCALES
 from microagg.schema import ROLES, Schema
 from microagg.tables.checks import has_surrogates
+from microagg.tables.kinds import as_pandas
 from microagg.validation import (
     FloatArray,
     IntArray,
@@ -230,6 +231,7 @@ def prepare(
         _refuse_to_polish(schema)
     _check_text(schema)
     _check_names(schema)
+    _check_texts(list(as_pandas(frame).columns))
     return Prepared(
         Source.of(frame, schema, missing),
         estimator,
@@ -324,3 +326,13 @@ def _check_names(schema: Schema) -> None:
                     f"the column name {name!r} holds half a character and can be in no file: read the data again in "
                     "their own encoding, or rename it."
                 )
+
+
+def _check_texts(names: list[Any]) -> None:
+    """Raise :class:`DataError` if two columns have the same name in a file, as 10 and '10'."""
+    first: dict[str, Any] = {}
+    for name in names:
+        if (other := first.setdefault(str(name), name)) != name:
+            raise DataError(
+                f"the column names {other!r} and {name!r} are the same in a file: rename one of these columns."
+            )

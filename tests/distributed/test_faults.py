@@ -9,6 +9,7 @@ import re
 import signal
 import stat
 import time
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -229,6 +230,36 @@ def test_a_folder_that_is_not_ours_is_left_alone(numbers_file, client, tmp_path)
     with pytest.raises(ParameterError, match="is no working folder of microagg: move it away"):
         release(numbers_file, client, tmp_path / "out", **CHOICES)
     assert (strange / "thesis.txt").read_text() == "years of work"
+
+
+@pytest.mark.parametrize("left", [{}, {".out.working.0123.begun": False}, {".out.working.0123.begun": True}])
+def test_what_a_kill_in_the_first_moments_leaves_does_not_stand_in_the_way(numbers_file, client, tmp_path, left):
+    """Without a manifest, with an empty one's place, or with a whole one that has not got its name yet."""
+    if not left:
+        (tmp_path / "out.working").mkdir()
+    for name, has_manifest in left.items():
+        (tmp_path / name).mkdir()
+        if has_manifest:
+            (tmp_path / name / "manifest.json").write_text("{}")
+    (tmp_path / ".out.working.lock").write_text("")
+    release(numbers_file, client, tmp_path / "out", **CHOICES)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+
+
+def test_a_working_folder_gets_its_name_with_its_manifest_and_is_never_open_to_others(tmp_path, monkeypatch):
+    names = []
+    rename = Path.rename
+
+    def renamed(self, target):
+        names.append((stat.S_IMODE(self.stat().st_mode), [entry.name for entry in self.iterdir()]))
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", renamed)
+    working = Working.beside(tmp_path / "out")
+    with working.locked():
+        working.begin({"source": "x"})
+    assert names == [(0o700, ["manifest.json"])]
+    assert stat.S_IMODE(Path(working.folder).stat().st_mode) == 0o700
 
 
 def test_two_jobs_do_not_share_a_folder(numbers_file, client, tmp_path):

@@ -70,7 +70,7 @@ def test_a_messy_file_from_upload_to_download(page, server, size):
     page.get_by_text("9 of 9 columns are guesses").wait_for()
     page.get_by_text("1 is 'n/a': treat it as missing?").wait_for()
     page.get_by_text("5 digits, leading zeros: a code").wait_for()
-    page.get_by_text("42 records of 3,000 with gaps will be left out").wait_for()
+    page.get_by_text("42 records of 3,000 (1.4 %) with gaps will be left out").wait_for()
     steward.click(page.get_by_role("button", name="Agree to all guesses"))
     page.get_by_text("Every column is decided").wait_for()
     steward.go_on("Choose k", "Choose k")
