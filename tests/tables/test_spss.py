@@ -10,7 +10,7 @@ import pytest
 
 from microagg.errors import DataError
 from microagg.tables import read_file, read_table, renamed_columns, write_table
-from microagg.tables.spss_reader import read_or_error
+from microagg.tables.spss_reader import answered, read_or_error, write
 from tests.tables.common import fails
 
 
@@ -176,6 +176,53 @@ def test_damaged_files_in_the_process_that_reads_them(sav, tmp_path, monkeypatch
     crash.write_text("import os\nos.abort()\n")
     monkeypatch.setattr("microagg.tables.spss.READER", crash)
     fails(message, good, name="x.sav")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "pickle.dumps(Owned())",
+        "b'{}' + bytes([10]) + pickle.dumps(Owned())",
+        'b\'{"labels": {}, "columns": [null]}\' + bytes([10]) + pickle.dumps(Owned())',
+        'b\'{"labels": {"a": 3}, "columns": []}\' + bytes([10])',
+        "b'[1, 2]'",
+        "b'null'",
+        "b''",
+        "bytes(range(256))",
+    ],
+)
+def test_what_a_process_answers_that_was_taken_over_runs_nothing(sav, tmp_path, monkeypatch, answer):
+    good, owned = sav(pd.DataFrame({"a": [1.5, 2.5], "s": ["x", "y"]})), tmp_path / "owned"
+    program = tmp_path / "answer.py"
+    program.write_text(
+        "import pathlib, pickle, sys\n"
+        f"class Owned:\n    def __reduce__(self): return pathlib.Path.touch, (pathlib.Path({str(owned)!r}),)\n"
+        f"sys.stdout.buffer.write({answer})\n"
+    )
+    monkeypatch.setattr("microagg.tables.spss.READER", program)
+    fails(r"'x\.sav' is a damaged SPSS file.*: save it as \.sav again", good, name="x.sav")
+    assert not owned.exists()
+
+
+def test_every_kind_of_answer_is_read_as_it_was_written():
+    found = {
+        "names": ["a", "s"],
+        "records": 2,
+        "missing": {"a": [{"lo": float("-inf"), "hi": -1.0}], "s": [{"lo": "x", "hi": "x"}]},
+        "labels": {"a": {1.0: "one", 2: "two"}, "s": {"x": "\ud83d ü"}},
+        "measures": {"a": "scale"},
+        "formats": {"a": "F8.2"},
+        "columns": [np.array([1.5, np.nan]), ["x\n", None]],
+    }
+    stream = io.BytesIO()
+    write(found, stream)
+    again = answered(stream.getvalue())
+    np.testing.assert_array_equal(again.pop("columns")[0], found.pop("columns")[0])
+    assert again == found
+    for short in ({"error": "ReadstatError"}, {"needed": 7, "error": "MemoryError"}):
+        stream = io.BytesIO()
+        write(short, stream)
+        assert answered(stream.getvalue()) == short
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
