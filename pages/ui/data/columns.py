@@ -99,22 +99,56 @@ def columns(table: Table) -> dict[str, Decision]:
     # Asked for often in one run, and a file may have a thousand columns.
     known, found = st.session_state.get(_KNOWN, ((), {}))
     if known != said:
-        found = _decided(table, choices.columns, agreed=choices.agreed == _names_digest(table))
+        found = _decided(table, choices.columns, agreed=bool(choices.agreed) and choices.agreed == _digest(table))
         st.session_state[_KNOWN] = said, found
     return found
 
 
 def _decided(table: Table, entries: tuple[str, ...], *, agreed: bool) -> dict[str, Decision]:
-    """Return what the columns are after the ``entries`` of the address, each ``role.kind.gaps.codes:name``."""
+    """Return what the columns are after the ``entries`` of the address, each ``role.kind.gaps.codes.digest:name``.
+
+    A decision holds only for a column that is what it was, which the digest says: after the page is loaded anew, the
+    same file may be read otherwise, or another one has a column of that name. What is not it is a guess again.
+    """
     found = dict(_start(table.identity, table))
     if agreed:
         found = {name: dataclasses.replace(column, decided=True) for name, column in found.items()}
     for entry in entries:
-        role, kind, gaps, codes = (*entry.partition(":")[0].split("."), "", "", "", "")[:4]
+        role, kind, gaps, codes, _ = _parts(entry)
         name = _name(entry)
-        if name in found and role in ROLES:
+        if name in found and role in ROLES and _is_same(table, entry):
             found[name] = found[name].decide(role=role, kind=kind, gaps=gaps, codes=codes == "1")
     return found
+
+
+def _parts(entry: str) -> tuple[str, ...]:
+    return (*entry.partition(":")[0].split("."), "", "", "", "", "")[:5]
+
+
+def _is_same(table: Table, entry: str) -> bool:
+    """Whether the column of an entry holds what it did; of entries without a digest nobody knows otherwise."""
+    digest = _parts(entry)[4]
+    return not digest or digest == _column_digest(table.identity, _name(entry), table)
+
+
+@st.cache_resource(scope="session", max_entries=4000, show_spinner=False)
+def _column_digest(identity: str, name: str, _table: Table) -> str:
+    """Return what tells a column from others: its type and its values; so short that it tells nothing of these."""
+    column = _table.frame[name]
+    values = pd.util.hash_pandas_object(column, index=False, categorize=True).to_numpy()
+    return digest_bytes(f"{column.dtype}".encode() + values.tobytes())[:6]
+
+
+def changed(table: Table) -> list[str]:
+    """Return the columns that are not what they were when they were decided on."""
+    there = [entry for entry in state.current().columns if _name(entry) in table.frame.columns]
+    return [_name(entry) for entry in there if not _is_same(table, entry)]
+
+
+def is_agreed_of_another(table: Table) -> bool:
+    """Whether the guesses were agreed to that another file had, or the same one as it was read then."""
+    agreed = state.current().agreed
+    return bool(agreed) and agreed != _digest(table)
 
 
 def _name(entry: str) -> str:
@@ -128,28 +162,31 @@ def unknown(table: Table) -> list[str]:
 
 
 def forget(table: Table) -> None:
-    """Forget what the address says of columns that are not there, and of orders and taxonomies; a callback."""
-    gone, lost, choices = unknown(table), not_carried(table), state.current()
+    """Forget what the address says of columns that are not there or not as they were, and of lost orders; a callback."""
+    gone, lost, choices = [*unknown(table), *changed(table)], not_carried(table), state.current()
     state.update(
+        agreed="" if is_agreed_of_another(table) else choices.agreed,
         columns=tuple(entry for entry in choices.columns if _name(entry) not in gone),
         entered=tuple(entry for entry in choices.entered if _name(entry) not in {*gone, *lost}),
     )
 
 
-def _names_digest(table: Table) -> str:
-    return digest_bytes("\n".join(table.frame.columns).encode("utf-8", "replace"))[:8]
+def _digest(table: Table) -> str:
+    said = (f"{name}\n{_column_digest(table.identity, name, table)}" for name in table.frame.columns)
+    return digest_bytes("\n".join(said).encode("utf-8", "replace"))[:8]
 
 
 def decide(table: Table, name: str, **changes: Any) -> None:
     """Decide what a column is; a callback."""
     column = columns(table)[name].decide(**changes)
-    entry = f"{column.role}.{column.kind}.{column.gaps}.{int(column.codes)}:{name}"
+    digest = _column_digest(table.identity, name, table)
+    entry = f"{column.role}.{column.kind}.{column.gaps}.{int(column.codes)}.{digest}:{name}"
     state.update(columns=(*(old for old in state.current().columns if _name(old) != name), entry))
 
 
 def agree(table: Table) -> None:
     """Decide that all that is guessed is right; a callback."""
-    state.update(agreed=_names_digest(table))
+    state.update(agreed=_digest(table))
 
 
 def undecided(table: Table) -> list[str]:

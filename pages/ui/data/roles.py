@@ -60,12 +60,19 @@ def _say_lost(table: Table) -> None:
         st.warning(
             f"The address speaks of {escape_markdown(named(unknown))}, but there {are} of that name in this file."
         )
+    changed = columns.changed(table)
+    if changed or columns.is_agreed_of_another(table):
+        which = f"of {escape_markdown(named(changed))} " if changed else ""
+        st.warning(
+            f"What was decided {which}was decided of other values: the file is another one, or it is read in another way than "
+            "then (decimal comma, codes for missing values). It counts as a guess again: look at how the file is read, and decide anew."
+        )
     if lacking:
         st.warning(
             f"The order or taxonomy that was entered for {escape_markdown(named(lacking))} is lost: the server was restarted, the page "
             "was reloaded, or a link led here, and the address cannot carry it. Enter it again under “One by one”, or go on with the usual one."
         )
-    if unknown or lacking:
+    if unknown or lacking or changed or columns.is_agreed_of_another(table):
         st.button("Go on without", on_click=columns.forget, args=(table,))
 
 
