@@ -23,8 +23,15 @@ def body() -> None:
     choices = state.current()
     whole = workspace.table.whole
     large.say_sample(workspace.table)
+    n, dropped = workspace.n_complete, workspace.source.n_dropped
+    records = (
+        f"{n:,} of {count(n + dropped, 'record')} ({dropped:,} with gaps are left out)"
+        if dropped
+        else count(n, "record")
+    )
+    all_of = "The sample of " if whole is not None else "" if dropped else "All "
     st.markdown(
-        f"{'All' if whole is None else 'The sample of'} {count(workspace.n_complete, 'record')} in groups of at least **{choices.k}** by "
+        f"{all_of}{records} in groups of at least **{choices.k}** by "
         f"**{escape_markdown(methods.title(methods.chosen(workspace)))}**: what holds it up, what it changes, and the files."
     )
     _values(workspace)

@@ -69,3 +69,9 @@ def test_nonsense_in_the_address_is_said_and_the_usual_value_shown():
         assert f"{name}={value}" in app.warning[0].value
     assert set(app.query_params) == {"data"}
     assert app.metric[0].value == open_page("clusters", data="wine").metric[0].value
+
+
+def test_all_records_are_said_of_all_only():
+    says = "30,162 of 32,561 records (2,399 with gaps are left out) in groups of at least **5**"
+    assert says in plain(open_page("release", data="adult", k="5", method="mondrian"))
+    assert "All 178 records in groups of at least **5**" in plain(open_page("release", data="wine", k="5", method="mdav"))

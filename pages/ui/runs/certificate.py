@@ -260,10 +260,10 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
     else:
         says = f"At k = {k}: {optimum_in_words(*_chosen(workspace, k, rows), best, least)}"
     if not workspace.is_whole:
-        known = (
-            f"at k = {k} nothing has been run" if best is None else f"at k = {k} {percent(best)} is known to suffice"
+        known = "nothing has been run" if best is None else f"the best partition known loses {percent(best)}"
+        says = (
+            f"{workspace.estimated}{known} at k = {k}. A floor of the file is found when all its records are compared"
         )
-        says = f"{workspace.estimated}{known}. A floor of the file is found when all its records are compared"
     st.markdown(f"**{escape_markdown(says)}.**")
     with st.container(horizontal=True):
         st.metric(
