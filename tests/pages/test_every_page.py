@@ -71,7 +71,12 @@ def test_nonsense_in_the_address_is_said_and_the_usual_value_shown():
     assert app.metric[0].value == open_page("clusters", data="wine").metric[0].value
 
 
-def test_all_records_are_said_of_all_only():
-    says = "30,162 of 32,561 records (2,399 with gaps are left out) in groups of at least **5**"
-    assert says in plain(open_page("release", data="adult", k="5", method="mondrian"))
-    assert "All 178 records in groups of at least **5**" in plain(open_page("release", data="wine", k="5", method="mdav"))
+@pytest.mark.parametrize(
+    ("data", "method", "says"),
+    [
+        ("adult", "mondrian", "30,162 of 32,561 records (2,399 with gaps are left out) in groups of at least **5**"),
+        ("wine", "mdav", "All 178 records in groups of at least **5**"),
+    ],
+)
+def test_all_records_are_said_of_all_only(data, method, says):
+    assert says in plain(open_page("release", data=data, k="5", method=method))
