@@ -18,7 +18,7 @@ from microagg.errors import DataError
 from microagg.tables.arrow import to_series
 from microagg.tables.checks import check_names
 from microagg.tables.sampling import parquet_files
-from microagg.validation import check_columns, quoted
+from microagg.validation import quoted
 
 #: Row groups of a file that follow each other are one part up to so many records, and so many bytes once unpacked.
 RECORDS, BYTES = 1 << 19, 1 << 27
@@ -165,11 +165,6 @@ def frame_of(table: Any, label: str) -> pd.DataFrame:
     """Return a pyarrow.Table as a DataFrame of exactly the same values; see :func:`microagg.tables.arrow.to_series`."""
     columns = {name: to_series(table.column(j), name, label)[0] for j, name in enumerate(table.column_names)}
     return pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows), copy=False)
-
-
-def check_named(table: Table, names: Sequence[Any]) -> None:
-    """Raise :class:`DataError` naming the first of ``names`` that is no column."""
-    check_columns(pd.DataFrame(columns=table.names), names)
 
 
 def _parts(path: str, metadata: Any, first: int) -> Iterator[Part]:
