@@ -12,6 +12,7 @@ import json
 import os
 import pickle
 import shutil
+import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -34,6 +35,8 @@ _OURS = "a working folder of microagg, which may be deleted when no job is at wo
 #: Folders in it beside those of stages: the table as Parquet files where it was none, results of tasks, what is
 #: released, files that are not yet whole, and what Dask puts by.
 INPUT, RESULTS, RELEASED, UNFINISHED, SPILLED = "input", "results", "release", "unfinished", "dask"
+
+_READING_A_HEADER = threading.Lock()
 
 #: What the names of those results begin with that are of the source, whatever was chosen.
 OF_SOURCE = ("input", "categories")
@@ -224,7 +227,10 @@ class Working:
 
     def rows(self, stage: str, name: str, start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Return the rows of an array from ``start`` up to ``stop``; no others are read."""
-        mapped = np.load(self.path(stage, name), mmap_mode="r", allow_pickle=False)
+        # NumPy parses the header of the file by `ast`, which in CPython 3.11 fails now and then with a SystemError where
+        # two threads, as a worker has, do so at once (cpython#106905).
+        with _READING_A_HEADER:
+            mapped = np.load(self.path(stage, name), mmap_mode="r", allow_pickle=False)
         return np.array(mapped[start:stop])
 
     def keep(self, name: str, value: Any, needed: int = 0) -> None:
