@@ -227,8 +227,8 @@ class Working:
 
     def rows(self, stage: str, name: str, start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Return the rows of an array from ``start`` up to ``stop``; no others are read."""
-        # NumPy parses the header of the file by `ast`, which in CPython 3.11 fails now and then with a SystemError where
-        # two threads, as a worker has, do so at once (cpython#106905).
+        # NumPy parses the header by `ast`, which in CPython 3.11 fails now and then with a SystemError where two
+        # threads, as a worker has, do so at once (cpython#106905).
         with _READING_A_HEADER:
             mapped = np.load(self.path(stage, name), mmap_mode="r", allow_pickle=False)
         return np.array(mapped[start:stop])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Hashable, Iterator, Mapping
 from itertools import islice
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_bool_dtype, is_complex_dtype, is_datetime64_any_dtype
+from pandas.api.types import is_bool_dtype, is_complex_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
 from microagg import dates, numerals
 from microagg.classes import combined
@@ -69,6 +70,42 @@ class Uniform(NamedTuple):
     records: int
     commonest: int
     with_commonest: int
+
+
+class Outliers(NamedTuple):
+    """The records without which the range of a column is smaller, and how many times it is so; 0 and 1 without such."""
+
+    records: int
+    spread: float
+
+
+def outliers(values: pd.Series[Any], most: float, spread: float) -> Outliers:
+    """Return the fewest records without which the range of numbers or dates is ``spread`` times smaller or more.
+
+    Of other columns, where they would be more than ``most`` of the records that have a value, as a share, or where the
+    others would all be equal, none are.
+    """
+    none = Outliers(0, 1.0)
+    present = values.dropna()
+    if is_datetime64_any_dtype(present):
+        present = present.astype("int64")
+    elif not is_numeric_dtype(present) or is_bool_dtype(present) or is_complex_dtype(present):
+        return none
+    ordered = np.sort(present.to_numpy(dtype=np.float64))
+    n = len(ordered)
+    left_out = int(most * n)
+    if not left_out or not np.isfinite(ordered[-1] - ordered[0]):
+        return none
+
+    def times(j: int) -> float:
+        least = float((ordered[n - 1 - j :] - ordered[: j + 1]).min())
+        return float(ordered[-1] - ordered[0]) / least if least > 0.0 else math.inf
+
+    if times(left_out) < spread:
+        return none
+    fewest = bisect_left(range(left_out + 1), spread, key=times)
+    own = times(fewest)
+    return none if math.isinf(own) else Outliers(fewest, own)
 
 
 def rarity(codes: IntArray, k: int) -> Rarity:

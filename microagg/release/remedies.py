@@ -29,6 +29,7 @@ from microagg.validation import (
     counted,
     is_whole,
     plain,
+    quoted,
 )
 
 if TYPE_CHECKING:
@@ -81,28 +82,31 @@ class Change:
 
 
 class Remedy(NamedTuple):
-    """A change that was tried, what it loses in percent, and both as words.
+    """A change that was tried, what is lost with it and without it, and all as words.
 
-    ``change`` is None for the choices as they are.
+    Attributes
+    ----------
+    sentence : str
+    change : Change or None
+        None for the choices as they are.
+    loss : float
+        In percent, of the quasi-identifiers that the change leaves as they are: the mean of what each of them loses.
+        Of all of them for the choices as they are, and for a change of the only one.
+    unchanged : float
+        The loss of the same quasi-identifiers without the change.
     """
 
     sentence: str
     change: Change | None
     loss: float
-
-
-def losses(report: Report) -> dict[str, float]:
-    """Return the information loss of a release in percent, by each measure that it has: "IL", "Total-IL" or both."""
-    found = {}
-    if report.loss is not None:
-        found["IL"] = report.loss.information_loss
-    if report.generalization is not None:
-        found["Total-IL"] = report.generalization.information_loss
-    return found
+    unchanged: float
 
 
 def loss_finding(report: Report, limit: float) -> Finding:
-    """Return a finding of code "loss": "ok" if no measure of :func:`losses` is above ``limit``, in percent, or "warn".
+    """Return a finding of code "loss": whether the release loses more than ``limit``, in percent.
+
+    The loss is that of :attr:`microagg.release.report.Report.measure`. The finding warns where it is above the limit,
+    and where outliers make it look smaller than it is for most records, whatever the limit.
 
     Raises
     ------
@@ -112,23 +116,22 @@ def loss_finding(report: Report, limit: float) -> Finding:
     number = isinstance(limit, (int, float, np.number)) and not isinstance(limit, bool)
     if not number or not math.isfinite(limit) or limit < 0:
         raise ParameterError(f"limit must be a percentage of at least 0, not {limit!r}.")
-    found = losses(report)
-    stated = " and ".join(f"{measure} is {loss:.4g} %" for measure, loss in found.items())
-    if max(found.values()) <= limit:
-        return Finding("ok", "loss", (), f"{stated}, within the limit of {limit:g} %.")
-    worst = max(found, key=lambda measure: found[measure])
-    part = report.generalization if worst == "Total-IL" else report.loss
-    columns: tuple[Hashable, ...] = ()
-    if part is not None and len(part.attributes) > 1:
-        columns = (max(part.attributes, key=lambda name: part.attributes[name]),)
+    lost = report.measured
+    stated = f"{report.measure} is {lost.information_loss:.4g} %"
+    if lost.information_loss <= limit:
+        within = f"{stated}, within the limit of {limit:g} %"
+        if outlying := [name for finding in report.findings if finding.code == "outliers" for name in finding.columns]:
+            text = f"{within}, but outliers of {quoted(outlying)} make it look smaller than it is for most records."
+            return Finding("warn", "loss", tuple(outlying), text)
+        return Finding("ok", "loss", (), f"{within}.")
+    columns = (max(lost.attributes, key=lambda name: lost.attributes[name]),) if len(lost.attributes) > 1 else ()
     most = f" Most is lost on {plain(columns[0])!r}." if columns else ""
-    least = None if part is None else part.lower_bound
     vain = ""
-    if least is not None and least > limit:
-        vain = f" No method gets within it: groups of at least {report.k:,} lose at least {least:.4g} % ({worst})."
+    if lost.lower_bound is not None and lost.lower_bound > limit:
+        vain = f" No method gets within it: groups of at least {report.k:,} lose at least {lost.lower_bound:.4g} %."
     text = (
-        f"{stated}, above the limit of {limit:g} %.{most}{vain} A smaller k, fewer quasi-identifiers or coarser values "
-        "of them lose less."
+        f"{stated}, above the limit of {limit:g} %.{most}{vain} A smaller k loses less; with fewer quasi-identifiers, "
+        "or coarser values of one, the others lose less."
     )
     return Finding("warn", "loss", columns, text)
 
@@ -141,8 +144,10 @@ def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choice
     first characters that makes fewer values of them, but more than one. Codes with a taxonomy or an order of their own
     are left as they are.
 
-    All is tried on the same records, so losses can be compared with each other: on a larger file they are smaller. The
-    loss is that of all quasi-identifiers that are left: Total-IL where there is one, IL otherwise, in percent.
+    All is tried on the same records; on a larger file losses are smaller. Each change is compared with the choices as
+    they are on the quasi-identifiers that it leaves as they are, see :class:`Remedy`: the loss of all that are left
+    may be higher after leaving out one that loses little, though each loses less. The measure is that of
+    :attr:`microagg.release.report.Report.measure`.
 
     Each run can be cancelled: see :mod:`microagg.progress`.
 
@@ -170,13 +175,22 @@ def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choice
     part = _sampled(frame, k, int(sample), choices)
     on = f", tried on {len(part):,} of {counted(len(frame), 'record')}" if len(part) < len(frame) else ""
     release = _run(part, choices, k, "as it is", 0.0)
-    yield Remedy(f"as it is {_overall(release):.3g} %{on}", None, _overall(release))
-    asked = {**choices, "quasi_identifiers": release.recipe["quasi_identifiers"]}
+    before = release.report.measured
+    now = before.information_loss
+    yield Remedy(f"as it is {now:.3g} %{on}", None, now, now)
+    names = release.recipe["quasi_identifiers"]
+    asked = {**choices, "quasi_identifiers": names}
     changes = list(_changes(part, asked))
     for i, change in enumerate(changes, start=1):
         what = _words(change)
-        loss = _overall(_run(*change.applied(part, asked), k, what, i / (len(changes) + 1)))
-        yield Remedy(f"{what} {loss:.3g} %{on}", change, loss)
+        after = _run(*change.applied(part, asked), k, what, i / (len(changes) + 1)).report.measured
+        if others := [name for name in names if name != change.column]:
+            loss, unchanged = (sum(lost.attributes[name] for name in others) / len(others) for lost in (after, before))
+            words = f"{what} {loss:.3g} % instead of {unchanged:.3g} % on the other quasi-identifiers"
+        else:
+            loss, unchanged = after.information_loss, now
+            words = f"{what} {loss:.3g} % of what is left of it"
+        yield Remedy(f"{words}{on}", change, loss, unchanged)
 
 
 def _run(frame: pd.DataFrame, choices: Mapping[str, Any], k: int, what: str, share: float) -> Release:
@@ -185,11 +199,6 @@ def _run(frame: pd.DataFrame, choices: Mapping[str, Any], k: int, what: str, sha
         # The sample, or the first characters, may hold one value only where the file does not.
         warnings.simplefilter("ignore", ConstantColumnWarning)
         return microaggregate(frame, k=k, **choices)
-
-
-def _overall(release: Release) -> float:
-    found = losses(release.report)
-    return found.get("Total-IL", found.get("IL", 0.0))
 
 
 def _with_notations(frame: pd.DataFrame, choices: dict[str, Any]) -> dict[str, Any]:

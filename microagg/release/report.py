@@ -251,6 +251,23 @@ class Report:
         return f"k={self.k}, realized k={self.risk.realized_k}, {', '.join(lost)}"
 
     @property
+    def measure(self) -> str:
+        """By which measure the release is judged: "Total-IL" where there are categories or ranges, "IL" otherwise.
+
+        It is the one by which methods group the records, of which there are floors, and which limits are for. Where
+        numbers are released as values beside categories, their IL is told besides.
+        """
+        return "IL" if self.generalization is None else "Total-IL"
+
+    @property
+    def measured(self) -> Loss | Generalization:
+        """What was measured by :attr:`measure`: the loss, its floor, and that of each quasi-identifier, in percent."""
+        lost = self.loss if self.generalization is None else self.generalization
+        if lost is None:
+            raise AssertionError("a release has quasi-identifiers, and so a loss.")
+        return lost
+
+    @property
     def lost(self) -> dict[Hashable, float]:
         """What is lost of each quasi-identifier, in percent of Total-IL where that is measured, otherwise of the IL."""
         of_numbers = {} if self.loss is None else self.loss.attributes
@@ -356,7 +373,7 @@ class Report:
             )
         if len(lost.attributes) > 1:
             name, most = _largest(lost.attributes)
-            sentences.append(f"Most is lost on {name}: {most:.4g} %.")
+            sentences.append(f"{'Of these, most' if numeric else 'Most'} is lost on {name}: {most:.4g} %.")
         return sentences
 
     def _generalization_sentences(self) -> list[str]:

@@ -36,13 +36,14 @@ def utilities(beside: Beside, target: Hashable | None, notes: list[str]) -> Iter
     if report.loss is not None:
         floor = _no_less(report.k, report.loss.lower_bound)
         what = "quasi-identifiers" if common is None else "numeric quasi-identifiers"
+        most_is = "Most is" if common is None else "Of their variance most is"
         name, most = max(report.loss.attributes.items(), key=lambda own: own[1])
         yield Figure(
             "utility",
             measures["information_loss"],
             report.loss.information_loss,
             f"The release loses {percent(report.loss.information_loss)} of the variance of the {what} "
-            f"(IL){floor}. Most is lost on {in_quotes(name)}: {percent(most)}.",
+            f"(IL){floor}. {most_is} lost on {in_quotes(name)}: {percent(most)}.",
         )
     if beside.numbers:
         yield from _numbers(beside)

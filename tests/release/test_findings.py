@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,7 @@ CODES = [
     "homogeneity",
     "impossible",
     "weights",
+    "outliers",
     "gaps",
     "order",
 ]
@@ -51,6 +53,24 @@ def levels(found):
 def only(found):
     assert len(found) == 1
     return found[0]
+
+
+def test_outliers_are_at_most_a_hundredth_without_which_the_range_is_a_fifth():
+    values = np.r_[np.arange(300.0), 1495.0, 1496.0, -3.0]
+    of = partial(counting.outliers, most=0.01, spread=5.0)
+    assert of(pd.Series(values)) == (3, pytest.approx(1499 / 299))
+    assert of(pd.Series(np.r_[np.arange(300.0), 1496.0, 1497.0])) == (2, pytest.approx(1497 / 299))
+    assert of(pd.Series(np.r_[np.arange(300.0), 1480.0])) == (0, 1.0)
+    assert of(pd.Series(np.r_[np.arange(300.0), [2000.0] * 4])) == (0, 1.0)
+    assert of(pd.Series(np.r_[np.zeros(300), 2000.0])) == (0, 1.0)
+    days = pd.Series(pd.Timestamp("2020-01-01") + pd.to_timedelta(np.r_[np.arange(300), 3000], "D"))
+    assert of(days).records == 1
+    assert of(days.astype(str)) == of(pd.Series([True] * 300)) == of(pd.Series([1.0, np.inf] * 200)) == (0, 1.0)
+    original = pd.DataFrame({"q": values, "w": values[::-1]})
+    text = "without 3 records the range of 'q' would be 5.01 times smaller"
+    warn = only(findings(original.assign(q=1.0), original=original, code="outliers"))
+    assert (warn.level, warn.columns) == ("warn", ("q",))
+    assert text in warn.text
 
 
 def test_a_clean_release_has_nothing_but_ok():

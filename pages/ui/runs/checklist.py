@@ -151,7 +151,8 @@ def _what_would_help(workspace: Workspace, identity: Hashable) -> None:
     if not tried:
         return
     now, *others = tried
-    better = sorted((remedy for remedy in others if remedy.loss < now.loss), key=lambda remedy: remedy.loss)[:6]
+    better = [remedy for remedy in others if remedy.loss < remedy.unchanged]
+    better = sorted(better, key=lambda remedy: remedy.loss - remedy.unchanged)[:6]
     # What the first sentence says of the sample holds for all of them.
     said = [escape_markdown(remedy.sentence.partition(", tried on ")[0]) for remedy in better]
     lines = "\n".join(f"- {words}" for words in said or ["by no such change"])

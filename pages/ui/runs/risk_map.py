@@ -154,6 +154,7 @@ def limit_of_loss() -> None:
         min_value=0.0,
         step=1.0,
         format="%g",
-        help="The largest k with an information loss of at most this is the best protection at that price. The page "
-        "Release warns of a release that loses more.",
+        help="The largest k with an information loss of at most this is the best protection at that price. The loss is "
+        "IL where all quasi-identifiers are numbers or dates, and Total-IL where there are categories. The page Release "
+        "warns of a release that loses more.",
     )
