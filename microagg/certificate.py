@@ -39,9 +39,6 @@ Watch = Callable[["Certificate", float], bool]
 # A relative step of at most this is rounding.
 _STEP = 1e-12
 
-#: What loses no more than this, in percent, loses nothing but for rounding.
-NOTHING = 1e-12
-
 
 class Certificate:
     """The best partition found and the best floor proven at one k, which further time narrows.
@@ -193,7 +190,7 @@ class Certificate:
 
 def is_closed(information_loss: float, floor: float) -> bool:
     """Return whether a partition's loss meets a proven floor, both in percent, to within rounding."""
-    return information_loss <= NOTHING or gap(information_loss, floor) <= CLOSED
+    return gap(information_loss, floor) <= CLOSED
 
 
 class Floors:

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -67,6 +68,9 @@ MANY_RECORDS = 5_000
 #: With more records than this, set partitioning is left out: neither its first solution nor its end would be seen.
 MOST_FOR_SETS = 50_000
 
+# Smaller SSEs are sums of squares that may have lost digits, or all of them, as numbers below 1e-308 have fewer.
+_TINIEST = 1e-290
+
 # How long the search for nearest neighbors goes on between two checkpoints; a leaf of each thread may take longer.
 _SECONDS_AT_A_TIME = 0.05
 
@@ -109,7 +113,7 @@ def nearest_neighbor_sse(sums: FloatArray, k: int) -> float:
     ``sums``, shape (k - 1,) or longer, are those over the records of the squared distance to the nearest, the second
     nearest, … other record, or of less; in squared units of X. The bound is lowered for rounding.
     """
-    return float(np.cumsum(sums)[k - 2]) / (2 * k) * (1 - ALLOWANCE) if k > 1 else 0.0
+    return _lowered(float(np.cumsum(sums)[k - 2]) / (2 * k) * (1 - ALLOWANCE)) if k > 1 else 0.0
 
 
 def nearest_neighbor(X: ArrayLike, k: int, *, strata: Sequence[IntArray] | None = None) -> Bound:
@@ -370,7 +374,8 @@ class LinearProgram:
         check_finite(data)
         k = check_k(k)
         check_enough_records(len(data), k, "X")
-        self._data, self._k, self._sst = data, k, sst(data)
+        self._data, self._k, self._sst = _from_least(data), k, sst(data)
+        self._rounding = _rounding(self._data, k)
         self._shares: LagrangianDecomposition | None = None
         self._sets: SetPartitioning | None = None
         self._tree: Branching | None = None
@@ -379,8 +384,11 @@ class LinearProgram:
         self._whole: Semidefinite | None = None
         optimum = known_optimum(data, k)
         self._at_once = max(nearest_neighbor(data, k).sse, optimum or 0.0)
-        # Without any distance to the nearest neighbors, each record has k - 1 equal ones: nothing need be lost.
-        self._known = k == 1 or self._at_once == 0.0 or optimum is not None
+        # Where each record has k - 1 equal ones, nothing need be lost.
+        equal = self._at_once == 0.0 and np.unique(data, axis=0, return_counts=True)[1].min() >= k
+        # An optimum that may be nothing but rounding is none.
+        certain = optimum is not None and self._rounding <= CLOSED / 4 * math.sqrt(optimum)
+        self._known = k == 1 or equal or certain
         self._done = False
         self._seconds = time.perf_counter() - started
 
@@ -390,7 +398,8 @@ class LinearProgram:
         # Under the decisions of a leaf, the bound of set partitioning is that of the leaf alone.
         begun = (self._shares, self._whole, self._cliques, self._tree if self._tree is not None else self._sets)
         programs = [program for program in begun if program is not None]
-        best = max([self._at_once, *(program.sse for program in programs)])
+        proven = [_lowered(program.sse, self._rounding) for program in programs]
+        best = max([self._at_once, *(sse for sse in proven if math.isfinite(sse))])
         optimal = self._known or (self._tree is not None and gap(self._tree.least, best) <= CLOSED)
         return Bound(
             self._k,
@@ -513,6 +522,7 @@ def exact(X: ArrayLike, k: int) -> tuple[float, IntArray]:
     k = check_k(k)
     n, d = data.shape
     check_enough_records(n, k, "X")
+    data = _from_least(data)
     labels: IntArray
     if n < 2 * k:
         labels = np.zeros(n, dtype=np.int64)
@@ -534,11 +544,11 @@ def known_optimum(X: ArrayLike, k: int) -> float | None:
     """Return the least SSE where it is known soon for any number of records; None elsewhere.
 
     That is with fewer than 2k records, which form one group, and with one attribute, see :func:`exact`, which says what
-    is raised. It is lowered by a relative 1e-9 for rounding, so it is a bound.
+    is raised. It is lowered for rounding, so it is a bound.
     """
     data = check_matrix(X)
     known = len(data) < 2 * check_k(k) or data.shape[1] == 1
-    return exact(data, k)[0] * (1 - ALLOWANCE) if known else None
+    return _lowered(exact(data, k)[0] * (1 - ALLOWANCE), _rounding(data, k)) if known else None
 
 
 def gap(information_loss: float, bound: Bound | float) -> float:
@@ -557,6 +567,33 @@ def check_seconds(seconds: object) -> None:
     """Raise ParameterError unless ``seconds`` is a number of at least 0."""
     if isinstance(seconds, (bool, np.bool_)) or not isinstance(seconds, (int, float, np.number)) or not seconds >= 0:
         raise ParameterError(f"the time limit must be a number of seconds, at least 0, not {seconds!r}.")
+
+
+def _from_least(data: FloatArray) -> FloatArray:
+    """Return what each value is above the least of its attribute, so that a large common offset costs no precision."""
+    return np.asarray(data - data.min(axis=0))
+
+
+def _rounding(data: FloatArray, k: int) -> float:
+    """Return how far the root of a computed SSE can be from the true one, in the units of ``data``, shape (n, d).
+
+    That root is the length of the vector of all differences from centroids. Of values between 0 and the range of their
+    attribute, a mean of fewer than 2k that is kept up value by value is off by at most 2k roundings of that range, and
+    as much again counts for the choice of the partition by such SSEs; each value, taken from the least, by one.
+    """
+    ranges = data.max(axis=0) - data.min(axis=0)
+    return float((4 * k + 2) * np.finfo(float).eps / 2 * np.sqrt(len(data)) * np.linalg.norm(ranges))
+
+
+def _lowered(sse: float, rounding: float = 0.0) -> float:
+    """Return a bound, computed and lowered by a relative 1e-9 already, less what rounding may add to its root beyond.
+
+    Where the SSE is nothing but rounding it is 0; likewise below 1e-290, where numbers have fewer and fewer digits.
+    """
+    if not sse > _TINIEST:
+        return 0.0
+    root = math.sqrt(sse)
+    return sse if 2.0 * rounding <= ALLOWANCE / 2 * root else max(root - rounding, 0.0) ** 2
 
 
 def _own(data: FloatArray) -> FloatArray:

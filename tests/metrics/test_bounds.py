@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
+from functools import cache
+from itertools import combinations
 from math import inf
 
 import numpy as np
@@ -11,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg import DataError, ParameterError, make, metrics
+from microagg.certificate import Certificate
 from microagg.kernels import threads
 from microagg.metrics import bounds
 from microagg.progress import Cancelled, watched
@@ -382,3 +386,60 @@ def test_gap():
     assert metrics.gap(1.0, 0.0) == inf
     assert metrics.gap(0.0, 0.0) == 0.0
     assert metrics.gap(10.0, 10.0 * (1 + 1e-12)) == 0.0
+
+
+# --- Rounding ---------------------------------------------------------------------------------------------------------
+
+
+def _least_of_all(X, k):
+    """Return the least SSE of all partitions of a few records, as an exact fraction."""
+    values = [[Fraction(value) for value in row] for row in X.tolist()]
+
+    def cost(rows):
+        parts = zip(*(values[i] for i in rows), strict=True)
+        return sum(sum((x - sum(part) / len(part)) ** 2 for x in part) for part in parts)
+
+    @cache
+    def least(left):
+        if not left:
+            return Fraction(0)
+        first, *others = left
+        found = []
+        for size in range(k - 1, min(2 * k - 1, len(left))):
+            for further in combinations(others, size):
+                rest = tuple(i for i in others if i not in further)
+                if not rest or len(rest) >= k:
+                    found.append(cost((first, *further)) + least(rest))
+        return min(found)
+
+    return least(tuple(range(len(values))))
+
+
+@pytest.mark.parametrize("offset", [0.0, 0.7, 1.0, 1e8])
+@pytest.mark.parametrize("scale", [1e-155, 1e-140, 1e-16, 1.0, 1e18])
+def test_no_floor_is_above_the_optimum_however_small_or_large_the_differences(scale, offset):
+    rng = np.random.default_rng(round(offset) + 1)
+    for d, k in ((1, 2), (1, 3), (2, 2), (2, 3)):
+        X = offset + np.where(rng.random() < 0.5, rng.integers(0, 6, (7, d)), rng.normal(size=(7, d))) * scale
+        least = _least_of_all(X, k)
+        certificate = Certificate(X, k).narrow(0.5)
+        floors = [bounds.nearest_neighbor(X, k), bounds.linear_program(X, k, 0.5), certificate.bound]
+        assert all(Fraction(bound.sse) <= least for bound in floors)
+        labels = certificate.labels
+        found = sum(_least_of_all(X[labels == group], (labels == group).sum()) for group in range(labels.max() + 1))
+        if any(bound.optimal for bound in floors):
+            assert found <= least * (1 + Fraction(1, 4_000_000))
+
+
+def test_no_optimum_is_claimed_of_differences_without_digits():
+    """Below 1e-308 numbers have fewer and fewer digits: squares of these are nothing but rounding."""
+    X = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 5.0], [7.0, 3.0], [4.0, 4.0], [9.0, 1.0]]) * 1e-160
+    assert [bound.sse for bound in (bounds.nearest_neighbor(X, 2), bounds.linear_program(X, 2, 0.5))] == [0.0, 0.0]
+    assert not Certificate(X, 2).narrow(0.5).bound.optimal
+    # Two far clusters of noise: what is lost is smaller than one rounding of the distance between them.
+    noise = np.array([[0.0], [1.0], [3.0], [2.0], [4.0], [6.0], [5.0]]) * 2e-16
+    far = np.vstack([1.0 + noise, -1.0 + noise])
+    assert not Certificate(far, 2).narrow(0.5).bound.optimal
+    assert bounds.known_optimum(far, 2) == 0.0
+    # Equal records lose nothing, and that is known.
+    assert Certificate(np.repeat(X, 2, axis=0), 2).bound.optimal
