@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,49 +10,9 @@ from microagg import microaggregate
 from microagg.metrics.risk import mixed
 from microagg.release import risks_of_file
 from tests.naive_mixed import found_by_linkage, within_deviations
+from tests.release.generated import KINDS, OPTIONS, SIZES, rows_of, table, values
 
-SIZES = ["S", "M", "L", "X, XL"]
-REGIONS = {"north": {"a": None, "b": None}, "south": {"c": None, "d": None, "e": None}}
-PARENTS = {"*": None, "north": "*", "south": "*", **dict.fromkeys("ab", "north"), **dict.fromkeys("cde", "south")}
-COLORS = {"*": None, **dict.fromkeys(["red", "green", "blue"], "*")}
-
-KINDS = {
-    "whole": "number",
-    "decimal": "number",
-    "narrow": "float32",
-    "day": "date",
-    "year": "date",
-    "size": SIZES,
-    "region": PARENTS,
-    "color": COLORS,
-    "yes": {"*": None, "True": "*", "False": "*"},
-}
 WAYS = (("mean", "ancestor"), ("median", "ancestor"), ("generalize", "ancestor"), ("generalize", "set"))
-OPTIONS = {
-    "taxonomies": {"region": {"*": REGIONS}, "color": None, "yes": None},
-    "ordinal": {"size": SIZES},
-    "dates": {"day": "day", "year": "year"},
-}
-
-
-def table(rng, n):
-    """Return records of all kinds, with many ties."""
-    days = [date(1999, 11, 1) + timedelta(days=int(i)) for i in rng.integers(0, 900, n)]
-    return pd.DataFrame(
-        {
-            "whole": rng.integers(0, 6, n),
-            "decimal": rng.integers(0, 9, n) / 10,
-            "narrow": (rng.integers(0, 9, n) / 10).astype(np.float32),
-            "day": pd.to_datetime(days),
-            "year": pd.to_datetime([date(2001, 6, 1) + 9 * (day - date(2001, 6, 1)) for day in days]),
-            "size": rng.choice(SIZES, n),
-            "region": rng.choice(list("abcde"), n),
-            "color": rng.choice(["red", "green", "blue"], n),
-            "yes": rng.choice([True, False], n),
-            "stratum": np.arange(n) % 2,
-            "secret": rng.choice(["x", "y"], n),
-        }
-    )
 
 
 def released(frame, names, statistic, categories, labels, by=None):
@@ -71,14 +29,6 @@ def released(frame, names, statistic, categories, labels, by=None):
         by=by,
         **options,
     )
-
-
-def values(frame, name):
-    return [value.date() if isinstance(value, pd.Timestamp) else value for value in frame[name]]
-
-
-def rows_of(frame, names):
-    return list(zip(*(values(frame, name) for name in names), strict=True))
 
 
 def every_case():

@@ -1,0 +1,253 @@
+"""Releases generated at random, written in five formats and read back by programs that are not ours."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections import Counter
+from datetime import date, timedelta
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from xml.etree import ElementTree
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import polars as pl
+import pyarrow.parquet as pq
+import pyreadstat
+
+from microagg import microaggregate
+from microagg.errors import MicroaggError
+from tests.naive_mixed import found_by_linkage
+
+SIZES = ["S", "M", "L", "X, XL"]
+REGIONS = {"north": {"a": None, "b": None}, "south": {"c": None, "d": None, "e": None}}
+PARENTS = {"*": None, "north": "*", "south": "*", **dict.fromkeys("ab", "north"), **dict.fromkeys("cde", "south")}
+COLORS = {"*": None, **dict.fromkeys(["red", "green", "blue"], "*")}
+
+KINDS = {
+    "whole": "number",
+    "decimal": "number",
+    "narrow": "float32",
+    "day": "date",
+    "year": "date",
+    "size": SIZES,
+    "region": PARENTS,
+    "color": COLORS,
+    "yes": {"*": None, "True": "*", "False": "*"},
+}
+OPTIONS = {
+    "taxonomies": {"region": {"*": REGIONS}, "color": None, "yes": None},
+    "ordinal": {"size": SIZES},
+    "dates": {"day": "day", "year": "year"},
+}
+
+
+def table(rng, n):
+    """Return records of all kinds, with many ties."""
+    days = [date(1999, 11, 1) + timedelta(days=int(i)) for i in rng.integers(0, 900, n)]
+    return pd.DataFrame(
+        {
+            "whole": rng.integers(0, 6, n),
+            "decimal": rng.integers(0, 9, n) / 10,
+            "narrow": (rng.integers(0, 9, n) / 10).astype(np.float32),
+            "day": pd.to_datetime(days),
+            "year": pd.to_datetime([date(2001, 6, 1) + 9 * (day - date(2001, 6, 1)) for day in days]),
+            "size": rng.choice(SIZES, n),
+            "region": rng.choice(list("abcde"), n),
+            "color": rng.choice(["red", "green", "blue"], n),
+            "yes": rng.choice([True, False], n),
+            "stratum": np.arange(n) % 2,
+            "secret": rng.choice(["x", "y"], n),
+        }
+    )
+
+
+def values(frame, name):
+    return [value.date() if isinstance(value, pd.Timestamp) else value for value in frame[name]]
+
+
+def rows_of(frame, names):
+    return list(zip(*(values(frame, name) for name in names), strict=True))
+
+
+# ---- Releases --------------------------------------------------------------------------------------------------------
+
+NUMBERS = ("whole", "decimal", "narrow", "day", "year")
+BY_NUMBERS = ("mdav-star", "mdav", "v-mdav", "mdav-plus", "cbfs", "md", "p-s")
+BY_CATEGORIES = ("mdav-generic-mixed", "mondrian", "k-member")
+
+
+def choices(rng):
+    """Return a table, k, and arguments of a release of it, drawn at random."""
+    n, k = int(rng.integers(16, 40)), int(rng.integers(2, 6))
+    frame = table(rng, n)
+    frame["name"] = [f"person {i}" for i in range(n)]
+    frame["row"] = rng.permutation(n)
+    frame["weight"] = rng.integers(1, 9, n) / 2
+    numeric = rng.random() < 0.5
+    known = NUMBERS if numeric else tuple(KINDS)
+    names = rng.choice(known, int(rng.integers(1, min(len(known), 5) + 1)), replace=False).tolist()
+    asked = {
+        "method": str(rng.choice(BY_NUMBERS if set(names) <= set(NUMBERS) else BY_CATEGORIES)),
+        "quasi_identifiers": names,
+        "confidential": "secret",
+        "identifiers": "name",
+        "statistic": str(rng.choice(["mean", "median", "generalize"])),
+        "categories": str(rng.choice(["ancestor", "set"])),
+        "rounding": str(rng.choice(["none", "file"])),
+        **{kind: {name: own[name] for name in names if name in own} for kind, own in OPTIONS.items()},
+    }
+    if rng.random() < 0.3:
+        asked["by"] = "stratum"
+    if rng.random() < 0.3:
+        asked |= {"weights": "weight", "release_weights": str(rng.choice(["mean", "keep", "drop"]))}
+    if rng.random() < 0.4:
+        asked["shuffle"] = int(rng.integers(100))
+    if rng.random() < 0.3 and asked["method"] in BY_NUMBERS:
+        asked["polish"] = True
+    if rng.random() < 0.2:
+        asked["scale"] = str(rng.choice(["minmax", "none"]))
+    if rng.random() < 0.3:
+        asked["missing"] = str(rng.choice(["drop", "impute"]))
+        gap = rng.random(n) < 0.1
+        frame[names[0]] = (
+            frame[names[0]].astype(object).where(~gap, None) if names[0] == "yes" else frame[names[0]].where(~gap)
+        )
+    roles = {*names, "secret", "name", asked.get("by"), asked.get("weights")}
+    asked["others"] = [name for name in frame.columns if name not in roles]
+    return frame, k, asked
+
+
+def used(asked):
+    """Return the options that a release was made with, as words to count them by."""
+    words = [
+        f"{key} {asked[key]}" for key in ("statistic", "method", "missing", "release_weights", "scale") if key in asked
+    ]
+    words += [key for key in ("by", "weights", "shuffle", "polish") if asked.get(key) not in (None, False)]
+    words += ["rounding"] if asked["rounding"] == "file" else []
+    return words + (["categories"] if asked["method"] in BY_CATEGORIES else [])
+
+
+def trial(seed):
+    """Return what a release of ``seed`` was made with, and what is wrong with it, as lists of words.
+
+    A release that was refused with a sentence is said to be "refused", and nothing is wrong with it.
+    """
+    frame, k, asked = choices(np.random.default_rng(seed))
+    try:
+        release = microaggregate(frame, k=k, **asked)
+    except MicroaggError as error:
+        return [f"refused: {str(error)[:60]}"], []
+    known = [*asked["quasi_identifiers"], *([asked["by"]] if "by" in asked else [])]
+    wrong = []
+    for reader, rows in read_back(release, wrong):
+        smallest = min(Counter(tuple(row[name] for name in known) for row in rows).values())
+        if smallest < k or len(rows) != len(release.frame) or "name" in rows[0]:
+            wrong.append(f"{reader}: {len(rows)} records, a class of {smallest}, k={k}, columns {list(rows[0])}")
+    words = used(asked)
+    # What an intruder knows who is told the values that were filled in is another question, and so are other scales.
+    if asked.get("missing") != "impute" and "scale" not in asked:
+        words.append("held against a naive intruder")
+        wrong += understated(frame, release, asked)
+    return words, wrong
+
+
+def understated(frame, release, asked):
+    """Return the risks of linkage that are below what a naive intruder finds."""
+    names, after = asked["quasi_identifiers"], release.frame
+    before = frame.set_index("row").loc[after["row"]]
+    strata = before[asked["by"]].tolist() if "by" in asked else None
+    by_all, by_each = found_by_linkage(
+        [KINDS[name] for name in names], rows_of(before, names), rows_of(after, names), strata
+    )
+    said = max(own.after for own in release.assess().of("record_linkage"))
+    found = max(np.mean(by_all), *(np.mean(own) for own in by_each))
+    return [f"linkage: {said:.4f} said, {found:.4f} found"] if said < found - 1e-9 else []
+
+
+# ---- Readers ---------------------------------------------------------------------------------------------------------
+
+
+def read_back(release, wrong):
+    """Yield the names of readers and the records that they read, as dicts, of files in five formats."""
+    for ending, readers in READERS.items():
+        try:
+            data, finding = release.export(f"release.{ending}")
+        except MicroaggError as error:
+            wrong.append(f"{ending}: {error}")
+            continue
+        if finding.level == "stop":
+            wrong.append(f"{ending}: {finding.text}")
+        for read in readers:
+            yield f"{ending} by {read.__name__}", read(data)
+
+
+def by_csv(data):
+    return list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"))))
+
+
+def by_polars_csv(data):
+    return pl.read_csv(data, infer_schema=False).to_dicts()
+
+
+def by_openpyxl(data):
+    header, *rows = openpyxl.load_workbook(io.BytesIO(data)).worksheets[0].iter_rows(values_only=True)
+    return [dict(zip(header, row, strict=True)) for row in rows]
+
+
+def by_xml(data):
+    """Read the first sheet of a workbook as what it is, XML in an archive."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        texts = []
+        if "xl/sharedStrings.xml" in archive.namelist():
+            shared = ElementTree.fromstring(archive.read("xl/sharedStrings.xml"))
+            texts = ["".join(part.text or "" for part in item.iter() if part.tag.endswith("}t")) for item in shared]
+        sheet = ElementTree.fromstring(archive.read("xl/worksheets/sheet1.xml"))
+    rows = []
+    for row in (part for part in sheet.iter() if part.tag.endswith("}row")):
+        cells = {}
+        for cell in row:
+            text = "".join(part.text or "" for part in cell.iter() if part.tag.endswith(("}v", "}t")))
+            column = cell.get("r").rstrip("0123456789")
+            cells[column] = texts[int(text)] if cell.get("t") == "s" else text
+        rows.append(cells)
+    header, *records = rows
+    return [{header[column]: record.get(column, "") for column in header} for record in records]
+
+
+def by_pandas_stata(data):
+    return pd.read_stata(io.BytesIO(data)).astype(object).fillna("").to_dict("records")
+
+
+def by_pyreadstat_stata(data):
+    return _by_pyreadstat(pyreadstat.read_dta, data)
+
+
+def by_pyreadstat_spss(data):
+    return _by_pyreadstat(pyreadstat.read_sav, data)
+
+
+def _by_pyreadstat(read, data):
+    with NamedTemporaryFile() as file:
+        Path(file.name).write_bytes(data)
+        return read(file.name)[0].astype(object).fillna("").to_dict("records")
+
+
+def by_pyarrow(data):
+    return pq.read_table(io.BytesIO(data)).to_pylist()
+
+
+def by_polars_parquet(data):
+    return pl.read_parquet(data).to_dicts()
+
+
+READERS = {
+    "csv": (by_csv, by_polars_csv),
+    "xlsx": (by_openpyxl, by_xml),
+    "dta": (by_pandas_stata, by_pyreadstat_stata),
+    "sav": (by_pyreadstat_spss,),
+    "parquet": (by_pyarrow, by_polars_parquet),
+}
