@@ -303,7 +303,7 @@ def found_by_linkage(kinds, originals, released, strata=None):
             probabilities = []
             for i in range(len(originals)):
                 distances = {
-                    o: way(*(round(math.sqrt(sum(apart[i][o][j][w] ** 2 for j in attributes)), 7) for w in (0, 1)))
+                    o: way(*(round(math.sqrt(sum(apart[i][o][j][w] ** 2 for j in attributes)), 6) for w in (0, 1)))
                     for o in range(len(released))
                     if same[o] == same[i]
                 }

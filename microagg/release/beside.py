@@ -118,7 +118,8 @@ class Beside:
         """The records linked by distance with all that is known of them, of at most :data:`LOOKED_UP` of them."""
         units = [own.unit for own in self.schema.attributes if own.kind == "numeric"]
         numbers = len(units) == len(self.schema.attributes) and "year" not in units and not self.schema.strata
-        if numbers and self.numbers and self.report.statistic != "generalize":
+        narrow = self.report.scale == "zscore" and any(str(own).lower() == "float32" for own in self.before.dtypes)
+        if numbers and self.numbers and self.report.statistic != "generalize" and not narrow:
             return record_linkage(*self.pair, sample=self.looked_up)
         return self.known.linkage(sample=self.looked_up)
 

@@ -36,6 +36,7 @@ class _Numbers(NamedTuple):
     low: FloatArray  # shape (n,)
     high: FloatArray  # shape (n,); the same array as ``low`` if nothing is released as a range
     unit: float
+    precision: float = float(np.finfo(np.float64).eps)  # by how much, relatively, the original may be rounded
 
 
 class _Categories(NamedTuple):
@@ -122,7 +123,8 @@ class Known:
         numbers = [own for own in columns if isinstance(own, _Numbers) and own.unit > 0.0]
         categories = [own for own in columns if isinstance(own, _Categories)]
         ends = [(own.low,) if own.low is own.high else (own.low, own.high) for own in numbers]
-        if numbers and not categories and all(len(own) == 1 for own in ends) and not self._strata.any():
+        whole = all(own.precision == np.finfo(np.float64).eps for own in numbers)
+        if whole and numbers and not categories and all(len(own) == 1 for own in ends) and not self._strata.any():
             # The k-d tree finds the same sooner.
             pair = [
                 np.column_stack([values / own.unit for values, own in zip(each, numbers, strict=True)])
@@ -166,7 +168,9 @@ def attributes_of(frame: pd.DataFrame, names: Sequence[Hashable]) -> tuple[Attri
 def _column(before: pd.Series[Any], after: pd.Series[Any], attribute: Attribute) -> _Numbers | _Categories:
     if attribute.kind == "numeric":
         original, low, high = ends_of(before, after)
-        return _Numbers(original, low, high, float(original.max() - original.min()))
+        # 0.4 in 32 bits is as near to a released 0.4 as that is written.
+        precision = np.finfo(np.float32 if str(before.dtype).lower() == "float32" else np.float64).eps
+        return _Numbers(original, low, high, float(original.max() - original.min()), float(precision))
     both = categories_of(before, after)
     before_codes: IntArray = both.before.astype(np.int64)
     after_codes: IntArray = both.after.astype(np.int64)
@@ -264,7 +268,7 @@ def _attributes(
             ([each.high for each in numbers], first),
         )
     )
-    noise = [max(float(np.abs(values).max()) for values in each[:3]) / each.unit for each in numbers]
+    noise = [each.precision * max(float(np.abs(values).max()) for values in each[:3]) / each.unit for each in numbers]
     tables = [np.empty(0, dtype=np.uint16) if each.places is None else each.places.ravel() for each in categories]
     lengths = np.array([len(table) for table in tables], dtype=np.int64)
     begins = np.searchsorted(strata[first], np.unique(strata))
@@ -283,7 +287,7 @@ def _attributes(
         sizes=np.bincount(own),
         first=begins[stratum],
         last=np.append(begins[1:], len(first))[stratum],
-    ), UNITS * float(np.finfo(np.float64).eps * np.linalg.norm(noise))
+    ), UNITS * float(np.linalg.norm(noise))
 
 
 def _stacked(columns: Sequence[IntArray], rows: int) -> IntArray:
