@@ -299,15 +299,14 @@ def found_by_linkage(kinds, originals, released, strata=None):
 
     def found(attributes):
         ways = []
-        for way in (lambda near, middle: (near,), lambda near, middle: (middle,), lambda near, middle: (near, middle)):
+        # By which of the two distances, and by which next among those that are as near.
+        for way in ((0,), (1,), (0, 1)):
             probabilities = []
             for i in range(len(originals)):
-                distances = {
-                    o: way(*(round(math.sqrt(sum(apart[i][o][j][w] ** 2 for j in attributes)), 6) for w in (0, 1)))
-                    for o in range(len(released))
-                    if same[o] == same[i]
-                }
-                nearest = [o for o in distances if distances[o] == min(distances.values())]
+                nearest = [o for o in range(len(released)) if same[o] == same[i]]
+                for w in way:
+                    distances = {o: math.sqrt(sum(apart[i][o][j][w] ** 2 for j in attributes)) for o in nearest}
+                    nearest = [o for o in nearest if distances[o] <= min(distances.values()) + 1e-6]
                 probabilities.append((i in nearest) / len(nearest))
             ways.append(probabilities)
         return max(ways, key=sum)
