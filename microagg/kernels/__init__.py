@@ -20,21 +20,54 @@ What keeps compiling short, as measured by ``benchmarks/startup.py``:
 - A compiled function is compiled once more for each constant and each memory layout that it is called with.
 """
 
+import atexit
+import hashlib
+import os
+import shutil
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from numba import config, njit
 
-def _drop_outdated_caches(package: Path) -> None:
+
+def _kernels_cache() -> Path:
+    """Return the folder in which numba keeps what is compiled of this room.
+
+    Where it finds none that can be written, it would refuse to begin: then there is one until this process ends.
+    """
+    if config.DISABLE_JIT:
+        return Path(__file__).with_name("__pycache__")
+    try:
+        return Path(njit(cache=True)(_kernels_cache).stats.cache_path)
+    except RuntimeError:
+        folder = tempfile.mkdtemp(prefix="microagg-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        os.environ["NUMBA_CACHE_DIR"] = folder  # processes that this one starts use it, too
+        config.reload_config()
+        return Path(folder, "kernels")
+
+
+def _drop_outdated_caches(package: Path, kernels_cache: Path) -> None:
     """Delete compiled code that is older than a building block.
 
     Numba notices that a function's own file has changed, but not that a file it calls into has: after an update of
     kernels/ alone, algorithms would silently go on with the code of before.
+
+    ``kernels_cache`` is where that of ``kernels`` is kept: in ``__pycache__`` beside the sources or, in a folder of
+    NUMBA_CACHE_DIR or of the user, under a name that numba makes of theirs.
     """
     with suppress(OSError):  # where nothing can be written, nothing was cached there either
         newest = max(source.stat().st_mtime for source in package.joinpath("kernels").rglob("*.py"))
-        for index in package.rglob("__pycache__/*.nbi"):
-            if index.stat().st_mtime <= newest:
-                index.unlink(missing_ok=True)
+        for folder in {source.parent for source in package.rglob("*.py")}:
+            cache = folder / "__pycache__"
+            if kernels_cache.name != cache.name:
+                digest = hashlib.sha1(str(folder).encode()).hexdigest()
+                cache = kernels_cache.with_name(f"{folder.name}_{digest}")
+            for index in cache.glob("*.nbi"):
+                with suppress(FileNotFoundError):  # another process drops it, too
+                    if index.stat().st_mtime <= newest:
+                        index.unlink()
 
 
-_drop_outdated_caches(Path(__file__).parents[1])
+_drop_outdated_caches(Path(__file__).parents[1], _kernels_cache())

@@ -43,6 +43,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+import microagg.kernels  # noqa: F401  says where compiled code is kept
 from microagg.errors import DataError
 
 FloatArray = NDArray[np.float64]

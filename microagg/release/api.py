@@ -327,6 +327,7 @@ def _release(prepared: Prepared, table: IntoDataFrame) -> Release:
     for name, column in zip(prepared.schema.quasi_identifiers, recoding.columns, strict=True):
         released[name] = column
     _forget_categories(released, prepared.source.given)
+    released.attrs = {}  # where the file was read from, perhaps: a file of Parquet would tell it
     classes = numbered(released, (*prepared.schema.quasi_identifiers, *prepared.schema.strata))
     risk = Risk.of(classes, partition, prepared.strata)
     if risk.realized_k < prepared.k:

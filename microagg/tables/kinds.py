@@ -68,7 +68,7 @@ def as_given(
 
     Columns that are not ``changed`` are those of ``like`` itself, to the last digit and in their own type, whatever
     pandas made of them. Of the others, texts, dates and times have the type that they had. Categories that ``frame``
-    does not know are not in the table either.
+    does not know are not in the table either, nor is what was noted of the table or its columns.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def as_given(
             fields.append(pa.field(name, columns[-1].type))
         else:
             columns.append(arrow.column(name) if rows is None else arrow.column(name).take(pa.array(rows)))
-            fields.append(field)
+            fields.append(field.remove_metadata())
     table = pa.Table.from_arrays(columns, schema=pa.schema(fields))
     back = narwhals.DataFrame.from_arrow(table, backend=given.implementation)
     return back.with_columns(*_orders(given, frame)).to_native()
