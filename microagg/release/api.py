@@ -345,16 +345,20 @@ def _release(prepared: Prepared, table: IntoDataFrame) -> Release:
 
 
 def _forget_categories(released: pd.DataFrame, given: pd.DataFrame) -> None:
-    """Take out of the categories of pandas those that records of the file have, but none of the release.
+    """Take out of the categories of pandas, also of Arrow in it, those of the file that no record of the release has.
 
     Files hold all categories of a column, and would tell of a person whose category is not released.
     """
     for name in released.columns:
-        if isinstance(dtype := released[name].dtype, pd.CategoricalDtype) and name in given.columns:
-            seen = set(released[name].dropna().unique())
-            gone = [value for value in given[name].dropna().unique() if value in dtype.categories and value not in seen]
+        column = released[name]
+        if in_arrow := str(column.dtype).startswith("dictionary"):
+            column = importlib.import_module("pyarrow").array(column).to_pandas().set_axis(released.index)
+        if isinstance(column.dtype, pd.CategoricalDtype) and name in given.columns:
+            seen, known = set(column.dropna().unique()), column.cat.categories
+            gone = [value for value in given[name].dropna().unique() if value in known and value not in seen]
             if gone:
-                released[name] = released[name].cat.remove_categories(gone)
+                fewer = column.cat.remove_categories(gone)
+                released[name] = fewer.astype(released[name].dtype) if in_arrow else fewer
 
 
 def _partition(prepared: Prepared) -> Partition:

@@ -71,6 +71,15 @@ def named(names: Sequence[object], most: int = 6) -> str:
     return listing([*(repr(shortened(name)) for name in names[:most]), *further])
 
 
+# Names that Windows keeps for devices, whatever ending they have.
+_DEVICES = re.compile(r"(con|prn|aux|nul|(com|lpt)[0-9¹²³])(\..*)?", re.IGNORECASE)
+
+# How many bytes a name has at most, so that there is room for what comes behind it within the 255 of a file system.
+_LONGEST = 150
+
+
 def file_name(text: object) -> str:
     """Return ``text`` as a name that every file system takes, without an ending of its own."""
-    return re.sub(r"[^\w.-]+", "_", str(text)).strip("._") or "file"
+    clean = re.sub(r"[^\w.-]+", "_", str(text)).encode()[:_LONGEST].decode(errors="ignore")
+    name = clean.strip("._-") or "file"  # what begins with - would be a flag of a command
+    return f"_{name}" if _DEVICES.fullmatch(name) else name
