@@ -27,8 +27,11 @@ import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from numba import config, njit
+import numba
+
+_CONFIG: Any = numba.config
 
 
 def _kernels_cache() -> Path:
@@ -36,15 +39,15 @@ def _kernels_cache() -> Path:
 
     Where it finds none that can be written, it would refuse to begin: then there is one until this process ends.
     """
-    if config.DISABLE_JIT:
+    if _CONFIG.DISABLE_JIT:
         return Path(__file__).with_name("__pycache__")
     try:
-        return Path(njit(cache=True)(_kernels_cache).stats.cache_path)
+        return Path(numba.njit(cache=True)(_kernels_cache).stats.cache_path)
     except RuntimeError:
         folder = tempfile.mkdtemp(prefix="microagg-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
         os.environ["NUMBA_CACHE_DIR"] = folder  # processes that this one starts use it, too
-        config.reload_config()
+        _CONFIG.reload_config()
         return Path(folder, "kernels")
 
 

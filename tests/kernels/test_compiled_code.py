@@ -98,6 +98,7 @@ GROUPS = (
 )
 
 
+@pytest.mark.slow
 def test_processes_that_compile_the_same_at_once_in_one_folder_do_not_disturb_each_other(tmp_path):
     both = [begin(GROUPS, PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)]
     X = np.random.default_rng(0).normal(size=(200, 3))

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from contextlib import suppress
 
+import pytest
+
 from tests.conftest import ROOT
 
 #: Variables of the environment, so that each value meets several of the others.
@@ -50,10 +52,10 @@ release.to_html(folder / "report.html", **about)
 release.to_json(folder / "report.json", **about)
 program = release.script("people.csv") + release.command("people.csv")[0]
 folder.joinpath("program.txt").write_bytes(program.encode())
-own = [f"--{name}={folder / file}" for name, file in (("out", "cli.csv"), ("report", "cli.html"), ("recipe", "cli.json"))]
+own = [f"--out={folder / 'cli.csv'}", f"--report={folder / 'cli.html'}", f"--recipe={folder / 'cli.json'}"]
 cli.main(
-    ["run", "people.csv", "--k=3", "--qi=Größe,born", "--dates=born", "--drop=İsim,seen", "--confidential=ill", "--json",
-     "--read-delimiter=;", "--read-decimal=,", *own],
+    ["run", "people.csv", "--k=3", "--qi=Größe,born", "--dates=born", "--drop=İsim,seen", "--confidential=ill",
+     "--json", "--read-delimiter=;", "--read-decimal=,", *own],
     standalone_mode=False,
 )
 """
@@ -69,6 +71,7 @@ def known(name):
     return False
 
 
+@pytest.mark.slow
 def test_every_place_makes_the_same_bytes(tmp_path):
     ills = ("Grippe", "Übelkeit", "ışık")
     lines = [
