@@ -107,7 +107,9 @@ def of_all(at):
         for trace in json.loads(chart.proto.spec)["data"]
         if trace.get("name") in TITLES
     }
-    own = RUNS[(RUNS["data"] == at.data) & RUNS["method"].isin([TITLES[name] for name in drawn]) & RUNS["k"].isin(at.ks)]
+    own = RUNS[
+        (RUNS["data"] == at.data) & RUNS["method"].isin([TITLES[name] for name in drawn]) & RUNS["k"].isin(at.ks)
+    ]
     assert own.groupby("method").size().eq(len(at.ks)).all()
     return own
 
@@ -147,7 +149,9 @@ CHOOSE_K = [
     (rf"Proven floor: {N} %", lambda at, floor: says(floor, limit(at.data, int(at.k))["floor"])),
     (
         rf"Above the optimum at most: {N} %",
-        lambda at, share: says(share, 100 * (limit(at.data, int(at.k))["best"] / limit(at.data, int(at.k))["floor"] - 1)),
+        lambda at, share: says(
+            share, 100 * (limit(at.data, int(at.k))["best"] / limit(at.data, int(at.k))["floor"] - 1)
+        ),
     ),
     (rf"■ {N} %  ?no method can lose less", lambda at, floor: says(floor, limit(at.data, int(at.k))["floor"])),
     (
@@ -376,7 +380,12 @@ def test_what_stands_on_other_pages_is_stored_or_harmless(page, query):
 
 
 def test_a_claim_that_nothing_holds_is_found():
-    for sentence in ("MDAV loses least of all.", "All 12 algorithms were run.", "At most 3 % above the optimum.", "All 12"):
+    for sentence in (
+        "MDAV loses least of all.",
+        "All 12 algorithms were run.",
+        "At most 3 % above the optimum.",
+        "All 12",
+    ):
         with pytest.raises(AssertionError, match="claims that nothing holds"):
             claims.hold([sentence], [], HARMLESS)
     with pytest.raises(AssertionError, match=r"is stored"):
