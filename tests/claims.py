@@ -29,7 +29,7 @@ _SEARCHES = ("local-search", "iterated-local-search")
 
 
 def _stored() -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return all runs, each with the seed of its records as ``of``, and the lowest loss and the floor by data, of and k."""
+    """Return all runs, ``of`` being the seed of their records, and the lowest loss and the floor by data, of and k."""
     runs, limits = pd.read_csv(_STORE / "runs.csv.gz"), pd.read_csv(_STORE / "limits.csv")
     limits = limits.rename(columns={"seed": "of"})
     runs["of"] = runs["seed"].where(runs["data"].isin(["simu", "simc"]), 0)
@@ -58,7 +58,7 @@ def limit(data: str, k: int) -> pd.Series:
 
 
 def above(name: str, data: str | None = None, k: int | None = None) -> pd.DataFrame:
-    """Return by method how much more than ``name``, in percent, is lost, and the seconds: means over k, then over data."""
+    """Return by method how much more than ``name`` is lost, in percent, and the seconds: means over k, then data."""
     own = RUNS.merge(LIMITS, on=["data", "of", "k"])
     own = own[own["data"].eq(data) if data else own["data"].notna()]
     own = own[own["k"].eq(k) if k else own["k"].notna()].assign(above=100 * (own["information_loss"] / own[name] - 1))
@@ -86,7 +86,7 @@ def says(text: str, value: float, digits: int | None = None) -> None:
 
 
 def bounds(possible: str, impossible: str, at: pd.Series) -> None:
-    """Assert that what is called possible has been found, what is called impossible is below the floor, and both near."""
+    """Assert that what is called possible was found and what is called impossible is under the floor, both nearly."""
     unit = 10.0 ** -len(possible.partition(".")[2]) * (1 + 1e-6)
     assert at["best"] <= float(possible) + 1e-9 <= at["best"] + unit, f"{possible} is said to be possible: {at}"
     assert at["floor"] - unit <= float(impossible) - 1e-9 <= at["floor"], f"{impossible} is said not to be: {at}"

@@ -112,7 +112,7 @@ _RULES = [
         _every_figure,
     ),
     (
-        r"Information loss in percent on z-scores: the lowest standardized figure that the (\w+) papers \(.*\) print, .*",
+        r"Information loss in percent on z-scores: the lowest standardized figure that the (\w+) papers \(.*\) print.*",
         _every_figure,
     ),
     (r"Search and floor together, .*, have proven the optima of (\w+ and \w+) at k = 3: .*", _proven),
@@ -127,8 +127,8 @@ _RULES = [
         _above_neighbors,
     ),
     (
-        r"What is proven holds to within 2 parts in ten million: Census's is met to one in a billion, Tarragona's to 1\.5 in "
-        r"ten million\.",
+        r"What is proven holds to within 2 parts in ten million: Census's is met to one in a billion, Tarragona's to "
+        r"1\.5 in ten million\.",
         lambda at: _proven(at, "Census Tarragona"),
     ),
 ]
@@ -140,6 +140,8 @@ _HARMLESS = [
     r"(\d\. )?Choose k: .*; who loses least at each k, and the largest k within the loss you accept\.",
     r"Their certificates \(.*\) can be checked in seconds by `microagg certify FILE`, .*",
     r"- `microagg certify FILE` checks a certificate of an optimum .*",
+    r"- Landscape, a page and `microagg\.landscape`: .*, and the few that are worth trying\.",
+    r"- Of the benchmarks, pages and reports say the lowest loss and the highest floor that are stored .*",
     r"- Of a sample nothing is called proven or impossible: .*",
     r"- Algorithms: .*; optimal splits of paths and projections .*",
     r"- A proven floor for Total-IL: what no partition of mixed records can lose less than .*",
@@ -150,8 +152,8 @@ _HARMLESS = [
     r".*say it in words .*, and a limit that no method can keep is said to be one\.",
     r"\| `(quality|timings)\.py` \|.*",
     r"No partition loses less than the floor, so the best found is at most the gap above the optimum\.",
-    r"(Where both meet no method can do better at this k|No method can do better); we know of no optimum of these sets that "
-    r"was published\.",
+    r"(Where both meet no method can do better at this k|No method can do better); we know of no optimum of these sets "
+    r"that was published\.",
     r"The proof of an optimum is a certificate, .*, that no partition loses less\.",
     r"What no partition of a hundred thousand records can lose less than, .*",
     r"The gap is that of MDAV\* above the floor; what is proven in a given time depends on the machine, .*",
@@ -190,8 +192,8 @@ def _loss(at, loss, floor):
 _N = r"([\d.]+)"
 _REPORTS = [
     (
-        rf"Information loss is {_N} % .*; no partition into groups of at least 5 loses less than {_N} %, so this is at most "
-        rf"{_N} % above the least possible\.",
+        rf"Information loss is {_N} % .*; no partition into groups of at least 5 loses less than {_N} %, so this is at "
+        rf"most {_N} % above the least possible\.",
         _gap,
     ),
     (rf"{_N} %; none in such groups is below {_N} %", _loss),

@@ -137,8 +137,8 @@ ABOVE = rf"[Aa]t most {N} % above the optimum"
 CHOOSE_K = [
     (rf"At k = (\d+): {METHOD} loses {N} %; {N} % is possible and {N} % is not: {N} % of it is unnecessary\.", between),
     (
-        rf"At k = (\d+): {METHOD} loses {N} %, the least that is known; less than {N} % is not possible, so at most {N} % "
-        r"of it is unnecessary\.",
+        rf"At k = (\d+): {METHOD} loses {N} %, the least that is known; less than {N} % is not possible, so at most "
+        rf"{N} % of it is unnecessary\.",
         least_known,
     ),
     (
@@ -200,15 +200,15 @@ def worth_trying(at, front, of_all_, k, rest):
 
 _KS = r"(?:On average over k|At k = (\d+))"
 _MEANS = (
-    rf"{_KS}, {METHOD} loses {N} % more than {{}}, {METHOD}, the best without a search, {N} %; (\d+) of (\d+) methods lose "
-    rf"over 20 % more, {METHOD} {N} %"
+    rf"{_KS}, {METHOD} loses {N} % more than {{}}, {METHOD}, the best without a search, {N} %; (\d+) of (\d+) methods "
+    rf"lose over 20 % more, {METHOD} {N} %"
 )
 LANDSCAPE = [
     (_MEANS.format("the lowest loss known"), lambda at, *said: means(at, "best", *said)),
     (_MEANS.format("what is proven to be unavoidable"), lambda at, *said: means(at, "floor", *said)),
     (
-        r"(\d+) of (\d+) methods are worth trying(?: at k = (\d+))?: for each of the other (\d+), one of them is as good in "
-        "loss and time, to within 1 % and 20 %",
+        r"(\d+) of (\d+) methods are worth trying(?: at k = (\d+))?: for each of the other (\d+), one of them is as "
+        "good in loss and time, to within 1 % and 20 %",
         worth_trying,
     ),
 ]
@@ -262,8 +262,8 @@ def registered(at, count):
 
 PUBLISHED = [
     (
-        rf"In (\d+) of (\d+) cells a search of at most (\d+) seconds loses less than every standardized figure of the papers "
-        rf"\((.+)\), by {N} to {N} %\.",
+        rf"In (\d+) of (\d+) cells a search of at most (\d+) seconds loses less than every standardized figure of the "
+        rf"papers \((.+)\), by {N} to {N} %\.",
         beyond,
     ),
     (r"Proven optimal: (.+)\.", optima),
@@ -281,8 +281,8 @@ PUBLISHED = [
 
 #: What is said of no figure: names of lines, columns and fields, what a word means, and how something works.
 HARMLESS = [
-    r"Paths and optimal splits|.*-w_family_Paths and optimal splits|lowest|lowest of the methods|proven floor|best found",
-    r"Proven floor|Best found|Best found by search|Lowest printed|Best found at k = \d+|Above the optimum at most( \(%\))?",
+    r"Paths and optimal splits|.*-w_family_Paths and optimal splits|lowest|lowest of the methods|[Pp]roven floor",
+    r"[Bb]est found|Best found by search|Lowest printed|Best found at k = \d+|Above the optimum at most( \(%\))?",
     r"floor: no method can get below|no method gets here|lowest loss at each risk|worth trying|Worth trying",
     r"(impossible: below the proven floor|open: the optimum lies here|proven optimal|lowest printed figure)",
     r"(IL \(% of the lowest printed\)|[Ll]oss above the lowest known \(%\)|the lowest loss known|the proven floor)",
@@ -300,7 +300,8 @@ HARMLESS = [
     r"100 · \((Total-)?IL − floor\) / floor.*",
     r"Information loss IL = 100 · SSE / SST; the lowest loss known is the least of all methods and of a search\.",
     r"Each cell: by how many percent the method loses more than (the lowest loss known|the proven floor, .*), .*",
-    r"(Loss above the lowest known against seconds, a point per method|For each data set and k: the lowest loss found and).*",
+    r"Loss above the lowest known against seconds, a point per method; .*",
+    r"For each data set and k: the lowest loss found and the proven floor, .*",
     # What a search does.
     r"The least loss that any partition can have lies between the best partition found and a proven floor\.",
     r"And it raises the floor by solving linear programs, .*",

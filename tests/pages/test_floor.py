@@ -24,7 +24,7 @@ WHOLE = "The floor is whole: the nearest neighbors of all 178 records count in i
 
 @pytest.fixture(autouse=True)
 def new_session(monkeypatch):
-    """Forget what the tests before have computed, as all of them run in one session, and that higher floors are stored."""
+    """Forget what the tests before have computed, all of them in one session, and that higher floors are stored."""
     st.cache_resource.clear()
     monkeypatch.setattr(landscape, "recognize", lambda *_: None)
 

@@ -18,7 +18,7 @@ from pages.ui.data.workspace import Workspace
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _recognized(digest: str, scale: str, _workspace: Workspace) -> tuple[str, int, float] | None:
     """Return under which name and seed results on these data are stored, and their SST; None if none are."""
-    if not _workspace.is_numeric or _workspace.strata is not None:
+    if _workspace.X is None or _workspace.strata is not None:
         return None
     known = landscape.recognize(_workspace.records.values, scale)
     return known and (*known, metrics.sst(_workspace.X))
