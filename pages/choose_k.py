@@ -114,7 +114,7 @@ def _stored_in_words(rows: pd.DataFrame) -> str:
 def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int]) -> Picture:
     """Return the curves of a measure, of rows that may still be few."""
     # Asked for whatever is shown, as the table below needs it, too.
-    soon = floor.proven(workspace, ks)
+    soon = certificate.soon(workspace, ks)
     measure = measures(numeric=workspace.is_numeric)[name]
     if rows.empty:
         return Picture(curves.waiting(ks), measure.label, WAITING, "No method has been run yet.")

@@ -1,15 +1,21 @@
-"""What the README says of the project's own results is what is stored: counts, losses, floors and what is proven."""
+"""What README, CHANGELOG, other texts and reports say of the project's own results is what is stored."""
 
 from __future__ import annotations
 
+import html
 import re
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from microagg import landscape
+from microagg import datasets, landscape, microaggregate
 from microagg.metrics import gap
 from microagg.registry import ALGORITHMS
+from tests import claims
+from tests.claims import QUALITY, RESULTS, limit, run, says
+from tests.conftest import load_benchmark
 
 _ROOT = Path(__file__).parents[1]
 _README = (_ROOT / "README.md").read_text(encoding="utf-8")
@@ -54,3 +60,158 @@ def test_losses_and_floors_are_those_stored(row):
 def test_optima_are_those_stored(title, loss):
     assert loss in _README
     assert float(loss) == pytest.approx(_stored(title, "3")["best"], abs=5e-6)
+
+
+# --- texts ------------------------------------------------------------------------------------------------------------
+
+
+def _prose(path):
+    """Return a text without programs and the tables that are written from the results, a paragraph a line."""
+    text = re.sub(r"```.*?```", "", (_ROOT / path).read_text(encoding="utf-8"), flags=re.DOTALL)
+    text = re.sub(r"<!-- (.+?) -->.*?<!-- end of \1 -->", "", text, flags=re.DOTALL)
+    return re.sub(r"(?<!\n)\n(?!\n|- |\d+\. |#|\|)\s*", " ", text).replace("[", "").replace("](", " (")
+
+
+def _every_figure(at, papers):
+    numbers = {"three": 3, "four": 4, "five": 5}
+    printed = pd.read_csv(_ROOT / "microagg" / "published.csv")
+    assert numbers[papers] == printed["paper"].nunique()
+    assert (QUALITY["search"] < QUALITY["printed"]).all()
+
+
+def _proven(at, *said):
+    sets = re.findall(r"[A-Z]\w+", said[0])
+    assert sets == [row.data.capitalize() for row in QUALITY[QUALITY["optimal"] == 1].sort_values("data").itertuples()]
+    for title in sets:
+        assert limit(title.lower(), 3)["best"] <= limit(title.lower(), 3)["floor"] * (1 + 2e-7)
+        assert (RESULTS / "certificates" / f"{title.lower()}-3.npz").is_file()
+
+
+def _risk_of_least(at):
+    """The search loses least and has most records linked, and MDAV* the fewest, in each row of the table below it."""
+    text = (_ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (Census|Tarragona) \| (\d+) \|(.+ / .+)\| ([\d.]+) \|$", text, re.MULTILINE)
+    assert len(rows) == 6
+    for title, k, cells, most in rows:
+        loss, linked = np.array([cell.split("/") for cell in cells.split("|")], dtype=float).T
+        assert (loss.argmin(), linked.argmax(), linked.argmin()) == (4, 4, 1)
+        assert linked.max() < float(most)
+        for name, own in zip(("MDAV", "MDAV*", "V-MDAV", "IMHM"), loss, strict=False):
+            assert own == float(f"{run(title.lower(), name, int(k))['information_loss']:.3g}")
+        assert loss[4] >= float(f"{limit(title.lower(), int(k))['best']:.3g}")
+
+
+def _above_neighbors(at):
+    floors = pd.read_csv(RESULTS / "floors.csv")
+    assert (floors[floors["n"] == 100_000].eval("floor / neighbors") > 1.1).all()
+
+
+_RULES = [
+    (
+        r"The search is below every standardized figure of the (\w+) papers \(.*\), and no partition can lose less .*",
+        _every_figure,
+    ),
+    (
+        r"Information loss in percent on z-scores: the lowest standardized figure that the (\w+) papers \(.*\) print.*",
+        _every_figure,
+    ),
+    (r"Search and floor together, .*, have proven the optima of (\w+ and \w+) at k = 3: .*", _proven),
+    (r"(Census and Tarragona) at k = 3 have their optimum, with certificates .*", _proven),
+    (r"The (\d+) algorithms \(.*\) explain themselves: .*", lambda at, count: says(count, len(ALGORITHMS))),
+    (
+        r"Yes, on these data: at the same k the search, which loses least, has the most records .*, the fewest\.",
+        _risk_of_least,
+    ),
+    (
+        r"- Floors for many records: .*, which with 100,000 is soon well above the nearest-neighbor bound; .*",
+        _above_neighbors,
+    ),
+    (
+        r"What is proven holds to within 2 parts in ten million: Census's is met to one in a billion, Tarragona's to "
+        r"1\.5 in ten million\.",
+        lambda at: _proven(at, "Census Tarragona"),
+    ),
+]
+
+# What holds of any data, what something does, and names.
+_HARMLESS = [
+    r"#+ How low, and how far from the optimum",
+    r".*what no method can get below.*\.png\)",
+    r"(\d\. )?Choose k: .*; who loses least at each k, and the largest k within the loss you accept\.",
+    r"Their certificates \(.*\) can be checked in seconds by `microagg certify FILE`, .*",
+    r"- `microagg certify FILE` checks a certificate of an optimum .*",
+    r"- Landscape, a page and `microagg\.landscape`: .*, and the few that are worth trying\.",
+    r"- Of the benchmarks, pages and reports say the lowest loss and the highest floor that are stored .*",
+    r"- Of a sample nothing is called proven or impossible: .*",
+    r"- Algorithms: .*; optimal splits of paths and projections .*",
+    r"- A proven floor for Total-IL: what no partition of mixed records can lose less than .*",
+    r"- Choose k (shows its chart|draws risk against loss).*",
+    r"- The nearest-neighbor floor is found some times faster among many records, .*",
+    r"- Proven optima: once the linear program is solved, cuts .* until the best partition is proven\.",
+    r"Elsewhere branch and bound goes on\..*",
+    r".*say it in words .*, and a limit that no method can keep is said to be one\.",
+    r"\| `(quality|timings)\.py` \|.*",
+    r"No partition loses less than the floor, so the best found is at most the gap above the optimum\.",
+    r"(Where both meet no method can do better at this k|No method can do better); we know of no optimum of these sets "
+    r"that was published\.",
+    r"The proof of an optimum is a certificate, .*, that no partition loses less\.",
+    r"What no partition of a hundred thousand records can lose less than, .*",
+    r"The gap is that of MDAV\* above the floor; what is proven in a given time depends on the machine, .*",
+    r"The floor is what no method can lose less than: the sum of the distances .*",
+    r"The floor over blocks is proven, but the more blocks and attributes there are, the lower: .*",
+    r"All work on numeric attributes, .*, ties to the lowest record index\.",
+]
+
+
+def test_claims_of_texts_are_what_is_stored():
+    followed = set()
+    for path in ("README.md", "CHANGELOG.md", "benchmarks/README.md", "microagg/algorithms/README.md"):
+        followed |= claims.hold([_prose(path)], _RULES, _HARMLESS)
+    assert followed == {rule for rule, _ in _RULES}
+
+
+# --- reports ----------------------------------------------------------------------------------------------------------
+
+
+def _floor(at, floor):
+    says(floor, limit(at.data, at.k)["floor"], digits=4)
+
+
+def _gap(at, loss, floor, share):
+    own = run(at.data, "MDAV*", at.k)["information_loss"]
+    says(loss, own)
+    _floor(at, floor)
+    says(share, 100 * (own / limit(at.data, at.k)["floor"] - 1))
+
+
+def _loss(at, loss, floor):
+    says(loss, run(at.data, "MDAV*", at.k)["information_loss"])
+    _floor(at, floor)
+
+
+_N = r"([\d.]+)"
+_REPORTS = [
+    (
+        rf"Information loss is {_N} % .*; no partition into groups of at least 5 loses less than {_N} %, so this is at "
+        rf"most {_N} % above the least possible\.",
+        _gap,
+    ),
+    (rf"{_N} %; none in such groups is below {_N} %", _loss),
+    (rf".*The release loses {_N} % of .*; no release in groups of at least 5 loses less than {_N} %\.", _loss),
+    (rf"Released values lose {_N} % of .* \(no release in groups of at least 5 could lose less than {_N} %\)\.", _loss),
+]
+_OF_REPORTS = [r"MDAV\*: Weighs, record by record, .* the existing one it disturbs least \(Thaeter & Reischuk 2018\)\."]
+
+
+@pytest.mark.parametrize("data", ["census", "wine"])
+def test_claims_of_reports_are_what_is_stored(data, tmp_path):
+    own = load_benchmark(data) if data == "census" else datasets.load(data)
+    release = microaggregate(own.frame, k=5, method="mdav-star", quasi_identifiers=own.quasi_identifiers)
+    release.to_html(tmp_path / "report.html")
+    written = re.sub(
+        r"<(style|script|svg)\b.*?</\1>", "", (tmp_path / "report.html").read_text("utf-8"), flags=re.DOTALL
+    )
+    texts = [release.report.summary(), release.assess().summary(), release._repr_html_(), written]
+    assert claims.hold(map(html.unescape, texts), _REPORTS, _OF_REPORTS, data=data, k=5) == {
+        rule for rule, _ in _REPORTS
+    }

@@ -11,7 +11,7 @@ Measured by ``benchmarks/landscape.py`` and part of the package, so that it can 
 from microagg.landscape import conclusions
 from microagg.landscape.compare import LESS_LOSS, LESS_TIME, duel, incomplete, matrix, pareto, results
 from microagg.landscape.measured import DATA, KS, METHODS, SEEDS, title
-from microagg.landscape.store import about, limits, recognize, runs, stored
+from microagg.landscape.store import about, between, limits, recognize, runs, stored
 
 __all__ = [
     "DATA",
@@ -21,6 +21,7 @@ __all__ = [
     "METHODS",
     "SEEDS",
     "about",
+    "between",
     "conclusions",
     "duel",
     "incomplete",

@@ -107,6 +107,25 @@ def _monotone(part: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def between(data: str, seed: int, ks: Iterable[int]) -> dict[int, tuple[float, float]]:
+    """Return by k the lowest loss known and the floor, in percent: the optimum lies between them.
+
+    Parameters
+    ----------
+    data : str
+        One of :data:`~microagg.landscape.DATA`.
+    seed : int
+        Of a random data set; 0 of another. :func:`recognize` gives both.
+    ks : iterable of int
+        Of any size: a partition for a larger k serves a smaller one, and a floor of a smaller k holds for a larger one.
+        Where nothing is known the loss is infinite, and the floor 0.
+    """
+    table = _limits()
+    own = table[(table["data"] == data) & (table["seed"] == seed)]
+    at, best, floor = (own[name].to_numpy() for name in ("k", "best", "floor"))
+    return {k: (float(best[at >= k].min(initial=np.inf)), float(floor[at <= k].max(initial=0.0))) for k in ks}
+
+
 def _keys(table: pd.DataFrame) -> zip[tuple[str, int]]:
     return zip(table["data"], table["seed"], strict=True)
 
@@ -124,7 +143,10 @@ def recognize(values: ArrayLike, scale: str = _SCALE) -> tuple[str, int] | None:
     """
     if scale != _SCALE:
         return None
-    return _by_digest().get(digest_array(np.asarray(values, dtype=np.float64)))
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape not in set(zip(_sets()["n"], _sets()["d"], strict=True)):
+        return None
+    return _by_digest().get(digest_array(array))
 
 
 @cache

@@ -38,8 +38,9 @@ class Loss:
         IL in percent.
     lower_bound : float or None
         No partition into groups of at least k (within the strata) has a lower IL, in percent, however it was found;
-        the nearest-neighbor bound, see :func:`microagg.metrics.bounds.nearest_neighbor`. It holds for records that
-        count once: None where they have weights.
+        the nearest-neighbor bound, see :func:`microagg.metrics.bounds.nearest_neighbor`, or of a benchmark the stored
+        one where that is higher, see :func:`microagg.landscape.between`. It holds for records that count once: None
+        where they have weights.
     attributes : dict
         IL in percent of each numeric quasi-identifier by itself.
     """
@@ -74,9 +75,13 @@ class Loss:
         spread = _summed(np.square(centered(Z, weights)[2]), weights)
         sse, sst, least = float(lost.sum()), float(spread.sum()), None
         if weights is None:
+            from microagg import landscape  # with all algorithms, which whoever reads a recipe does not need
+
             sst = loss.sst(Z)
             parts = [rows for rows, _ in strata]
             least = metrics.bounds.nearest_neighbor(Z, partition.k, strata=parts).information_loss
+            if known := landscape.recognize(numbers.X, numbers.scaling.method):
+                least = max(least, landscape.between(*known, [partition.k])[partition.k][1])
         # With means the IL is at most 100 %, which rounding errors must not exceed; with other values, means of dates
         # rounded to whole days or years among them, it can be more.
         exact = statistic == "mean" and rounding == "none" and not any(numbers.units)

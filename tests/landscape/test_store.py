@@ -152,3 +152,12 @@ def test_what_is_known_of_a_k_counts_for_others(small):
 def test_the_stored_files_are_small():
     folder = measuring.FOLDER
     assert sum(path.stat().st_size for path in folder.iterdir() if path.is_file()) < 1_000_000
+
+
+def test_the_optimum_lies_between_limits_at_any_k():
+    known = landscape.limits().query("data == 'wine' and seed == 0").set_index("k")
+    found = landscape.between("wine", 0, [1, 5, 22, 100, 120])
+    assert found[1] == (known.loc[2, "best"], 0.0)
+    assert found[5] == (known.loc[5, "best"], known.loc[5, "floor"])
+    assert found[22] == (known.loc[25, "best"], known.loc[20, "floor"])
+    assert found[120] == (np.inf, known.loc[100, "floor"])

@@ -53,7 +53,7 @@ def test_loss_curves_are_the_published_ones():
     found = lines(app)
     assert {"MDAV", "MDAV+", "V-MDAV", "MDAV*"} <= set(found)
     assert np.allclose(found["MDAV*"], [16.143, 19.189, 22.250], atol=0.0005)
-    assert np.allclose(found[FLOOR], [9.855, 12.167, 13.927], atol=0.0005)
+    assert np.allclose(found[FLOOR], [14.467, 17.080, 20.144], atol=0.0005)
     assert "What to choose" in [heading.value for heading in app.subheader]
     assert len(app.dataframe) == 1
 

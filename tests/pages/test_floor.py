@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import microagg
-from microagg import datasets
+from microagg import datasets, landscape
 from microagg.kernels import threads
 from microagg.metrics import bounds
 from microagg.progress import checkpoint
@@ -23,9 +23,10 @@ WHOLE = "The floor is whole: the nearest neighbors of all 178 records count in i
 
 
 @pytest.fixture(autouse=True)
-def new_session():
-    """Forget what the tests before have computed: all of them run in one session."""
+def new_session(monkeypatch):
+    """Forget what the tests before have computed, all of them in one session, and that higher floors are stored."""
     st.cache_resource.clear()
+    monkeypatch.setattr(landscape, "recognize", lambda *_: None)
 
 
 @pytest.fixture

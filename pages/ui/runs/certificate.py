@@ -29,7 +29,7 @@ from pages.ui.charts import curves
 from pages.ui.charts.layout import show_figure
 from pages.ui.data import methods
 from pages.ui.data.workspace import Workspace
-from pages.ui.runs import floor, jobs
+from pages.ui.runs import floor, jobs, stored
 from pages.ui.text import escape_markdown, file_name, gap_in_words, percent
 
 #: How long one click searches.
@@ -54,7 +54,7 @@ def _known(workspace: Workspace) -> dict[int, Certificate]:
 
 
 def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
-    """Return the best floor proven so far for each of ``ks``, ascending.
+    """Return the best floor proven so far for each of ``ks``, ascending; stored ones of the benchmarks are among them.
 
     It may still rise, see :mod:`pages.ui.runs.floor`. What is proven for a smaller k holds for every larger one: groups
     of at least 5 are groups of at least 3 too.
@@ -64,28 +64,39 @@ def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     DataError
         If there are fewer records than a k, in all or in a stratum.
     """
-    found = raised(floor.proven(workspace, ks), [own.bound for own in _known(workspace).values()])
+    found = raised(soon(workspace, ks), [own.bound for own in _known(workspace).values()])
     # Of more records there are nearer neighbors, so what is proven of a sample is no floor of the file.
     return (
         found if workspace.is_whole else [replace(own, sse=0.0, information_loss=0.0, optimal=False) for own in found]
     )
 
 
+def soon(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
+    """Return what is proven for each of ``ks`` without a search of this session."""
+    return raised(floor.proven(workspace, ks), stored.floors(workspace, ks))
+
+
 def marks(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     """Return the floors that searches have proven at single values of ``ks``, where they are above the soon known ones."""
     if not workspace.is_whole:
         return []
-    soon = {bound.k: bound.sse for bound in floor.proven(workspace, ks)}
+    before = {bound.k: bound.sse for bound in soon(workspace, ks)}
     own = [certificate.bound for certificate in _known(workspace).values()]
-    return sorted((bound for bound in own if bound.sse > soon.get(bound.k, np.inf)), key=lambda bound: bound.k)
+    return sorted((bound for bound in own if bound.sse > before.get(bound.k, np.inf)), key=lambda bound: bound.k)
 
 
 def best_known(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None = None) -> dict[int, float]:
     """Return the lowest IL, or Total-IL of categories, in percent, that is known at each of ``ks`` where there is one.
 
-    It is that of this session, or of ``rows``, which may come from elsewhere. A partition for a larger k serves every
-    smaller one.
+    It is that of this session, of ``rows``, which may come from elsewhere, or of the stored results of a benchmark. A
+    partition for a larger k serves every smaller one.
     """
+    here, known = _best_here(workspace, ks, rows), stored.best(workspace, ks)
+    return {k: min(own[k] for own in (here, known) if k in own) for k in ks if k in here or k in known}
+
+
+def _best_here(workspace: Workspace, ks: Sequence[int], rows: pd.DataFrame | None) -> dict[int, float]:
+    """Return :func:`best_known` without what was found elsewhere and is stored as a loss only."""
     seen = [(k, own.found[-1][1]) for k, own in _known(workspace).items()]
     if rows is not None and not rows.empty:
         seen += zip(rows["k"], rows["information_loss"], strict=True)
@@ -176,7 +187,7 @@ def _why_no_search(workspace: Workspace) -> str:
 
 
 def _buttons(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
-    own, best = _known(workspace).get(k), best_known(workspace, [k], rows).get(k)
+    own, best = _known(workspace).get(k), _best_here(workspace, [k], rows).get(k)
     closed = best is not None and is_closed(best, floors(workspace, [k])[0].information_loss)
     if closed:
         st.success("Proven optimal: found and floor meet, to within rounding. No method can do better at this k.")
@@ -290,8 +301,8 @@ def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
     if own and workspace.is_whole and len(own.found) + len(own.proven) > 2:
         show_figure(
             curves.certificate(own),
-            title=f"At k = {k} the best partition found is {gap_in_words(own.found[-1][1], own.proven[-1][1])}, after "
-            f"{own.seconds:.3g} s of search",
+            title=f"At k = {k}, by its own floor, the best partition of this search is "
+            f"{gap_in_words(own.found[-1][1], own.proven[-1][1])}, after {own.seconds:.3g} s of search",
             key="certificate",
             alt=f"By how many percent the best partition found lies above the optimum at most, falling, at k = {k} against "
             "the time spent.",

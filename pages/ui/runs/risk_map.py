@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from microagg import frontier, metrics
+from microagg import frontier, landscape, metrics
 from microagg.risks import MOST_CONFIDENTIAL
 from pages.ui import state, widgets
 from pages.ui.charts import measures, risk_map
 from pages.ui.charts.layout import WAITING, Picture
 from pages.ui.data import methods
 from pages.ui.data.workspace import Workspace
-from pages.ui.runs import certificate
+from pages.ui.runs import certificate, stored
 from pages.ui.text import count, escape_markdown, named
 
 #: The figure's key, under which a click is found.
@@ -131,7 +131,10 @@ def helper(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tu
             limit_of_loss()
     with right:
         limits = choices.risk_limit, choices.limit
-        says = frontier.within_in_words(rows, risk, loss, limits, _floors(workspace, ks, loss))
+        floors = _floors(workspace, ks, loss)
+        if loss == "information_loss":  # what is acceptable may take a larger k than those shown
+            floors = {bound.k: bound.information_loss for bound in stored.floors(workspace, landscape.KS)} | floors
+        says = frontier.within_in_words(rows, risk, loss, limits, floors)
         st.markdown(f"**{escape_markdown(workspace.estimated + says)}**")
         st.markdown(f"**Does a lower loss mean a higher risk?** {escape_markdown(_answer(rows, risk, loss))}")
 
