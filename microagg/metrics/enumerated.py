@@ -247,9 +247,6 @@ class Enumerated:
             dual = np.array(solution.row_dual)
             self._values = np.array(solution.col_value)[n:]
             pi, sigma = dual[:n], np.maximum(-dual[n:], 0.0)
-            if not usable(*self._multipliers(pi, sigma)):
-                self._course.append(max(self._course))
-                return True
             reduced = self._bound_by(pi, sigma)
             missing = np.flatnonzero((reduced < _MISSING) & self._allowed & ~self._entered)
             if len(missing) == 0:
@@ -257,11 +254,11 @@ class Enumerated:
                 return True
             self._add_groups(missing[np.argsort(reduced[missing], kind="stable")[:_GROUPS]])
 
-    def _multipliers(self, pi: FloatArray, sigma: FloatArray) -> tuple[Multipliers, Multipliers]:
-        return Multipliers(pi, (self._n,)), Multipliers(sigma, (len(self._cuts),), low=0.0)
-
     def _bound_by(self, pi: FloatArray, sigma: FloatArray) -> FloatArray:
-        """Take the bound of a dual solution into account, and return the reduced costs."""
+        """Take the bound of a dual solution into account; return the reduced costs, 0 if it proves nothing."""
+        multipliers = Multipliers(pi, (self._n,)), Multipliers(sigma, (len(self._cuts),), low=0.0)
+        if not usable(*multipliers):
+            return np.zeros(len(self._costs))
         reduced = self._reduced(pi, sigma)
 
         def prove() -> float:
@@ -270,7 +267,7 @@ class Enumerated:
             sizes = float(np.abs(pi).sum()) + of_cuts - least
             return float(pi.sum()) - of_cuts + least - ALLOWANCE * sizes
 
-        bound = proven(prove, *self._multipliers(pi, sigma))
+        bound = proven(prove, *multipliers)
         if bound > max(self._course):
             used = np.flatnonzero(sigma > 0.0)
             self._proving = Prices(pi, tuple(self._cuts[at] for at in used), sigma[used])

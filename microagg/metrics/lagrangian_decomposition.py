@@ -195,7 +195,7 @@ class LagrangianDecomposition(Stepwise):
         triple that is told by one sum over all, each multiplied by random odd numbers of its records: modulo a power of
         two a single one that is wrong always shows, and of several it is next to impossible that none does.
         """
-        near, pairwise, triple = self._lists.near, self._pairwise, self._triple.view(np.uint32)
+        near, pairwise, triple = self._lists.near, self._pairwise, self._triple
         odd = np.random.default_rng(self.iterations).integers(2**64, size=len(near), dtype=np.uint64) | np.uint64(1)
         of_pairs: list[int] = []
         of_triples: list[int] = []
@@ -206,12 +206,11 @@ class LagrangianDecomposition(Stepwise):
             values = np.where(pairwise[first:last] < 0.0, -1, 1) * np.abs(pairwise[first:last]).view(np.int64)
             of_pairs.append(int((values.view(np.uint64) * others * own).sum()))
             if len(triple):
-                own, others = own.astype(np.uint32), others.astype(np.uint32)
-                triples = np.matmul(triple[first:last], others[:, :, np.newaxis])[:, :, 0] * others * own
-                of_triples.append(int(triples.sum(dtype=np.uint32)))
+                weighted = np.matmul(triple[first:last].astype(np.int64), others.view(np.int64)[:, :, np.newaxis])
+                of_triples.append(int((weighted[:, :, 0].view(np.uint64) * others * own).sum()))
 
         yield from _in_stretches(pool, add_up, len(near), max(1, TERMS // (10 * near.shape[1] ** 2)))
-        if sum(of_pairs) % 2**64 or sum(of_triples) % 2**32:
+        if sum(of_pairs) % 2**64 or sum(of_triples) % 2**64:
             self._pending, self.converged = self._best, True
         self._best = self._pending
 

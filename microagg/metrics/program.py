@@ -23,22 +23,23 @@ ALLOWANCE = 1e-9
 ALL_BUT_ONE = max(1, (os.cpu_count() or 1) - 1)
 
 
+#: Multipliers beyond this cannot be added up; they are about 1.
+_LARGEST = 1e100
+
+
 class Multipliers(NamedTuple):
     """Numbers that a bound is made of, such as prices: which shape they must have, and between what they must be."""
 
     values: Any
     shape: tuple[int, ...]
-    low: float = -np.inf
-    high: float = np.inf
+    low: float = -_LARGEST
+    high: float = _LARGEST
 
 
 def usable(*multipliers: Multipliers) -> bool:
-    """Return whether all are finite, of their shape and within their range: only then do the theorems hold of them."""
+    """Return whether all are numbers, of their shape and within their range: only then do they prove anything."""
     return all(
-        own.values.shape == own.shape
-        and np.isfinite(own.values).all()
-        and (own.values >= own.low).all()
-        and (own.values <= own.high).all()
+        own.values.shape == own.shape and bool(((own.values >= own.low) & (own.values <= own.high)).all())
         for own in multipliers
     )
 
@@ -49,10 +50,7 @@ def proven(prove: Callable[[], float], *multipliers: Multipliers) -> float:
     Each bound of a program passes here in the end. ``prove`` must compute it from the multipliers and the records, and
     from nothing else that led to them.
     """
-    if not usable(*multipliers):
-        return -np.inf
-    with np.errstate(over="ignore", invalid="ignore"):
-        bound = float(prove())
+    bound = prove() if usable(*multipliers) else -np.inf
     return bound if math.isfinite(bound) else -np.inf
 
 

@@ -109,8 +109,8 @@ class Semidefinite(Stepwise):
                         penalty /= ADAPTED
                 yield False
             with one_thread():
-                own = Multipliers(multiplier, self._costs.shape)
-                self._best = max(self._best, proven(partial(self._bound, multiplier), own))
+                own = multiplier.astype(np.float64)
+                self._best = max(self._best, proven(partial(self._bound, own), Multipliers(own, self._costs.shape)))
             self.iterations += 1
             self._check_progress()
             yield True
