@@ -209,7 +209,7 @@ class SetPartitioning(Program):
         is begun goes on in the next call if the gap is the same. For time see :meth:`Program.advance`.
         """
         n, k, duals, master = self.n, self.k, self._best_duals, self._master
-        if not (0.0 < gap < np.inf and usable(*self._multipliers(duals))):
+        if not (np.isfinite(gap) and usable(*self._multipliers(duals))):
             return True, None
         if self._listing is None or self._listing.gap != gap or self._listing.duals is not duals:
             left = deque((size, root) for size in range(k, 2 * k) for root in range(n))
