@@ -190,7 +190,8 @@ class Certificate:
 
 def is_closed(information_loss: float, floor: float) -> bool:
     """Return whether a partition's loss meets a proven floor, both in percent, to within rounding."""
-    return gap(information_loss, floor) <= CLOSED
+    # A floor above a loss that there is proves nothing.
+    return gap(information_loss, floor) <= CLOSED and gap(floor, information_loss) <= CLOSED
 
 
 class Floors:

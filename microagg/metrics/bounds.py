@@ -399,7 +399,8 @@ class LinearProgram:
         begun = (self._shares, self._whole, self._cliques, self._tree if self._tree is not None else self._sets)
         programs = [program for program in begun if program is not None]
         proven = [_lowered(program.sse, self._rounding) for program in programs]
-        best = max([self._at_once, *(sse for sse in proven if math.isfinite(sse))])
+        # A floor above the SSE of a partition is none, whatever is wrong with it.
+        best = max([self._at_once, *(sse for sse in proven if math.isfinite(sse) and gap(sse, self.least) <= CLOSED)])
         optimal = self._known or (self._tree is not None and gap(self._tree.least, best) <= CLOSED)
         return Bound(
             self._k,

@@ -90,6 +90,7 @@ class Branching:
         self._whole, self._gap, self._reach = 0.0, np.inf, 0.0
         self._reaches: deque[float] = deque()
         self._most = MOST_GROUPS
+        self._verified = False
         self._note()
 
     @property
@@ -156,6 +157,10 @@ class Branching:
         self._ended = self._here is None and not self._open
 
     def _step(self, until: float, go_on: Callable[[], bool]) -> bool:
+        # All that follows rests on the program's last bound and dual values.
+        if not self._verified:
+            self._verified = self._sets.verify(until, go_on)
+            return self._verified
         if self._sets.converged and len(self._sets.master.groups) > GROWTH * self._put_together:
             return self._recombine(until, go_on)
         if self._list is not None:

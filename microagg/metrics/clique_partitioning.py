@@ -56,6 +56,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -63,7 +64,7 @@ import numpy as np
 
 from microagg.kernels.bounds import primal_dual
 from microagg.kernels.bounds.separation import violated_inequalities
-from microagg.metrics.program import ALL_BUT_ONE, ALLOWANCE, Stepwise
+from microagg.metrics.program import ALL_BUT_ONE, ALLOWANCE, Multipliers, Stepwise, proven, usable
 from microagg.validation import FloatArray, IntArray
 
 #: How many leaves the inequalities may have: the first number to begin with, the next when those gain little.
@@ -240,26 +241,30 @@ class CliquePartitioning(Stepwise):
         if primal > 1e-12 and dual > 1e-12:
             self._primal_weight = float(np.sqrt(self._primal_weight * dual / primal))
 
-    def _evaluate(self, y: FloatArray) -> float:
-        """Return the bound that dual values give, before what the pairs outside the program take off it."""
+    def _evaluate(self, y: FloatArray, missing: float = 0.0) -> float:
+        """Return the bound that dual values give if the pairs outside the program add ``missing``, at most 0, to it."""
         total, sizes = primal_dual.least_over_bounds(self._transposed, self._costs, self._low, y, 0, len(self._costs))
-        return float(self._sides @ y) + total - ALLOWANCE * (float(self._sides @ np.abs(y)) + sizes)
+        return float(self._sides @ y) + total - ALLOWANCE * (float(self._sides @ np.abs(y)) + sizes) + missing
 
     def _price(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
         """Make a bound of the best dual values, and find the pairs that are missing."""
         n = len(self._X)
         self._cheap = []
         # The pairs missing at the last dual values are wanted too, but no bound is made of these.
-        for duals, value in ((self._duals, self._value), (self._y, -np.inf)):
+        for duals, is_best in ((self._duals, True), (self._y, False)):
             missing = 0.0
+            multipliers = Multipliers(duals, self._sides.shape), Multipliers(duals[n:], self._sides[n:].shape, high=0.0)
+            if not usable(*multipliers):
+                continue
             arguments = self._blocks, self._graph, duals[:n], self.k
             tasks = [(*arguments, *records, 4 * self.k) for records in _chunks(n, CHUNK // 4)]
             for keys, _, total in _in_parallel(pool, primal_dual.price_pairs, tasks):
                 self._cheap.append(keys)
                 missing += total
                 yield False
-            if value > -np.inf:
-                self._own = value + missing * (1 + ALLOWANCE)
+            if is_best:
+                # Anew from the dual values with which the pairs missing were found.
+                self._own = proven(partial(self._evaluate, duals, missing * (1 + ALLOWANCE)), *multipliers)
         self._best = max(self._best, self._own)
 
     def _separate(self, pool: ThreadPoolExecutor) -> Iterator[bool]:

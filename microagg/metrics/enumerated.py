@@ -37,7 +37,7 @@ from microagg.metrics.master_problem import (
     run,
     violated,
 )
-from microagg.metrics.program import ALLOWANCE
+from microagg.metrics.program import ALLOWANCE, Multipliers, proven, usable
 from microagg.validation import FloatArray, IntArray
 
 #: A leaf is closed once its bound is at most this share below the SSE of the best partition known.
@@ -247,26 +247,34 @@ class Enumerated:
             dual = np.array(solution.row_dual)
             self._values = np.array(solution.col_value)[n:]
             pi, sigma = dual[:n], np.maximum(-dual[n:], 0.0)
-            reduced = self._reduced(pi, sigma)
-            self._bound_by(pi, sigma, reduced)
+            reduced = self._bound_by(pi, sigma)
             missing = np.flatnonzero((reduced < _MISSING) & self._allowed & ~self._entered)
             if len(missing) == 0:
                 self._course.append(max(self._course))
                 return True
             self._add_groups(missing[np.argsort(reduced[missing], kind="stable")[:_GROUPS]])
 
-    def _bound_by(self, pi: FloatArray, sigma: FloatArray, reduced: FloatArray) -> None:
-        """Take the bound of a dual solution into account."""
-        least = float(reduced[self._allowed].min(initial=0.0)) * (self._n // self._k)
-        of_cuts = float(sigma @ most_of(self._cuts))
-        sizes = float(np.abs(pi).sum()) + of_cuts - least
-        bound = float(pi.sum()) - of_cuts + least - ALLOWANCE * sizes
+    def _bound_by(self, pi: FloatArray, sigma: FloatArray) -> FloatArray:
+        """Take the bound of a dual solution into account; return the reduced costs, 0 if it proves nothing."""
+        multipliers = Multipliers(pi, (self._n,)), Multipliers(sigma, (len(self._cuts),), low=0.0)
+        if not usable(*multipliers):
+            return np.zeros(len(self._costs))
+        reduced = self._reduced(pi, sigma)
+
+        def prove() -> float:
+            least = float(reduced[self._allowed].min(initial=0.0)) * (self._n // self._k)
+            of_cuts = float(sigma @ most_of(self._cuts))
+            sizes = float(np.abs(pi).sum()) + of_cuts - least
+            return float(pi.sum()) - of_cuts + least - ALLOWANCE * sizes
+
+        bound = proven(prove, *multipliers)
         if bound > max(self._course):
             used = np.flatnonzero(sigma > 0.0)
             self._proving = Prices(pi, tuple(self._cuts[at] for at in used), sigma[used])
             self._course[-1] = bound
             if self._here == ():
                 self._root, self._root_prices, self._root_bound = reduced, self._proving, bound
+        return reduced
 
     def _shorten(self) -> None:
         """Take groups off the list that no better partition has."""

@@ -61,7 +61,7 @@ from microagg.kernels import threads
 from microagg.kernels.bounds import decomposition
 from microagg.kernels.neighbors.kd_tree import make_tree
 from microagg.kernels.neighbors.nearest_sums import leaf_size, list_nearest
-from microagg.metrics.program import ALLOWANCE, Stepwise
+from microagg.metrics.program import ALLOWANCE, Multipliers, Stepwise, proven
 from microagg.validation import FloatArray
 
 #: How many records are listed for each: twice k and this many more, as long as all lists together have the most places.
@@ -91,6 +91,9 @@ LITTLE_GAIN = 3e-3
 LAST_ITERATIONS = 40
 NO_GAIN = 1e-4
 
+#: Of so many iterations one ends with a check of the multipliers, which takes about a seventh of its time.
+CHECKED = 4
+
 #: Terms that a thread adds between two pauses.
 TERMS = 8_000_000
 
@@ -110,6 +113,8 @@ class LagrangianDecomposition(Stepwise):
         super().__init__(X, k)
         self.slow = False
         self._course: list[float] = []
+        # The best bound whose multipliers may not have been checked yet.
+        self._pending = -np.inf
 
     @staticmethod
     def fits(n: int, k: int) -> bool:
@@ -123,7 +128,10 @@ class LagrangianDecomposition(Stepwise):
         yield from self._begin(pool)
         while True:
             yield from self._choose(pool)
+            was_slow = self.slow
             self._check_progress()
+            if self.iterations % CHECKED == 0 or self.converged or self.slow > was_slow:
+                yield from self._check(pool)
             yield from self._step(pool)
             self.iterations += 1
             yield True
@@ -178,7 +186,33 @@ class LagrangianDecomposition(Stepwise):
 
         records = max(1, TERMS // (m * m * (self._X.shape[1] + self.k)))
         yield from _in_stretches(pool, choose, len(self._X), records)
-        self._best = max(self._best, self.value())
+        self._pending = max(self._pending, proven(self.value, Multipliers(self._pairwise, self._lists.near.shape)))
+
+    def _check(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
+        """Take over the best bound if the multipliers add up to 0; end with what was checked before if they do not.
+
+        Steps keep what they add up to, so what holds now held at all steps since the last check. For each pair and each
+        triple that is told by one sum over all, each multiplied by random odd numbers of its records: modulo a power of
+        two a single one that is wrong always shows, and of several it is next to impossible that none does.
+        """
+        near, pairwise, triple = self._lists.near, self._pairwise, self._triple
+        odd = np.random.default_rng(self.iterations).integers(2**64, size=len(near), dtype=np.uint64) | np.uint64(1)
+        of_pairs: list[int] = []
+        of_triples: list[int] = []
+
+        def add_up(first: int, last: int) -> None:
+            own, others = odd[first:last, np.newaxis], odd[near[first:last]]
+            # The bits of a number are a whole number, whose size grows with it: opposites cancel out exactly.
+            values = np.where(pairwise[first:last] < 0.0, -1, 1) * np.abs(pairwise[first:last]).view(np.int64)
+            of_pairs.append(int((values.view(np.uint64) * others * own).sum()))
+            if len(triple):
+                weighted = np.matmul(triple[first:last].astype(np.int64), others.view(np.int64)[:, :, np.newaxis])
+                of_triples.append(int((weighted[:, :, 0].view(np.uint64) * others * own).sum()))
+
+        yield from _in_stretches(pool, add_up, len(near), max(1, TERMS // (10 * near.shape[1] ** 2)))
+        if sum(of_pairs) % 2**64 or sum(of_triples) % 2**64:
+            self._pending, self.converged = self._best, True
+        self._best = self._pending
 
     def value(self) -> float:
         """Return the bound that the choices give, in squared units of the scaled records."""
@@ -204,7 +238,7 @@ class LagrangianDecomposition(Stepwise):
                 yield False
 
     def _check_progress(self) -> None:
-        self._course.append(self._best)
+        self._course.append(self._pending)
         self.slow = self._gain(FEW_ITERATIONS) <= LITTLE_GAIN
         self.converged = self._gain(LAST_ITERATIONS) <= NO_GAIN
 
@@ -212,8 +246,8 @@ class LagrangianDecomposition(Stepwise):
         """Return by which share of the bound the last iterations have raised it; infinite while there are fewer."""
         if len(self._course) <= iterations:
             return np.inf
-        gain = self._best - self._course[-1 - iterations]
-        return gain / abs(self._best) if gain > 0.0 else 0.0
+        gain = self._pending - self._course[-1 - iterations]
+        return gain / abs(self._pending) if gain > 0.0 else 0.0
 
 
 def _in_stretches(pool: ThreadPoolExecutor, work: Callable[[int, int], None], n: int, records: int) -> Iterator[bool]:

@@ -1,11 +1,13 @@
-"""What the linear programs have in common: the order and the scale of the records, and the best bound so far."""
+"""What the linear programs have in common: scaled records, the best bound so far, and what is asked of each bound."""
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +21,37 @@ ALLOWANCE = 1e-9
 
 #: How many threads leave a core to whoever works beside a program.
 ALL_BUT_ONE = max(1, (os.cpu_count() or 1) - 1)
+
+
+#: Multipliers beyond this cannot be added up; they are about 1.
+_LARGEST = 1e100
+
+
+class Multipliers(NamedTuple):
+    """Numbers that a bound is made of, such as prices: which shape they must have, and between what they must be."""
+
+    values: Any
+    shape: tuple[int, ...]
+    low: float = -_LARGEST
+    high: float = _LARGEST
+
+
+def usable(*multipliers: Multipliers) -> bool:
+    """Return whether all are numbers, of their shape and within their range: only then do they prove anything."""
+    return all(
+        own.values.shape == own.shape and bool(((own.values >= own.low) & (own.values <= own.high)).all())
+        for own in multipliers
+    )
+
+
+def proven(prove: Callable[[], float], *multipliers: Multipliers) -> float:
+    """Return the bound that ``prove`` makes of these multipliers, -inf where they prove nothing.
+
+    Each bound of a program passes here in the end. ``prove`` must compute it from the multipliers and the records, and
+    from nothing else that led to them.
+    """
+    bound = prove() if usable(*multipliers) else -np.inf
+    return bound if math.isfinite(bound) else -np.inf
 
 
 class Program(ABC):

@@ -36,12 +36,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from microagg.metrics.program import ALLOWANCE, Stepwise
+from microagg.metrics.program import ALLOWANCE, Multipliers, Stepwise, proven
 from microagg.validation import FloatArray
 
 #: With more records, or more groups, the other programs do better in the same time.
@@ -109,7 +109,8 @@ class Semidefinite(Stepwise):
                         penalty /= ADAPTED
                 yield False
             with one_thread():
-                self._best = max(self._best, self._bound(multiplier))
+                own = multiplier.astype(np.float64)
+                self._best = max(self._best, proven(partial(self._bound, own), Multipliers(own, self._costs.shape)))
             self.iterations += 1
             self._check_progress()
             yield True

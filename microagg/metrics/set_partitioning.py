@@ -64,7 +64,7 @@ from microagg.metrics.master_problem import (
     Prices,
     most_of,
 )
-from microagg.metrics.program import ALLOWANCE, Program
+from microagg.metrics.program import ALLOWANCE, Multipliers, Program, proven, usable
 from microagg.validation import FloatArray, IntArray
 
 #: How many groups a root may contribute at a time.
@@ -134,9 +134,11 @@ class SetPartitioning(Program):
         self._center_value = float(self._center.sum())
         self._best = self._center_value * (1 - ALLOWANCE)
         self._best_duals = Duals(self._center, np.empty(0), np.empty(0))
+        self._first = self._best, self._best_duals
         self._box = BOX * np.maximum(self._center, 0.1)
         self._effort = EFFORT
         self._begun: GroupSearch | None = None
+        self._verifying: GroupSearch | None = None
         self._listing: Listing | None = None
         self._tries, self._course = LEAST_TRIES, [0.0]
         self._master = Master(self._X, k)
@@ -150,6 +152,9 @@ class SetPartitioning(Program):
                     return False
                 self._box *= 4.0
                 self._master.confine(self._center, self._box)
+                return True
+            if not usable(*self._multipliers(self._master.duals)):
+                self.converged = True  # there is nothing to go on from
                 return True
             self._begun = self._start(self._master.duals)
         if not self._search(self._begun, until, go_on):
@@ -204,6 +209,8 @@ class SetPartitioning(Program):
         is begun goes on in the next call if the gap is the same. For time see :meth:`Program.advance`.
         """
         n, k, duals, master = self.n, self.k, self._best_duals, self._master
+        if not (np.isfinite(gap) and usable(*self._multipliers(duals))):
+            return True, None
         if self._listing is None or self._listing.gap != gap or self._listing.duals is not duals:
             left = deque((size, root) for size in range(k, 2 * k) for root in range(n))
             self._listing = Listing(gap, duals, left)
@@ -232,6 +239,27 @@ class SetPartitioning(Program):
             return False, None
         self._listing = None
         return True, None if listing.total > most else np.unique(np.concatenate(listing.found), axis=0)
+
+    def verify(self, until: float, go_on: Callable[[], bool]) -> bool:
+        """Search once more with the dual values of the best bound, which is lowered if they do not prove it.
+
+        To be called before anything is concluded from both. Returns whether there was time, as :meth:`Program.advance`.
+        """
+        if self._verifying is None:
+            # A copy, so that what is verified is what is used afterwards.
+            duals = Duals(*(np.array(values) for values in self._best_duals))
+            if not usable(*self._multipliers(duals)):
+                self._best, self._best_duals = min(self._first[0], self._best), self._first[1]
+                return True
+            self._verifying = self._start(duals)
+        if not self._search(self._verifying, until, go_on):
+            return False
+        proves = self._proven(self._verifying), self._verifying.duals
+        self._verifying = None
+        # Where they prove less than the first ones do, those are taken.
+        bound, self._best_duals = max(proves, self._first, key=lambda own: own[0])
+        self._best = min(self._best, bound)
+        return True
 
     @property
     def prices(self) -> Prices:
@@ -280,6 +308,21 @@ class SetPartitioning(Program):
         sizes += duals.sigma @ most_of(self._master.cuts[: len(duals.sigma)])
         return float(self._master.value_of(duals) + least - ALLOWANCE * sizes)
 
+    def _multipliers(self, duals: Duals) -> tuple[Multipliers, ...]:
+        """Return what dual values must be like: those of pairs on which nothing is decided are 0."""
+        cuts, sides = len(self._master.cuts), self._master.sides
+        free = np.isnan(sides[: len(duals.rho)])
+        return (
+            Multipliers(duals.pi, (self.n,)),
+            Multipliers(duals.sigma, (min(len(duals.sigma), cuts),), low=0.0),
+            Multipliers(duals.rho, (min(len(duals.rho), len(sides)),)),
+            Multipliers(duals.rho[: len(free)][free], (int(free.sum()),), low=0.0, high=0.0),
+        )
+
+    def _proven(self, search: GroupSearch) -> float:
+        """Return the bound that a finished search gives."""
+        return proven(lambda: self.lower_bound(search.duals, search.found), *self._multipliers(search.duals))
+
     def _start(self, duals: Duals) -> GroupSearch:
         n = len(duals.pi)
         step = max(1, min(64, n // 32))
@@ -321,9 +364,9 @@ class SetPartitioning(Program):
         """Take in what a finished search has found: a bound, groups, and how far the next pi may be from the center."""
         self.iterations += 1
         duals, found, master = search.duals, search.found, self._master
-        proven = self.lower_bound(duals, found)
-        if proven > self._best:
-            self._best, self._best_duals = proven, duals
+        bound = self._proven(search)
+        if bound > self._best:
+            self._best, self._best_duals = bound, duals
         cut_short = bool(found.cut_short.any())
         new = master.add_groups(found.groups[np.arange(KEEP) < found.counts[:, np.newaxis]])
         confined = master.box_activity > 1e-6
