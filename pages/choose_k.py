@@ -22,7 +22,7 @@ from pages.ui.charts.layout import WAITING, Picture
 from pages.ui.charts.measures import FLOOR, MAP, RISKS, measures
 from pages.ui.data import comparison, large, methods
 from pages.ui.data.workspace import Workspace, chosen_workspace
-from pages.ui.runs import certificate, compared, floor, jobs, risk_map
+from pages.ui.runs import certificate, compared, entire, floor, jobs, risk_map
 from pages.ui.runs.paced import Paced
 from pages.ui.steps import tour
 from pages.ui.text import count, escape_markdown, listing
@@ -82,10 +82,11 @@ def body() -> None:
         searching = certificate.is_searching()
         floor.while_rising(workspace, ks, draw)
         st.subheader("What to choose")
+        whole = entire.section(workspace, variants, ks)
         if on_map:
             risk_map.helper(workspace, rows, ks, on_map)
         else:
-            _helper(workspace, rows)
+            _helper(workspace, rows, whole)
         _go_on(workspace)
         certificate.section(workspace, rows, searching=searching)
         _table(workspace, rows, ks)
@@ -177,15 +178,13 @@ def _select(chart: str) -> None:
     state.update(k=int(k), **chosen)
 
 
-def _helper(workspace: Workspace, rows: pd.DataFrame) -> None:
-    choices = state.current()
+def _helper(workspace: Workspace, rows: pd.DataFrame, whole: pd.DataFrame) -> None:
     own, others = _of_chosen(workspace, rows)
     left, right = st.columns([1, 4], vertical_alignment="center")
     with left:
         risk_map.limit_of_loss()
     with right:
-        says = sweeps.choice_in_words(own, choices.limit, workspace.n)
-        st.markdown(f"**{escape_markdown(workspace.estimated + says)}**")
+        st.markdown(f"**{escape_markdown(_choice_in_words(workspace, own, whole))}**")
         st.caption(
             "A partition for a larger k also serves every smaller one. Where the loss bends depends on the values of k "
             "shown: it is where the curve is farthest from the straight line between its ends."
@@ -193,8 +192,16 @@ def _helper(workspace: Workspace, rows: pd.DataFrame) -> None:
     if others:
         with st.expander("The same for the other methods"):
             for part in others:
-                says = sweeps.choice_in_words(part, choices.limit, workspace.n)
-                st.markdown(f"- {escape_markdown(says)}")
+                st.markdown(f"- {escape_markdown(_choice_in_words(workspace, part, whole))}")
+
+
+def _choice_in_words(workspace: Workspace, own: pd.DataFrame, whole: pd.DataFrame) -> str:
+    """Return what to choose of one method: by ``whole``, the rows of all records, where these have each k, or estimated."""
+    limit, n = state.current().limit, workspace.n_file
+    known = whole if whole.empty else whole[(whole["variant"] == own["variant"].iloc[0]) & whole["k"].isin(own["k"])]
+    if len(known) < len(own):
+        return workspace.estimated + sweeps.choice_in_words(own, limit, workspace.n)
+    return f"All {count(n, 'record')}: {sweeps.choice_in_words(known, limit, n)}"
 
 
 def _of_chosen(workspace: Workspace, rows: pd.DataFrame) -> tuple[pd.DataFrame, list[pd.DataFrame]]:

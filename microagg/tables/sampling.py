@@ -84,11 +84,11 @@ def parquet_files(path: str | os.PathLike[str]) -> list[Path]:
     return [at.resolve()]
 
 
-def sample_parquet(path: str | os.PathLike[str], n: int, seed: int = 0) -> Sample:
+def sample_parquet(path: str | os.PathLike[str], n: int, seed: int = 0, parts: int = MOST_PARTS) -> Sample:
     """Draw ``n`` records from a Parquet file, or from all those of a folder, without replacement.
 
-    At most :data:`MOST_PARTS` row groups are read, one after the other: drawn at random if there are more. All records
-    of these are equally likely to be drawn.
+    At most ``parts`` row groups are read, one after the other: drawn at random if there are more. All records of these
+    are equally likely to be drawn.
 
     Parameters
     ----------
@@ -97,6 +97,7 @@ def sample_parquet(path: str | os.PathLike[str], n: int, seed: int = 0) -> Sampl
     n : int
         How many records; all of them if there are no more.
     seed : int, default 0
+    parts : int, default MOST_PARTS
 
     Raises
     ------
@@ -104,9 +105,10 @@ def sample_parquet(path: str | os.PathLike[str], n: int, seed: int = 0) -> Sampl
         If there is no such file, one is damaged, files have other columns than the first, or a column holds lists or
         records.
     ParameterError
-        If ``n`` is not a whole number of at least 1, or ``seed`` of at least 0, or it is a file of another kind.
+        If ``n`` or ``parts`` is not a whole number of at least 1, or ``seed`` of at least 0, or it is a file of another
+        kind.
     """
-    for name, value, least in (("n", n, 1), ("seed", seed, 0)):
+    for name, value, least in (("n", n, 1), ("seed", seed, 0), ("parts", parts, 1)):
         if not is_whole(value) or value < least:
             raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}.")
     try:
@@ -115,7 +117,7 @@ def sample_parquet(path: str | os.PathLike[str], n: int, seed: int = 0) -> Sampl
     except ImportError:
         raise DataError(f"reading {str(path)!r} needs the package pyarrow: install microagg[files].") from None
     try:
-        return _sample(pa, pq, parquet_files(path), Path(path).name, n, seed)
+        return _sample(pa, pq, parquet_files(path), Path(path).name, n, seed, parts)
     except MicroaggError:
         raise
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError) as error:
@@ -123,7 +125,7 @@ def sample_parquet(path: str | os.PathLike[str], n: int, seed: int = 0) -> Sampl
         raise DataError(f"{str(path)!r} is no Parquet file, or a damaged one ({reason}): export it again.") from None
 
 
-def _sample(pa: Any, pq: Any, files: Sequence[Path], label: str, n: int, seed: int) -> Sample:
+def _sample(pa: Any, pq: Any, files: Sequence[Path], label: str, n: int, seed: int, parts: int) -> Sample:
     groups: list[tuple[Path, int, int]] = []
     schema = None
     for file in files:
@@ -141,7 +143,7 @@ def _sample(pa: Any, pq: Any, files: Sequence[Path], label: str, n: int, seed: i
     if total == 0:
         refuse_no_records(label)
     random = np.random.default_rng(seed)
-    drawn = sorted(random.permutation(len(groups))[:MOST_PARTS].tolist())
+    drawn = sorted(random.permutation(len(groups))[:parts].tolist())
     there = sum(groups[i][2] for i in drawn)
     rows = np.sort(random.permutation(there)[: min(n, there)])
     tables, before = [], 0

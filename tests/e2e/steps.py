@@ -54,8 +54,14 @@ def visit(page, title):
 
 def pick(page, label, option):
     """Choose ``option`` in the select box ``label``."""
-    page.get_by_role("combobox", name=re.compile(f"{re.escape(label)}")).first.click()
-    page.get_by_role("option", name=option, exact=True).click()
+    for _ in range(5):  # a menu closes when the page is drawn anew at that moment
+        page.get_by_role("combobox", name=re.compile(f"{re.escape(label)}")).first.click()
+        try:
+            page.get_by_role("option", name=option, exact=True).click(timeout=5_000)
+            return
+        except PlaywrightTimeout:
+            page.keyboard.press("Escape")
+    raise AssertionError(f"{label} does not offer {option}")
 
 
 def fill(page, label, text):

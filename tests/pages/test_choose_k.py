@@ -364,8 +364,12 @@ def test_of_a_sample_nothing_is_called_proven_or_impossible(data):
     said = plain(app)
     whole = "178" if data == "wine" else "30,162"
     assert f"Estimate from a sample of 60 of {whole} records, which loses more than all would: " in said
-    assert "A floor of the file is found when all its records are compared" in said
-    assert not re.search(r"is not possible|[Pp]roven floor|Proven optimal|floor is proven|partition loses less", said)
+    assert "A floor of the file takes all its records" in said
+    # What is said of all records says so, and is no estimate.
+    of_all = re.compile(rf"\*\*All {whole} records at k = 5: .*?\*\*")
+    assert bool(of_all.search(said)) == (data == "wine")
+    rest = of_all.sub("", said)
+    assert not re.search(r"is not possible|[Pp]roven|floor is proven|partition loses less|% is not", rest)
     assert "Above the optimum at most" not in [metric.label for metric in app.metric]
     assert "gap" not in app.dataframe[0].value.columns
 

@@ -6,6 +6,7 @@ A page would otherwise read, and write beside, any file of the machine for whoev
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import streamlit as st
@@ -108,6 +109,25 @@ def _sampled(identity: str, _path: Path) -> Table:
         whole=Whole(_path, drawn.n_records),
         notes=lines,
     )
+
+
+def entire(of: Table) -> Table:
+    """Return all records of the large file that ``of`` is a sample of.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, or they do not fit into memory.
+    """
+    assert of.whole is not None, "the table is no sample of a large file"
+    return _entire(of.identity, of, of.whole)
+
+
+@st.cache_resource(scope="session", max_entries=1, show_spinner="Reading all records …")
+def _entire(identity: str, _of: Table, _whole: Whole) -> Table:
+    n = _whole.n_records
+    frame = sample_parquet(_whole.path, n, parts=n).frame
+    return replace(_of, frame=frame.set_axis(_of.frame.columns, axis=1), identity=f"{identity} entire", whole=None)
 
 
 def say_sample(of: Table) -> None:

@@ -15,10 +15,13 @@ from microagg.risks import Exposed
 from microagg.schema import Schema
 from microagg.tables import digest_bytes
 from pages.ui import state
-from pages.ui.data import columns
+from pages.ui.data import columns, large
 from pages.ui.data.table import Table
 from pages.ui.data.tables import chosen_table
 from pages.ui.text import named
+
+# A file with more quasi-identifying values takes more than seconds even by the methods that take least.
+_MOST_VALUES = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +75,28 @@ def chosen_workspace() -> Workspace:
         if missing := columns.uncovered(table, name):
             what = "order" if columns.columns(table)[name].kind == "ordered" else "taxonomy"
             raise DataError(f"the {what} of {name!r} lacks {named(missing)}: add what is missing on the page Data.")
+    return _decided(table, given, choices.sample)
+
+
+def all_records(of: Workspace) -> Workspace | None:
+    """Return all records of the file that ``of``, the chosen one, is a sample of, where some methods take seconds on them.
+
+    That is where they are numbers or dates, and not too many; None elsewhere, and if ``of`` is no sample.
+
+    Raises
+    ------
+    MicroaggError
+        If records that are not in the sample cannot be read, or hold what they must not.
+    """
+    if of.is_whole or not of.is_numeric or of.n_file * of.d > _MOST_VALUES:
+        return None
+    return _decided(of.table if of.table.whole is None else large.entire(of.table), columns.arguments(of.table), 0)
+
+
+def _decided(table: Table, given: dict[str, Any], sample: int) -> Workspace:
+    choices = state.current()
     said = digest_bytes(repr(sorted(given.items())).encode("utf-8", "replace"))
-    return _workspace(table.identity, said, choices.scale, choices.sample, choices.sample_seed, table, given)
+    return _workspace(table.identity, said, choices.scale, sample, choices.sample_seed, table, given)
 
 
 @st.cache_resource(scope="session", max_entries=6, show_spinner="Reading the quasi-identifiers …")

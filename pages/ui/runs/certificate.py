@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -64,16 +63,13 @@ def floors(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     DataError
         If there are fewer records than a k, in all or in a stratum.
     """
-    found = raised(soon(workspace, ks), [own.bound for own in _known(workspace).values()])
-    # Of more records there are nearer neighbors, so what is proven of a sample is no floor of the file.
-    return (
-        found if workspace.is_whole else [replace(own, sse=0.0, information_loss=0.0, optimal=False) for own in found]
-    )
+    known = _known(workspace).values() if workspace.is_whole else ()
+    return raised(soon(workspace, ks), [own.bound for own in known])
 
 
 def soon(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     """Return what is proven for each of ``ks`` without a search of this session."""
-    return raised(floor.proven(workspace, ks), stored.floors(workspace, ks))
+    return raised(floor.proven(workspace, ks), stored.floors(workspace, ks) if workspace.is_whole else [])
 
 
 def marks(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
@@ -264,17 +260,21 @@ def _start(workspace: Workspace, k: int, asked: tuple[str, int, float]) -> Job:
     return box.start("certificate", asked, SECONDS, work)
 
 
-def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
+def known_in_words(workspace: Workspace, k: int, rows: pd.DataFrame) -> str:
+    """Return what is known at ``k`` of ``rows``, the best partition and the floor, as a sentence without its end."""
     best, least = best_known(workspace, [k], rows).get(k), floors(workspace, [k])[0].information_loss
     if best is None:
-        says = f"At k = {k} no partition loses less than {percent(least, 4)}; nothing has been run there"
-    else:
-        says = f"At k = {k}: {optimum_in_words(*_chosen(workspace, k, rows), best, least)}"
+        return f"at k = {k} no partition loses less than {percent(least, 4)}; nothing has been run there"
+    return f"at k = {k}: {optimum_in_words(*_chosen(workspace, k, rows), best, least)}"
+
+
+def _draw(workspace: Workspace, k: int, rows: pd.DataFrame) -> None:
+    best, least = best_known(workspace, [k], rows).get(k), floors(workspace, [k])[0].information_loss
+    says = known_in_words(workspace, k, rows)
+    says = f"A{says[1:]}"
     if not workspace.is_whole:
         known = "nothing has been run" if best is None else f"the best partition known loses {percent(best)}"
-        says = (
-            f"{workspace.estimated}{known} at k = {k}. A floor of the file is found when all its records are compared"
-        )
+        says = f"{workspace.estimated}{known} at k = {k}. A floor of the file takes all its records"
     st.markdown(f"**{escape_markdown(says)}.**")
     with st.container(horizontal=True):
         st.metric(

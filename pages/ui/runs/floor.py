@@ -57,11 +57,15 @@ def _kept() -> OrderedDict[str, _Known]:
 def proven(workspace: Workspace, ks: Sequence[int]) -> list[Bound]:
     """Return what is proven so far for each of ``ks``, and see to it that the rest gets proven.
 
+    Of more records there are nearer neighbors: of a sample nothing is proven, as that would be no floor of the file.
+
     Raises
     ------
     DataError
         If there are fewer records than a k, in all or in a stratum.
     """
+    if not workspace.is_whole:
+        return [Bound(k, 0.0, 0.0, 0.0) for k in ks]
     known = _known(workspace, ks)
     job = _job(workspace)
     if job is None and known.floors[-1].share < 1.0:

@@ -190,13 +190,14 @@ def compile_task(job: Job, task: str, *, soon: bool = True) -> None:
 class _Cells:
     """Cells that a job runs, those of a method as soon as it is compiled; results go to ``made`` too, if it is given."""
 
-    def __init__(self, workspace: Workspace, cells: Sequence[Cell], made: dict[Cell, Any] | None = None) -> None:
+    def __init__(
+        self, workspace: Workspace, cells: Sequence[Cell], made: dict[Cell, Any] | None = None, *, risks: bool = False
+    ) -> None:
         self._box = results()
         self._workspace = workspace
         self._cells = cells
         self._made = made
-        # A sweep has the risks of each result, too.
-        self._risks = made is None
+        self._risks = risks
         self._without: list[Result] = []
 
     def work(self, job: Job) -> None:
@@ -252,7 +253,8 @@ def _run_cells(
     for _, k in cells:
         check_enough_records(workspace.n, k, "the data set")
     of = (workspace.digest, workspace.exposed.digest) if kind == "sweep" else workspace.digest
-    work = _Cells(workspace, missing, made).work
+    # A sweep has the risks of each result, too.
+    work = _Cells(workspace, missing, made, risks=kind == "sweep").work
     # What a page waits for goes before what it goes on without.
     return results().start(kind, (of, frozenset(cells)), len(missing), work, made, urgent=kind == "partition")
 
@@ -266,6 +268,14 @@ def sweep(workspace: Workspace, cells: Sequence[Cell]) -> Job:
     job.arrange({cell: place for place, cell in enumerate(cells)}.__getitem__)
     job.wait(0.6)
     return job
+
+
+def losses(workspace: Workspace, cells: Sequence[Cell]) -> Job:
+    """See to it that the rows of ``cells`` get computed without their risks, the first first; pages do not wait."""
+    box = results()
+    with box.lock:
+        missing = [cell for cell in cells if (workspace.digest, *cell) not in box.rows]
+    return _run_cells("losses", workspace, cells, missing)
 
 
 def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Any]:

@@ -1,0 +1,84 @@
+"""A page that is loaded anew: roles come back from the address, but only for a column that is what it was."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from tests.e2e.steps import pick, wait_for_address, wait_until_idle
+
+pytestmark = pytest.mark.e2e
+
+# None of them is what is guessed, however the file is read.
+ROLES = {"person": "Other", "age": "Confidential", "rent": "Confidential", "town": "Stratum"}
+
+CHANGED = "What was decided of 'age' and 'rent' was decided of other values"
+
+
+def rents():
+    """Return a CSV file whose rents have decimal commas, and in which “k.A.” stands for no answer."""
+    random = np.random.default_rng(0)
+    lines = ["person;age;rent;town"]
+    for i in range(200):
+        age = "k.A." if i % 20 == 3 else random.integers(18, 90)
+        rent = f"{random.integers(300, 2000)},{random.integers(10, 99)}"
+        lines.append(f"P{i:04};{age};{rent};{random.choice(['Aachen', 'Bonn', 'Celle'])}")
+    return "\n".join(lines).encode()
+
+
+def upload(page):
+    page.set_input_files("input[type=file]", {"name": "rents.csv", "mimeType": "text/csv", "buffer": rents()})
+    page.get_by_text("200 records").first.wait_for()
+    wait_until_idle(page)
+
+
+def read_otherwise(page):
+    """Have the file read with decimal commas, and with its code for what is missing."""
+    page.get_by_role("button", name="The decimal mark is a comma").click()
+    page.get_by_text("Read as you said: decimal mark").wait_for()
+    wait_until_idle(page)
+    page.get_by_text("How the file is read", exact=True).click()
+    page.wait_for_timeout(1500)  # what is written while it opens is lost
+    field = page.get_by_role("combobox", name=re.compile("Cells of text that count as missing"))
+    field.fill("k.A.")
+    page.get_by_text("Add: k.A.").wait_for()
+    field.press("Enter")
+    page.get_by_text("distinct, 10 missing").wait_for()
+    wait_until_idle(page)
+
+
+def roles(page):
+    """Return what the page shows as the role of each column."""
+    shown = {}
+    for name in ROLES:
+        field = page.get_by_role("combobox", name=re.compile(f"Role of {name}"))
+        shown[name] = field.input_value() or re.search(r"Selected (.+?)\.", field.get_attribute("aria-label")).group(1)
+    return shown
+
+
+def test_a_decision_holds_only_for_a_column_that_is_what_it_was(page, server):
+    page.goto(f"{server.url}/data?data=upload")
+    page.get_by_text("upload the file again").wait_for()
+    upload(page)
+    read_otherwise(page)
+    for name, role in ROLES.items():
+        pick(page, f"Role of {name}", role)
+        wait_for_address(page, f"%3A{name}")
+        wait_until_idle(page)
+    page.get_by_text("Every column is decided").wait_for()
+    link = page.url
+
+    page.goto("about:blank")
+    page.goto(link)
+    page.get_by_text("This session has no file").wait_for()
+    upload(page)  # read as usual: ages are text, and so are rents
+    page.get_by_text(CHANGED).wait_for()
+    page.get_by_text("2 of 4 columns are guesses").wait_for()
+    guessed = {"age": "Quasi-identifier", "rent": "Direct identifier"}
+    assert roles(page) == ROLES | guessed
+    read_otherwise(page)
+    page.get_by_text("Every column is decided").wait_for()
+    assert roles(page) == ROLES
+    assert page.get_by_text(CHANGED).count() == 0
