@@ -205,7 +205,7 @@ def test_a_file_is_overwritten_only_by_force(people):
 def test_files_are_written_all_or_none(tmp_path):
     first, second = tmp_path / "first.csv", tmp_path / "gone" / "second.csv"
     with pytest.raises(DataError, match=r"second.csv' cannot be written"):
-        write_files({str(first): b"1", str(second): b"2"})
+        write_files({str(first): b"1", str(second): b"2"}, force=False)
     assert list(tmp_path.iterdir()) == []
 
 
