@@ -11,11 +11,14 @@ import sys
 import time
 import tomllib
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+import microagg.cli.files
+import microagg.cli.releasing
 from microagg.cli import cli
 from microagg.cli.progress import stoppable
 from microagg.search import Search
@@ -114,6 +117,39 @@ def heard():
     before = signal.getsignal(signal.SIGINT)
     yield partial(signal.signal, signal.SIGINT)
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_command_ends_before_it_writes_or_when_all_is_written(people, heard, monkeypatch, capsys, number, code):
+    heard(signal.default_int_handler)
+    words = ["run", "people.csv", "--k", "5", *ROLES, "--out", "out.csv", "--recipe", "r.json"]
+    handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    for where, expected in (("cli.releasing.recipe_text", code), ("cli.files.check_targets", 0)):
+        before = attrgetter(where)(microagg)
+
+        def do(*args, before=before, **named):
+            signal.raise_signal(number)
+            return before(*args, **named)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(f"microagg.{where}", do)
+            with pytest.raises(SystemExit) as end:
+                cli.main(words)
+        assert end.value.code == expected
+        written = sorted(path.name for path in people.parent.iterdir())
+        assert written == (["people.csv"] if expected else ["out.csv", "people.csv", "r.json"])
+        assert capsys.readouterr().err.endswith("Stopped.\n" if expected else "Written: out.csv, r.json\n")
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
+
+
+def test_ctrl_c_is_not_heard_while_python_ends(tmp_path):
+    press = "import atexit, os, signal; atexit.register(os.kill, os.getpid(), signal.SIGINT)"
+    code = f"{press}; signal.signal(signal.SIGINT, signal.default_int_handler); from microagg.cli import main; main()"
+    command = [sys.executable, "-c", code, "--version"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(ROOT)}
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_ctrl_c_ends_the_work_even_where_the_exception_is_lost(people, heard, monkeypatch):

@@ -52,6 +52,7 @@ def write_files(files: Mapping[str, bytes], *, force: bool) -> None:
         If one cannot be written.
     """
     finish()
+    check_targets(files, force=True)  # or locks would make folders that are not there any more
     parts: dict[Path, Path] = {}
     target = ""
     try:

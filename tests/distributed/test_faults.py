@@ -262,6 +262,46 @@ def test_a_working_folder_gets_its_name_with_its_manifest_and_is_never_open_to_o
     assert stat.S_IMODE(Path(working.folder).stat().st_mode) == 0o700
 
 
+def test_original_values_are_gone_before_the_release_is_there(numbers_file, client, expected, tmp_path, monkeypatch):
+    """Whenever the job is killed: between the moving of the release and the end, too."""
+    left = {}
+
+    def killed(self):
+        left.update({path.name: path for path in Path(self.folder).iterdir()})
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Working, "clear", killed)
+        with pytest.raises(KeyboardInterrupt):
+            release(numbers_file, client, tmp_path / "out", **CHOICES)
+    assert set(left) == {"manifest.json"}
+    assert bytes_of(tmp_path / "out") == expected
+    with pytest.raises(ParameterError, match="is there already"):
+        release(numbers_file, client, tmp_path / "out", **CHOICES)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_job_that_is_killed_before_the_release_is_there_begins_again(
+    numbers_file, client, expected, tmp_path, monkeypatch
+):
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", stop_where(Path.rename, lambda path, to: to.name == "out"))
+        with pytest.raises(KeyboardInterrupt):
+            release(numbers_file, client, tmp_path / "out", **CHOICES)
+    release(numbers_file, client, tmp_path / "out", **CHOICES)
+    assert bytes_of(tmp_path / "out") == expected
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def stop_where(do, where):
+    def done(*args):
+        if where(*args):
+            raise KeyboardInterrupt
+        return do(*args)
+
+    return done
+
+
 def test_two_jobs_do_not_share_a_folder(numbers_file, client, tmp_path):
     caught = []
 
