@@ -42,7 +42,7 @@ def test_the_process_ends_when_nobody_waits(numbers_file, tmp_path):
 
 def test_what_the_process_makes_is_known_here_as_it_is(numbers_file, client, tmp_path):
     choices = {"k": 5, "method": "mdav", "block_size": 2_500, "quasi_identifiers": ["age", "income"]}
-    made = release_apart(numbers_file, out=tmp_path / "out", workers=1, **choices)
+    made = release_apart(numbers_file, out=tmp_path / "out", **choices)
     same = release(numbers_file, client, tmp_path / "same", **choices)
     assert (made.path, made.recipe) == (tmp_path / "out", same.recipe)
     assert replace(made.report, findings=()) == replace(same.report, findings=())

@@ -285,7 +285,7 @@ def test_a_job_that_is_killed_before_the_release_is_there_begins_again(
     numbers_file, client, expected, tmp_path, monkeypatch
 ):
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "rename", stop_where(Path.rename, lambda path, to: to.name == "out"))
+        patch.setattr(Working, "path", stopping_once_empty(Working.path))
         with pytest.raises(KeyboardInterrupt):
             release(numbers_file, client, tmp_path / "out", **CHOICES)
     release(numbers_file, client, tmp_path / "out", **CHOICES)
@@ -293,13 +293,15 @@ def test_a_job_that_is_killed_before_the_release_is_there_begins_again(
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def stop_where(do, where):
-    def done(*args):
-        if where(*args):
-            raise KeyboardInterrupt
-        return do(*args)
+def stopping_once_empty(path):
+    """Return what asks where a file is, and is ended where only the release is left in the folder."""
 
-    return done
+    def ask(self, *which):
+        if {entry.name for entry in Path(self.folder).iterdir()} == {"manifest.json", "release"}:
+            raise KeyboardInterrupt
+        return path(self, *which)
+
+    return ask
 
 
 def test_two_jobs_do_not_share_a_folder(numbers_file, client, tmp_path):
