@@ -15,7 +15,7 @@ from microagg import __version__
 from microagg.cli.progress import finish, stoppable, stopped_code
 from microagg.errors import GuaranteeError, MicroaggError
 
-#: What a shell learns of an end: what was asked about does not hold; the input is bad. After Ctrl-C it is 130.
+#: What a shell learns of an end: what was asked about does not hold; the input is bad. Of Ctrl-C it is 130, of SIGTERM 143.
 FAILS, BAD_INPUT = 1, 2
 
 # Each command with the file that has it, which is loaded when the command is called, and what the list says of it.
@@ -64,7 +64,7 @@ class Commands(click.Group):
     def main(  # type: ignore[override]
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
     ) -> None:
-        """Run what ``args`` say, and exit: with 0, or 1 or 2 or 130 as the top of this file says."""
+        """Run what ``args`` say, and exit: with 0, or 1, 2, 130 or 143 as the top of this file says."""
         with stoppable():
             sys.exit(self._ended(args, prog_name, extra))
 
