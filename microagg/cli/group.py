@@ -15,7 +15,8 @@ from microagg import __version__
 from microagg.cli.progress import finish, stoppable, stopped_code
 from microagg.errors import GuaranteeError, MicroaggError
 
-#: What a shell learns of an end: what was asked about does not hold; the input is bad. Of Ctrl-C it is 130, of SIGTERM 143.
+#: What a shell learns of an end: what was asked about does not hold; the input is bad. Of Ctrl-C it is 130, and of
+#: SIGTERM 143.
 FAILS, BAD_INPUT = 1, 2
 
 # Each command with the file that has it, which is loaded when the command is called, and what the list says of it.
