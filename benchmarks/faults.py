@@ -239,6 +239,9 @@ def main() -> None:
     parser.add_argument("--records", type=int, default=50_000)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
+    for number in ENDED:
+        # The table is printed and disks are unmounted then, too.
+        signal.signal(number, signal.default_int_handler)
     rng = np.random.default_rng(asked.seed)
     wrong = 0
     for engine in asked.engine or ("memory", "dask"):

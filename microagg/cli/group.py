@@ -115,8 +115,15 @@ def cli(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
+def _lost(about: sys.UnraisableHookArgs) -> None:
+    """Say nothing of Ctrl-C where Python calls back and cannot raise it: it is remembered."""
+    if not issubclass(about.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(about)
+
+
 def main() -> None:
     """Run the command line with what the shell passes."""
+    sys.unraisablehook = _lost
     with stoppable(last=True):
         try:
             try:
