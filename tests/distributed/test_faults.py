@@ -8,7 +8,9 @@ import os
 import re
 import signal
 import stat
+import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ import psutil
 import pytest
 from distributed import Client
 
+from microagg.distributed import cluster
 from microagg.distributed import release as release_in_parts
 from microagg.distributed.working import Working
 from microagg.errors import DataError, ParameterError
@@ -76,6 +79,17 @@ def test_a_worker_that_is_killed_changes_no_byte(numbers_file, expected, tmp_pat
     assert len(listening) == 3
     assert {address[0] for addresses in listening.values() for address in addresses} == {"127.0.0.1"}
     _wait_for(lambda: not any(psutil.pid_exists(pid) for pid in listening if pid != os.getpid()))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals that are blocked")
+def test_workers_do_not_hear_ctrl_c_and_the_job_does(tmp_path):
+    """A terminal sends it to the workers, too, which would complain at length."""
+    working = Working.beside(tmp_path / "out")
+    blocked = partial(signal.pthread_sigmask, signal.SIG_BLOCK, [])
+    before = blocked()
+    with cluster.connected(working, workers=1) as client:
+        assert list(client.run(blocked).values()) == [{signal.SIGINT}]
+        assert blocked() == before
 
 
 def test_results_that_are_lost_with_their_workers_are_computed_again(numbers_file, expected, tmp_path):

@@ -201,6 +201,7 @@ def test_ctrl_c_leaves_no_release_and_no_workers(numbers_file, tmp_path):
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, ""), err
+    assert "Traceback" not in err
     assert re.sub(r"\x1b\[2K|\r", "", err).endswith(
         "The same command goes on where this ended. Until then 'out.working' holds original values.\n\nStopped.\n"
     ), err
