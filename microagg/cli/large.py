@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -92,6 +93,8 @@ def _targets(given: dict[str, Any]) -> dict[str, Any]:
 
 def _deliver(make: Callable[..., LargeRelease], targets: Mapping[str, Any]) -> None:
     """Make a release in parts, unless something holds it up, and say what it loses."""
+    # Where a job is ended Dask leaves tasks behind, of which this would tell at length; what fails is raised.
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     try:
         with working("Starting workers"), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConstantColumnWarning)
