@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import inspect
 import json
 import re
@@ -10,6 +11,7 @@ import subprocess
 import sys
 from collections import Counter
 
+import filelock
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,7 +25,7 @@ from microagg.cli.data import release_flags
 from microagg.cli.files import write_files
 from microagg.cli.flags import of_algorithms
 from microagg.cli.progress import working
-from microagg.errors import DataError
+from microagg.errors import DataError, ParameterError
 from microagg.progress import checkpoint
 from microagg.release import microaggregate
 from microagg.tables import read_file, read_table
@@ -204,9 +206,52 @@ def test_a_file_is_overwritten_only_by_force(people):
 
 def test_files_are_written_all_or_none(tmp_path):
     first, second = tmp_path / "first.csv", tmp_path / "gone" / "second.csv"
-    with pytest.raises(DataError, match=r"second.csv' cannot be written"):
-        write_files({str(first): b"1", str(second): b"2"})
+    with pytest.raises(DataError, match=r"there is no folder '.*gone'"):
+        write_files({str(first): b"1", str(second): b"2"}, force=False)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_command_left_is_deleted_by_the_next(people):
+    words = ["run", "people.csv", "--k", 5, *ROLES, "--out", "out.csv"]
+    part, lock = people.with_name(".out.csv.microagg-part"), people.with_name(".out.csv.microagg-lock")
+    part.write_text("half of a release")
+    lock.write_text("")
+    assert "Deleted '.out.csv.microagg-part'" in call(*words).stderr
+    assert sorted(path.name for path in people.parent.iterdir()) == ["out.csv", "people.csv"]
+    assert "Deleted" not in call(*words, "--force").stderr
+    people.with_name("out.csv").unlink()
+    part.symlink_to(people)
+    assert "cannot be written (File exists)" in refused(*words)
+    assert part.is_symlink()
+    assert people.stat().st_size > 0
+
+
+def test_one_of_two_commands_that_write_a_file_at_once_says_so(people):
+    words = ["run", "people.csv", "--k", 5, *ROLES, "--out", "out.csv", "--force"]
+    part = people.with_name(".out.csv.microagg-part")
+    part.write_text("of the other command")
+    with filelock.FileLock(people.with_name(".out.csv.microagg-lock")):
+        assert "nother command is writing 'out.csv': wait for it" in refused(*words)
+    assert part.read_text() == "of the other command"
+    assert not people.with_name("out.csv").exists()
+
+
+def test_what_another_command_has_written_meanwhile_is_kept(tmp_path):
+    out = tmp_path / "out.csv"
+    out.write_text("of the other command")
+    with pytest.raises(ParameterError, match="is there already"):
+        write_files({str(out): b"1", str(tmp_path / "new"): b"2"}, force=False)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"out.csv": "of the other command"}
+
+
+def test_a_full_disk_leaves_no_half_file(people, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("microagg.cli.files.os.fsync", full)
+    words = ["run", "people.csv", "--k", 5, *ROLES, "--out", "out.csv", "--recipe", "r.json"]
+    assert "'out.csv' cannot be written (No space left on device)" in refused(*words)
+    assert [path.name for path in people.parent.iterdir()] == ["people.csv"]
 
 
 def test_every_argument_and_every_parameter_is_a_flag():

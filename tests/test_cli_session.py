@@ -11,11 +11,14 @@ import sys
 import time
 import tomllib
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+import microagg.cli.files
+import microagg.cli.releasing
 from microagg.cli import cli
 from microagg.cli.progress import stoppable
 from microagg.search import Search
@@ -114,6 +117,52 @@ def heard():
     before = signal.getsignal(signal.SIGINT)
     yield partial(signal.signal, signal.SIGINT)
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_command_ends_before_it_writes_or_when_all_is_written(people, heard, monkeypatch, capsys, number, code):
+    heard(signal.default_int_handler)
+    words = ["run", "people.csv", "--k", "5", *ROLES, "--out", "out.csv", "--recipe", "r.json"]
+    handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    for where, expected in (("cli.releasing.recipe_text", code), ("cli.files.check_targets", 0)):
+        before = attrgetter(where)(microagg)
+
+        def do(*args, before=before, **named):
+            signal.raise_signal(number)
+            return before(*args, **named)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(f"microagg.{where}", do)
+            with pytest.raises(SystemExit) as end:
+                cli.main(words)
+        assert end.value.code == expected
+        written = sorted(path.name for path in people.parent.iterdir())
+        assert written == (["people.csv"] if expected else ["out.csv", "people.csv", "r.json"])
+        assert capsys.readouterr().err.endswith("Stopped.\n" if expected else "Written: out.csv, r.json\n")
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
+
+
+@pytest.mark.parametrize(
+    ("press", "ends"),
+    [
+        ("import atexit, os; atexit.register(os.kill, os.getpid(), signal.SIGINT)", (0, "")),
+        # Python cannot raise anything there, and says so of other errors.
+        (
+            "import weakref, click; owner = type('Owner', (), {})(); old = click.Context.invoke; "
+            "ref = weakref.ref(owner, lambda _: signal.raise_signal(signal.SIGINT)); "
+            "click.Context.invoke = lambda *a, **b: (globals().pop('owner', None), old(*a, **b))[1]",
+            (130, "Stopped.\n"),
+        ),
+    ],
+)
+def test_ctrl_c_while_python_ends_or_calls_back(press, ends):
+    hear = "signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"import signal; {press}; {hear}; from microagg.cli import main; main()"
+    command = [sys.executable, "-c", code, "datasets"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(ROOT)}
+    )
+    assert (done.returncode, done.stderr) == ends
 
 
 def test_ctrl_c_ends_the_work_even_where_the_exception_is_lost(people, heard, monkeypatch):

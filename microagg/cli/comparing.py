@@ -62,7 +62,7 @@ def sweep(
         raise ParameterError("no value of k is said: write one or more, such as --k 3,5,10-20.")
     table = _table(compared, chosen, wanted)
     if out is not None:
-        write_files({out: (_json(table) if out.lower().endswith(".json") else to_csv(table)).encode()})
+        write_files({out: (_json(table) if out.lower().endswith(".json") else to_csv(table)).encode()}, force=force)
     if as_json:
         click.echo(_json(table))
     elif out is None:

@@ -44,7 +44,7 @@ def steps(k: int, method: str, html: str | None, force: bool, as_json: bool, **g
     attributes = names if len(names) > 1 else None
     found = list(explain.steps(method, X, k=k, attributes=attributes, **params))
     if html is not None:
-        write_files({html: animation(method, X, k=k, attributes=attributes, **params).encode()})
+        write_files({html: animation(method, X, k=k, attributes=attributes, **params).encode()}, force=force)
     if as_json:
         said = [{"kind": step.kind, "title": step.title, "text": step.text, "line": step.line} for step in found]
         print_json({"method": method, "k": k, "steps": said, "labels": found[-1].labels.tolist()})

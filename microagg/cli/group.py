@@ -12,11 +12,12 @@ import click
 from click.shell_completion import CompletionItem
 
 from microagg import __version__
-from microagg.cli.progress import stoppable
+from microagg.cli.progress import finish, stoppable, stopped_code
 from microagg.errors import GuaranteeError, MicroaggError
 
-#: What a shell learns of an end: what was asked about does not hold; the input is bad; Ctrl-C.
-FAILS, BAD_INPUT, STOPPED = 1, 2, 130
+#: What a shell learns of an end: what was asked about does not hold; the input is bad. Of Ctrl-C it is 130, and of
+#: SIGTERM 143.
+FAILS, BAD_INPUT = 1, 2
 
 # Each command with the file that has it, which is loaded when the command is called, and what the list says of it.
 _COMMANDS = {
@@ -64,16 +65,17 @@ class Commands(click.Group):
     def main(  # type: ignore[override]
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
     ) -> None:
-        """Run what ``args`` say, and exit: with 0, or 1 or 2 or 130 as the top of this file says."""
-        sys.exit(self._ended(args, prog_name, extra))
+        """Run what ``args`` say, and exit: with 0, or 1, 2, 130 or 143 as the top of this file says."""
+        with stoppable():
+            sys.exit(self._ended(args, prog_name, extra))
 
     def _ended(self, args: Sequence[str] | None, prog_name: str | None, extra: dict[str, Any]) -> int:
         try:
-            with stoppable():
-                code = super().main(args, prog_name, **(extra | {"standalone_mode": False}))
-        except click.Abort:
+            code = super().main(args, prog_name, **(extra | {"standalone_mode": False}))
+            finish()
+        except (click.Abort, KeyboardInterrupt):
             click.echo("Stopped.", err=True)
-            return STOPPED
+            return stopped_code()
         except click.ClickException as error:
             return _refused(error.format_message())
         except GuaranteeError as error:
@@ -113,14 +115,26 @@ def cli(ctx: click.Context) -> None:
         click.echo(ctx.get_help())
 
 
+def _lost(about: sys.UnraisableHookArgs) -> None:
+    """Say nothing of Ctrl-C where Python calls back and cannot raise it: it is remembered."""
+    if not issubclass(about.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(about)
+
+
 def main() -> None:
     """Run the command line with what the shell passes."""
-    try:
-        cli.main(prog_name="microagg")
-    except SystemExit as end:
-        if end.code != STOPPED:
-            raise
-        # Python itself would end by the signal where this came while an import was making code of text.
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(STOPPED)
+    sys.unraisablehook = _lost
+    with stoppable(last=True):
+        try:
+            try:
+                cli.main(prog_name="microagg")
+            except SystemExit as end:
+                code = end.code
+            finish()
+        except KeyboardInterrupt:
+            code = stopped_code()
+            # Python itself would end by the signal where this came while an import was making code of text.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)
+    sys.exit(code)

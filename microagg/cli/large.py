@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -15,7 +16,7 @@ from microagg.cli.engines import take_engine
 from microagg.cli.files import check_targets, write_files
 from microagg.cli.group import FAILS
 from microagg.cli.printing import print_json
-from microagg.cli.progress import say, working
+from microagg.cli.progress import finish, say, working
 from microagg.cli.releasing import recipe_text, release_arguments, say_warnings, take
 from microagg.distributed import LargeRelease, head_of
 from microagg.distributed import release as release_in_parts
@@ -84,8 +85,6 @@ def _targets(given: dict[str, Any]) -> dict[str, Any]:
         raise ParameterError("with --engine dask a release is written to a folder: add --out.")
     if targets["report"] is not None:
         raise ParameterError("a report as HTML is made in memory only: leave --report out; --json has all figures.")
-    if Path(targets["out"]).exists():
-        raise ParameterError(f"{targets['out']!r} is there already: choose another name, or move it away.")
     check_targets([targets["recipe"]], [given["file"], targets["out"]], force=targets["force"])
     if unknown := [code for code in targets["accept"] if code not in _CODES]:
         raise ParameterError(f"there is no finding {unknown[0]!r} of releases in parts: there are {', '.join(_CODES)}.")
@@ -94,10 +93,14 @@ def _targets(given: dict[str, Any]) -> dict[str, Any]:
 
 def _deliver(make: Callable[..., LargeRelease], targets: Mapping[str, Any]) -> None:
     """Make a release in parts, unless something holds it up, and say what it loses."""
+    # Where a job is ended Dask leaves tasks behind, of which this would tell at length; what fails is raised.
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     try:
         with working("Starting workers"), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConstantColumnWarning)
-            release = make(begins=partial(_begins, targets["accept"]), connected=_connected)
+            release = make(
+                begins=partial(_begins, targets["accept"]), ends=partial(_ends, targets), connected=_connected
+            )
     except _HeldError as held:
         for finding in held.findings:
             say(f"Stop: {finding.text} (--accept {finding.code} releases it all the same)")
@@ -105,7 +108,7 @@ def _deliver(make: Callable[..., LargeRelease], targets: Mapping[str, Any]) -> N
         click.get_current_context().exit(FAILS)
     except KeyboardInterrupt:
         left = f"{targets['out']}.working"
-        if Path(left).exists():
+        if Path(left, "results").exists():
             say(f"The same command goes on where this ended. Until then {left!r} holds original values.")
         raise
     doubtful = {finding.code for finding in release.findings if finding.level != "ok"}
@@ -114,10 +117,7 @@ def _deliver(make: Callable[..., LargeRelease], targets: Mapping[str, Any]) -> N
             say(f"Note: there was nothing to accept of {code}.")
     if accepted := [code for code in targets["accept"] if code in doubtful]:
         release = release.accept(*accepted, reason=targets["reason"])
-    written = [targets["out"]]
-    if targets["recipe"] is not None:
-        write_files({targets["recipe"]: recipe_text(release.recipe).encode()})
-        written.append(targets["recipe"])
+    written = [target for target in (targets["out"], targets["recipe"]) if target is not None]
     if targets["as_json"]:
         print_json({"written": written, **release.report.to_dict()})
     else:
@@ -129,6 +129,13 @@ def _deliver(make: Callable[..., LargeRelease], targets: Mapping[str, Any]) -> N
 def _begins(accepted: Sequence[str], findings: tuple[Finding, ...]) -> None:
     if stops := [each for each in findings if each.level == "stop" and each.code not in accepted]:
         raise _HeldError(stops)
+
+
+def _ends(targets: Mapping[str, Any], release: LargeRelease) -> None:
+    """Write the recipe before the release is there, which is not made again to write it; nothing ends this any more."""
+    finish()
+    if targets["recipe"] is not None:
+        write_files({targets["recipe"]: recipe_text(release.recipe).encode()}, force=targets["force"])
 
 
 def _connected(dashboard: str) -> None:

@@ -8,13 +8,32 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import FrameType
 
 import click
 
 from microagg.progress import watched
 
-# Whether Ctrl-C was pressed, in a block that it may end.
-_pressed: ContextVar[threading.Event | None] = ContextVar("microagg_pressed", default=None)
+# What asks a command to end: Ctrl-C, and what shuts machines and services down.
+_ASKS = (signal.SIGINT, signal.SIGTERM)
+
+
+class _Stop:
+    """Whether a command was asked to end, by which signal, and whether it still may."""
+
+    def __init__(self) -> None:
+        self.asked, self.number, self.may = threading.Event(), signal.SIGINT, True
+
+    def hear(self, number: int, _: FrameType | None) -> None:
+        if self.may:
+            # Before the exception: whoever it passes waits for the other threads.
+            self.number = signal.Signals(number)
+            self.asked.set()
+            raise KeyboardInterrupt
+
+
+# Of the block that may be ended, if there is one.
+_stop: ContextVar[_Stop | None] = ContextVar("microagg_stop", default=None)
 
 # The line is cleared, so that a shorter text leaves nothing behind.
 _CLEAR = "\r\x1b[2K"
@@ -42,7 +61,7 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
         draw("")
 
     def hear(text: str, share: float | None) -> bool:
-        _stop_if_pressed()
+        _stop_if_asked()
         draw(f": {text}" if share is None else f": {text}, {share:.0%}")
         return True
 
@@ -50,43 +69,62 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
     try:
         with watched(hear):
             yield show
-        _stop_if_pressed()
+        _stop_if_asked()
     finally:
         if is_seen:
             click.echo(_CLEAR, err=True, nl=False)
 
 
 @contextmanager
-def stoppable() -> Iterator[Callable[[], bool]]:
-    """Yield what other threads ask whether Ctrl-C was pressed, and let it end the block; others within do the same."""
-    outer = _pressed.get()
+def stoppable(*, last: bool = False) -> Iterator[Callable[[], bool]]:
+    """Yield what other threads ask whether Ctrl-C was pressed, and let it end the block; others within do the same.
+
+    SIGTERM ends it likewise. After the ``last`` block of a process neither is heard any more.
+    """
+    outer = _stop.get()
     if outer is not None:
-        yield outer.is_set
+        yield outer.asked.is_set
         return
-    pressed = threading.Event()
-
-    def press(*_: object) -> None:
-        # Before the exception: whoever it passes waits for the other threads.
-        pressed.set()
-        raise KeyboardInterrupt
-
-    before = signal.getsignal(signal.SIGINT)
+    stop = _Stop()
+    before = {number: signal.getsignal(number) for number in _ASKS}
     # What a shell begins in the background is not to hear Ctrl-C.
-    hears = before not in (None, signal.SIG_IGN) and threading.current_thread() is threading.main_thread()
-    if hears:
-        signal.signal(signal.SIGINT, press)
-    token = _pressed.set(pressed)
+    heard = [number for number, handler in before.items() if handler not in (None, signal.SIG_IGN)]
+    if threading.current_thread() is not threading.main_thread():
+        heard = []
+    for number in heard:
+        signal.signal(number, stop.hear)
+    token = _stop.set(stop)
     try:
-        yield pressed.is_set
+        yield stop.asked.is_set
     finally:
-        _pressed.reset(token)
-        if hears:
-            signal.signal(signal.SIGINT, before)
+        _stop.reset(token)
+        for number in heard:
+            signal.signal(number, signal.SIG_IGN if last else before[number])
 
 
-def _stop_if_pressed() -> None:
-    """Raise KeyboardInterrupt if Ctrl-C was pressed."""
+def finish() -> None:
+    """Let nothing end the command any more, for what it does now must be done whole, and said.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it was asked to end before.
+    """
+    stop = _stop.get()
+    if stop is not None:
+        stop.may = False
+        _stop_if_asked()
+
+
+def stopped_code() -> int:
+    """Return what a shell learns of an end by the signal that was heard: 130 of Ctrl-C, 143 of SIGTERM."""
+    stop = _stop.get()
+    return 128 + (signal.SIGINT if stop is None else stop.number)
+
+
+def _stop_if_asked() -> None:
+    """Raise KeyboardInterrupt if the command was asked to end."""
     # An exception is lost where C calls back, as it does while compiled kernels are loaded.
-    pressed = _pressed.get()
-    if pressed is not None and pressed.is_set():
+    stop = _stop.get()
+    if stop is not None and stop.asked.is_set():
         raise KeyboardInterrupt

@@ -171,7 +171,7 @@ def deliver(release: Release, data: Data, targets: Mapping[str, Any]) -> None:
         if finding.level == "stop" and finding not in release.report.accepted
     ]
     if out is not None and not stops:
-        write_files(files | _beside(release, data, targets, files[out]))
+        write_files(files | _beside(release, data, targets, files[out]), force=targets["force"])
     if targets["as_json"]:
         print_json(_as_dict(release, [*counted, *release.findings], [] if stops else _named(targets)))
     else:

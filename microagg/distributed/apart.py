@@ -14,12 +14,14 @@ import threading
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from microagg import errors
 from microagg.distributed.release import LargeRelease
-from microagg.errors import MicroaggError
+from microagg.errors import DataError, MicroaggError
 from microagg.progress import checkpoint, watched
+from microagg.release import Report
 
 # How often it is looked whether the work has been cancelled, in seconds, and how long the process has to end then.
 _LOOKS, _ENDS = 0.5, 20
@@ -47,8 +49,7 @@ def release_apart(frame: str | os.PathLike[str], **choices: Any) -> LargeRelease
     with _process({"frame": os.fspath(frame), **choices}) as process:
         for said in _lines(process):
             if "made" in said:
-                made: LargeRelease = pickle.loads(base64.b64decode(said["made"]))
-                return made
+                return _release(said["made"])
             if "error" in said:
                 raise _error(said["error"], said["text"])
             checkpoint(said["message"], said["share"])
@@ -95,6 +96,15 @@ def _lines(process: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
                 yield said
 
 
+def _release(made: Any) -> LargeRelease:
+    """Return the release from what the process says of it, which is read as figures and words, never as a program."""
+    try:
+        report = Report.from_dict(made["report"])
+        return LargeRelease(Path(made["path"]), report, dict(made["recipe"]), dict(made["seconds"]))
+    except (DataError, KeyError, TypeError, ValueError):
+        raise MicroaggError("the process that releases the file answered otherwise than it should.") from None
+
+
 def _error(name: str, text: str) -> MicroaggError:
     known = getattr(errors, name, MicroaggError)
     return known(text) if issubclass(known, MicroaggError) else MicroaggError(text)
@@ -125,6 +135,7 @@ def _main() -> None:
     done = threading.Event()
     threading.Thread(target=_end_with_others, args=(done,), daemon=True).start()
     told: list[Any] = ["", -1.0]
+    said: dict[str, Any]
 
     def tell(message: str, share: float | None) -> bool:
         if message != told[0] or (share or 0.0) >= told[1] + _STEP:
@@ -134,8 +145,8 @@ def _main() -> None:
 
     try:
         with watched(tell):
-            made = microaggregate(given.pop("frame"), engine="dask", **given)
-        said = {"made": base64.b64encode(pickle.dumps(made)).decode("ascii")}
+            made: Any = microaggregate(given.pop("frame"), engine="dask", **given)
+        said = {"made": made.to_dict() | {"path": str(made.path), "seconds": made.seconds}}
     except MicroaggError as error:
         said = {"error": type(error).__name__, "text": str(error)}
     except KeyboardInterrupt:

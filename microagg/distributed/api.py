@@ -22,7 +22,7 @@ from microagg.distributed.parts import Table
 from microagg.distributed.release import LargeRelease
 from microagg.distributed.stages import Stages
 from microagg.distributed.summary import Sums
-from microagg.distributed.working import RELEASED, Working, check_room, room_on
+from microagg.distributed.working import RELEASED, Working, check_room
 from microagg.errors import DataError, GuaranteeError, ParameterError
 from microagg.progress import checkpoint
 from microagg.release import Finding, microaggregate
@@ -33,6 +33,9 @@ from microagg.validation import is_whole
 
 #: Called before any work with what is known of the release.
 Begins = Callable[[tuple[Finding, ...]], None]
+
+#: Called with the release when all is written and verified, before it takes its place.
+Ends = Callable[[LargeRelease], None]
 
 
 def release(
@@ -46,6 +49,7 @@ def release(
     memory_limit: str | None = None,
     recipe: Mapping[str, Any] | None = None,
     begins: Begins = lambda findings: None,
+    ends: Ends = lambda made: None,
     connected: Callable[[str], None] = lambda dashboard: None,
 ) -> LargeRelease:
     """Return a release of a table in parts, written to a folder; see :func:`microagg.microaggregate`.
@@ -64,6 +68,9 @@ def release(
         The recipe of the release that this one must be equal to.
     begins : callable, optional
         Called with what is known of the release before the work; it may raise what ends the job.
+    ends : callable, optional
+        Called with the release when all is verified and no worker is needed any more, just before it takes its place;
+        it may raise what ends the job.
     connected : callable, optional
         Called with the address of Dask's dashboard, empty where there is none.
 
@@ -94,11 +101,12 @@ def release(
                 if source.known is None:
                     begins(choices.findings())
                 made = _Making(stages, choices, target, recipe).release()
+            ends(made)
         except BaseException:
             if not working.has_results:
                 working.clear()
             raise
-        working.clear()
+        working.deliver(target)
     return made
 
 
@@ -130,6 +138,7 @@ def _target(out: Any) -> Path:
         raise ParameterError(f"out must be the path of a folder to be written, not {out!r}.")
     target = Path(out).absolute()
     if target.exists():
+        Working.beside(target).clear_delivered()
         raise ParameterError(f"{str(out)!r} is there already: choose another name, or move it away.")
     if not target.parent.is_dir():
         raise DataError(f"there is no folder {str(target.parent)!r}: make it, or choose another one.")
@@ -182,8 +191,6 @@ class _Making:
         report = sums.report()
         if self.recipe is not None:
             recipes.check_same_release(recipe, self.recipe)
-        with room_on(str(self.target.parent), 0):
-            working.path(RELEASED, "").rename(self.target)
         return LargeRelease(self.target, report, recipe, self.seconds)
 
     def _stage(self, name: str, task: Any, numbers: range, says: str, shares: tuple[float, float]) -> list[Any]:

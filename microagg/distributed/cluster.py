@@ -5,8 +5,11 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+import signal
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -142,21 +145,38 @@ def _started(working: Working, workers: int, memory_limit: str | None) -> Iterat
             limit = load("dask.utils").parse_bytes(memory_limit)
         except ValueError:
             raise ParameterError(f"memory_limit must be a size such as '2GiB', not {memory_limit!r}.") from None
+    with ExitStack() as begun:
+        try:
+            with _kept_from_ctrl_c():
+                cluster = distributed.LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    processes=True,
+                    host=HERE,
+                    dashboard_address=f"{HERE}:0",
+                    memory_limit=limit,
+                    local_directory=str(working.path(SPILLED, "")),
+                    silence_logs=logging.CRITICAL,
+                )
+                begun.enter_context(cluster)
+        except RuntimeError:
+            raise DataError(
+                "the workers could not be started: in a program of one's own, the call must stand under "
+                "if __name__ == '__main__':, for each worker loads that program."
+            ) from None
+        yield begun.enter_context(distributed.Client(cluster, set_as_default=False))
+
+
+@contextmanager
+def _kept_from_ctrl_c() -> Iterator[None]:
+    """Keep Ctrl-C, which a terminal sends to all, from what is started in the block; here it is heard after that."""
+    if sys.platform == "win32":
+        yield
+        return
+    # Which lets signals through again when it is begun with the first process.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
-        cluster = distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=True,
-            host=HERE,
-            dashboard_address=f"{HERE}:0",
-            memory_limit=limit,
-            local_directory=str(working.path(SPILLED, "")),
-            silence_logs=logging.CRITICAL,
-        )
-    except RuntimeError:
-        raise DataError(
-            "the workers could not be started: in a program of one's own, the call must stand under "
-            "if __name__ == '__main__':, for each worker loads that program."
-        ) from None
-    with cluster, distributed.Client(cluster, set_as_default=False) as client:
-        yield client
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

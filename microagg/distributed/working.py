@@ -24,7 +24,7 @@ import filelock
 import numpy as np
 from numpy.typing import NDArray
 
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError, MicroaggError, ParameterError
 
 _MANIFEST = "manifest.json"
 _LOCK = "lock"
@@ -158,11 +158,32 @@ class Working:
 
     def clear(self) -> None:
         """Delete the folder with all that is in it; it is sure that it is one of microagg."""
-        self._manifest()
-        # The manifest is last: what an end in the middle leaves can be deleted by the next.
-        for entry in sorted(Path(self.folder).iterdir(), key=lambda entry: entry.name == _MANIFEST):
-            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+        self._empty()
+        Path(self.folder, _MANIFEST).unlink()
         Path(self.folder).rmdir()
+
+    def deliver(self, target: Path) -> None:
+        """Move what is released to its place, and delete the folder.
+
+        Whatever ends this, the original values are gone before the release is there.
+        """
+        self._empty(but=RELEASED)
+        with room_on(str(target.parent), 0):
+            self.path(RELEASED, "").rename(target)
+        self.clear()
+
+    def clear_delivered(self) -> None:
+        """Delete the folder if a job was killed between the moving of what it released and the end."""
+        with suppress(MicroaggError), self.locked():
+            if [entry.name for entry in Path(self.folder).glob("*")] == [_MANIFEST]:
+                self.clear()
+
+    def _empty(self, but: str = "") -> None:
+        """Delete all that is in the folder except the manifest, so that the next can delete what an end leaves."""
+        self._manifest()
+        for entry in Path(self.folder).iterdir():
+            if entry.name not in (_MANIFEST, but):
+                shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
 
     @contextmanager
     def locked(self) -> Iterator[None]:

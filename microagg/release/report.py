@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Self
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass, replace
+from types import UnionType
+from typing import Any, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pandas as pd
 
 from microagg import metrics
-from microagg.errors import ParameterError
+from microagg.errors import DataError, ParameterError
 from microagg.gaps import Filled
 from microagg.metrics import generalization
 from microagg.metrics.generalization import Summary
@@ -312,6 +313,21 @@ class Report:
         """Return all figures as nested dicts and lists that JSON can hold."""
         return plain(asdict(self))
 
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """Return the report of which :meth:`to_dict` returned ``given``; what JSON cannot hold is text in it.
+
+        Raises
+        ------
+        DataError
+            If it is not made like one.
+        """
+        try:
+            found: Self = _built(cls, given)
+        except (AttributeError, KeyError, TypeError):
+            raise DataError("this is no report of a release: pass what Report.to_dict returned.") from None
+        return found
+
     def to_frame(self) -> pd.DataFrame:
         """Return all figures as a table: a row for each, with columns ``part``, ``measure``, ``attribute``, ``value``.
 
@@ -494,3 +510,17 @@ def _above_the_optimum(gap: float) -> str:
         return ""
     above = f"{100.0 * gap:.3g} % above" if gap <= 1.0 else f"{1.0 + gap:.3g} times"
     return f", so this is at most {above} the least possible"
+
+
+def _built(kind: Any, value: Any) -> Any:
+    """Return a value of a dataclass, or of a field of this type, from what JSON made of it."""
+    if value is None:
+        return None
+    if isinstance(kind, type) and is_dataclass(kind):
+        kinds = get_type_hints(kind)
+        return kind(**{name: _built(kinds[name], item) for name, item in value.items()})
+    if isinstance(kind, UnionType):
+        return _built(get_args(kind)[0], value)
+    if get_origin(kind) is tuple:
+        return tuple(_built(get_args(kind)[0], item) for item in value)
+    return value

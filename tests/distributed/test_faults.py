@@ -8,7 +8,9 @@ import os
 import re
 import signal
 import stat
+import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ import psutil
 import pytest
 from distributed import Client
 
+from microagg.distributed import cluster
 from microagg.distributed import release as release_in_parts
 from microagg.distributed.working import Working
 from microagg.errors import DataError, ParameterError
@@ -76,6 +79,17 @@ def test_a_worker_that_is_killed_changes_no_byte(numbers_file, expected, tmp_pat
     assert len(listening) == 3
     assert {address[0] for addresses in listening.values() for address in addresses} == {"127.0.0.1"}
     _wait_for(lambda: not any(psutil.pid_exists(pid) for pid in listening if pid != os.getpid()))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals that are blocked")
+def test_workers_do_not_hear_ctrl_c_and_the_job_does(tmp_path):
+    """A terminal sends it to the workers, too, which would complain at length."""
+    working = Working.beside(tmp_path / "out")
+    blocked = partial(signal.pthread_sigmask, signal.SIG_BLOCK, [])
+    before = blocked()
+    with cluster.connected(working, workers=1) as client:
+        assert list(client.run(blocked).values()) == [{signal.SIGINT}]
+        assert blocked() == before
 
 
 def test_results_that_are_lost_with_their_workers_are_computed_again(numbers_file, expected, tmp_path):
@@ -260,6 +274,48 @@ def test_a_working_folder_gets_its_name_with_its_manifest_and_is_never_open_to_o
         working.begin({"source": "x"})
     assert names == [(0o700, ["manifest.json"])]
     assert stat.S_IMODE(Path(working.folder).stat().st_mode) == 0o700
+
+
+def test_original_values_are_gone_before_the_release_is_there(numbers_file, client, expected, tmp_path, monkeypatch):
+    """Whenever the job is killed: between the moving of the release and the end, too."""
+    left = {}
+
+    def killed(self):
+        left.update({path.name: path for path in Path(self.folder).iterdir()})
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Working, "clear", killed)
+        with pytest.raises(KeyboardInterrupt):
+            release(numbers_file, client, tmp_path / "out", **CHOICES)
+    assert set(left) == {"manifest.json"}
+    assert bytes_of(tmp_path / "out") == expected
+    with pytest.raises(ParameterError, match="is there already"):
+        release(numbers_file, client, tmp_path / "out", **CHOICES)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_job_that_is_killed_before_the_release_is_there_begins_again(
+    numbers_file, client, expected, tmp_path, monkeypatch
+):
+    with monkeypatch.context() as patch:
+        patch.setattr(Working, "path", stopping_once_empty(Working.path))
+        with pytest.raises(KeyboardInterrupt):
+            release(numbers_file, client, tmp_path / "out", **CHOICES)
+    release(numbers_file, client, tmp_path / "out", **CHOICES)
+    assert bytes_of(tmp_path / "out") == expected
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def stopping_once_empty(path):
+    """Return what asks where a file is, and is ended where only the release is left in the folder."""
+
+    def ask(self, *which):
+        if {entry.name for entry in Path(self.folder).iterdir()} == {"manifest.json", "release"}:
+            raise KeyboardInterrupt
+        return path(self, *which)
+
+    return ask
 
 
 def test_two_jobs_do_not_share_a_folder(numbers_file, client, tmp_path):

@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from microagg.cli import cli
+from microagg.distributed.working import Working
 from microagg.tables import read_file
 from tests.conftest import ROOT
 from tests.distributed.conftest import parquet
@@ -59,6 +60,24 @@ def test_a_release_in_parts_is_made_verified_and_made_again(numbers_file, client
     done = call("risk", "r.json", numbers_file)
     assert (done.exit_code, done.stderr.split(":")[1]) == (2, " Risks of a release in parts are not measured")
     assert not list(tmp_path.glob("*.working"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_nothing_ends_a_release_that_takes_its_place(numbers_file, scheduler, tmp_path, monkeypatch, number):
+    deliver = Working.deliver
+
+    def do(self, target):
+        assert [path.name for path in tmp_path.glob("r.json")] == ["r.json"]
+        signal.raise_signal(number)
+        deliver(self, target)
+
+    monkeypatch.setattr(Working, "deliver", do)
+    done = call(
+        "run", numbers_file, *FLAGS, *scheduler, "--confidential", "illness", "--out", "out", "--recipe", "r.json"
+    )
+    assert done.exit_code == 0, done.output
+    assert done.stderr.endswith("Written: out, r.json\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "r.json"]
 
 
 def test_a_folder_is_counted_file_by_file(tmp_path):
@@ -182,6 +201,7 @@ def test_ctrl_c_leaves_no_release_and_no_workers(numbers_file, tmp_path):
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, ""), err
+    assert "Traceback" not in err
     assert re.sub(r"\x1b\[2K|\r", "", err).endswith(
         "The same command goes on where this ended. Until then 'out.working' holds original values.\n\nStopped.\n"
     ), err

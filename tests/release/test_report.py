@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from microagg.errors import ConstantColumnWarning
+from microagg.errors import ConstantColumnWarning, DataError
 from microagg.metrics import bounds, information_loss, sse, sst
 from microagg.release import microaggregate
 from microagg.release.measures import Utility
+from microagg.release.report import Report
 from microagg.release.source import Numbers
 from microagg.scaling import Scaling, standardize
 from tests.release.common import QUASI, Blocks, smallest_class, use
@@ -45,6 +46,20 @@ def test_medians_cost_more_than_means(frame):
     raw = frame[QUASI].to_numpy(float)
     replaced = (out[QUASI].to_numpy() - raw.mean(axis=0)) / raw.std(axis=0)
     assert median.sse == pytest.approx(np.square(Z - replaced).sum())
+
+
+@pytest.mark.parametrize("more", [{"by": "region"}, {"statistic": "generalize"}, {"missing": "impute"}])
+def test_a_report_is_built_again_from_json(frame, more):
+    frame = frame.assign(town=pd.Categorical(["a", "b"] * (len(frame) // 2) + ["a"] * (len(frame) % 2)))
+    frame.loc[frame.index[3], QUASI[0]] = None if "missing" in more else frame[QUASI[0]].iloc[3]
+    report = microaggregate(frame, k=4, quasi_identifiers=[*QUASI, "town"], method="mondrian", shuffle=1, **more).report
+    report = report.accept("undecided", reason="it is old")
+    found = Report.from_dict(json.loads(json.dumps(report.to_dict())))
+    assert found == report
+    assert found.summary() == report.summary()
+    for broken in ({**report.to_dict(), "more": 1}, {"k": 3}, [], {**report.to_dict(), "risk": 1}):
+        with pytest.raises(DataError, match="this is no report"):
+            Report.from_dict(broken)
 
 
 def test_strata_have_a_bound_of_their_own(frame):
