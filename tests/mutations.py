@@ -297,7 +297,7 @@ MUTATIONS = [
     Mutation("weights of other records", "release",
              "return weights[kept, 0]", "return weights[: kept.sum(), 0]", f"{RELEASE}/test_weights.py"),
     Mutation("a bound for weighted records", "release",
-             "if weights is None:\n            sst", "if True:\n            sst", f"{RELEASE}/test_weights.py"),
+             "if weights is None:\n            from microagg", "if True:\n            from microagg", f"{RELEASE}/test_weights.py"),
     Mutation("integers that overflow", "release",
              "float(chosen.max()) <= limits.max", "chosen.max() <= limits.max", f"{RELEASE}/test_rounding.py"),
     Mutation("-0.0 for a small negative mean", "release",
