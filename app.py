@@ -1,12 +1,13 @@
-"""The dashboard's router: ``streamlit run app.py``. Pages live in pages/, what they share in pages/ui/."""
+"""The dashboard's router: ``streamlit run app.py``. Pages live in pages/, a folder each, what they share in
+pages/shared/.
+"""
 
-from pages.ui import navigation
-from pages.ui.runs import ahead
+from pages.shared import ahead, navigation
 
 ahead.begin()
 navigation.fetch_charts()
 
-from pages.ui import chosen, shell, state
+from pages.shared import chosen, shell, state
 
 page = navigation.navigation()
 shell.require_login()
@@ -17,6 +18,6 @@ state.publish()
 with chosen.line(shell.heading(page)):
     ahead.say()
 shell.in_tab(page, began=began)
-navigation.run(page)
+page.run()
 state.publish()
 shell.collect_garbage()

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from microagg.base import Info, Microaggregator, Param
+from microagg.algorithms.base import Info, Microaggregator, Param
 from microagg.validation import FloatArray, IntArray
 
 

@@ -30,11 +30,12 @@ import numba  # noqa: E402
 
 import microagg  # noqa: E402 - the checkout comes first
 from benchmarks import tables  # noqa: E402
-from microagg import datasets, experiment, literature  # noqa: E402
-from microagg.experiment import Method  # noqa: E402
-from microagg.problem import Problem  # noqa: E402
-from microagg.records import Records  # noqa: E402
-from microagg.taxonomy import Taxonomy  # noqa: E402
+from microagg import datasets  # noqa: E402
+from microagg.columns.records import Records  # noqa: E402
+from microagg.columns.taxonomy import Taxonomy  # noqa: E402
+from microagg.optimum.problem import Problem  # noqa: E402
+from microagg.studies import experiment, literature  # noqa: E402
+from microagg.studies.experiment import Method  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results"
 TAXONOMIES = ROOT / "sample_data" / "taxonomies" / "adult"

@@ -6,7 +6,8 @@
 Data are those of scaling.py, standardized; the cuts are learned on ``SAMPLE`` records drawn at random. IL in percent
 for one block, which is the run without blocks, and for more, side by side; seconds of learning, assigning and
 partitioning on all cores, one block after the other, kernels compiled. With ``--repair`` the groups near cuts are
-improved by local search afterwards (:mod:`microagg.blocks.repair`), and IL and seconds of that are given, too.
+improved by local search afterwards (:mod:`microagg.distributed.block_partition`), and IL and seconds of that are
+given, too.
 
 Every figure is stored in benchmarks/results/blocks.csv once it is there, with a digest of the code it depends on: a run
 that is stopped goes on where it was. IL depends on nothing but the data and the code; seconds on the machine, and on
@@ -30,10 +31,11 @@ sys.path.insert(0, str(ROOT))
 
 import microagg  # noqa: E402 - the checkout comes first
 from benchmarks.scaling import DATA, make_data  # noqa: E402
-from microagg import literature  # noqa: E402
-from microagg.blocks import Cuts, partition_blocks, repair  # noqa: E402
+from microagg.columns.records import Attribute  # noqa: E402
+from microagg.distributed.block_cuts import Cuts  # noqa: E402
+from microagg.distributed.block_partition import partition_blocks, repair  # noqa: E402
 from microagg.metrics import information_loss  # noqa: E402
-from microagg.records import Attribute  # noqa: E402
+from microagg.studies import literature  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results" / "blocks.csv"
 

@@ -25,8 +25,11 @@ sys.path.insert(0, str(ROOT))
 import microagg  # noqa: E402 - the checkout comes first
 from benchmarks import tables  # noqa: E402
 from benchmarks.scaling import DATA, make_data  # noqa: E402
-from microagg import certificate  # noqa: E402
-from microagg.metrics import bounds, information_loss  # noqa: E402
+from microagg.metrics import information_loss  # noqa: E402
+from microagg.optimum import (  # noqa: E402
+    bounds,
+    certificate,
+)
 
 RESULTS = Path(__file__).parent / "results" / "floors.csv"
 COLUMNS = ("data", "n", "d", "k", "neighbors", "neighbors_seconds", "floor", "seconds", "iterations", "mdav_star")

@@ -5,7 +5,8 @@
     MICROAGG_DATA_DIR=… NUMBA_NUM_THREADS=1 nice python benchmarks/landscape.py --only limits
     MICROAGG_DATA_DIR=… python benchmarks/landscape.py --confirm    # after a change that keeps all partitions
 
-Every method of ``microagg.landscape.METHODS`` partitions Census, Tarragona, EIA, SimU, SimC, wine and breast_cancer
+Every method of ``microagg.studies.landscape.METHODS`` partitions Census, Tarragona, EIA, SimU, SimC, wine and
+breast_cancer
 (z-scores) at k = 2..20, 25, 50 and 100; random sets, and randomized algorithms, with the seeds 0 to 4. Then, for each
 of these data sets, seeds and k, a short search goes on from the best partition, and a linear program proves a floor;
 where ``results/quality.csv`` has what minutes of both at once give, that counts, too.
@@ -38,15 +39,17 @@ sys.path.insert(0, str(ROOT))
 
 import microagg  # noqa: E402 - the checkout comes first
 from benchmarks import quality  # noqa: E402
-from microagg import certificate, datasets, experiment, landscape, literature, make  # noqa: E402
-from microagg.experiment import Method, Problem  # noqa: E402
-from microagg.metrics.bounds import LinearProgram  # noqa: E402
+from microagg import datasets, make  # noqa: E402
 from microagg.metrics.loss import percent, sst  # noqa: E402
+from microagg.optimum import certificate  # noqa: E402
+from microagg.optimum.bounds import LinearProgram  # noqa: E402
+from microagg.optimum.search import Search  # noqa: E402
 from microagg.progress import Cancelled, watched  # noqa: E402
-from microagg.search import Search  # noqa: E402
+from microagg.studies import experiment, landscape, literature  # noqa: E402
+from microagg.studies.experiment import Method, Problem  # noqa: E402
 from microagg.tables import digest_array  # noqa: E402
 
-FOLDER = ROOT / "microagg" / "landscape"
+FOLDER = ROOT / "microagg" / "studies" / "landscape"
 RUNS, SETS, LIMITS, ABOUT = (FOLDER / name for name in ("runs.csv.gz", "sets.csv", "limits.csv", "about.json"))
 
 # What the search for the lowest loss, and the floor, depend on beside the algorithms.

@@ -24,9 +24,9 @@ sys.path.insert(0, str(ROOT))
 
 import microagg  # noqa: E402 - the checkout comes first
 from benchmarks import tables  # noqa: E402
-from microagg import experiment, literature  # noqa: E402
-from microagg.experiment import Method  # noqa: E402
-from microagg.registry import ALGORITHMS  # noqa: E402
+from microagg.algorithms.registry import ALGORITHMS  # noqa: E402
+from microagg.studies import experiment, literature  # noqa: E402
+from microagg.studies.experiment import Method  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results"
 GAMMAS = [step / 10 for step in range(21)]

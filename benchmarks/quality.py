@@ -6,7 +6,8 @@
 
 For each of Tarragona, Census and EIA (z-scores) and each k: the lowest standardized figure of the five papers; MDAV and
 local search from MDAV*, with their seconds; what is found after 1, 10 and 60 seconds and in the end, when search and
-floor run at once and tell each other what they find (:class:`microagg.certificate.Certificate`, kernels compiled) until
+floor run at once and tell each other what they find (:class:`microagg.optimum.certificate.Certificate`, kernels
+compiled) until
 both meet, which proves an optimum; the floor that is proven by then; and the gap, 100 · (IL - floor) / floor.
 
 Cells are written as they get done, to benchmarks/results/quality.csv, which the page "Published results", the landscape
@@ -31,10 +32,11 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import tables  # noqa: E402 - the checkout comes first
-from microagg import literature, make, metrics  # noqa: E402
-from microagg.certificate import Certificate, prepare  # noqa: E402
-from microagg.experiment import Method  # noqa: E402
-from microagg.metrics.enumerated import Proof  # noqa: E402
+from microagg import make, metrics  # noqa: E402
+from microagg.optimum.certificate import Certificate, prepare  # noqa: E402
+from microagg.optimum.enumerated import Proof  # noqa: E402
+from microagg.studies import literature  # noqa: E402
+from microagg.studies.experiment import Method  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results" / "quality.csv"
 CERTIFICATES = RESULTS.parent / "certificates"
@@ -110,7 +112,7 @@ def found_by(found: list[tuple[float, float]], mark: float) -> float:
 
 
 def write_certificate(path: Path, name: str, k: int, proof: Proof) -> None:
-    """Write what proves the bound on a data set, as z-scores, as microagg.metrics.proof_checker reads it."""
+    """Write what proves the bound on a data set, as z-scores, as microagg.optimum.proof_checker reads it."""
     prices = [proof.listed, *proof.kept, *(leaf.prices for leaf in proof.leaves)]
     cuts = list(dict.fromkeys(cut for own in prices for cut in own.cuts))
     numbers = {cut: at for at, cut in enumerate(cuts)}

@@ -166,16 +166,16 @@ def run_cell(method: str, k: int, brute: bool, file: str, repeat: int) -> dict[s
             return b""
     else:
         from microagg import make
-        from microagg.kernels.neighbors import crossover
+        from microagg.kernels.neighbors import lookahead
 
-        choose = crossover.tree_if_faster
+        choose = lookahead.tree_if_faster
 
         def tree_if_faster(X: np.ndarray, k: int, least: int) -> object:
             chosen = None if brute else choose(X, k, least)
             by_tree.append(chosen is not None)
             return chosen
 
-        crossover.tree_if_faster = tree_if_faster
+        lookahead.tree_if_faster = tree_if_faster
 
         def run(X: np.ndarray) -> bytes:
             return make(method, k=k).fit_predict(X).tobytes()
@@ -206,7 +206,7 @@ method, tree = sys.argv[1], sys.argv[2] == "tree"
 from numba.core import event
 from microagg import make
 from microagg.kernels.neighbors import crossover
-from microagg.kernels.neighbors.tree_pool import make_tree_pool
+from microagg.kernels.neighbors.kd_tree import make_tree_pool
 crossover.tree_if_faster = lambda X, k, least: make_tree_pool(X) if tree else None
 X = np.random.default_rng(0).random((12_000 if tree else 200, 3))
 estimator = make(method, k=3)
@@ -536,7 +536,7 @@ def store(run: Run, command: list[str]) -> None:
 
     import microagg
     from benchmarks import tables
-    from microagg import literature
+    from microagg.studies import literature
 
     RESULTS.mkdir(exist_ok=True)
     rows = list(run.rows())
@@ -590,7 +590,7 @@ def figure(rows: list[dict[str, str]], about: dict):
     import plotly.graph_objects as go
 
     from microagg import ALGORITHMS
-    from pages.ui.charts import theme
+    from pages.shared import theme
 
     own = [row for row in rows if (row["data"], int(row["d"]), int(row["k"])) == CENTER]
     chart = go.Figure()

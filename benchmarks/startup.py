@@ -5,7 +5,8 @@
 
 Compile times are CPU seconds, which other work on the machine changes little, of a fresh process with an empty kernel
 cache, task after task, so what two share counts for the first. With ``--tasks`` nothing else is measured; they are keys
-of algorithms, and what else :func:`microagg.compiling.tasks` returns. The browser part starts servers that have nothing
+of algorithms, and what else :func:`pages.shared.compiling.tasks` returns. The browser part starts servers that have
+nothing
 compiled, opens "Choose k" on Census (1,080 x 13) and on a file of 1,000 x 6 that it uploads, and waits for the first
 curve of each.
 """
@@ -47,7 +48,7 @@ FIRST_USE = "import time; t = time.perf_counter(); import microagg; microagg.ALG
 COMPILE = """
 import sys
 import time
-from microagg.compiling import compile_task, tasks
+from pages.shared.compiling import compile_task, tasks
 total = time.process_time()
 for task in sys.argv[1:] or dict.fromkeys(["mdav", "mdav-plus", "v-mdav", "mdav-star", *tasks()]):
     started = time.process_time()

@@ -18,7 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from microagg import ALGORITHMS, datasets, literature  # noqa: E402 - the checkout comes first
+from microagg import ALGORITHMS, datasets  # noqa: E402
+from microagg.studies import literature  # noqa: E402 - the checkout comes first
 
 RESULTS = Path(__file__).parent / "results"
 PAGES = (Path(__file__).parent / "README.md", ROOT / "README.md", ROOT / "microagg" / "algorithms" / "README.md")

@@ -19,7 +19,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from pages.ui.steps.stops import STOPS  # noqa: E402
+from pages.shared.tour_stops import STOPS  # noqa: E402
 from tests.e2e.steps import wait_until_idle  # noqa: E402
 
 PLAYER = ".mg-steps"

@@ -9,78 +9,8 @@
 Names are loaded when they are first used, so that importing the package takes no time.
 """
 
-from typing import TYPE_CHECKING
-
-from microagg.lazy import loader
-
-if TYPE_CHECKING:
-    from microagg import datasets, experiment, explain, metrics
-    from microagg.base import Info, Microaggregator, Param
-    from microagg.errors import (
-        ConstantColumnWarning,
-        ConvertedColumnWarning,
-        DataError,
-        DatasetUnavailableError,
-        MicroaggError,
-        ParameterError,
-    )
-    from microagg.partition import Partition
-    from microagg.registry import ALGORITHMS, make
-    from microagg.release import Finding, Release, microaggregate, replay
-    from microagg.scaling import standardize
-    from microagg.schema import Schema
-    from microagg.search import Search
+import lazy_loader
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "ALGORITHMS",
-    "ConstantColumnWarning",
-    "ConvertedColumnWarning",
-    "DataError",
-    "DatasetUnavailableError",
-    "Finding",
-    "Info",
-    "MicroaggError",
-    "Microaggregator",
-    "Param",
-    "ParameterError",
-    "Partition",
-    "Release",
-    "Schema",
-    "Search",
-    "datasets",
-    "experiment",
-    "explain",
-    "make",
-    "metrics",
-    "microaggregate",
-    "replay",
-    "standardize",
-]
-
-# Where each public name lives; "" for a module of its own.
-_HOMES = {
-    **dict.fromkeys(("datasets", "experiment", "explain", "metrics"), ""),
-    **dict.fromkeys(("Info", "Microaggregator", "Param"), "base"),
-    **dict.fromkeys(
-        (
-            "ConstantColumnWarning",
-            "ConvertedColumnWarning",
-            "DataError",
-            "DatasetUnavailableError",
-            "MicroaggError",
-            "ParameterError",
-        ),
-        "errors",
-    ),
-    "Partition": "partition",
-    "Schema": "schema",
-    "standardize": "scaling",
-    **dict.fromkeys(("ALGORITHMS", "make"), "registry"),
-    **dict.fromkeys(("Finding", "Release", "microaggregate", "replay"), "release"),
-    "Search": "search",
-}
-
-
-__getattr__ = loader(__name__, _HOMES)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

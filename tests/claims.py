@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 
-from microagg import landscape
+from microagg.studies import landscape
 from tests.conftest import ROOT
 
 #: What makes a sentence claim something.
@@ -24,7 +24,7 @@ CLAIM = re.compile(
     re.IGNORECASE,
 )
 
-RESULTS, _STORE = ROOT / "benchmarks" / "results", ROOT / "microagg" / "landscape"
+RESULTS, _STORE = ROOT / "benchmarks" / "results", ROOT / "microagg" / "studies" / "landscape"
 TITLES = {landscape.title(name): name for name in landscape.METHODS}
 _SEARCHES = ("local-search", "iterated-local-search")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from microagg.taxonomy import Taxonomy
+from microagg.columns.taxonomy import Taxonomy
 
 ZIP = Taxonomy.from_nested({"*": {"4107*": ["41075", "41076"], "4109*": ["41095", "41099"]}})
 MARITAL_TEXT = "*\n  married\n    civil\n    abroad\n  single\n    never\n    never again\n"

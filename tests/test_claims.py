@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from microagg import datasets, landscape, microaggregate
-from microagg.metrics import gap
-from microagg.registry import ALGORITHMS
+from microagg import datasets, microaggregate
+from microagg.algorithms.registry import ALGORITHMS
+from microagg.optimum.bounds import gap
+from microagg.studies import landscape
 from tests import claims
 from tests.claims import QUALITY, RESULTS, limit, run, says
 from tests.conftest import load_benchmark
@@ -74,7 +75,7 @@ def _prose(path):
 
 def _every_figure(at, papers):
     numbers = {"three": 3, "four": 4, "five": 5}
-    printed = pd.read_csv(_ROOT / "microagg" / "published.csv")
+    printed = pd.read_csv(_ROOT / "microagg" / "studies" / "published.csv")
     assert numbers[papers] == printed["paper"].nunique()
     assert (QUALITY["search"] < QUALITY["printed"]).all()
 

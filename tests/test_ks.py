@@ -8,7 +8,7 @@ import re
 import pytest
 
 from microagg.errors import ParameterError
-from microagg.ks import read_ks, spread
+from microagg.validation import read_ks, spread
 
 
 @pytest.mark.parametrize(

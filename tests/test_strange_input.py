@@ -10,9 +10,10 @@ import pytest
 from scipy import sparse
 
 import microagg
-from microagg import DataError, MicroaggError, experiment, microaggregate
+from microagg import DataError, MicroaggError, microaggregate
 from microagg.columns import excerpt, guess_columns, summary
-from microagg.metrics import bounds
+from microagg.optimum import bounds
+from microagg.studies import experiment
 from microagg.validation import numeric_matrix
 
 RNG = np.random.default_rng(0)

@@ -5,15 +5,20 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
-from microagg.base import REGISTERED, Microaggregator
+from microagg.algorithms.base import REGISTERED, Microaggregator
 
 __all__ = ["REGISTERED"]
+
+# What all algorithms build on, and what finds them.
+_BESIDE = {"base", "method", "registry"}
 
 
 def _discover() -> dict[str, type[Microaggregator]]:
     """Return the classes of this package that declare an ``info``, family by family, by year."""
     found: dict[str, type[Microaggregator]] = {}
     for file in pkgutil.iter_modules(__path__):
+        if file.name in _BESIDE:
+            continue
         module = importlib.import_module(f"{__name__}.{file.name}")
         for value in vars(module).values():
             if not (isinstance(value, type) and issubclass(value, Microaggregator) and "info" in vars(value)):

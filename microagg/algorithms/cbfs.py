@@ -11,8 +11,8 @@ Source: Laszlo & Mukherjee 2005, as given in Mortazavi, Jalili & Gohargazi 2013.
 
 from __future__ import annotations
 
-from microagg.base import Info, Microaggregator
-from microagg.kernels.bases.cbfs import cbfs
+from microagg.algorithms.base import Info, Microaggregator
+from microagg.kernels.bases import cbfs
 from microagg.validation import FloatArray, IntArray
 
 

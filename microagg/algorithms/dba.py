@@ -14,7 +14,7 @@
 5. Each group of 2k or more records is partitioned by MDAV-1.
 
 Ties go to the lowest record index or group number. A neighborhood is computed again only when it has lost a record
-(see :mod:`microagg.kernels.neighbors.k_neighborhoods`): time O(n²d) and O(nd) for each one measured again.
+(see :mod:`microagg.kernels.neighbors.brute_force`): time O(n²d) and O(nd) for each one measured again.
 
 Source: Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010.
 """
@@ -24,17 +24,20 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from microagg.base import Info, Microaggregator
-from microagg.kernels.bases.mdav import mdav_1
+from microagg.algorithms.base import Info, Microaggregator
+from microagg.kernels.bases import mdav_1
 from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
 from microagg.kernels.grouping.groups import Groups, form, make_groups, rest_to_nearest_centroid, sse_of
-from microagg.kernels.neighbors.brute_force import ALIVE, Pool, make_pool, tidy
-from microagg.kernels.neighbors.k_neighborhoods import (
+from microagg.kernels.neighbors.brute_force import (
+    ALIVE,
     Neighborhoods,
+    Pool,
     is_outdated,
     make_neighborhoods,
+    make_pool,
     neighborhood,
     records_per_step,
+    tidy,
 )
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray

@@ -18,7 +18,7 @@ g lies farthest from that of U, so one distance per neighborhood decides.
 5. Each group of 2k or more records is partitioned by TFRP-1 (see :mod:`microagg.algorithms.tfrp`).
 
 Ties go to the lowest record index or group number. A neighborhood is computed again only when it has lost a record
-(see :mod:`microagg.kernels.neighbors.k_neighborhoods`): time O(n²d) and O(nd) for each one measured again.
+(see :mod:`microagg.kernels.neighbors.brute_force`): time O(n²d) and O(nd) for each one measured again.
 
 Source: Panagiotakis & Tziritas 2013; Mortazavi, Jalili & Gohargazi 2013 (``gsms-t2``).
 """
@@ -28,17 +28,23 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from microagg.base import Info, Microaggregator
-from microagg.kernels.bases.tfrp import tfrp_1
+from microagg.algorithms.base import Info, Microaggregator
+from microagg.kernels.bases import tfrp_1
 from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
 from microagg.kernels.grouping.groups import Groups, form, make_groups, rest_to_nearest_centroid
-from microagg.kernels.neighbors.brute_force import ALIVE, Pool, centroid, make_pool, nearest, squared_distances, tidy
-from microagg.kernels.neighbors.k_neighborhoods import (
+from microagg.kernels.neighbors.brute_force import (
+    ALIVE,
     Neighborhoods,
+    Pool,
+    centroid,
     is_outdated,
     make_neighborhoods,
+    make_pool,
+    nearest,
     neighborhood,
     records_per_step,
+    squared_distances,
+    tidy,
 )
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray

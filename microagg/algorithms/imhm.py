@@ -7,8 +7,8 @@
 2. Every record is assigned anew to the centroids, all at once: the least sum of distances (``weights="distance"``) or
    of squared distances (``weights="squared"``) with k to 2k-1 records in each group (see
    :mod:`microagg.kernels.grouping.assignment`). Centroids are computed again, and so on while the SSE falls.
-3. A path is laid through the groups (:func:`microagg.kernels.paths.orders.through_groups`) and cut anew by dynamic
-   programming (:func:`microagg.kernels.paths.split.split_path`), and so on while the SSE falls.
+3. A path is laid through the groups (:func:`microagg.kernels.paths.through_groups`) and cut anew by dynamic
+   programming (:func:`microagg.kernels.paths.split_path`), and so on while the SSE falls.
 4. If the path has gained anything, step 2 is next. Each of the three loops ends after ``rounds`` turns at the latest.
 
 ``rimhm`` starts from a random partition instead: the records by the sum of their z-scores, shuffled within stretches of
@@ -34,11 +34,10 @@ from functools import partial
 
 import numpy as np
 
-from microagg.base import Info, Microaggregator, Param
-from microagg.kernels.bases.mdav import mdav
+from microagg.algorithms.base import Info, Microaggregator, Param
+from microagg.kernels.bases import mdav
 from microagg.kernels.grouping.assignment import LEAST_GAIN, assign
-from microagg.kernels.paths.orders import through_groups
-from microagg.kernels.paths.split import split_path
+from microagg.kernels.paths import split_path, through_groups
 from microagg.partition import canonical_labels, group_means
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray

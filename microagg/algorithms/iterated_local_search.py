@@ -15,7 +15,7 @@ Source: chosen here, along the lines of Lourenço, Martin & Stützle 2003 and Sc
 
 from __future__ import annotations
 
-from microagg.base import Info, Microaggregator, Param, start_labels
+from microagg.algorithms.base import Info, Microaggregator, Param, start_labels
 from microagg.kernels.local_search.iterated import improve
 from microagg.validation import FloatArray, IntArray
 

@@ -30,12 +30,12 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from microagg.base import Info, Microaggregator, Param, Preset
+from microagg.algorithms.base import Info, Microaggregator, Param, Preset
+from microagg.columns.records import Records
 from microagg.kernels.neighbors import mixed_pool
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT
 from microagg.kernels.neighbors.mixed_pool import MixedPool
 from microagg.progress import checkpoint
-from microagg.records import Records
 from microagg.validation import FloatArray, IntArray
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from microagg.base import Info, Microaggregator
+from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.grouping.groups import Groups, form, make_groups
 from microagg.kernels.neighbors import brute_force
 from microagg.kernels.neighbors.brute_force import farthest, make_pool, members_around, squared_distances

@@ -18,7 +18,7 @@ other local searches for groups of least SSE.
 
 from __future__ import annotations
 
-from microagg.base import Info, Microaggregator, Param, start_labels
+from microagg.algorithms.base import Info, Microaggregator, Param, start_labels
 from microagg.kernels.local_search.iterated import improve
 from microagg.validation import FloatArray, IntArray
 

@@ -22,14 +22,20 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from microagg.base import Info, Microaggregator
+from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.grouping.dissolve import split_large
-from microagg.kernels.grouping.groups import Groups, assign_rest, form, make_groups
-from microagg.kernels.grouping.growing import grow
+from microagg.kernels.grouping.groups import Groups, assign_rest, form, grow, make_groups
 from microagg.kernels.grouping.spanning_tree import cut_longest_edges, minimum_spanning_tree, roots
 from microagg.kernels.neighbors import brute_force
-from microagg.kernels.neighbors.brute_force import ALIVE, Pool, farthest, measure_from, tidy
-from microagg.kernels.neighbors.farthest_pair import farthest_pair, measure_reach
+from microagg.kernels.neighbors.brute_force import (
+    ALIVE,
+    Pool,
+    farthest,
+    farthest_pair,
+    measure_from,
+    measure_reach,
+    tidy,
+)
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 

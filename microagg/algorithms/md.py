@@ -9,7 +9,7 @@
 farthest from the first seed takes its place. Ties go to the lowest record index.
 
 Of the distances only those that may be the largest are measured again in each round (see
-:mod:`microagg.kernels.neighbors.farthest_pair`): time O(n²d) for the first ones and O(nd) for each record measured
+:mod:`microagg.kernels.neighbors.brute_force`): time O(n²d) for the first ones and O(nd) for each record measured
 again, instead of O(n³d/k).
 
 Source: Domingo-Ferrer & Mateo-Sanz 2002; Domingo-Ferrer, Solanas & Martínez-Ballesté 2006.
@@ -17,8 +17,8 @@ Source: Domingo-Ferrer & Mateo-Sanz 2002; Domingo-Ferrer, Solanas & Martínez-Ba
 
 from __future__ import annotations
 
-from microagg.base import Info, Microaggregator, Param
-from microagg.kernels.bases.md import md
+from microagg.algorithms.base import Info, Microaggregator, Param
+from microagg.kernels.bases import md
 from microagg.validation import FloatArray, IntArray
 
 

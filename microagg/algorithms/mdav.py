@@ -23,8 +23,8 @@ Kabir, Wang & Zhang 2010 (``mdav-1`` and ``mdav-generic``).
 
 from __future__ import annotations
 
-from microagg.base import Info, Microaggregator
-from microagg.kernels.bases.mdav import mdav, mdav_1
+from microagg.algorithms.base import Info, Microaggregator
+from microagg.kernels.bases import mdav, mdav_1
 from microagg.kernels.grouping.groups import form_from_rest
 from microagg.kernels.grouping.moving_mean import form_group, form_groups
 from microagg.kernels.neighbors.brute_force import ALIVE

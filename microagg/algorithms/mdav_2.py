@@ -12,8 +12,8 @@ Source: Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010.
 
 from __future__ import annotations
 
-from microagg.base import Info, Microaggregator
-from microagg.kernels.bases.mdav import mdav_1
+from microagg.algorithms.base import Info, Microaggregator
+from microagg.kernels.bases import mdav_1
 from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
 from microagg.validation import FloatArray, IntArray
 

@@ -19,8 +19,8 @@ lowest position is taken.
 
 from __future__ import annotations
 
-from microagg.base import Info, Microaggregator
-from microagg.kernels.bases.mdav_argus import mdav_argus
+from microagg.algorithms.base import Info, Microaggregator
+from microagg.kernels.bases import mdav_argus
 from microagg.validation import FloatArray, IntArray
 
 

@@ -23,12 +23,12 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from microagg.base import Info, Microaggregator
+from microagg.algorithms.base import Info, Microaggregator
+from microagg.columns.records import KINDS, Records
 from microagg.kernels.neighbors import mixed_pool
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, add_exactly, nearest
 from microagg.kernels.neighbors.mixed_pool import MixedPool
 from microagg.progress import checkpoint
-from microagg.records import KINDS, Records
 from microagg.validation import FloatArray, IntArray
 
 NUMERIC = KINDS.index("numeric")
@@ -38,7 +38,7 @@ ORDINAL = KINDS.index("ordinal")
 class Unassigned(NamedTuple):
     """The statistics of the unassigned records that give their central one; made by :func:`make_unassigned`."""
 
-    kinds: IntArray  # shape (d,): the position of each attribute's kind in :data:`microagg.records.KINDS`
+    kinds: IntArray  # shape (d,): the position of each attribute's kind in :data:`microagg.columns.records.KINDS`
     # shape (2, d): the sum of each numeric attribute, and below it what rounding has left of it: see
     # :class:`microagg.kernels.neighbors.brute_force.Pool`
     totals: FloatArray

@@ -12,8 +12,8 @@ Source: Thaeter & Reischuk, Improving Anonymization Clustering.
 
 from __future__ import annotations
 
-from microagg.base import Info, Microaggregator
-from microagg.kernels.bases.mdav_plus import mdav_plus
+from microagg.algorithms.base import Info, Microaggregator
+from microagg.kernels.bases import mdav_plus
 from microagg.validation import FloatArray, IntArray
 
 

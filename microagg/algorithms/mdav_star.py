@@ -25,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numba import njit
 
-from microagg.base import Info, Microaggregator
+from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.grouping import centroid_index
 from microagg.kernels.grouping.centroid_index import CentroidIndex, enter_group, least_growth_below, widen_boxes
 from microagg.kernels.grouping.fixed_mean import Step, group_while_many, in_stretches
@@ -41,9 +41,8 @@ from microagg.kernels.neighbors.brute_force import (
     position_of_least,
     tidy,
 )
-from microagg.kernels.neighbors.kd_tree import leaf_of
+from microagg.kernels.neighbors.kd_tree import TreePool, leaf_of, number_left
 from microagg.kernels.neighbors.lookahead import NeighborCache, list_nearest, nearest_to, renew_cache
-from microagg.kernels.neighbors.tree_pool import TreePool, number_left
 from microagg.kernels.neighbors.tree_queries import NeighborQuery, make_query
 from microagg.validation import FloatArray, IntArray
 

@@ -3,7 +3,7 @@
 1. The records are sorted by their only attribute, or, if there are several, by the sum of them; or they are taken as
    they stand.
 2. Among all partitions into contiguous pieces of k to 2k-1 records, dynamic programming finds the one with the least
-   SSE (:func:`microagg.kernels.paths.split.split_path`).
+   SSE (:func:`microagg.kernels.paths.split_path`).
 
 For one attribute no partition whatever loses less (Hansen & Mukherjee 2003). For several the pieces are only the best
 that the order allows (Domingo-Ferrer et al. 2006): ``projection-mhm`` sorts by other directions, ``mdav-mhm`` and its
@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from microagg.base import Info, Microaggregator, Param
-from microagg.kernels.paths.orders import by_value, sums
-from microagg.kernels.paths.split import split_path
+from microagg.algorithms.base import Info, Microaggregator, Param
+from microagg.kernels.paths import by_value, split_path, sums
 from microagg.validation import FloatArray, IntArray
 
 

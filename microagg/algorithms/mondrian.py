@@ -27,10 +27,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from microagg.base import Info, Microaggregator, Param, Preset
+from microagg.algorithms.base import Info, Microaggregator, Param, Preset
+from microagg.columns.records import Records
 from microagg.kernels.neighbors.mixed_pool import TERMS_AT_A_TIME
 from microagg.progress import checkpoint
-from microagg.records import Records
 from microagg.validation import FloatArray, IntArray
 
 # Positions of Cuts.counts.

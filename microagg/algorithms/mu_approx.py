@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from microagg.base import Info, Microaggregator
+from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.grouping.dissolve import split_large
 from microagg.kernels.grouping.groups import form_from_rest, make_groups
 from microagg.kernels.grouping.moving_mean import form_group

@@ -20,11 +20,10 @@ from __future__ import annotations
 
 from numba import njit
 
-from microagg.base import Info, Microaggregator
-from microagg.kernels.grouping.groups import Groups, form, form_from_rest, make_groups
-from microagg.kernels.grouping.growing import grow
+from microagg.algorithms.base import Info, Microaggregator
+from microagg.kernels.grouping.groups import Groups, form, form_from_rest, grow, make_groups
 from microagg.kernels.neighbors.brute_force import ALIVE, Pool, make_pool, passes_at_a_time, tidy
-from microagg.kernels.paths.orders import by_value, sums
+from microagg.kernels.paths import by_value, sums
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 

@@ -7,7 +7,7 @@
    of all data. The next group is the one not yet on the path whose centroid is nearest to any record of the last one.
    Within a group the records farthest from the next group's centroid come first; within the last group those nearest to
    the centroid of the one before.
-3. The path is cut by :func:`microagg.kernels.paths.split.split_path`. The base groups are contiguous pieces of it and
+3. The path is cut by :func:`microagg.kernels.paths.split_path`. The base groups are contiguous pieces of it and
    have at most 2k-1 records, so the result never loses more than the base partition.
 
 ``npn-mhm``:
@@ -26,12 +26,9 @@ to the digit by any reading that was tried.
 
 from __future__ import annotations
 
-from microagg.base import Info, Microaggregator
-from microagg.kernels.bases.cbfs import cbfs
-from microagg.kernels.bases.md import md
-from microagg.kernels.bases.mdav_argus import mdav_argus
-from microagg.kernels.paths.orders import nearest_point_next, through_groups
-from microagg.kernels.paths.split import split_path
+from microagg.algorithms.base import Info, Microaggregator
+from microagg.kernels.bases import cbfs, md, mdav_argus
+from microagg.kernels.paths import nearest_point_next, split_path, through_groups
 from microagg.validation import FloatArray, IntArray
 
 _FAMILY = "Paths and optimal splits"

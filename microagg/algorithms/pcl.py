@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from microagg.base import Info, Microaggregator
-from microagg.kernels.bases.mdav import mdav
+from microagg.algorithms.base import Info, Microaggregator
+from microagg.kernels.bases import mdav
 from microagg.kernels.grouping.assignment import LEAST_GAIN, assign
 from microagg.partition import canonical_labels, group_means
 from microagg.progress import checkpoint

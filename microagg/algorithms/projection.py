@@ -4,7 +4,7 @@
    positive), to the sum of its attributes, or to one attribute. Records are sorted by that number, ties by index.
 2. ``projection``: each k in that order form a group; the last one takes the rest, up to 2k-1.
    ``projection-mhm``: the order is cut into pieces of k to 2k-1 records with the least SSE
-   (:func:`microagg.kernels.paths.split.split_path`). By the sum of attributes that is ``mhm``, so it is not offered
+   (:func:`microagg.kernels.paths.split_path`). By the sum of attributes that is ``mhm``, so it is not offered
    twice.
 
 The measure of loss is the full one, over all attributes. Time O(n log n + nd²), and O(nkd) for the optimal cut.
@@ -17,10 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from microagg.base import Info, Microaggregator, Param
+from microagg.algorithms.base import Info, Microaggregator, Param
 from microagg.errors import ParameterError
-from microagg.kernels.paths.orders import by_value, first_component_scores, sums
-from microagg.kernels.paths.split import split_path
+from microagg.kernels.paths import by_value, first_component_scores, split_path, sums
 from microagg.validation import FloatArray, IntArray
 
 _ATTRIBUTE = Param(

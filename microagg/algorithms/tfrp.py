@@ -21,8 +21,8 @@ Source: Chang, Li & Huang 2007, as given in Kabir, Wang & Zhang 2010.
 
 from __future__ import annotations
 
-from microagg.base import Info, Microaggregator
-from microagg.kernels.bases.tfrp import tfrp_1
+from microagg.algorithms.base import Info, Microaggregator
+from microagg.kernels.bases import tfrp_1
 from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
 from microagg.validation import FloatArray, IntArray
 

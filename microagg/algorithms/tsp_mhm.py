@@ -11,7 +11,7 @@
 
    The tour is done once there is no such move at any record.
 2. Its longest edge is cut, the first of them among equals.
-3. The path is cut by :func:`microagg.kernels.paths.split.split_path`, in time O(nkd).
+3. The path is cut by :func:`microagg.kernels.paths.split_path`, in time O(nkd).
 
 Ties go to the lowest record index. Time O(n²d) for the tour and the lists of nearest records, and some tens of passes
 of O(nd) each to shorten it.
@@ -24,11 +24,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from microagg.base import Info, Microaggregator
+from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.neighbors.brute_force import passes_at_a_time
 from microagg.kernels.neighbors.knn_graph import neighbors_by_passes
-from microagg.kernels.paths.orders import nearest_point_next
-from microagg.kernels.paths.split import split_path
+from microagg.kernels.paths import nearest_point_next, split_path
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 

@@ -27,8 +27,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numba import njit
 
-from microagg.base import Info, Microaggregator, Param
-from microagg.kernels.bases.mdav_plus import mdav_plus
+from microagg.algorithms.base import Info, Microaggregator, Param
+from microagg.kernels.bases import mdav_plus
 from microagg.kernels.grouping.fixed_mean import Step, group_while_many, in_stretches
 from microagg.kernels.grouping.groups import Groups, form, join, rest_to_nearest_centroid
 from microagg.kernels.grouping.isolation import IsolationBounds, make_isolation_bounds, nearest_isolated, take_and_renew
@@ -43,9 +43,8 @@ from microagg.kernels.neighbors.brute_force import (
     position_of_least,
     tidy,
 )
-from microagg.kernels.neighbors.kd_tree import NO_INDEX
+from microagg.kernels.neighbors.kd_tree import NO_INDEX, TreePool, number_left
 from microagg.kernels.neighbors.lookahead import NeighborCache, nearest_to
-from microagg.kernels.neighbors.tree_pool import TreePool, number_left
 from microagg.kernels.neighbors.tree_queries import NeighborQuery, make_query
 from microagg.validation import FloatArray, IntArray
 

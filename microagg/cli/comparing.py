@@ -10,20 +10,18 @@ from typing import Any
 import click
 import pandas as pd
 
+from microagg.algorithms.method import Method
+from microagg.algorithms.registry import algorithm
 from microagg.cli.data import column_flags, data_flags, read_data, source_of
-from microagg.cli.files import check_targets, write_files
 from microagg.cli.flags import Command, given_params, read_params, with_flags
-from microagg.cli.progress import stoppable, working
+from microagg.cli.output import check_targets, stoppable, working, write_files
 from microagg.errors import ParameterError
-from microagg.experiment import Result
-from microagg.experiment import sweep as sweep_over
-from microagg.ks import read_ks
-from microagg.method import Method
-from microagg.registry import algorithm
 from microagg.release.command import split
 from microagg.release.compared import Compared
+from microagg.studies.experiment import Result
+from microagg.studies.experiment import sweep as sweep_over
 from microagg.tables import to_csv
-from microagg.validation import plain
+from microagg.validation import plain, read_ks
 
 # More values of k are hardly meant.
 _MOST_KS = 1_000

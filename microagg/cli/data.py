@@ -1,28 +1,63 @@
-"""The data of a command: a file or a data set, and what was said of its columns."""
+"""Columns as a shell names them."""
 
 from __future__ import annotations
 
+import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import pandas as pd
 
 from microagg import datasets
-from microagg.cli.columns import column_of, columns_of
 from microagg.cli.flags import Flag, of_function
-from microagg.cli.progress import say
+from microagg.cli.output import say
 from microagg.columns import arguments, first_decisions
-from microagg.errors import ParameterError
-from microagg.gaps import GAPS
+from microagg.columns.gaps import GAPS
+from microagg.columns.schema import Schema
+from microagg.errors import DataError, ParameterError
 from microagg.release import microaggregate
 from microagg.release.command import split
 from microagg.release.source import Source
-from microagg.schema import Schema
 from microagg.tables import read_file
+from microagg.validation import quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def column_of(text: str, names: Mapping[str, Any]) -> Any:
+    """Return the column that a text names, ``names`` being all of them.
+
+    Raises
+    ------
+    DataError
+        If there is none; with the nearest name.
+    """
+    if text in names:
+        return names[text]
+    folded = {name.lower(): name for name in names}
+    near = difflib.get_close_matches(text.lower(), folded, n=1)
+    hint = f"did you mean {folded[near[0]]!r}?" if near else f"the columns are {quoted(names)}."
+    raise DataError(f"there is no column {text!r}: {hint}")
+
+
+def columns_of(texts: Iterable[str], frame: pd.DataFrame) -> list[Any]:
+    """Return the columns of ``frame`` that texts name, each of them one or several with commas between.
+
+    Raises
+    ------
+    DataError
+        If there is no such column; with the nearest name.
+    """
+    names = {str(name): name for name in frame.columns}
+    return [column_of(word, names) for text in texts for word in ([text] if text in names else split(text))]
+
+
+# The data of a command: a file or a data set, and what was said of its columns.
 
 _READING = "read_"
 _SHORT = {"quasi_identifiers": ("--qi",), "identifiers": ("--drop",), "k": ("-k",)}

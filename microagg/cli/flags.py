@@ -15,7 +15,7 @@ from click.shell_completion import CompletionItem
 from microagg.errors import ParameterError
 
 if TYPE_CHECKING:
-    from microagg.base import Param
+    from microagg.algorithms.base import Param
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -167,7 +167,7 @@ def of_algorithms(taken: Sequence[str] = ()) -> list[Flag]:
 
     A seed that is taken means the same there.
     """
-    from microagg.registry import ALGORITHMS  # which needs scikit-learn and Numba
+    from microagg.algorithms.registry import ALGORITHMS  # which needs scikit-learn and Numba
 
     having: dict[str, list[tuple[str, Param]]] = {}
     for key, cls in ALGORITHMS.items():
@@ -201,7 +201,7 @@ def read_params(key: str, said: Mapping[str, str]) -> dict[str, Any]:
     ParameterError
         If there is no such algorithm, it has no such parameter, or a value is out of bounds.
     """
-    from microagg.registry import algorithm
+    from microagg.algorithms.registry import algorithm
 
     cls = algorithm(key)
     known = {param.name: param for param in cls.params}

@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from microagg import __version__
-from microagg.cli.progress import finish, stoppable, stopped_code
+from microagg.cli.output import finish, stoppable, stopped_code
 from microagg.errors import GuaranteeError, MicroaggError
 
 #: What a shell learns of an end: what was asked about does not hold; the input is bad. Of Ctrl-C it is 130, and of
@@ -27,9 +27,9 @@ _COMMANDS = {
     "sweep": ("comparing", "Run algorithms at many k, to a table."),
     "bound": ("searching", "Prove what no partition can lose less than."),
     "search": ("searching", "Look for the partition that loses least."),
-    "certify": ("certifying", "Check whether a certificate proves an optimum."),
-    "risk": ("risking", "Measure disclosure risk and utility of a release, or the risk of anybody's."),
-    "steps": ("explaining", "Watch an algorithm decide, step by step."),
+    "certify": ("verifying", "Check whether a certificate proves an optimum."),
+    "risk": ("verifying", "Measure disclosure risk and utility of a release, or the risk of anybody's."),
+    "steps": ("listing", "Watch an algorithm decide, step by step."),
     "datasets": ("listing", "List the data sets."),
     "methods": ("listing", "List the algorithms, or explain one."),
 }

@@ -1,27 +1,183 @@
-"""Releases: made, made again from a recipe, and measured beside their originals."""
+"""Who works on a release: this process, or the workers of Dask."""
 
 from __future__ import annotations
 
 import json
+import logging
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
 import click
 
 from microagg.cli.data import Data, columns_in, data_flags, read_data, release_flags
-from microagg.cli.engines import engine_flags, take_engine
-from microagg.cli.files import check_targets, write_files
 from microagg.cli.flags import Command, Flag, given_params, read_params, with_flags
 from microagg.cli.group import FAILS
-from microagg.cli.printing import print_json
-from microagg.cli.progress import say, working
+from microagg.cli.output import check_targets, finish, print_json, say, working, write_files
+from microagg.distributed import LargeRelease, head_of
+from microagg.distributed import release as release_in_parts
+from microagg.distributed import replay as replay_in_parts
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.release import Finding, Release, microaggregate
 from microagg.release import replay as replayed
 from microagg.tables import written_ending
+
+_FLAGS = ("scheduler", "workers", "memory_limit")
+
+
+def engine_flags() -> list[Flag]:
+    """Return the flags that say who works on a release in parts."""
+    flags = [
+        Flag(["--scheduler"], metavar="ADDRESS", help="The scheduler of Dask, such as tcp://10.0.0.5:8786."),
+        Flag(["--workers"], type=int, metavar="N", help="How many workers are started here. Default: one a core."),
+        Flag(["--memory-limit"], metavar="SIZE", help="Of each worker that is started here, such as 2GiB."),
+    ]
+    for flag in flags:
+        flag.section = "With --engine dask, for files that do not fit into memory"
+    return flags
+
+
+def take_engine(given: dict[str, Any], *, in_parts: bool) -> dict[str, Any]:
+    """Take who works on a release in parts out of what a command got.
+
+    Raises
+    ------
+    ParameterError
+        If something is said of that though the release is made in memory, or in two ways.
+    """
+    said = {name: value for name in _FLAGS if (value := given.pop(name)) is not None}
+    if said and not in_parts:
+        raise ParameterError(f"--{next(iter(said)).replace('_', '-')} is for --engine dask: leave it out, or add that.")
+    if "scheduler" in said and len(said) > 1:
+        raise ParameterError("workers are started here only where there is no --scheduler: leave one of them out.")
+    return {("client" if name == "scheduler" else name): value for name, value in said.items()}
+
+
+# Releases of files that do not fit into memory, made in parts by the workers of Dask.
+
+# The codes of findings that a release in parts may have.
+_CODES = ("identifiers", "undecided", "unchecked", "gaps", "order", "bytes")
+
+# What a command got that is for other data than files in parts.
+_NOT_IN_PARTS = {
+    "dataset": "--data names a data set in memory: name Parquet files",
+    "data_seed": "--data-seed is for data sets that are generated: leave it out",
+    "download": "--download is for data sets: leave it out",
+}
+
+
+class _HeldError(Exception):
+    """Findings hold the release up before anything is done."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        super().__init__(findings)
+        self.findings = findings
+
+
+def run_large(given: dict[str, Any]) -> None:
+    """Do what ``microagg run --engine dask`` got."""
+    who = take_engine(given, in_parts=True)
+    targets = _targets(given)
+    data = _read_head(given)
+    chosen = release_arguments(data, given)
+    del chosen["engine"]
+    block_size = chosen.pop("block_size", None)
+    file = data.origin["file"]
+    _deliver(partial(release_in_parts, file, chosen, out=targets["out"], block_size=block_size, **who), targets)
+
+
+def replay_large(given: dict[str, Any], recipe: Mapping[str, Any]) -> None:
+    """Do what ``microagg replay`` got with the ``recipe`` of a release in parts."""
+    who = take_engine(given, in_parts=True)
+    targets = _targets(given)
+    file = _read_head(given).origin["file"]
+    _deliver(partial(replay_in_parts, file, recipe, out=targets["out"], **who), targets)
+
+
+def _read_head(given: dict[str, Any]) -> Data:
+    """Return the first records of the files of a command, and take what says where they are out of what it got."""
+    for name, instead in _NOT_IN_PARTS.items():
+        if given.pop(name):
+            raise ParameterError(f"{instead}.")
+    if (file := given.pop("file")) is None:
+        raise ParameterError("name a Parquet file, or a folder of them.")
+    for name in [name for name in given if name.startswith("read_")]:
+        if given.pop(name) not in (None, ()):
+            raise ParameterError(
+                f"--{name.replace('_', '-')} says how other files than Parquet are read: leave it out."
+            )
+    return Data(head_of(file), {"file": file, "reading": {}}, None)
+
+
+def _targets(given: dict[str, Any]) -> dict[str, Any]:
+    """Take what is to be written out of what a command got, checked before any work is done."""
+    targets = take(given)
+    if targets["out"] is None:
+        raise ParameterError("with --engine dask a release is written to a folder: add --out.")
+    if targets["report"] is not None:
+        raise ParameterError("a report as HTML is made in memory only: leave --report out; --json has all figures.")
+    check_targets([targets["recipe"]], [given["file"], targets["out"]], force=targets["force"])
+    if unknown := [code for code in targets["accept"] if code not in _CODES]:
+        raise ParameterError(f"there is no finding {unknown[0]!r} of releases in parts: there are {', '.join(_CODES)}.")
+    return targets
+
+
+def _deliver(make: Callable[..., LargeRelease], targets: Mapping[str, Any]) -> None:
+    """Make a release in parts, unless something holds it up, and say what it loses."""
+    # Where a job is ended Dask leaves tasks behind, of which this would tell at length; what fails is raised.
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    try:
+        with working("Starting workers"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConstantColumnWarning)
+            release = make(
+                begins=partial(_begins, targets["accept"]), ends=partial(_ends, targets), connected=_connected
+            )
+    except _HeldError as held:
+        for finding in held.findings:
+            say(f"Stop: {finding.text} (--accept {finding.code} releases it all the same)")
+        say("Nothing was written.")
+        click.get_current_context().exit(FAILS)
+    except KeyboardInterrupt:
+        left = f"{targets['out']}.working"
+        if Path(left, "results").exists():
+            say(f"The same command goes on where this ended. Until then {left!r} holds original values.")
+        raise
+    doubtful = {finding.code for finding in release.findings if finding.level != "ok"}
+    for code in targets["accept"]:
+        if code not in doubtful:
+            say(f"Note: there was nothing to accept of {code}.")
+    if accepted := [code for code in targets["accept"] if code in doubtful]:
+        release = release.accept(*accepted, reason=targets["reason"])
+    written = [target for target in (targets["out"], targets["recipe"]) if target is not None]
+    if targets["as_json"]:
+        print_json({"written": written, **release.report.to_dict()})
+    else:
+        click.echo(release.report.summary())
+        say_warnings(release.report.warnings)
+        say(f"Written: {', '.join(written)}")
+
+
+def _begins(accepted: Sequence[str], findings: tuple[Finding, ...]) -> None:
+    if stops := [each for each in findings if each.level == "stop" and each.code not in accepted]:
+        raise _HeldError(stops)
+
+
+def _ends(targets: Mapping[str, Any], release: LargeRelease) -> None:
+    """Write the recipe before the release is there, which is not made again to write it; nothing ends this any more."""
+    finish()
+    if targets["recipe"] is not None:
+        write_files({targets["recipe"]: recipe_text(release.recipe).encode()}, force=targets["force"])
+
+
+def _connected(dashboard: str) -> None:
+    if dashboard:
+        say(f"Dask's dashboard: {dashboard}")
+
+
+# Releases: made, made again from a recipe, and measured beside their originals.
 
 _TARGETS = ("out", "report", "recipe")
 
@@ -61,9 +217,7 @@ def run(**given: Any) -> None:
       microagg run register.parquet --engine dask --k 5 --qi age,income --memory-limit 2GiB --out register_k5
     """
     if given["engine"] == "dask":
-        from microagg.cli import large  # which needs this file, and loads what others do without
-
-        large.run(given)
+        run_large(given)
         return
     take_engine(given, in_parts=False)
     targets = take_targets(given)
@@ -84,9 +238,7 @@ def replay(recipe_file: str, **given: Any) -> None:
     """
     recipe = read_recipe(recipe_file)
     if recipe.get("engine") == "dask":
-        from microagg.cli import large
-
-        large.replay(given, recipe)
+        replay_large(given, recipe)
         return
     take_engine(given, in_parts=False)
     targets = take_targets(given, recipe_file)

@@ -9,17 +9,16 @@ import click
 
 from microagg.cli.data import Data, column_flags, columns_in, data_flags, read_data, release_flags, source_of
 from microagg.cli.flags import Command, with_flags
-from microagg.cli.printing import print_json
-from microagg.cli.progress import working
+from microagg.cli.output import print_json, working
 from microagg.cli.releasing import deliver, make, take_targets, target_flags
 from microagg.errors import DataError, ParameterError
-from microagg.metrics.bounds import Bound, linear_program
-from microagg.problem import Problem
+from microagg.optimum.bounds import Bound, linear_program
+from microagg.optimum.formatting import percent
+from microagg.optimum.problem import Problem
+from microagg.optimum.search import Search
 from microagg.release import microaggregate
 from microagg.release.source import Source
-from microagg.search import Search
 from microagg.validation import FloatArray, quoted
-from microagg.words import percent
 
 _SECONDS = click.option("--seconds", type=float, default=10.0, show_default=True, help="How long to go on.")
 

@@ -1,25 +1,76 @@
-"""Anybody's file: whether it is k-anonymous."""
+"""Whether a certificate proves an optimum."""
 
 from __future__ import annotations
 
 import csv
 import io
+import warnings
 from collections.abc import Sequence
 from pathlib import Path, PurePath
+from typing import Any
 
 import click
 import pandas as pd
 
-from microagg import classes
-from microagg.classes import Below
-from microagg.cli.columns import columns_of
-from microagg.cli.flags import Command
+from microagg import datasets, standardize
+from microagg import release as releases
+from microagg.cli.data import columns_of, data_flags, read_data
+from microagg.cli.flags import Command, with_flags
 from microagg.cli.group import FAILS
-from microagg.cli.printing import print_json
+from microagg.cli.output import print_json, working
+from microagg.cli.releasing import make, read_recipe
 from microagg.errors import DataError, ParameterError
+from microagg.metrics import small_classes
+from microagg.metrics.loss import percent, sst
+from microagg.metrics.small_classes import Below
 from microagg.release import as_written
+from microagg.release.assessment import Figure
 from microagg.tables import DELIMITERS
 from microagg.validation import check_k, counted
+
+
+@click.command(cls=Command)
+@click.argument("file")
+@click.option("--download", is_flag=True, help="Download the data set if it is not on this machine.")
+@click.option("as_json", "--json", is_flag=True, help="Print one JSON object, and nothing else, on stdout.")
+def certify(file: str, download: bool, as_json: bool) -> None:
+    """Check whether the certificate FILE proves that no partition of its data set loses less than the one it names.
+
+    Nothing in FILE is believed: groups are listed and numbers added up, without any solver. The exit code is 0 if the
+    partition is an optimum, 1 if less is proven, and 2 if the file is damaged or cannot be checked.
+
+    \b
+    Example:
+      microagg certify benchmarks/results/certificates/census-3.npz
+    """
+    from microagg.optimum import proof_checker  # which needs Numba
+
+    held = proof_checker.read(Path(file))
+    X = datasets.load(held.data, download=download).X
+    with working("Checking"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        X = standardize(X)
+        proven = proof_checker.check(X, held)
+    total = sst(X)
+    lost, least = percent(proven.sse, total), percent(proven.floor, total)
+    if as_json:
+        about = {"file": file, "data": held.data, "n_records": len(X), "k": held.k, "optimal": proven.is_optimal}
+        print_json(about | {"information_loss": lost, "floor": least})
+    elif proven.is_optimal:
+        click.echo(
+            f"Proven: no partition of {held.data} ({len(X):,} records) into groups of at least {held.k} loses less "
+            f"than {least:.7f} %, and the one of the certificate loses {lost:.7f} %: it is an optimum."
+        )
+    else:
+        click.echo(
+            f"Not proven to be an optimum: the partition of {held.data} loses {lost:.7f} %, and what the certificate "
+            f"proves is only that none loses less than {max(least, 0.0):.7f} %."
+        )
+    if not proven.is_optimal:
+        click.get_current_context().exit(FAILS)
+
+
+# Anybody's file: whether it is k-anonymous.
 
 # As much of a file as holds its first line.
 _HEADER = 1_000_000
@@ -64,7 +115,7 @@ def _count(file: str, columns: Sequence[str], k: int, delimiter: str | None) -> 
     data = _bytes(file)
     table = as_written(data, PurePath(file).name, _delimiter(data) if delimiter is None else delimiter)
     names = columns_of(columns, table)
-    return names, len(table), classes.below(classes.numbered(table, names), k)
+    return names, len(table), small_classes.below(small_classes.numbered(table, names), k)
 
 
 def _count_folder(folder: str, columns: Sequence[str], k: int) -> tuple[list[str], int, Below]:
@@ -96,3 +147,69 @@ def _delimiter(data: bytes) -> str:
     header = io.StringIO(data[:_HEADER].decode("utf-8-sig", "replace"))
     line = header.readline()
     return max((",", *DELIMITERS), key=lambda delimiter: len(next(csv.reader([line], delimiter=delimiter), [])))
+
+
+# The risk of a release: of one's own, made again from its recipe, or of anybody's file.
+
+
+@with_flags(data_flags())
+@click.command(cls=Command)
+@click.argument("first", metavar="RECIPE|RELEASED")
+@click.option("columns", "--qi", "--quasi-identifiers", multiple=True, metavar="COLUMN,…", help="Those of RELEASED.")
+@click.option("--confidential", multiple=True, metavar="COLUMN,…", help="What somebody wants to learn from RELEASED.")
+@click.option("--original", metavar="FILE", help="What RELEASED was made from, the same records in the same order.")
+@click.option("--target", metavar="COLUMN", help="The column that a model is to predict; with RECIPE.")
+@click.option("--sampling-fraction", type=float, help="Which share of the population a random sample is.")
+@click.option("as_json", "--json", is_flag=True, help="Print one JSON object, and nothing else, on stdout.")
+def risk(
+    first: str,
+    columns: Sequence[str],
+    confidential: Sequence[str],
+    original: str | None,
+    target: str | None,
+    sampling_fraction: float | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Measure what is known of whom, in anybody's file (with --qi), or in a release beside its original FILE.
+
+    With --qi, RELEASED is anybody's file: who is alone, how large classes are, what they say of --confidential; with
+    its --original also who is found by distance. Flags on how files are read hold for both.
+
+    With RECIPE, the release is made again from FILE, and it is said too what analysts still get right.
+
+    \b
+    Examples:
+      microagg risk people_recipe.json people.csv --target income
+      microagg risk people_k5.csv --qi age,income --confidential illness --original people.csv
+    """
+    if columns:
+        if given["file"] is not None:
+            raise ParameterError(f"with --qi, name the original by --original {given['file']}: {first!r} is no recipe.")
+        if target is not None:
+            raise ParameterError("--target needs a recipe: leave it out, or leave out --qi and name RECIPE and FILE.")
+        released = read_data({**given, "file": first}).frame
+        before = None if original is None else read_data({**given, "file": original}).frame
+        names, learned = columns_of(columns, released), columns_of(confidential, released)
+        with working("Measuring"):
+            figures = releases.risks_of_file(released, names, learned, before, sampling_fraction=sampling_fraction)
+        if as_json:
+            print_json({"file": first, "n_records": len(released), "figures": [_row(figure) for figure in figures]})
+        else:
+            click.echo("\n".join(figure.sentence for figure in figures))
+        return
+    if confidential or original is not None:
+        raise ParameterError("--confidential and --original belong to a released file: name its columns by --qi, too.")
+    recipe = read_recipe(first)
+    if recipe.get("engine") == "dask":
+        raise ParameterError("risks of a release in parts are not measured: release a sample of the file in memory.")
+    data = read_data(given)
+    release = make(lambda: releases.replay(data.frame, recipe))
+    with working("Measuring"):
+        found = release.assess(target=target, sampling_fraction=sampling_fraction)
+    print_json(found.to_dict()) if as_json else click.echo(found.summary())
+
+
+def _row(figure: Figure) -> dict[str, Any]:
+    said = {"measure": figure.measure.key, "attribute": figure.attribute, "before": figure.before}
+    return said | {"after": figure.after, "sentence": figure.sentence}

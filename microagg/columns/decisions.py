@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Self
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from microagg.columns.evidence import AsNumbers
 from microagg.columns.guess import ROLES, ColumnGuess, guess_columns
-from microagg.columns.numbers import AsNumbers
+from microagg.columns.schema import Schema
 from microagg.columns.summary import category_counts
-from microagg.schema import Schema
-from microagg.tables.kinds import as_pandas
-from microagg.taxonomy import Taxonomy, category
+from microagg.columns.taxonomy import Taxonomy, category
+from microagg.tables.frames import as_pandas
 from microagg.validation import check_choice
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Decision:
 
     @property
     def possible_gaps(self) -> tuple[str, ...]:
-        """What can be done about missing values, see :data:`microagg.gaps.GAPS`; only a taxonomy takes one more."""
+        """What can be done about gaps (:data:`microagg.columns.gaps.GAPS`); only a taxonomy takes one more."""
         return ("drop", "category", "impute") if self.kind == "category" else ("drop", "impute")
 
     @property

@@ -11,11 +11,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
-from microagg.columns.counts import Column
-from microagg.columns.dependencies import can_determine, determinations
-from microagg.columns.kinds import Reading, figure, read_kind
-from microagg.columns.numbers import AsNumbers
-from microagg.columns.words import (
+from microagg.columns.evidence import (
     CONFIDENTIAL,
     INCOME,
     NAME,
@@ -27,9 +23,13 @@ from microagg.columns.words import (
     SAMPLE_WEIGHT,
     STRATUM,
     WEIGHT,
+    AsNumbers,
+    Column,
     parts,
 )
-from microagg.tables.kinds import as_pandas
+from microagg.columns.kinds import Reading, figure, read_kind
+from microagg.columns.patterns import can_determine, determinations
+from microagg.tables.frames import as_pandas
 from microagg.validation import FloatArray, counted
 
 if TYPE_CHECKING:

@@ -20,10 +20,8 @@ from pandas.api.types import (
     is_string_dtype,
 )
 
-from microagg import dates, numerals
-from microagg.columns.counts import Column
-from microagg.columns.numbers import AsNumbers, is_sure, offers, says_number
-from microagg.columns.words import CODE
+from microagg.columns import dates, numerals
+from microagg.columns.evidence import CODE, AsNumbers, Column, is_sure, offers, says_number
 from microagg.validation import FloatArray, counted, listing
 
 #: What quasi-identifiers can be: numbers, dates, ordered categories, or categories without an order.

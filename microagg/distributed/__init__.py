@@ -8,7 +8,7 @@ and seeds depend on the files and the choices only: the result is the same whate
 """
 
 from microagg.distributed.api import head_of, release, replay
-from microagg.distributed.counting import Count, columns_of_files, count_here
 from microagg.distributed.release import LargeRelease
+from microagg.distributed.summary import Count, columns_of_files, count_here
 
 __all__ = ["Count", "LargeRelease", "columns_of_files", "count_here", "head_of", "release", "replay"]

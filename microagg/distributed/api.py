@@ -14,15 +14,16 @@ from typing import Any
 
 import pandas as pd
 
-from microagg.blocks import Moments, usual_block
-from microagg.distributed import cluster, counting, frames, grouping, output, planning, reading, sorting
+from microagg.distributed import cluster, frames, grouping, output, planning, reading, summary
+from microagg.distributed.block_moments import Moments
+from microagg.distributed.block_partition import usual_block
+from microagg.distributed.checkpoint_dir import RELEASED, Working, check_room
 from microagg.distributed.choices import Choices, merged_categories, refuse, to_be_seen
+from microagg.distributed.cluster import Stages
 from microagg.distributed.job import JOB, PLAN, Job, Plan
 from microagg.distributed.parts import Table
 from microagg.distributed.release import LargeRelease
-from microagg.distributed.stages import Stages
 from microagg.distributed.summary import Sums
-from microagg.distributed.working import RELEASED, Working, check_room
 from microagg.errors import DataError, GuaranteeError, ParameterError
 from microagg.progress import checkpoint
 from microagg.release import Finding, microaggregate
@@ -223,13 +224,13 @@ class _Making:
         working, numbers = self.working, range(len(job.parts))
         plan = planning.first_plan(job, seen, self.choices.block_size)
         working.keep(PLAN, plan, job.needed)
-        counts = self._stage("assign", sorting.assign, numbers, "finding blocks: part", (0.15, 0.2))
+        counts = self._stage("assign", reading.assign, numbers, "finding blocks: part", (0.15, 0.2))
         plan = planning.final_plan(job, plan, counts)
         assert plan.counts is not None
         needed = self.choices.memory(int(plan.counts.sum(axis=0).max()))
         cluster.check_memory(self.stages.client, needed)
-        working.keep(sorting.FINAL, plan, job.needed)
-        self._stage("sort", sorting.sort, numbers, "sorting: part", (0.2, 0.25))
+        working.keep(reading.FINAL, plan, job.needed)
+        self._stage("sort", reading.sort, numbers, "sorting: part", (0.2, 0.25))
         working.drop(reading.ENCODED)
         working.drop(reading.STRATA)
         return plan
@@ -238,7 +239,7 @@ class _Making:
         """Run the second pass, and return what is known of the blocks."""
         batches = range(len(plan.batches))
         found = self._stage("group", grouping.group, batches, "grouping: task", (0.25, 0.85))
-        self.working.drop(sorting.SORTED)
+        self.working.drop(reading.SORTED)
         grouped = [block for batch in found for block in batch]
         after = [block.moments for block in grouped if block.moments is not None]
         if after:
@@ -254,7 +255,7 @@ class _Making:
         checkpoint("counting what was written", 0.95)
         schema, folder = job.schema, self.working.path(RELEASED, "")
         with self._timed("count"):
-            count = counting.count(self.stages.client, folder, [*schema.quasi_identifiers], [*schema.strata], job.k)
+            count = summary.count(self.stages.client, folder, [*schema.quasi_identifiers], [*schema.strata], job.k)
         columns = tuple(Table.of(folder).names)
         n = sum(part.n_kept for part in seen)
         if count.smallest < job.k or count.records != n or n_written != n or {*columns} & {*schema.identifiers}:

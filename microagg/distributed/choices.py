@@ -7,15 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from microagg.columns.taxonomy import Taxonomy
 from microagg.distributed.job import Job
-from microagg.distributed.packages import load
-from microagg.distributed.parts import Table
-from microagg.distributed.sorting import spilled
+from microagg.distributed.parts import Table, load
+from microagg.distributed.reading import spilled
 from microagg.errors import DataError, ParameterError
 from microagg.release import recipe as recipes
 from microagg.release.findings import Finding, identifiers, undecided, undeclared
 from microagg.release.prepare import Prepared, prepare
-from microagg.taxonomy import Taxonomy
 from microagg.validation import quoted
 
 # What cannot be done in parts, or not yet, and what to do instead.

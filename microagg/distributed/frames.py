@@ -8,10 +8,9 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from microagg.distributed.packages import load
-from microagg.distributed.parts import RECORDS, Table
-from microagg.distributed.stages import Stages
-from microagg.distributed.working import INPUT, Working
+from microagg.distributed.checkpoint_dir import INPUT, Working
+from microagg.distributed.cluster import Stages
+from microagg.distributed.parts import RECORDS, Table, load
 from microagg.errors import DataError
 
 # Records of a row group, so that a partition of a frame may be larger than a part.

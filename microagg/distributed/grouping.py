@@ -9,15 +9,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from microagg.blocks import Moments, nearest_sums, partition_block
+from microagg.columns.records import Records
+from microagg.distributed.block_moments import Moments, nearest_sums
+from microagg.distributed.block_partition import partition_block
+from microagg.distributed.checkpoint_dir import Working
 from microagg.distributed.job import Job, Plan, job_of, plan_of
-from microagg.distributed.packages import load
-from microagg.distributed.sorting import FINAL, block_rows, sorted_rows
-from microagg.distributed.working import Working
+from microagg.distributed.parts import load
+from microagg.distributed.reading import FINAL, block_rows, sorted_rows
 from microagg.kernels.local_search.iterated import improve
 from microagg.metrics import generalization
 from microagg.partition import Partition
-from microagg.records import Records
 from microagg.release.recoding import group_texts, group_values
 from microagg.validation import FloatArray
 
@@ -48,8 +49,8 @@ class Grouped:
     changed : array of int, shape (d,)
         The number of records whose value is another one.
     nearest : array, shape (k - 1,), or None
-        See :func:`microagg.blocks.nearest_sums`; None where the cuts are not of numbers only, there is no SSE, or it is
-        not worth its time.
+        See :func:`microagg.distributed.block_moments.nearest_sums`; None where the cuts are not of numbers only, there
+        is no SSE, or it is not worth its time.
     """
 
     block: int

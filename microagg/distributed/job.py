@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from microagg import registry
-from microagg.base import Microaggregator
-from microagg.blocks import Cuts
+from microagg.algorithms import registry
+from microagg.algorithms.base import Microaggregator
+from microagg.columns.records import Attribute
+from microagg.columns.scaling import Scaling
+from microagg.columns.schema import Schema
+from microagg.distributed.block_cuts import Cuts
+from microagg.distributed.checkpoint_dir import Working
 from microagg.distributed.parts import Part
-from microagg.distributed.working import Working
-from microagg.records import Attribute
-from microagg.scaling import Scaling
-from microagg.schema import Schema
 from microagg.validation import FloatArray, IntArray
 
 #: Names under which what all tasks need is kept in the working folder.
@@ -88,7 +88,7 @@ class Plan:
     scaling : Scaling or None
         That of the numeric quasi-identifiers; None without any.
     domains : array, shape (d,)
-        Those of the whole file, see :attr:`microagg.records.Records.domains`.
+        Those of the whole file, see :attr:`microagg.columns.records.Records.domains`.
     strata : tuple of dict
         For each part, the number in the whole file of each stratum by its number in the part.
     cuts : tuple of Cuts

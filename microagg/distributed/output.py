@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from microagg import dates
+from microagg.columns import dates
 from microagg.distributed import parts
+from microagg.distributed.checkpoint_dir import RELEASED, Working
 from microagg.distributed.grouping import GROUPED
 from microagg.distributed.job import PLAN, Job, Plan, job_of, plan_of
-from microagg.distributed.packages import load
-from microagg.distributed.reading import KEPT, plain_values
-from microagg.distributed.sorting import order_of
-from microagg.distributed.working import RELEASED, Working
+from microagg.distributed.parts import load
+from microagg.distributed.reading import KEPT, order_of, plain_values
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray, IntArray
 

@@ -1,10 +1,8 @@
-"""The parts of a table in Parquet files: row groups in the order of the files, a part being what one task works on.
-
-Parts depend on the files only, so that what is made of them does not depend on who works on them.
-"""
+"""What this room needs besides microagg, loaded when it is needed."""
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,12 +11,33 @@ from typing import Any
 
 import pandas as pd
 
-from microagg.distributed.packages import load
 from microagg.errors import DataError
 from microagg.tables.arrow import to_series
-from microagg.tables.checks import check_names
-from microagg.tables.sampling import parquet_files
+from microagg.tables.notices import check_names
+from microagg.tables.parquet import parquet_files
 from microagg.validation import quoted
+
+
+def load(name: str) -> Any:
+    """Return a module of dask, distributed or pyarrow.
+
+    Raises
+    ------
+    DataError
+        If the package is not installed.
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        package = str(error.name or name).split(".")[0]
+        raise DataError(
+            f"files that do not fit into memory need the package {package}: install microagg[dask]."
+        ) from None
+
+
+# The parts of a table in Parquet files: row groups in the order of the files, a part being what one task works on.
+#
+# Parts depend on the files only, so that what is made of them does not depend on who works on them.
 
 #: Row groups of a file that follow each other are one part up to so many records, and so many bytes once unpacked.
 RECORDS, BYTES = 1 << 19, 1 << 27

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from microagg.blocks import Cuts, Moments
-from microagg.dates import Order
+from microagg.columns.dates import Order
+from microagg.columns.records import Records
+from microagg.distributed.block_cuts import Cuts
+from microagg.distributed.block_moments import Moments
 from microagg.distributed.job import Job, Plan
-from microagg.distributed.packages import load
+from microagg.distributed.parts import load
 from microagg.distributed.reading import Seen
 from microagg.errors import DataError
-from microagg.records import Records
 from microagg.release import strata
 from microagg.validation import FloatArray, IntArray, check_enough_records, counted
 

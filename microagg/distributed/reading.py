@@ -10,19 +10,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from microagg import dates, encoding
-from microagg.blocks import Moments
+from microagg.columns import dates, encoding
+from microagg.columns.gaps import fill
+from microagg.columns.schema import Schema
+from microagg.columns.taxonomy import category
 from microagg.distributed import parts
-from microagg.distributed.job import Job, job_of
-from microagg.distributed.packages import load
-from microagg.distributed.parts import Part
-from microagg.distributed.working import Working
+from microagg.distributed.block_moments import Moments
+from microagg.distributed.checkpoint_dir import Working
+from microagg.distributed.job import PLAN, Job, Plan, job_of, plan_of
+from microagg.distributed.parts import Part, load
 from microagg.errors import DataError
-from microagg.gaps import fill
-from microagg.release import recoding, rounding, strata
-from microagg.schema import Schema
+from microagg.release import recoding, strata
 from microagg.tables import digest_array, digest_bytes
-from microagg.taxonomy import category
 from microagg.validation import FloatArray, IntArray, plain
 
 #: The stages whose files this writes: encoded records, which of a part's records are released, and their strata.
@@ -50,7 +49,7 @@ class Seen:
         For each attribute of categories, the ranks or nodes that are there, and the first value of each.
     decimals : dict of int to int or None
         For each numeric attribute that is rounded, with how many decimals its values can be written.
-    orders : dict of str to microagg.dates.Order
+    orders : dict of str to microagg.columns.dates.Order
         What the texts of dates show.
     digest : str
         Of the encoded values, and of the strata.
@@ -174,7 +173,7 @@ def _decimals(job: Job, read: pd.DataFrame, kept: Any) -> dict[int, int | None]:
     for j in job.numeric:
         attribute, series = job.attributes[j], read[job.attributes[j].name][kept]
         if not attribute.unit and not load("pyarrow").types.is_boolean(job.types.field(attribute.name).type):
-            found[j] = rounding.decimals(recoding.own_numbers(series)) if len(series) else 0
+            found[j] = recoding.decimals(recoding.own_numbers(series)) if len(series) else 0
     return found
 
 
@@ -193,3 +192,68 @@ def _check_exact(job: Job, values: FloatArray) -> None:
                 f"column {job.attributes[j].name!r} has numbers beyond 2^53, which cannot be generalized in parts: "
                 "leave the column out of the quasi-identifiers, or take the mean."
             )
+
+
+# Between the passes: which block each record is in, and each part sorted by blocks.
+
+#: The stages whose files this writes: the block of each record as the cuts number it, and the records by blocks.
+BLOCKS, SORTED = "blocks", "sorted"
+
+#: The plan once blocks are counted.
+FINAL = f"final-{PLAN}"
+
+
+def assign(working: Working, number: int) -> IntArray:
+    """Find the block of each record of a part, write them down, and return how many records each block has.
+
+    Blocks are numbered as the cuts of the strata do, one stratum after the other.
+    """
+    job, plan = job_of(working), plan_of(working)
+    values = working.rows(ENCODED, f"{number}.npy")
+    scaled = plan.scaled(values, job.numeric)
+    blocks = np.empty(len(values), dtype=np.int32)
+    firsts = np.cumsum([0, *(cuts.n_blocks for cuts in plan.cuts)])
+    if job.schema.strata:
+        own = plan.strata[number][working.rows(STRATA, f"{number}.npy")]
+        for stratum in np.unique(own):
+            rows = np.flatnonzero(own == stratum)
+            blocks[rows] = firsts[stratum] + plan.cuts[stratum].assign(scaled[rows])
+    elif len(values):
+        blocks[:] = plan.cuts[0].assign(scaled)
+    working.save(BLOCKS, f"{number}.npy", blocks, job.needed)
+    return np.bincount(blocks, minlength=int(firsts[-1]))
+
+
+def sort(working: Working, number: int) -> None:
+    """Write the records of a part in the order of their blocks, those of a block in the order of the file."""
+    job, plan = job_of(working), plan_of(working, FINAL)
+    values = working.rows(ENCODED, f"{number}.npy")
+    working.save(SORTED, f"{number}.npy", values[order_of(working, plan, number)], job.needed)
+
+
+def order_of(working: Working, plan: Plan, number: int) -> IntArray:
+    """Return the positions of the records of a part in the order of their blocks."""
+    assert plan.numbers is not None
+    return np.argsort(plan.numbers[working.rows(BLOCKS, f"{number}.npy")], kind="stable")
+
+
+def sorted_rows(working: Working, plan: Plan, batch: int) -> list[FloatArray]:
+    """Return the records of a batch, those of each part sorted by blocks."""
+    assert plan.counts is not None
+    spans = [plan.span(part, batch) for part in range(len(plan.counts))]
+    return [working.rows(SORTED, f"{part}.npy", *span) for part, span in enumerate(spans)]
+
+
+def block_rows(plan: Plan, batch: int) -> list[IntArray]:
+    """Return where the records of each block of a batch are, in the order of the file, among :func:`sorted_rows`."""
+    assert plan.counts is not None
+    first, stop = plan.batches[batch]
+    counts = plan.counts[:, first:stop]
+    of_block = np.concatenate([np.repeat(np.arange(stop - first), own) for own in counts])
+    order = np.argsort(of_block, kind="stable")
+    return np.split(order, np.cumsum(counts.sum(axis=0))[:-1])
+
+
+def spilled(n: int, d: int) -> int:
+    """Return about how many bytes of files a job keeps: records encoded and sorted, or sorted and replaced."""
+    return n * (2 * 8 * d + 8)

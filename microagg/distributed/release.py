@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-from microagg.distributed.packages import load
+from microagg.distributed.parts import load
 from microagg.release import Finding, Report
 from microagg.validation import counted, plain
 

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
-from microagg.base import check_params
+from microagg.algorithms.base import check_params
+from microagg.algorithms.registry import algorithm
 from microagg.errors import ParameterError
 from microagg.explain import (
     cbfs,
@@ -26,10 +27,8 @@ from microagg.explain import (
     p_s,
     v_mdav,
 )
-from microagg.explain.lockstep import first_difference, lockstep
 from microagg.explain.run import MOST_RECORDS, make_run, value
-from microagg.explain.step import Arc, Focus, Kind, Quantity, Step, table
-from microagg.registry import algorithm
+from microagg.explain.step import Arc, Focus, Kind, Quantity, Step, first_difference, lockstep, table
 
 __all__ = [
     "EXPLAINED",

@@ -6,7 +6,9 @@ Written to be read. The order of records, groups and sums is that of the compile
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -204,3 +206,186 @@ class Groups:
     def clear_queue(self) -> None:
         """Let no record wait."""
         self._queue.clear()
+
+
+# Records put in the order of a line through them, and cut into groups as well as that order allows.
+#
+# Written to be read; the order of the sums is that of the compiled kernels in :mod:`microagg.kernels.paths`.
+
+Row = Sequence[float]
+
+# Rounding: what is found later must be farther, or a cut better, by more than this.
+_ROUNDING = 1e-12
+
+
+def along_line(rows: Sequence[Row]) -> list[int]:
+    """Return the places of ``rows`` in the order of their projections on a line, ties by place.
+
+    It runs from the record farthest from the centroid to the one farthest from that.
+    """
+    center = [total(value / len(rows) for value in column) for column in zip(*rows, strict=True)]
+    start = _farthest(rows, center)
+    end = _farthest(rows, start)
+    along = [q - p for p, q in zip(end, start, strict=True)]
+
+    def projection(row: Row) -> float:
+        return total((value - p) * step for value, p, step in zip(row, end, along, strict=True))
+
+    return sorted(range(len(rows)), key=lambda place: projection(rows[place]))
+
+
+def _farthest(rows: Sequence[Row], point: Row) -> Row:
+    farthest, most = rows[0], -1.0
+    for row in rows:
+        distance = total((value - other) * (value - other) for value, other in zip(row, point, strict=True))
+        if distance > most * (1.0 + _ROUNDING):
+            farthest, most = row, distance
+    return farthest
+
+
+def cut(rows: Sequence[Row], k: int) -> list[tuple[int, int]]:
+    """Cut ``rows``, in their order, into groups of k to 2k - 1 of least SSE; return where each begins and ends.
+
+    By dynamic programming: the best cut of the first j rows ends with a group that begins at some i, and before i it is
+    the best cut of the first i rows (Hansen & Mukherjee 2003).
+    """
+    n = len(rows)
+    best = [0.0] + [math.inf] * n
+    begin = [0] * (n + 1)
+    for i in range(n - k + 1):
+        if math.isinf(best[i]):
+            continue
+        sse, center = 0.0, list(rows[i])
+        for size in range(1, min(2 * k - 1, n - i) + 1):
+            row = rows[i + size - 1]
+            # A further record adds (size - 1) / size times its squared distance to the centroid of those before it.
+            differences = [value - mean for value, mean in zip(row, center, strict=True)]
+            sse += (size - 1) / size * total(difference * difference for difference in differences)
+            center = [mean + difference / size for mean, difference in zip(center, differences, strict=True)]
+            if size >= k and best[i] + sse < best[i + size] * (1.0 - _ROUNDING):
+                best[i + size], begin[i + size] = best[i] + sse, i
+    pieces = []
+    stop = n
+    while stop > 0:
+        pieces.append((begin[stop], stop))
+        stop = begin[stop]
+    return pieces
+
+
+# The best move that begins with a record: to another group, in exchange for one of its records, or along three groups.
+#
+# For a record x, groups A, B, C of a, b, c records, and squared distances d(x, A) to a group's centroid:
+#
+# - x goes from A to B, if a > k. Gain a / (a - 1) · d(x, A) - b / (b + 1) · d(x, B).
+# - x of A and y of B change places. Gain d(x, A) + d(y, B) - d(x, B) - d(y, A) + ‖x - y‖² · (1/a + 1/b).
+# - x goes from A to B and y from B to C, if a > k. Gain a / (a - 1) · d(x, A) - d(x, B) + d(y, B) + ‖x - y‖² / b -
+#   c / (c + 1) · d(y, C).
+#
+# The groups B that are tried are those nearest to x. Ties go to what is found first.
+#
+# Sources: the gains are Lemmas 1 and 2 of Mortazavi, Jalili & Gohargazi 2013 and the exchange of Späth 1980.
+
+# Where there is room for at most this many groups, all of them are tried for each record; else those of its neighbors.
+_FEW_GROUPS = 64
+
+#: How many groups are tried for each record, and how many as the middle one of a chain.
+WIDTH = 8
+_CHAIN_WIDTH = 4
+
+Near = list[tuple[float, int]]
+
+
+class Move(NamedTuple):
+    """A move of record x of group A.
+
+    Attributes
+    ----------
+    gain : float
+        By how much it lowers the SSE.
+    record, own : int
+        x and A.
+    group : int
+        B, to which x goes.
+    partner : int or None
+        The record y of B that leaves it for x, if one does.
+    target : int or None
+        The group that y goes to: A when they change places, a third group C in a chain.
+    """
+
+    gain: float
+    record: int
+    own: int
+    group: int
+    partner: int | None = None
+    target: int | None = None
+
+    @property
+    def groups(self) -> list[int]:
+        """A, B and, in a chain, C."""
+        third = [] if self.target is None or self.target == self.own else [self.target]
+        return [self.own, self.group, *third]
+
+
+def candidates(groups: Groups, record: int, width: int, without: int | None = None) -> Near:
+    """Return the groups that a record may go to, its own and ``without`` aside, nearest first, ``width`` at most.
+
+    Each stands behind the squared distance of the record to its centroid.
+    """
+    aside = (groups.labels[record], without)
+    if len(groups.members) <= _FEW_GROUPS:
+        tried: Sequence[int] = [group for group, members in enumerate(groups.members) if members]
+    else:
+        tried = list(dict.fromkeys(groups.labels[other] for other in groups.neighbors[record]))
+    found = [(groups.to_center[group][record], group) for group in tried if group not in aside]
+    return sorted(found, key=lambda pair: pair[0])[:width]
+
+
+def best_move(groups: Groups, x: int) -> Move | None:
+    """Return the best move that begins with record ``x``; None if none lowers the SSE by more than rounding."""
+    own = groups.labels[x]
+    size = groups.size(own)
+    near = candidates(groups, x, WIDTH)
+    growths = [groups.growth(group, distance) for distance, group in near]
+    groups.least_growth[x] = min(growths, default=math.inf)
+    freed = size / (size - 1) * groups.to_center[own][x] if size > 1 else 0.0
+    best = Move(0.0, x, own, own)
+    if size > groups.k:
+        for (_, group), growth in zip(near, growths, strict=True):
+            if freed - growth > best.gain:
+                best = Move(freed - growth, x, own, group)
+    for distance, group in near:
+        for gain, y in _swaps(groups, x, group, distance):
+            if gain > best.gain:
+                best = Move(gain, x, own, group, y, own)
+    if size > groups.k:
+        for distance, group in near[:_CHAIN_WIDTH]:
+            best = _best_chain(groups, freed, group, distance, best)
+    around = total(groups.sses[group] for group in best.groups)
+    return best if best.gain > LEAST_GAIN * around + groups.least_gain else None
+
+
+def _swaps(groups: Groups, x: int, group: int, distance: float) -> Iterator[tuple[float, int]]:
+    """Yield what each exchange of ``x`` with a record of ``group``, at ``distance`` from it, gains, and the record."""
+    own = groups.labels[x]
+    shares = 1.0 / groups.size(own) + 1.0 / groups.size(group)
+    to_own, to_other, between = groups.to_center[own], groups.to_center[group], groups.between[x]
+    base = to_own[x] - distance
+    for y in groups.members[group]:
+        yield base + to_other[y] - to_own[y] + between[y] * shares, y
+
+
+def _best_chain(groups: Groups, freed: float, group: int, distance: float, best: Move) -> Move:
+    """Return the best chain in which the record of ``best`` goes to ``group``, if it gains more; else ``best``.
+
+    ``freed`` is by how much the SSE of its own group falls without it, ``distance`` its distance to ``group``.
+    """
+    x, own = best.record, best.own
+    for y in groups.members[group]:
+        gain = freed - distance + groups.to_center[group][y] + groups.between[x][y] / groups.size(group)
+        # y costs its next group about what it did when it was last examined: most chains need not be looked at.
+        if gain - groups.least_growth[y] > best.gain:
+            for to_target, target in candidates(groups, y, WIDTH, own):
+                rest = gain - groups.growth(target, to_target)
+                if rest > best.gain:
+                    best = Move(rest, x, own, group, y, target)
+    return best

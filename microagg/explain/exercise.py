@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from microagg.algorithms.registry import algorithm, make
 from microagg.errors import DataError
 from microagg.explain.optimum import optimum, same_loss
 from microagg.explain.run import Run, make_run
 from microagg.metrics import loss
+from microagg.optimum.formatting import percent
 from microagg.partition import Partition
-from microagg.registry import algorithm, make
 from microagg.validation import FloatArray, IntArray, check_labels, counted, listing
-from microagg.words import percent
 
 #: What the groups made by hand are called in a table.
 YOURS = "You"

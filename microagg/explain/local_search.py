@@ -11,13 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from microagg.base import start_labels
-from microagg.explain.changing import Groups
-from microagg.explain.cutting import along_line, cut
-from microagg.explain.moves import WIDTH, Move, best_move, candidates
+from microagg.algorithms.base import start_labels
+from microagg.algorithms.registry import algorithm
+from microagg.explain.changing import WIDTH, Groups, Move, along_line, best_move, candidates, cut
 from microagg.explain.run import Run, value
 from microagg.explain.step import Focus, Kind, Quantity, Step
-from microagg.registry import algorithm
 from microagg.validation import counted, listing
 
 CODE = (

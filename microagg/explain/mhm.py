@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from microagg.explain.run import Run, least, total, value
 from microagg.explain.step import Arc, Focus, Quantity, Step
-from microagg.kernels.paths.split import BETTER
+from microagg.kernels.paths import BETTER
 
 CODE = (
     "put the records on a line: by the sum of their attributes, or as they are given",

@@ -4,7 +4,8 @@ A released group shows, of each attribute, a range of numbers or ordered categor
 its categories in their taxonomy. What is lost by that is measured attribute by attribute as a share of the attribute's
 domain, or of the height of its taxonomy, so it has no unit and attributes need no scaling.
 
-Functions take a DataFrame with its :class:`microagg.Schema`, or :class:`microagg.records.Records` without one; labels
+Functions take a DataFrame with its :class:`microagg.Schema`, or :class:`microagg.columns.records.Records` without one;
+labels
 have shape (n,), under any numbering. They raise :class:`~microagg.errors.DataError` for labels that are not whole
 numbers or not one for each record.
 """
@@ -18,11 +19,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from microagg.columns.records import Records
+from microagg.columns.schema import Schema
+from microagg.columns.taxonomy import Taxonomy
 from microagg.errors import DataError
 from microagg.partition import canonical_labels
-from microagg.records import Records
-from microagg.schema import Schema
-from microagg.taxonomy import Taxonomy
 from microagg.validation import FloatArray, IntArray, check_k
 
 

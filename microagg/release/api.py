@@ -12,18 +12,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from microagg.classes import numbered
 from microagg.errors import ConstantColumnWarning, DataError, GuaranteeError, ParameterError
+from microagg.metrics.small_classes import numbered
 from microagg.partition import Partition, partition_within
 from microagg.release import recipe as recipes
 from microagg.release.findings import Finding, find, undeclared
 from microagg.release.measures import Loss, Utility
 from microagg.release.prepare import Prepared, prepare
 from microagg.release.recoding import Recoding, recode
-from microagg.release.released import Release
-from microagg.release.report import Generalization, Report, Risk
+from microagg.release.release import Release
+from microagg.release.report.report import Generalization, Report, Risk
 from microagg.release.weights import replace as replace_weights
-from microagg.tables.kinds import as_given, as_pandas
+from microagg.tables.frames import as_given, as_pandas
 from microagg.validation import IntArray, check_choice, quoted
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def microaggregate(
     ----------
     frame : DataFrame of pandas or polars, or pyarrow.Table, shape (n, columns)
         Unique column names on one level; an index may have duplicates. What is not computed yet, such as a LazyFrame of
-        polars, is to be collected first. See :mod:`microagg.tables.kinds`.
+        polars, is to be collected first. See :mod:`microagg.tables.frames`.
     k : int
         The minimum number of records in a group.
     method : str, optional
@@ -141,13 +141,13 @@ def microaggregate(
         Quasi-identifiers that are dates, and the unit that they are released by; the day for those that are only named,
         and for quasi-identifiers of the type datetime64 that are not. They are grouped by as days since 1970-01-01, a
         time of the day left out, and losses are measured in these; a released year counts as its middle. Text may say
-        ``2001-12-31``, ``31.12.2001``, ``31/12/2001`` or ``12/31/2001``: see :func:`microagg.dates.read`.
+        ``2001-12-31``, ``31.12.2001``, ``31/12/2001`` or ``12/31/2001``: see :func:`microagg.columns.dates.read`.
     numbers : mapping of column name to {"1,234.5", "1.234,5"} or None, or column name or collection of them, optional
         Quasi-identifiers that are numbers though the file holds them as text, and how they are written where that must
         be said: with a decimal point or a decimal comma. Of those that are only named the column itself shows it;
         where it does not, as in one that has nothing but ``1,234``, that is an error. Thousands may be apart, and
-        there may be a currency, ``%``, or brackets in place of a minus: see :func:`microagg.numerals.read`. What is
-        released are plain numbers.
+        there may be a currency, ``%``, or brackets in place of a minus: see :func:`microagg.columns.numerals.read`.
+        What is released are plain numbers.
     missing_codes : mapping of column name to a value or a collection of them, optional
         What stands for a missing value of a quasi-identifier, such as ``{"age": ["n/a", -999]}``.
     categories : {"ancestor", "set"}, default "ancestor"

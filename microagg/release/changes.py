@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_integer_dtype, is_numeric_dtype
 
 from microagg.columns import bin_edges
+from microagg.columns.schema import Schema
 from microagg.metrics.utility.correlations import correlations
-from microagg.release.report import Report
-from microagg.schema import Schema
-from microagg.tables.kinds import as_pandas
+from microagg.release.report.report import Report
+from microagg.tables.frames import as_pandas
 from microagg.validation import FloatArray, IntArray
 
 

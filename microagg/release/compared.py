@@ -9,12 +9,12 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from microagg.columns.records import Records
+from microagg.columns.schema import Schema
 from microagg.errors import DataError
-from microagg.problem import Problem
-from microagg.records import Records
+from microagg.optimum.problem import Problem
 from microagg.release import strata
 from microagg.release.source import Source
-from microagg.schema import Schema
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray, IntArray
 
@@ -65,7 +65,7 @@ class Compared:
         ----------
         source : Source
         scale : str
-            One of :data:`microagg.scaling.SCALES`; it counts where all quasi-identifiers are numbers or dates.
+            One of :data:`microagg.columns.scaling.SCALES`; it counts where all quasi-identifiers are numbers or dates.
         sample : int, optional
             How many records are drawn, without replacement; 0, or more than there are, takes all. By default all, but
             :data:`SAMPLE` where there are categories and more than :data:`MOST_RECORDS` records, and fewer where these,

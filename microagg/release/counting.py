@@ -13,11 +13,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
-from microagg import dates, numerals
-from microagg.classes import combined
-from microagg.encoding import is_number
+from microagg.columns import dates, numerals
+from microagg.columns.encoding import is_number
+from microagg.columns.taxonomy import category
 from microagg.errors import DataError
-from microagg.taxonomy import category
+from microagg.metrics.small_classes import combined
 from microagg.validation import FloatArray, IntArray
 
 #: A column determines another one if at least this share of the records that it can be judged by agree. Not all of
@@ -187,8 +187,8 @@ def impossible(original: pd.DataFrame, released: pd.DataFrame, one: Hashable, ot
 def measured(series: pd.Series[Any]) -> FloatArray | None:
     """Return a column of numbers or dates as floats, shape (n,), NaN where they are missing; None for others.
 
-    Text counts as the numbers or dates that all of it says: see :func:`microagg.numerals.read` and
-    :func:`microagg.dates.read`.
+    Text counts as the numbers or dates that all of it says: see :func:`microagg.columns.numerals.read` and
+    :func:`microagg.columns.dates.read`.
     """
     if is_number(series.dtype):
         return series.to_numpy(dtype=np.float64, na_value=np.nan)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Hashable, Mapping
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 import pandas as pd
 
-from microagg import classes
+from microagg.columns.schema import Schema
 from microagg.errors import DataError, ParameterError
+from microagg.metrics import small_classes
 from microagg.release.findings import Finding
-from microagg.schema import Schema
 from microagg.tables import read_table, renamed_columns, write_table, written_ending
 from microagg.validation import check_k, check_unique_columns, counted, quoted
 
@@ -97,7 +98,7 @@ def check_export(
         text = f"The file {name!r} has {quoted(identifiers)}, which name the records: write it again without them."
         return Finding("stop", "bytes", identifiers, text)
     found = [_find(column, table, name) for column in (*schema.quasi_identifiers, *schema.strata)]
-    count = classes.below(classes.numbered(table, found), k)
+    count = small_classes.below(small_classes.numbered(table, found), k)
     what = f"combination of quasi-identifiers{' and strata' if schema.strata else ''}"
     if count.records:
         text = (
@@ -155,3 +156,18 @@ def _find(column: Hashable, table: pd.DataFrame, name: str) -> Hashable:
         known = quoted(table.columns)
         raise DataError(f"the file {name!r} has no column {column!r}: its columns are {known}. Write it again.")
     return written
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write ``text`` in UTF-8, with line ends of one kind on every system.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be written.
+    """
+    try:
+        # Half of a pair of code units, which a column name can have, is in no UTF-8.
+        Path(path).write_bytes(text.encode("utf-8", "replace"))
+    except OSError as error:
+        raise DataError(f"the file {os.fspath(path)!r} cannot be written: {error.strerror}.") from None

@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_datetime64_any_dtype
 
-from microagg import classes
-from microagg.classes import Below, numbered
+from microagg.columns.schema import ROLES, Schema
+from microagg.metrics import small_classes
+from microagg.metrics.small_classes import Below, numbered
 from microagg.release import counting
 from microagg.release.counting import Rarity, Uniform
-from microagg.schema import ROLES, Schema
 from microagg.validation import MOST_NAMED, IntArray, check_choice, counted, listing, plain, quoted
 
 #: What a finding asks for: not to release the file as it is, to think about it, or nothing.
@@ -173,7 +173,7 @@ class _File:
 
     def codes(self, name: Hashable) -> IntArray:
         if name not in self._coded:
-            self._coded[name] = classes.coded(self.released[name])
+            self._coded[name] = small_classes.coded(self.released[name])
         return self._coded[name]
 
     @cached_property
@@ -195,11 +195,11 @@ class _File:
         """Whether each class has one weight, which then tells no more than its quasi-identifiers."""
         names = self._present(self.schema.columns("weights"))
         n_classes = self.classes.max()
-        return len(names) > 0 and classes.combined(self.classes, *map(self.codes, names)).max() == n_classes
+        return len(names) > 0 and small_classes.combined(self.classes, *map(self.codes, names)).max() == n_classes
 
     def below(self, *names: Hashable) -> Below:
         """Return how many records are in classes of fewer than k, if those who look for a person know ``names`` too."""
-        return classes.below(classes.combined(self.classes, *map(self.codes, names)), self.k)
+        return small_classes.below(small_classes.combined(self.classes, *map(self.codes, names)), self.k)
 
     def _present(self, names: Sequence[Hashable]) -> tuple[Hashable, ...]:
         return tuple(name for name in names if name in self.released.columns)
@@ -245,7 +245,7 @@ def _index(file: _File) -> Iterator[Finding]:
 
 def _k(file: _File) -> Iterator[Finding]:
     names, k = file.undeclared, file.k
-    alone = classes.below(file.classes, k)
+    alone = small_classes.below(file.classes, k)
     together = file.below(*names) if names else alone
     strata = " and strata" if file.schema.strata else ""
     and_with = f", with {quoted(names)} too," if names else ""
@@ -320,11 +320,11 @@ def _determines(file: _File) -> Iterator[Finding]:
     left = (*file.confidential, *file.others, *file.undeclared)
     # Where nothing is left as it is, nothing can determine one of perhaps many quasi-identifiers.
     targets = {name: _target(file, name) for name in file.schema.quasi_identifiers} if left else {}
-    coded = {name: classes.coded(target) for name, target in targets.items()}
+    coded = {name: small_classes.coded(target) for name, target in targets.items()}
     measured = {name: values for name, target in targets.items() if (values := counting.measured(target)) is not None}
     known = False
     for name in left:
-        codes, values = classes.coded(file.original[name]), None
+        codes, values = small_classes.coded(file.original[name]), None
         if measured:  # otherwise there is no order, and long texts need not be read
             values = counting.measured(file.original[name])
         found = counting.determined(codes, coded)
@@ -411,7 +411,7 @@ def _uniform_text(file: _File, name: Hashable, found: Uniform) -> str:
 
 def _impossible(file: _File) -> Iterator[Finding]:
     names = file.schema.quasi_identifiers
-    pairs = counting.dependent({name: classes.coded(file.original[name]) for name in names})
+    pairs = counting.dependent({name: small_classes.coded(file.original[name]) for name in names})
     if not pairs:
         return
     says = listing([f"{plain(one)!r} determines {plain(other)!r}" for one, other in pairs], MOST_NAMED)

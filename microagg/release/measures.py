@@ -8,14 +8,13 @@ from typing import Self
 
 import numpy as np
 
-from microagg import metrics
+from microagg import optimum
+from microagg.columns.scaling import centered
 from microagg.metrics import loss
-from microagg.metrics.utility.correlations import correlation_changes
-from microagg.metrics.utility.pairs import means_and_deviations
+from microagg.metrics.utility.correlations import correlation_changes, means_and_deviations
 from microagg.partition import Partition
 from microagg.release.source import Numbers
 from microagg.release.strata import Part
-from microagg.scaling import centered
 from microagg.validation import FloatArray
 
 
@@ -38,9 +37,9 @@ class Loss:
         IL in percent.
     lower_bound : float or None
         No partition into groups of at least k (within the strata) has a lower IL, in percent, however it was found;
-        the nearest-neighbor bound, see :func:`microagg.metrics.bounds.nearest_neighbor`, or of a benchmark the stored
-        one where that is higher, see :func:`microagg.landscape.between`. It holds for records that count once: None
-        where they have weights.
+        the nearest-neighbor bound, see :func:`microagg.optimum.bounds.nearest_neighbor`, or of a benchmark the stored
+        one where that is higher, see :func:`microagg.studies.landscape.between`. It holds for records that count once:
+        None where they have weights.
     attributes : dict
         IL in percent of each numeric quasi-identifier by itself.
     """
@@ -57,7 +56,7 @@ class Loss:
 
         None where there is no bound.
         """
-        return None if self.lower_bound is None else metrics.gap(self.information_loss, self.lower_bound)
+        return None if self.lower_bound is None else optimum.gap(self.information_loss, self.lower_bound)
 
     @classmethod
     def of(
@@ -75,11 +74,11 @@ class Loss:
         spread = _summed(np.square(centered(Z, weights)[2]), weights)
         sse, sst, least = float(lost.sum()), float(spread.sum()), None
         if weights is None:
-            from microagg import landscape  # with all algorithms, which whoever reads a recipe does not need
+            from microagg.studies import landscape  # with all algorithms, which whoever reads a recipe does not need
 
             sst = loss.sst(Z)
             parts = [rows for rows, _ in strata]
-            least = metrics.bounds.nearest_neighbor(Z, partition.k, strata=parts).information_loss
+            least = optimum.bounds.nearest_neighbor(Z, partition.k, strata=parts).information_loss
             if known := landscape.recognize(numbers.X, numbers.scaling.method):
                 least = max(least, landscape.between(*known, [partition.k])[partition.k][1])
         # With means the IL is at most 100 %, which rounding errors must not exceed; with other values, means of dates

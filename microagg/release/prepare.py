@@ -11,19 +11,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from microagg.columns.gaps import GAPS
+from microagg.columns.records import Records
+from microagg.columns.scaling import SCALES
+from microagg.columns.schema import ROLES, Schema
 from microagg.errors import DataError, ParameterError
-from microagg.gaps import GAPS
-from microagg.records import Records
 from microagg.release import strata
 from microagg.release import weights as record_weights
-from microagg.release.groups import check_given
-from microagg.release.recoding import CATEGORIES, STATISTICS
-from microagg.release.rounding import ROUNDINGS
+from microagg.release.recoding import CATEGORIES, ROUNDINGS, STATISTICS
 from microagg.release.source import Numbers, Source
-from microagg.scaling import SCALES
-from microagg.schema import ROLES, Schema
-from microagg.tables.checks import has_surrogates
-from microagg.tables.kinds import as_pandas
+from microagg.release.strata import check_given
+from microagg.tables.frames import as_pandas
+from microagg.tables.notices import has_surrogates
 from microagg.validation import (
     FloatArray,
     IntArray,
@@ -37,7 +36,7 @@ from microagg.validation import (
 )
 
 if TYPE_CHECKING:
-    from microagg.base import Microaggregator
+    from microagg.algorithms.base import Microaggregator
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,7 +257,7 @@ def _estimator(
     method: str | None, k: int, params: Mapping[str, Any], seed: int | None, grouped: bool
 ) -> tuple[Microaggregator | None, int | None]:
     """Return what forms the groups and its seed; if they are ``grouped`` already, what they began with, if known."""
-    from microagg import registry  # which needs scikit-learn and Numba
+    from microagg.algorithms import registry  # which needs scikit-learn and Numba
 
     if method is None and grouped:
         if params:
@@ -284,7 +283,7 @@ def _mapping(name: str, given: Any) -> Mapping[Any, Any] | None:
 
 
 def _refuse_categories(method: str, schema: Schema) -> None:
-    from microagg import registry
+    from microagg.algorithms import registry
 
     named = [attribute.name for attribute in schema.attributes if attribute.kind != "numeric"]
     able = [key for key, cls in registry.ALGORITHMS.items() if cls.info.mixed]

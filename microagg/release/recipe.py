@@ -12,16 +12,15 @@ import numpy as np
 import pandas as pd
 
 from microagg import __version__
+from microagg.columns.gaps import GAPS
+from microagg.columns.scaling import SCALES
+from microagg.columns.schema import ROLES
 from microagg.errors import DataError, MicroaggError, ParameterError
-from microagg.gaps import GAPS
 from microagg.partition import canonical_labels
 from microagg.release import strata
 from microagg.release.prepare import Prepared, prepare
-from microagg.release.recoding import CATEGORIES, STATISTICS, Recoding
-from microagg.release.rounding import ROUNDINGS
+from microagg.release.recoding import CATEGORIES, ROUNDINGS, STATISTICS, Recoding
 from microagg.release.weights import RELEASE_WEIGHTS
-from microagg.scaling import SCALES
-from microagg.schema import ROLES
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray, IntArray, is_whole, plain, quoted
 
@@ -174,7 +173,7 @@ def _is_literal(value: Any, depth: int = 0) -> bool:
 
 def _check_method(method: str | None, params: Mapping[str, Any]) -> None:
     """Raise :class:`ParameterError` unless there is such a method with such parameters."""
-    from microagg.registry import algorithm  # which needs scikit-learn and Numba
+    from microagg.algorithms.registry import algorithm  # which needs scikit-learn and Numba
 
     known = {} if method is None else {param.name: param for param in algorithm(method).params}
     if unknown := [name for name in params if name not in known]:

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from microagg.columns.schema import Schema
+from microagg.columns.suggestions import code_length
 from microagg.errors import ConstantColumnWarning, ParameterError
 from microagg.progress import checkpoint
 from microagg.release.api import microaggregate
 from microagg.release.findings import Finding
-from microagg.release.released import Release
-from microagg.release.report import Report
+from microagg.release.release import Release
+from microagg.release.report.report import Report
 from microagg.release.strata import keys
-from microagg.schema import Schema
-from microagg.suggestions import code_length
-from microagg.tables.kinds import as_pandas
+from microagg.tables.frames import as_pandas
 from microagg.validation import (
     IntArray,
     check_columns,
@@ -105,8 +105,8 @@ class Remedy(NamedTuple):
 def loss_finding(report: Report, limit: float) -> Finding:
     """Return a finding of code "loss": whether the release loses more than ``limit``, in percent.
 
-    The loss is that of :attr:`microagg.release.report.Report.measure`. The finding warns where it is above the limit,
-    and where outliers make it look smaller than it is for most records, whatever the limit.
+    The loss is that of :attr:`microagg.release.report.report.Report.measure`. The finding warns where it is above the
+    limit, and where outliers make it look smaller than it is for most records, whatever the limit.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def try_remedies(frame: IntoDataFrame, *, k: int, sample: int = SAMPLE, **choice
     All is tried on the same records; on a larger file losses are smaller. Each change is compared with the choices as
     they are on the quasi-identifiers that it leaves as they are, see :class:`Remedy`: the loss of all that are left
     may be higher after leaving out one that loses little, though each loses less. The measure is that of
-    :attr:`microagg.release.report.Report.measure`.
+    :attr:`microagg.release.report.report.Report.measure`.
 
     Each run can be cancelled: see :mod:`microagg.progress`.
 

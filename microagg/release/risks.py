@@ -7,13 +7,13 @@ from collections.abc import Hashable, Iterator
 import numpy as np
 import pandas as pd
 
-from microagg.classes import coded, numbered
 from microagg.metrics import risk
+from microagg.metrics.small_classes import coded, numbered
+from microagg.optimum.formatting import number, percent, share
 from microagg.progress import checkpoint
 from microagg.release.assessment import Figure, in_quotes
-from microagg.release.beside import WIDTH, Beside, linked_by_one
+from microagg.release.before_after import WIDTH, Beside, linked_by_one
 from microagg.validation import FloatArray, IntArray, counted
-from microagg.words import number, percent, share
 
 #: Of so many confidential columns, and of so many that are neither, the first and the most telling ones, there are
 #: figures.

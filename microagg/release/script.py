@@ -110,7 +110,7 @@ def chosen_in(recipe: Mapping[str, Any]) -> dict[str, Any]:
     chosen = {name: choices[name] for name in shown if choices[name] not in (defaults[name], [], {})}
     if "taxonomies" in chosen:
         chosen["taxonomies"] = {name: _with_lists(nested) for name, nested in chosen["taxonomies"].items()}
-    from microagg.registry import algorithm  # which needs scikit-learn and Numba
+    from microagg.algorithms.registry import algorithm  # which needs scikit-learn and Numba
 
     own = {param.name: param.default for param in algorithm(recipe["method"]).params}
     params = {name: value for name, value in recipe["params"].items() if value != own.get(name)}

@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from microagg.gaps import Filled, Filling, fill, treatments
-from microagg.records import Records
+from microagg.columns.gaps import Filled, Filling, fill, treatments
+from microagg.columns.records import Records
+from microagg.columns.scaling import Scaling
+from microagg.columns.schema import Schema
 from microagg.release import strata, weights
-from microagg.scaling import Scaling
-from microagg.schema import Schema
-from microagg.tables.kinds import as_pandas
+from microagg.tables.frames import as_pandas
 from microagg.validation import FloatArray, IntArray, counted, quoted
 
 
@@ -51,7 +51,7 @@ class Source:
     declared : Schema
         The schema as it was given; :attr:`schema` has the categories of gaps besides.
     missing : str or dict
-        What is done about gaps: one of :data:`microagg.gaps.GAPS`, or a mapping from quasi-identifiers to them.
+        What is done about gaps: one of :data:`microagg.columns.gaps.GAPS`, or a mapping from quasi-identifiers to them.
     """
 
     given: pd.DataFrame
@@ -68,9 +68,9 @@ class Source:
         DataError
             If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level. What is wrong
             with its values is found when they are first asked for: see :meth:`microagg.Schema.encode` and
-            :func:`microagg.gaps.fill`.
+            :func:`microagg.columns.gaps.fill`.
         ParameterError
-            If ``missing`` is not as :func:`microagg.gaps.treatments` takes it.
+            If ``missing`` is not as :func:`microagg.columns.gaps.treatments` takes it.
         """
         frame = as_pandas(frame)
         treatments(missing, schema.attributes)
@@ -167,7 +167,7 @@ class Source:
         return self.frame.iloc[rows if order is None else rows[order]]
 
     def numbers(self, scale: str) -> Numbers:
-        """Return all numeric quasi-identifiers, dates among them, on one of :data:`microagg.scaling.SCALES`.
+        """Return all numeric quasi-identifiers, dates among them, on one of :data:`microagg.columns.scaling.SCALES`.
 
         Raises
         ------

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from microagg.classes import told_apart
 from microagg.errors import DataError
+from microagg.metrics.small_classes import told_apart
 from microagg.partition import Partition
-from microagg.validation import IntArray, check_present, plain, quoted
+from microagg.validation import IntArray, check_present, counted, plain, quoted
 
 
 class Part(NamedTuple):
@@ -57,7 +57,7 @@ def find(frame: pd.DataFrame, columns: Sequence[Any], kept: NDArray[np.bool_]) -
 def keys(frame: pd.DataFrame, columns: Sequence[Any]) -> pd.DataFrame:
     """Return ``columns`` of ``frame``, numbered from 0 and without an index, to group the records by.
 
-    Values are as :func:`microagg.classes.told_apart` has them.
+    Values are as :func:`microagg.metrics.small_classes.told_apart` has them.
 
     Raises
     ------
@@ -80,3 +80,37 @@ def codes(parts: Sequence[Part], n: int) -> IntArray:
 def name(columns: Sequence[Any], values: Sequence[Any]) -> str:
     """Return what messages call the stratum that has ``values`` in ``columns``."""
     return ", ".join(f"{column!s}={plain(value)!r}" for column, value in zip(columns, values, strict=True))
+
+
+# Groups that were found elsewhere: a partition that was searched for at length, or one from another program.
+
+
+def check_given(labels: IntArray, k: int, parts: Sequence[Part], columns: Sequence[Any], aside: str = "") -> None:
+    """Raise :class:`DataError` unless ``labels`` are those of groups of at least ``k`` within the strata.
+
+    There must be a label for each record of the strata ``parts``, whose columns are ``columns``. Messages say ``aside``
+    after the number of records.
+    """
+    n = sum(len(part.rows) for part in parts)
+    if len(labels) != n:
+        raise DataError(
+            f"there are labels for {counted(len(labels), 'record')}, but {n:,} are released{aside}: give one for each "
+            "of these, in the order of the file."
+        )
+    groups, sizes = np.unique(labels, return_counts=True)
+    if sizes.min() < k:
+        small = int(sizes.argmin())
+        raise DataError(
+            f"the group with the label {groups[small]} has {counted(int(sizes[small]), 'record')}, fewer than k={k}: "
+            "give labels of larger groups, or choose a lower k."
+        )
+    first: dict[int, Part] = {}
+    for part in parts:
+        for group in np.unique(labels[part.rows]).tolist():
+            if group in first:
+                one, other = (name(columns, stratum.values) for stratum in (first[group], part))
+                raise DataError(
+                    f"the group with the label {group} has records of the strata {one} and {other}: "
+                    "give labels of groups that stay within one stratum."
+                )
+            first[group] = part

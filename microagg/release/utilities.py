@@ -11,10 +11,10 @@ import pandas as pd
 from microagg.errors import DataError
 from microagg.metrics import utility
 from microagg.metrics.utility import Moments
+from microagg.optimum.formatting import percent, share
 from microagg.progress import checkpoint
 from microagg.release.assessment import Figure, in_quotes
-from microagg.release.beside import Beside
-from microagg.words import percent, share
+from microagg.release.before_after import Beside
 
 # What a figure of prediction says of the two models.
 _SCORES = {"R²": "of the variance is explained", "accuracy": "of the records are predicted rightly"}

@@ -4,13 +4,14 @@ What a file does not say unmistakably is either an error that tells what to do, 
 :func:`read_file`. Row order is kept, no column becomes an index, and no column is dropped or renamed.
 """
 
-from microagg.tables.checks import MISSING
-from microagg.tables.digests import digest_array, digest_bytes
 from microagg.tables.excel_cells import MAX_UNPACKED
-from microagg.tables.notices import Notice, Offer, Reading, UnreadableError, notice_lines
+from microagg.tables.frames import digest_array, digest_bytes
+from microagg.tables.notices import MISSING, Notice, Offer, Reading, UnreadableError, notice_lines
+from microagg.tables.parquet import Sample, parquet_files, sample_parquet
 from microagg.tables.reading import ENDINGS, read_file, read_table, sheet_names
-from microagg.tables.sampling import Sample, parquet_files, sample_parquet
-from microagg.tables.text import DELIMITERS, ENCODINGS, decimal_comma_columns
+from microagg.tables.text_columns import decimal_comma_columns
+from microagg.tables.text_layout import DELIMITERS
+from microagg.tables.text_lines import ENCODINGS
 from microagg.tables.writing import WRITTEN_ENDINGS, renamed_columns, to_csv, write_table, written_ending
 
 __all__ = [

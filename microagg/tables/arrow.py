@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from microagg.errors import DataError
-from microagg.tables.columns import BEYOND_DAYS, EXACT_DIGITS, FIRST_DAY
+from microagg.tables.lossless import BEYOND_DAYS, EXACT_DIGITS, FIRST_DAY
 from microagg.tables.notices import Notice, kept_as_text
 from microagg.validation import counted
 

@@ -1,23 +1,232 @@
-"""Tables from Excel workbooks."""
+"""Columns of a sheet: numbers, dates, yes or no, or text, and what is said where cells are not what they show."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import datetime as dt
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NoReturn
+from typing import Any, NoReturn
 
+import numpy as np
 import pandas as pd
 
 from microagg.errors import DataError, ParameterError
-from microagg.tables.checks import column_names
-from microagg.tables.ends import leave_out_last
-from microagg.tables.excel_cells import NOT_COMPUTED, Rows, Sheet, Workbook, letters_of, open_workbook
-from microagg.tables.excel_columns import cell_text, read_column
+from microagg.tables.excel_cells import (
+    NOT_COMPUTED,
+    Code,
+    Fault,
+    Percent,
+    Rows,
+    Sheet,
+    Workbook,
+    letters_of,
+    open_workbook,
+)
 from microagg.tables.excel_layout import Table, lay_out, merged_cells, notices_of
-from microagg.tables.notices import Notice, Offer, Reading, UnreadableError
-from microagg.tables.options import LayoutOptions
-from microagg.validation import counted
+from microagg.tables.lossless import EXACT_WHOLE
+from microagg.tables.notices import (
+    MISSING,
+    LayoutOptions,
+    Notice,
+    Offer,
+    Reading,
+    UnreadableError,
+    column_names,
+    leave_out_last,
+)
+from microagg.validation import counted, shortened
+
+# Excel keeps 15 digits of a number.
+_MOST_DIGITS = 10**15
+
+# From this day on, Excel's calendar is that of others: it has a 29th of February 1900.
+_CALENDAR = dt.datetime(1900, 3, 1)
+
+# What cells are called, one and several.
+_KINDS = {
+    int: ("number", "numbers"),
+    float: ("number", "numbers"),
+    Percent: ("number", "numbers"),
+    Code: ("code", "codes"),
+    bool: ("TRUE or FALSE", "cells with TRUE or FALSE"),
+    dt.datetime: ("date", "dates"),
+    dt.time: ("time of day", "times of day"),
+    dt.timedelta: ("duration", "durations"),
+    str: ("text", "texts"),
+}
+
+
+def read_column(
+    name: str, cells: list[Any], address: Callable[[int], str], missing: Sequence[str], from_1904: bool
+) -> tuple[pd.Series[Any], list[Notice]]:
+    """Return a column, and what there is to say of it.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    cells : list
+        The cells of its n records; see :class:`microagg.tables.excel_cells.Rows`.
+    address : callable
+        Gives the address of a cell, such as ``B2``, by the number of its record.
+    missing : sequence of str
+        The texts that are missing values.
+    from_1904 : bool
+        Whether days are counted from 1904-01-01.
+    """
+    column = _Column(name, cells, address)
+    column.leave_out(missing)
+    values = column.read(from_1904)
+    return pd.Series(values), column.notices
+
+
+def cell_text(cell: Any) -> str:
+    """Return a cell as the text of a column in which not all cells are numbers, or all are dates."""
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    if isinstance(cell, Code):
+        return cell.text
+    if isinstance(cell, dt.datetime):
+        return str(cell.date()) if cell.time() == dt.time() else f"{cell.date()} {cell_text(cell.time())}"
+    if isinstance(cell, dt.time):
+        return cell.isoformat("milliseconds" if cell.microsecond else "seconds")
+    if isinstance(cell, dt.timedelta):
+        # Hours may be more than 24.
+        minutes, seconds = divmod(abs(cell).total_seconds(), 60)
+        text = f"{int(minutes // 60):02}:{int(minutes % 60):02}:{seconds:06.3f}".removesuffix(".000")
+        return f"-{text}" if cell < dt.timedelta() else text
+    # Excel tells no 2.0 from 2.
+    if isinstance(cell, float):
+        return str(int(cell)) if cell.is_integer() and abs(cell) < _MOST_DIGITS else float.__repr__(cell)
+    return str(cell)
+
+
+class _Column:
+    """The cells of a column, and what has been said of them."""
+
+    def __init__(self, name: str, cells: list[Any], address: Callable[[int], str]) -> None:
+        self.notices: list[Notice] = []
+        self._name, self._cells, self._address = name, cells, address
+
+    def leave_out(self, missing: Sequence[str]) -> None:
+        """Take away what is a missing value, and say so where it may be something else."""
+        types = set(map(type, self._cells))
+        if Fault in types:
+            self._without(lambda cell: type(cell) is Fault and cell == "#N/A")
+            faults = self._without(lambda cell: type(cell) is Fault)
+            self._say("errors", faults, "has {count} of Excel, such as {example} in {at}: read as missing.", "error")
+        if str not in types:
+            return
+        words = (*MISSING, *missing)
+        # Among numbers, NA can be nothing but a missing value; among texts, it may be Namibia.
+        others = any(cell is not None and type(cell) is not str for cell in self._cells)
+        if others and not self._find(lambda cell: type(cell) is str and bool(cell.strip()) and cell not in words):
+            self._without(lambda cell: type(cell) is str and cell in words)
+            blank = self._without(lambda cell: type(cell) is str)
+            says = "has {count} with nothing but blanks beside numbers, such as {at}: read as missing."
+            self._say("blank-cells", blank, says, "cell")
+            return
+        absent = self._without(lambda cell: type(cell) is str and cell in missing)
+        says = "has {count} with a text that stands for a missing value, such as {example!r} in {at}: read as missing, "
+        says += "though it may be a name or a code, as NA is for Namibia."
+        found = set(absent.values())
+        offer = Offer(f"Take {', '.join(sorted(found))} as text", {"missing": [x for x in missing if x not in found]})
+        self._say("missing-words", absent, says, "cell", offer)
+
+    def read(self, from_1904: bool) -> Any:
+        """Return the values, an array of shape (n,) or a list with None where a value is missing."""
+        types = {type(cell) for cell in self._cells if cell is not None}
+        if types <= {int, float, Percent}:
+            return self._numbers()
+        if types <= {int, float, Percent, Code}:
+            codes = self._find(lambda cell: type(cell) is Code)
+            says = (
+                "shows {count} with leading zeros or signs, such as {example} for {number} in {at}: the column is kept "
+            )
+            self._say("leading-zeros", codes, f"{says}as the text that is shown.", "number")
+        elif types == {dt.datetime}:
+            early = {} if from_1904 else self._find(lambda cell: cell is not None and cell < _CALENDAR)
+            says = "has {count} before March 1900, such as {example} in {at}: check them, for Excel has a 29th of "
+            self._say("early-dates", early, f"{says}February in that year, which is read as the 28th.", "date")
+            return np.array([np.datetime64("NaT") if cell is None else cell for cell in self._cells], dtype="M8[us]")
+        elif types == {bool} or types == {str}:
+            return self._cells if None in self._cells or str in types else np.array(self._cells, dtype=bool)
+        elif types in ({dt.time}, {dt.timedelta}):
+            found = self._find(lambda cell: cell is not None)
+            one, more = _KINDS[types.pop()]
+            code = "times" if "time" in one else "durations"
+            says = (
+                f"has {len(found):,} {one if len(found) == 1 else more}, such as {{example}} in {{at}}: kept as text."
+            )
+            self._say(code, found, says)
+        else:
+            self._mixed()
+        return self._texts()
+
+    def _numbers(self) -> Any:
+        cells = self._cells
+        if any(type(cell) is float and not np.isfinite(cell) for cell in cells):
+            raise DataError(f"column {self._name!r} holds a number that is too large: make it smaller, or a text.")
+        # One that is 0 would show nothing.
+        percents = dict(sorted(self._find(lambda cell: type(cell) is Percent).items(), key=lambda found: not found[1]))
+        says = "has {count} shown as a percentage, such as {percent} in {at}, which is read as {example}."
+        self._say("percent", percents, says, "number")
+        long = self._find(lambda cell: type(cell) is int and abs(cell) >= _MOST_DIGITS)
+        present = [cell for cell in cells if cell is not None]
+        whole = all(type(cell) is int for cell in present) and all(-(2**63) <= cell < 2**63 for cell in long.values())
+        exact = whole or all(abs(cell) <= EXACT_WHOLE for cell in long.values())
+        says = "has {count} of 16 digits or more, such as {example} in {at}"
+        if not exact:
+            says += ": the column is kept as text, because a column of numbers would change some of them"
+        says += "; Excel itself keeps 15 digits, so the last ones of codes may be lost in the file already."
+        self._say("long-numbers", long, says, "whole number")
+        if not exact:
+            return self._texts()
+        if whole and present:
+            # As floats, they would be written with a point.
+            return np.array(cells, dtype=np.int64) if len(present) == len(cells) else pd.array(cells, dtype="Int64")
+        return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
+
+    def _mixed(self) -> None:
+        """Say that cells of several kinds stand in one column."""
+        kinds = Counter(_KINDS[type(cell)] for cell in self._cells if cell is not None)
+        named = [f"{count:,} {one if count == 1 else more}" for (one, more), count in kinds.most_common()]
+        rarest = kinds.most_common()[-1][0]
+        found = self._find(lambda cell: cell is not None and _KINDS[type(cell)] == rarest)
+        listed = " and ".join((", ".join(named[:-1]), named[-1]))
+        self._say("mixed", found, f"has {listed}, such as {{example!r}} in {{at}}: all are kept as text.")
+
+    def _texts(self) -> list[str | None]:
+        return [cell if cell is None or type(cell) is str else cell_text(cell) for cell in self._cells]
+
+    def _find(self, fits: Callable[[Any], bool]) -> dict[int, Any]:
+        """Return cells by their records."""
+        return {i: cell for i, cell in enumerate(self._cells) if fits(cell)}
+
+    def _without(self, fits: Callable[[Any], bool]) -> dict[int, Any]:
+        """Make cells missing, and return them by their records."""
+        found = self._find(fits)
+        if found:
+            self._cells = [None if i in found else cell for i, cell in enumerate(self._cells)]
+        return found
+
+    def _say(self, code: str, found: dict[int, Any], says: str, what: str = "cell", *offers: Offer) -> None:
+        """Add a notice about cells, if there are any."""
+        if not found:
+            return
+        i, cell = next(iter(found.items()))
+        example = shortened(cell_text(cell))
+        # As a text of few digits: 0.07 times 100 is 7.000000000000001.
+        percent = f"{100 * cell:.12g} %" if type(cell) is Percent else ""
+        number = cell.number if type(cell) is Code else cell
+        at, count = self._address(i), counted(len(found), what)
+        text = says.format(count=count, example=example, at=at, percent=percent, number=number)
+        self.notices.append(Notice(code, f"Column {self._name!r} {text}", self._name, len(found), example, offers))
+
+
+# Tables from Excel workbooks.
 
 # How many sheets are offered in place of one that cannot be read.
 _MOST_OFFERS = 5

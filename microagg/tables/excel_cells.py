@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from microagg.errors import DataError, MicroaggError
-from microagg.tables.excel_survey import DamagedError, Survey, survey
-from microagg.tables.limits import check_memory
+from microagg.tables.memory_guard import check_memory
+from microagg.tables.xlsx_prescan import DamagedError, Survey, survey
 
 #: How many bytes a part of a workbook that is read may have once it is unpacked.
 MAX_UNPACKED = 1 << 28

@@ -9,10 +9,17 @@ from typing import Any
 import numpy as np
 
 from microagg.errors import DataError
-from microagg.tables.checks import MISSING, check_cells, refuse_no_records
-from microagg.tables.ends import is_total, leave_out_last
 from microagg.tables.excel_cells import Rows, letters_of
-from microagg.tables.notices import Notice, Offer, UnreadableError
+from microagg.tables.notices import (
+    MISSING,
+    Notice,
+    Offer,
+    UnreadableError,
+    check_cells,
+    is_total,
+    leave_out_last,
+    refuse_no_records,
+)
 from microagg.validation import counted, listing, quoted, shortened
 
 # How many rows are looked at to tell titles and units from names and records, and how many at the end.
@@ -21,7 +28,7 @@ _LOOKED_AT, _AT_END = 50, 10
 # So many blank rows, and more of them than records, stand between a table and something else.
 _MANY_BLANK = 100
 
-# What rows of averages are called; of totals, see :func:`microagg.tables.ends.is_total`.
+# What rows of averages are called; of totals, see :func:`microagg.tables.notices.is_total`.
 _AVERAGES = frozenset(("mean", "average", "mittelwert", "durchschnitt", "moyenne", "media", "promedio", "gemiddelde"))
 
 

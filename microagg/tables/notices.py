@@ -1,15 +1,75 @@
-"""What a reader has to say of a file beside its table, and in what other ways the file can be read."""
+"""What tables of every kind of file are checked for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import pandas as pd
 
-from microagg.errors import DataError
-from microagg.validation import counted
+from microagg.errors import DataError, ParameterError
+from microagg.validation import check_unique_columns, counted, is_whole
+
+#: The cells that count as missing in text files and workbooks, beside empty ones.
+MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
+
+#: How many characters the name of a column may have.
+MAX_NAME = 1_000
+
+
+def check_cells(records: int, columns: int, max_cells: int, label: str, *, at_least: bool = False) -> None:
+    """Raise :class:`DataError` if a table is larger than ``max_cells``."""
+    if records * columns > max_cells:
+        raise DataError(
+            f"the file {label!r} has {'at least ' if at_least else ''}{records:,} records with {columns:,} columns, "
+            f"over the limit of {max_cells:,} cells: leave out columns, or split the file."
+        )
+
+
+def refuse_no_records(label: str) -> NoReturn:
+    """Raise :class:`DataError` for a table without records."""
+    raise DataError(f"the file {label!r} has a header but no records: choose a file with at least one record.")
+
+
+def check_names(names: Sequence[str], label: str) -> None:
+    """Raise :class:`DataError` if a column name occurs more than once, is too long, or holds half a character."""
+    for name in names:
+        if len(name) > MAX_NAME:
+            raise DataError(
+                f"in the file {label!r}, the column name that begins with {name[:20]!r} has {len(name):,} characters: "
+                f"shorten it to at most {MAX_NAME:,}."
+            )
+        if has_surrogates(name):
+            raise DataError(
+                f"in the file {label!r}, the column name {name!r} holds half a character (a lone surrogate): "
+                "rename the column, or check the encoding."
+            )
+    try:
+        check_unique_columns(names)
+    except DataError as error:
+        raise DataError(f"in the file {label!r}, {error}") from None
+
+
+def has_surrogates(text: str) -> bool:
+    """Whether a text holds half of a pair that UTF-16 writes a character with; no file in UTF-8 can hold it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def column_names(header: Iterable[tuple[int, Any]], label: str) -> list[str]:
+    """Return the names in a header of (position from 1, cell); where a cell is empty, the position is the name."""
+    texts = [(position, "" if cell is None else str(cell).strip()) for position, cell in header]
+    names = [text or f"column {position}" for position, text in texts]
+    check_names(names, label)
+    return names
+
+
+# What a reader has to say of a file beside its table, and in what other ways the file can be read.
 
 # How many further columns are named where several have the same notice.
 _NAMED = 8
@@ -111,3 +171,54 @@ def kept_as_text(name: str, what: str, example: str, values: int, count: int) ->
         count=count,
         example=example,
     )
+
+
+# How a table is to be read from a text file or a workbook alike.
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayoutOptions:
+    """What of a file is no record, and which texts are no values; see :func:`microagg.tables.read_file`.
+
+    Raises
+    ------
+    ParameterError
+        If a number is no whole one of at least 0, or ``missing`` no list of texts.
+    """
+
+    skip_lines: int = 0
+    skip_last: int = 0
+    units_row: bool = False
+    missing: Sequence[str] = MISSING
+
+    def __post_init__(self) -> None:
+        for name in ("skip_lines", "skip_last"):
+            value = getattr(self, name)
+            if not is_whole(value) or value < 0:
+                raise ParameterError(f"{name} must be a whole number of at least 0, not {value!r}.")
+        if not isinstance(self.missing, (list, tuple)) or not all(isinstance(word, str) for word in self.missing):
+            raise ParameterError(f"missing must be a list of texts such as ['NA'], not {self.missing!r}.")
+
+
+# The ends of tables: what last records are called that are totals, and the offer to leave them out.
+
+_TOTALS = frozenset(
+    (
+        *("total", "totals", "grand total", "grand totals", "overall total", "sum total", "sum", "sums", "grand sum"),
+        *("subtotal", "subtotals", "sub-total", "sub-totals", "subsum", "summe", "summen", "gesamt", "gesamtsumme"),
+        *("endsumme", "zwischensumme", "insgesamt", "zusammen", "suma", "suma total", "total general", "totales"),
+        *("totale", "somma", "somme", "total général", "totaux", "totaal", "итого", "всего"),
+        *("合计", "合計", "总计", "計", "합계"),
+    )
+)
+
+
+def is_total(text: str) -> bool:
+    """Whether a text is what a record of totals is called, in one of several languages: ``Total:``, ``Insgesamt``."""
+    return re.sub(r"\W+$", "", text.strip()).casefold() in _TOTALS
+
+
+def leave_out_last(count: int, noun: str, skipped: int = 0) -> Offer:
+    """Return the offer to leave out the last ``count`` records, rows or lines, beside those ``skipped`` already."""
+    label = f"Leave out the last {noun if count == 1 else counted(count, noun)}"
+    return Offer(label, {"skip_last": skipped + count})

@@ -1,27 +1,56 @@
-"""Tables to files of every kind, which lose no digit and run no formula."""
+"""Tables to Parquet files."""
 
 from __future__ import annotations
 
+import io
 import re
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype
+from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype, is_timedelta64_dtype
 
 from microagg.errors import DataError, ParameterError
-from microagg.tables.checks import has_surrogates
-from microagg.tables.columns import check_text, is_category, is_text, plain_column
-from microagg.tables.kinds import as_pandas
-from microagg.tables.names import file_names
+from microagg.tables.frames import as_pandas
+from microagg.tables.lossless import check_text, file_names, is_category, is_text, plain_column
+from microagg.tables.notices import has_surrogates
 from microagg.tables.writing_excel import write_xlsx
-from microagg.tables.writing_parquet import write_parquet
-from microagg.tables.writing_spss import MAX_TEXT, write_sav
-from microagg.tables.writing_stata import write_dta
+from microagg.tables.writing_statistics import MAX_TEXT, write_dta, write_sav
 from microagg.validation import check_unique_columns
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
+
+
+def write_parquet(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
+    """Return columns as a Parquet file; see :func:`microagg.tables.write_table`."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise DataError(
+            f"writing {name!r} needs the package pyarrow: install microagg[files], or choose .csv."
+        ) from None
+    arrays = []
+    for series in columns.values():
+        column = _storable(series)
+        # Without a type, a column of missing values only would not be text any more.
+        arrays.append(pa.array(column, type=pa.string() if is_text(column) and column.dtype == object else None))
+    stream = io.BytesIO()
+    pq.write_table(pa.Table.from_arrays(arrays, names=list(columns)), stream)
+    return stream.getvalue()
+
+
+def _storable(series: pd.Series[Any]) -> pd.Series[Any]:
+    """Return what pyarrow stores as it is, which is more than other files take, or a plain column."""
+    dtype = series.dtype
+    if is_datetime64_any_dtype(dtype) or is_timedelta64_dtype(dtype):
+        return series
+    return plain_column(series)
+
+
+# Tables to files of every kind, which lose no digit and run no formula.
 
 #: The endings of the files that :func:`write_table` writes.
 WRITTEN_ENDINGS = (".csv", ".parquet", ".xlsx", ".dta", ".sav")

@@ -14,7 +14,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype
 
 from microagg.errors import DataError
-from microagg.tables.columns import (
+from microagg.tables.lossless import (
     as_exact,
     as_text,
     check_finite_numbers,

@@ -20,11 +20,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from microagg import ALGORITHMS, DataError, Microaggregator, Param, ParameterError, Partition, make, metrics, registry
-from microagg.records import Records
+from microagg import ALGORITHMS, DataError, Microaggregator, Param, ParameterError, Partition, make, metrics, optimum
+from microagg.algorithms import registry
+from microagg.columns.records import Records
 from tests import naive
 from tests.conftest import ROOT
-from tests.test_experiment import compiled_for
+from tests.studies.test_experiment import compiled_for
 
 # Groups have k records whatever the data, so no algorithm can find three clusters of fifty records.
 EXPECTED_FAILURES = {
@@ -169,7 +170,7 @@ def test_survives_cloning_and_pickling(cls, X):
 @every_algorithm
 def test_no_partition_loses_less_than_the_bound(cls, X):
     for k in (2, 3, 5, 10):
-        assert metrics.sse(X, cls(k).fit_predict(X)) >= metrics.bounds.nearest_neighbor(X, k).sse
+        assert metrics.sse(X, cls(k).fit_predict(X)) >= optimum.bounds.nearest_neighbor(X, k).sse
 
 
 # ---- One for each reader of X ----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg import ALGORITHMS, ParameterError, make, metrics
-from microagg.base import Param, starts
+from microagg.algorithms.base import Param, starts
 from microagg.progress import Cancelled, watched
 from tests.algorithms.test_oracles import FAMILIES, generate
 from tests.conftest import ROOT

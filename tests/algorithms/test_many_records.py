@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numba.core.dispatcher import Dispatcher
 
-from microagg import experiment, make
-from microagg.kernels import threads as kernel_threads
+from microagg import make
+from microagg.kernels import running as kernel_threads
 from microagg.kernels.grouping import isolation, moving_mean
-from microagg.kernels.neighbors import brute_force, crossover, lookahead, tree_pool
+from microagg.kernels.neighbors import brute_force, kd_tree, lookahead
 from microagg.progress import Cancelled, watched
+from microagg.studies import experiment
 from tests import naive
 from tests.conftest import standardized
 from tests.kernels.families import FAMILIES, generate
@@ -52,20 +53,20 @@ def always_by_tree(until):
         trees.append(make_tree(*args))
         return trees[-1]
 
-    make_tree = tree_pool.make_tree
+    make_tree = kd_tree.make_tree
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(crossover, "tree_if_faster", lambda X, k, least: tree_pool.make_tree_pool(X))
-        patch.setattr(crossover, "FEWEST", until)
+        patch.setattr(lookahead, "tree_if_faster", lambda X, k, least: kd_tree.make_tree_pool(X))
+        patch.setattr(lookahead, "FEWEST", until)
         patch.setattr(moving_mean, "GIVEN_UP_FROM", 2**62)
-        patch.setattr(tree_pool, "make_tree", made)
+        patch.setattr(kd_tree, "make_tree", made)
         yield trees
 
 
 @contextmanager
 def never_by_tree():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(crossover, "tree_if_faster", lambda X, k, least: None)
-        patch.setattr(tree_pool, "make_tree", None)
+        patch.setattr(lookahead, "tree_if_faster", lambda X, k, least: None)
+        patch.setattr(kd_tree, "make_tree", None)
         yield
 
 
@@ -373,7 +374,7 @@ def test_data_are_left_as_they_were(variant):
 
 
 def gets_tree(X, least=3_000):
-    return crossover.tree_if_faster(X, 5, least) is not None
+    return lookahead.tree_if_faster(X, 5, least) is not None
 
 
 def test_a_tree_is_preferred_where_its_searches_visit_few_records():
@@ -386,7 +387,7 @@ def test_a_tree_is_preferred_where_its_searches_visit_few_records():
     assert gets_tree(even[:, :2])
     assert not gets_tree(even[:2_900, :2])
     # What a tree hands over at once is not worth one.
-    assert not gets_tree(even[: crossover.FEWEST - 1, :2], 0)
+    assert not gets_tree(even[: lookahead.FEWEST - 1, :2], 0)
     assert not gets_tree(np.zeros((6_000, 101)))
 
 
@@ -395,14 +396,14 @@ def test_many_records_go_by_tree_and_few_do_not(variant):
     n = 20_000
     X, _ = generate("uniform", n, 2)
     made = []
-    make_tree = tree_pool.make_tree
+    make_tree = kd_tree.make_tree
 
     def making(*args):
         made.append(make_tree(*args))
         return made[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tree_pool, "make_tree", making)
+        patch.setattr(kd_tree, "make_tree", making)
         # The benchmarks are small: EIA has 4,092 records.
         labels_of(variant, X[:4_092], 2)
         assert not made
@@ -414,7 +415,7 @@ def test_many_records_go_by_tree_and_few_do_not(variant):
 @pytest.mark.parametrize("key", sorted({key for key, _ in VARIANTS}))
 def test_preparing_for_many_records_tries_the_tree(key, monkeypatch):
     made = []
-    make_tree = tree_pool.make_tree
-    monkeypatch.setattr(tree_pool, "make_tree", lambda *args: made.append(1) or make_tree(*args))
+    make_tree = kd_tree.make_tree
+    monkeypatch.setattr(kd_tree, "make_tree", lambda *args: made.append(1) or make_tree(*args))
     experiment._warm_up_for_many(key)
     assert made

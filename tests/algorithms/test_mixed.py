@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg import DataError, ParameterError, Schema, make, metrics
+from microagg.columns.records import Attribute, Records
+from microagg.columns.taxonomy import Taxonomy
 from microagg.metrics import generalization
 from microagg.partition import canonical_labels
-from microagg.records import Attribute, Records
-from microagg.taxonomy import Taxonomy
 from tests import naive_mixed
 from tests.variants import name, variants
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg.registry import ALGORITHMS, make
+from microagg.algorithms.registry import ALGORITHMS, make
 from tests import naive
 from tests.variants import name, variants
 

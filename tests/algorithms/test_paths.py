@@ -10,8 +10,8 @@ import pytest
 
 from microagg import ParameterError, datasets, make, metrics
 from microagg.algorithms.tsp_mhm import LEAST_GAIN, tour_path
-from microagg.kernels.paths import orders
-from microagg.kernels.paths.orders import nearest_point_next
+from microagg.kernels import paths
+from microagg.kernels.paths import nearest_point_next
 from microagg.progress import Cancelled, watched
 from tests import naive
 from tests.conftest import standardized
@@ -213,15 +213,15 @@ def test_slow_ones_can_be_cancelled(key):
 def test_a_path_through_groups_is_laid_in_pieces_which_change_nothing(monkeypatch):
     X = np.random.default_rng(0).normal(size=(60, 2))
     labels = np.arange(60) % 20
-    expected = orders.through_groups(X, labels)
-    monkeypatch.setattr(orders, "passes_at_a_time", lambda *_: 7)
+    expected = paths.through_groups(X, labels)
+    monkeypatch.setattr(paths, "passes_at_a_time", lambda *_: 7)
     for patience in (0, 2, 7):
         calls = []
         with watched(lambda *where, c=calls, p=patience: c.append(where) or len(c) <= p):
             if patience < 7:
                 with pytest.raises(Cancelled):
-                    orders.through_groups(X, labels)
+                    paths.through_groups(X, labels)
             else:
-                assert np.array_equal(orders.through_groups(X, labels), expected)
+                assert np.array_equal(paths.through_groups(X, labels), expected)
         # Three groups of three records at a time: the first that make seven or more.
         assert len(calls) == min(patience + 1, 7)

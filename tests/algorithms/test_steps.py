@@ -7,9 +7,9 @@ import pytest
 
 from microagg.algorithms.dba import dba_1
 from microagg.algorithms.gsms import gsms
+from microagg.algorithms.registry import make
 from microagg.kernels.neighbors import brute_force
 from microagg.progress import Cancelled, watched
-from microagg.registry import make
 
 
 @pytest.mark.parametrize("key", ["p-s", "m-d", "md", "k-ward", "mu-approx"])

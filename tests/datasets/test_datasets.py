@@ -15,12 +15,12 @@ import pandas as pd
 import pytest
 
 from microagg import datasets
+from microagg.columns.taxonomy import Taxonomy
 from microagg.datasets import benchmarks, loading
 from microagg.datasets.catalog import RemoteFile
-from microagg.datasets.examples import TOY_VALUES
+from microagg.datasets.synthetic import TOY_VALUES
 from microagg.errors import DataError, DatasetUnavailableError, ParameterError
 from microagg.tables import digest_array, read_table, to_csv
-from microagg.taxonomy import Taxonomy
 from tests.conftest import ROOT
 
 SAMPLES = ROOT / "sample_data"
@@ -394,7 +394,7 @@ def test_taxonomies_of_adult_say_what_belongs_together(benchmark):
 
 
 def test_adult_without_a_checkout_has_flat_taxonomies(benchmark, tmp_path, monkeypatch):
-    monkeypatch.setattr("microagg.datasets.dataset._TAXONOMIES", tmp_path)
+    monkeypatch.setattr("microagg.datasets.loading._TAXONOMIES", tmp_path)
     data = replace(benchmark("adult"), frame=benchmark("adult").frame.copy())
     assert all(taxonomy.is_flat for taxonomy in data.schema.taxonomies.values())
     assert list(data.schema.ordinal) == ["education"]

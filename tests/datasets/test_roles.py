@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from microagg import datasets
-from microagg.schema import ROLES
+from microagg.columns.schema import ROLES
 
 BENCHMARKS = tuple(name for name in datasets.NAMES if datasets.CATALOG[name].kind == "benchmark")
 LOCAL = tuple(name for name in datasets.NAMES if name not in BENCHMARKS)

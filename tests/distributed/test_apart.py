@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from microagg.distributed.apart import release_apart
+from microagg.distributed.subprocess_runner import release_apart
 from microagg.errors import DataError, GuaranteeError, MicroaggError
 from microagg.progress import Cancelled, watched
 from tests.distributed.test_release import release
@@ -37,7 +37,7 @@ def test_the_process_ends_when_nobody_waits(numbers_file, tmp_path):
     assert told == ["starting"] * 3
     assert not (tmp_path / "out").exists()
     left = psutil.Process().children(recursive=True)
-    assert not [process for process in left if "microagg.distributed.apart" in " ".join(process.cmdline())]
+    assert not [process for process in left if "microagg.distributed.subprocess_runner" in " ".join(process.cmdline())]
 
 
 def test_what_the_process_makes_is_known_here_as_it_is(numbers_file, client, tmp_path):
@@ -74,7 +74,7 @@ def answer_with(monkeypatch, program):
     """Let another program answer than the one that releases files."""
     run = subprocess.Popen
     monkeypatch.setattr(
-        "microagg.distributed.apart.subprocess.Popen",
+        "microagg.distributed.subprocess_runner.subprocess.Popen",
         lambda command, **named: run([sys.executable, "-c", program], stderr=subprocess.DEVNULL, **named),
     )
 

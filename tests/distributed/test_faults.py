@@ -20,7 +20,7 @@ from distributed import Client
 
 from microagg.distributed import cluster
 from microagg.distributed import release as release_in_parts
-from microagg.distributed.working import Working
+from microagg.distributed.checkpoint_dir import Working
 from microagg.errors import DataError, ParameterError
 from microagg.progress import Cancelled, watched
 from tests.distributed.conftest import parquet, workers_here
@@ -211,7 +211,7 @@ def test_a_full_disk_is_said_in_one_sentence_and_gone_on_from(numbers_file, clie
             raise OSError(errno.ENOSPC, "No space left on device")
         return save(*args, **more)
 
-    monkeypatch.setattr("microagg.distributed.working.np.save", until_full)
+    monkeypatch.setattr("microagg.distributed.checkpoint_dir.np.save", until_full)
     says = (
         rf"the disk of '{tmp_path}/out.working' is full \(about [\d.]+ MB are needed there\): make room and begin again"
     )
@@ -219,7 +219,7 @@ def test_a_full_disk_is_said_in_one_sentence_and_gone_on_from(numbers_file, clie
         release(numbers_file, client, tmp_path / "out", **CHOICES)
     assert not (tmp_path / "out").exists()
     assert not list((tmp_path / "out.working" / "unfinished").glob("*/*"))
-    monkeypatch.setattr("microagg.distributed.working.np.save", save)
+    monkeypatch.setattr("microagg.distributed.checkpoint_dir.np.save", save)
     release(numbers_file, client, tmp_path / "out", **CHOICES)
     assert bytes_of(tmp_path / "out") == expected
 
@@ -233,7 +233,7 @@ def test_too_small_a_disk_or_memory_is_said_before_the_work(numbers_file, client
     too_small(r"a task takes up to [\d,.]+ GB of memory, and the worker .* row_group_size=100_000")
     monkeypatch.undo()
     usage = type("usage", (), {"free": 1_000})
-    monkeypatch.setattr("microagg.distributed.working.shutil.disk_usage", lambda _: usage)
+    monkeypatch.setattr("microagg.distributed.checkpoint_dir.shutil.disk_usage", lambda _: usage)
     too_small(r"are needed on the disk of '.*' while the job is at work, and 0.0 MB are free")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microagg.blocks import Moments
+from microagg.distributed.block_moments import Moments
 from microagg.distributed.planning import _batches
 from microagg.distributed.reading import _numbered
 from microagg.metrics.utility.correlations import changes_between, correlation_changes

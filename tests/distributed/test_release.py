@@ -12,12 +12,14 @@ import pytest
 from distributed import Client
 
 import microagg
-from microagg.blocks import Cuts, Moments, block_seed
+from microagg.columns.records import Attribute, Records
+from microagg.columns.scaling import standardize
+from microagg.distributed.block_cuts import Cuts
+from microagg.distributed.block_moments import Moments
+from microagg.distributed.block_partition import block_seed
 from microagg.errors import DataError, ParameterError
-from microagg.metrics.bounds import nearest_neighbor
+from microagg.optimum.bounds import nearest_neighbor
 from microagg.partition import group_means
-from microagg.records import Attribute, Records
-from microagg.scaling import standardize
 from microagg.tables import read_file
 from tests.distributed.conftest import parquet, workers_here
 

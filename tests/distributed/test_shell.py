@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from microagg.cli import cli
-from microagg.distributed.working import Working
+from microagg.distributed.checkpoint_dir import Working
 from microagg.tables import read_file
 from tests.conftest import ROOT
 from tests.distributed.conftest import parquet

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.ui.data import large
+from pages.shared import tables
 from tests.e2e.steps import visit, wait_until_idle
 from tests.servers import Server
 
@@ -32,7 +32,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory, folder):
-    running = Server(tmp_path_factory.mktemp("server"), **{large.FOLDER: str(folder)}).wait()
+    running = Server(tmp_path_factory.mktemp("server"), **{tables.FOLDER: str(folder)}).wait()
     yield running
     running.stop()
     assert {line for line in running.spoken_to() if "127.0.0.1" not in line} == set()

@@ -115,7 +115,7 @@ def test_where_neither_the_package_nor_the_home_can_be_written_code_is_compiled_
     lodging.mkdir()
     nowhere.touch()
     adds = (
-        "import microagg.metrics.proof_checker, numpy as np\n"
+        "import microagg.optimum.proof_checker, numpy as np\n"
         "from microagg.kernels.neighbors.brute_force import add_exactly as add\n"
         "add(np.zeros((2, 1)), 0, 1.0)\n"
         "print(add.stats.cache_path, sum(add.stats.cache_hits.values()), flush=True)\n"

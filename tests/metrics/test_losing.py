@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from microagg import metrics
-from microagg.records import Attribute, Records
-from microagg.taxonomy import Taxonomy
+from microagg.columns.records import Attribute, Records
+from microagg.columns.taxonomy import Taxonomy
 
 TOWNS = Taxonomy.flat(["a", "b", "c", "d"])
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from microagg import compiling
-from pages.ui.runs import ahead
+from pages.shared import ahead, compiling
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -12,8 +12,8 @@ import pytest
 import streamlit as st
 
 from microagg.release import compared
-from pages.ui.data import columns
-from tests.pages.helpers import PAGES, button, open_survey, plain, settle, upload
+from pages.shared import columns
+from tests.pages.helpers import button, go_to, open_survey, plain, settle, upload
 
 N = 30
 RNG = np.random.default_rng(0)
@@ -65,7 +65,7 @@ def test_any_file_is_shown_and_released(name):
         button(app, "Agree").click()
         settle(app)
     for page in ("choose_k", "clusters", "release") if name in ON_ALL_PAGES else ("release",):
-        app.switch_page(PAGES[page])
+        go_to(app, page)
         settle(app)
         assert [error.value for error in app.error if "the download" not in error.value] == []
     assert "has 30 records, and each combination of quasi-identifiers is that of at least 3" in plain(app)
@@ -77,7 +77,7 @@ def test_what_cannot_be_grouped_is_said_in_one_sentence_there_and_on_the_pages_a
     app = upload(name, content, ks="3", k="3", methods="mdav")
     assert [says in error.value for error in app.error] == [True]
     for page in ("choose_k", "release"):
-        app.switch_page(PAGES[page])
+        go_to(app, page)
         settle(app)
         assert [says in error.value for error in app.error] == [True]
 
@@ -91,7 +91,7 @@ def test_the_beginning_of_a_wide_file_is_shown_and_said_to_be():
     assert [len(table.value.columns) for table in app.dataframe][-1] == 100
     button(app, "Agree").click()
     settle(app)
-    app.switch_page(PAGES["release"])
+    go_to(app, "release")
     settle(app)
     assert "the most affected 200 of 450 quasi-identifiers" in plain(app)
     assert "the first 60 of 450 quasi-identifiers" in plain(app)
@@ -126,7 +126,7 @@ def test_of_a_wide_file_with_categories_the_quick_method_is_chosen_and_a_sample_
     app.selectbox(key="w_method_chosen").set_value("k-member")
     settle(app)
     assert says not in plain(app)
-    app.switch_page(PAGES["release"])
+    go_to(app, "release")
     settle(app)
     assert "All 300 records" in plain(app)
     st.cache_resource.clear()

@@ -6,67 +6,68 @@ import ast
 
 import pytest
 
-from pages.ui import navigation
+from pages.shared import navigation
 from tests.conftest import ROOT
 from tests.test_architecture import imports_of
 
 PAGES = ROOT / "pages"
-UI = PAGES / "ui"
-
-# Who may import whom, lowest first: a file or room imports only from those above it in this list, or its own room.
-LAYERS = [
-    {"navigation", "text"},
-    {"state"},
-    {"shell", "widgets"},
-    {"charts"},
-    {"data"},
-    {"chosen", "runs"},
-    {"published", "steps"},
-]
-RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
-
-SHARED = sorted(UI.rglob("*.py"))
-SCRIPTS = sorted(PAGES.glob("*.py"))
+FILES = sorted(PAGES.rglob("*.py"))
+SCRIPTS = sorted(PAGES.glob("*/page.py"))
 
 
 def names(path):
     return str(path.relative_to(ROOT))
 
 
-def units_of(path):
-    """Yield (what is below pages.ui, the name imported from it) for each import of the pages' own files."""
+EVERY_FILE = pytest.mark.parametrize("path", FILES, ids=names)
+
+
+def needs_of(path):
+    """Return the files of the pages that a file imports, as (folder, file)."""
+    needs = set()
     for module, name in imports_of(path):
         parts = [*module.split("."), *([name] if name else [])]
         if parts[0] == "pages":
-            assert parts[1] == "ui", f"{names(path)} imports the page {module}"
-            yield parts[2], name
+            needs.add((parts[1], parts[2]))
+    return needs
 
 
-@pytest.mark.parametrize("path", SHARED, ids=names)
-def test_imports_point_downward(path):
-    own = path.relative_to(UI).parts[0].removesuffix(".py")
-    for unit, name in units_of(path):
-        assert unit == own or RANK[unit] < RANK[own], f"{names(path)} imports {name} of {unit}"
+@EVERY_FILE
+def test_a_page_imports_what_is_shared_and_its_own(path):
+    folder = path.relative_to(PAGES).parts[0]
+    for other, _ in needs_of(path):
+        assert other in {"shared", folder}, f"{names(path)} imports from the folder {other}"
 
 
-def test_no_circle_within_a_room():
-    for room in (path for path in UI.iterdir() if path.joinpath("__init__.py").is_file()):
-        inside = {path.stem: path for path in room.glob("*.py")}
-        needs = {
-            stem: {
-                part
-                for module, name in imports_of(path)
-                if module.startswith(f"pages.ui.{room.name}")
-                for part in [*module.split("."), name][3:4]
-            }
-            for stem, path in inside.items()
-        }
-        while free := {stem for stem, others in needs.items() if not others & set(needs)}:
-            needs = {stem: others for stem, others in needs.items() if stem not in free}
-        assert not needs, f"files of {room.name} import each other in a circle: {sorted(needs)}"
+def test_no_circle():
+    needs = {tuple(path.relative_to(PAGES).with_suffix("").parts): needs_of(path) for path in FILES}
+    while free := {own for own, others in needs.items() if not others & set(needs)}:
+        needs = {own: others for own, others in needs.items() if own not in free}
+    assert not needs, f"files import each other in a circle: {sorted(needs)}"
 
 
-@pytest.mark.parametrize("path", [*SHARED, *SCRIPTS], ids=names)
+def test_what_one_page_needs_stands_beside_it():
+    """A file in pages/shared serves two pages or more, or app.py."""
+    users = {path.stem: set() for path in PAGES.joinpath("shared").glob("*.py")}
+    everywhere = {tuple(path.relative_to(PAGES).with_suffix("").parts): needs_of(path) for path in FILES}
+    everywhere["app", "app"] = needs_of(ROOT / "app.py")
+
+    def reach(own, seen):
+        for folder, stem in everywhere.get(own, ()):
+            if folder == "shared" and stem not in seen:
+                seen.add(stem)
+                reach((folder, stem), seen)
+        return seen
+
+    for own in everywhere:
+        if own[0] != "shared":
+            for stem in reach(own, set()):
+                users[stem].add(own[0])
+    lonely = sorted(stem for stem, folders in users.items() if len(folders) < 2 and "app" not in folders)
+    assert not lonely, f"each of these serves one page at most: {lonely}"
+
+
+@EVERY_FILE
 def test_no_file_imports_another_ones_private_names(path):
     for module, name in imports_of(path):
         if module.split(".")[0] in {"pages", "microagg"}:
@@ -74,18 +75,16 @@ def test_no_file_imports_another_ones_private_names(path):
             assert not [part for part in parts if part.startswith("_") and part != "__future__"], f"{module}: {name}"
 
 
-@pytest.mark.parametrize("path", [*SHARED, *SCRIPTS], ids=names)
+@EVERY_FILE
 def test_no_file_is_longer_than_500_lines(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 500
 
 
-def test_every_file_and_room_has_its_layer():
-    units = {path.relative_to(UI).parts[0].removesuffix(".py") for path in SHARED} - {"__init__"}
-    assert units == set(RANK)
-
-
 def test_every_page_is_in_the_navigation():
-    assert {names(path) for path in SCRIPTS} == {path for path, _ in navigation.PAGES.values()}
+    """Streamlit serves files directly in pages/ by itself, past app.py: there are none."""
+    assert not list(PAGES.glob("*.py"))
+    assert {path.parent.name for path in SCRIPTS} == set(navigation.PAGES)
+    assert {name for section in navigation.SECTIONS.values() for name in section} == set(navigation.PAGES)
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=names)

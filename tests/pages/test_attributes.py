@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from microagg import datasets
-from microagg.taxonomy import Taxonomy
-from pages.ui.data import columns
+from microagg.columns.taxonomy import Taxonomy
+from pages.shared import columns
 from tests.conftest import load_benchmark
-from tests.pages.helpers import PAGES, SURVEY, button, decode, figures, open_page, plain, settle, upload, words
+from tests.pages.helpers import SURVEY, button, decode, figures, go_to, open_page, plain, settle, upload, words
 
 
 def look_at(app, name):
@@ -190,9 +190,9 @@ def test_what_was_entered_is_there_after_a_look_at_another_page():
     order = ["primary", "secondary", "vocational", "bachelor", "master"]
     app.text_area[0].set_value("\n".join(order))
     settle(app)
-    app.switch_page(PAGES["methods"])
+    go_to(app, "methods")
     settle(app)
-    app.switch_page(PAGES["data"])
+    go_to(app, "data")
     settle(app)
     assert not app.warning
     assert app.text_area[0].value == "\n".join(order)

@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 
 from microagg import ALGORITHMS
-from microagg.certificate import Certificate
-from microagg.metrics.bounds import Bound
-from microagg.taxonomy import Taxonomy
-from pages.ui.charts import curves, labels, measures, strip, taxonomy, theme
+from microagg.columns.taxonomy import Taxonomy
+from microagg.optimum.bounds import Bound
+from microagg.optimum.certificate import Certificate
+from pages.data import attributes
+from pages.shared import curves, measures, strip, theme
 
 #: The methods that are compared on numbers at first.
 USUAL = ("mdav", "mdav-plus", "v-mdav", "mdav-star")
@@ -113,7 +114,7 @@ def test_numbers_of_the_axis_leave_room_for_the_chosen_one():
     ],
 )
 def test_names_at_the_ends_of_lines_do_not_collide(wanted, places):
-    assert labels.spread_out(wanted, 10, 100) == pytest.approx(places)
+    assert strip.spread_out(wanted, 10, 100) == pytest.approx(places)
 
 
 def test_every_line_is_named_at_its_end_in_order_and_with_room_beside():
@@ -161,13 +162,13 @@ def test_a_large_taxonomy_is_drawn_down_to_a_level():
     tree = Taxonomy.from_nested(
         {"*": {f"a{i}": {f"b{i}.{j}": [f"c{i}.{j}.{h}" for h in range(9)] for j in range(9)} for i in range(9)}}
     )
-    figure, depth = taxonomy.taxonomy(tree, {})
+    figure, depth = attributes.taxonomy(tree, {})
     assert depth == 2
     assert len(figure.data[0].labels) == 1 + 9 + 81
 
 
 def test_whole_numbers_are_drawn_as_many_in_each_bin():
-    [bars] = taxonomy.numbers(np.repeat(np.arange(17.0, 91.0), 3), (30, 40), "value").data
+    [bars] = attributes.numbers(np.repeat(np.arange(17.0, 91.0), 3), (30, 40), "value").data
     assert list(bars.y) == [6] * 37
-    assert sum(taxonomy.numbers(np.array([0.25, 0.5, 7.75]), (0, 1), "value").data[0].y) == 3
-    assert sum(taxonomy.numbers(np.full(5, 2.0), (2, 2), "value").data[0].y) == 5
+    assert sum(attributes.numbers(np.array([0.25, 0.5, 7.75]), (0, 1), "value").data[0].y) == 3
+    assert sum(attributes.numbers(np.full(5, 2.0), (2, 2), "value").data[0].y) == 5

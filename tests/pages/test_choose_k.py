@@ -10,18 +10,18 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import microagg
-from microagg import ALGORITHMS, datasets, experiment, metrics
-from microagg.variants import VARIANTS
-from pages.ui import state
-from pages.ui.runs import certificate
+from microagg import ALGORITHMS, datasets, metrics, optimum
+from microagg.algorithms.method import VARIANTS
+from microagg.studies import experiment
+from pages.shared import certificate, state
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
     APP,
-    PAGES,
     SURVEY,
     button,
     decode,
     figures,
+    go_to,
     open_page,
     open_survey,
     plain,
@@ -144,7 +144,7 @@ def test_search_narrows_what_lies_between_found_and_proven(monkeypatch):
     # Only a browser follows to the other page.
     choices = app.session_state["choices"]
     assert (choices.method, choices.k) == ("found", 3)
-    app.switch_page(PAGES["choose_k"])
+    go_to(app, "choose_k")
     settle(app)
     assert app.selectbox(key="w_method_chosen").value == "found"
     assert lines(app)["chosen"] == pytest.approx([found])
@@ -273,7 +273,7 @@ def test_within_strata_the_floor_and_the_values_of_k_are_those_of_the_strata():
     Z = microagg.standardize(survey[numbers].to_numpy(float))
     least = [
         sum(
-            metrics.bounds.nearest_neighbor(Z[(survey["region"] == region).to_numpy()], k).sse for region in sizes.index
+            optimum.bounds.nearest_neighbor(Z[(survey["region"] == region).to_numpy()], k).sse for region in sizes.index
         )
         for k in (3, 7)
     ]
@@ -334,12 +334,12 @@ def test_every_k_can_be_clicked_and_says_all_methods_sorted():
 
 
 def test_nothing_stands_where_the_chart_will_be_but_its_axis(monkeypatch):
-    monkeypatch.setattr("pages.ui.runs.jobs.Results.table", lambda *_: pd.DataFrame())
-    monkeypatch.setattr("pages.ui.runs.jobs.Job.wait", lambda *_: None)
+    monkeypatch.setattr("pages.shared.jobs.Results.table", lambda *_: pd.DataFrame())
+    monkeypatch.setattr("pages.shared.jobs.Job.wait", lambda *_: None)
     app = AppTest.from_file(APP, default_timeout=120)
     for name, value in {"data": "wine", "ks": "3-5", "scale": "none", "methods": "imhm"}.items():
         app.query_params[name] = value
-    app.switch_page(PAGES["choose_k"])
+    go_to(app, "choose_k")
     app.run()
     [figure] = figures(app)
     assert [note["text"] for note in figure["layout"]["annotations"]] == ["The first curve appears here in a moment."]

@@ -222,7 +222,7 @@ def beyond(at, below, cells, seconds, papers, low, high):
     assert (int(below), int(cells), int(seconds)) == ((saved > 0).sum(), len(QUALITY), QUALITY["seconds"].max())
     says(low, saved.min())
     says(high, saved.max())
-    printed = pd.read_csv(ROOT / "microagg" / "published.csv")
+    printed = pd.read_csv(ROOT / "microagg" / "studies" / "published.csv")
     short = [key.split("-")[0] for key in printed["paper"].unique()]
     assert len(papers.split("; ")) == len(short)
     assert all(any(paper.lower().startswith(name) for paper in papers.split("; ")) for name in short)
@@ -242,7 +242,7 @@ def close(at, near, cells, most):
 
 
 def below_floor(at, ks):
-    printed = pd.read_csv(ROOT / "microagg" / "published.csv")
+    printed = pd.read_csv(ROOT / "microagg" / "studies" / "published.csv")
     own = printed[(printed["paper"] == "kabir-2010") & (printed["method"] == "P-S") & printed["k"].isin(ks.split(", "))]
     own = own if at.data is None else own[own["dataset"].str.lower() == at.data]
     for row in own.itertuples():

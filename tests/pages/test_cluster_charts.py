@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from microagg.partition import Partition
-from pages.ui.charts import theme
-from pages.ui.charts.clusters import MOST_POINTS, Axis, Side, View, linked_planes, matched_colors
-from pages.ui.charts.groups import group_sizes, loss_curve, tenth_in_words
+from pages.clusters.figures import group_sizes, loss_curve, tenth_in_words
+from pages.clusters.map_figure import MOST_POINTS, Axis, Side, View, linked_planes, matched_colors
+from pages.shared import theme
 from tests.pages.helpers import decode, unpacked
 
 

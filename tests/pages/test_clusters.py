@@ -11,15 +11,15 @@ import pandas as pd
 import pytest
 
 from microagg import Schema, metrics
-from microagg.coordinates import principal_coordinates
-from microagg.experiment import Method, Problem, run_one
-from microagg.records import Attribute
+from microagg.columns.records import Attribute
+from microagg.columns.taxonomy import Taxonomy
+from microagg.explain.coordinates import principal_coordinates
 from microagg.release import recoding
-from microagg.taxonomy import Taxonomy
-from pages.ui import text
-from pages.ui.charts.clusters import Axis
-from pages.ui.data.workspace import Workspace
-from pages.ui.runs import certificate, group
+from microagg.studies.experiment import Method, Problem, run_one
+from pages.clusters import group
+from pages.clusters.map_figure import Axis
+from pages.shared import certificate, text
+from pages.shared.workspace import Workspace
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
     SURVEY,

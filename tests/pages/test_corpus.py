@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.corpus.test_corpus import CASES
-from tests.pages.helpers import PAGES, plain, settle, upload
+from tests.pages.helpers import go_to, plain, settle, upload
 
 WORST = [pytest.param(case, id=f"{case.file}: {case.name}") for case in CASES if case.page]
 
@@ -31,7 +31,7 @@ def test_a_bad_file_on_the_page(case):
     refused = bool(case.refuses and re.search(case.refuses, errors, re.IGNORECASE))
     assert refused or case.says or case.cells is not None
     for page in ("choose_k", "clusters", "release"):
-        app.switch_page(PAGES[page])
+        go_to(app, page)
         said = shown(settle(app))
         # A page that has nothing to show says why.
         assert not refused or app.error or app.warning or app.info, said

@@ -11,9 +11,9 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from microagg import datasets
-from microagg.schema import Schema
-from pages.ui.data.roles import PER_PAGE
-from tests.pages.helpers import APP, PAGES, SURVEY, button, links, open_page, plain, settle, upload, words
+from microagg.columns.schema import Schema
+from pages.data.roles import PER_PAGE
+from tests.pages.helpers import APP, SURVEY, button, go_to, links, open_page, plain, settle, upload, words
 
 READS = pytest.mark.skipif(not hasattr(Schema, "read"), reason="needs a schema that reads dates and text as numbers")
 
@@ -407,12 +407,12 @@ def test_missing_benchmark_is_offered_for_download(monkeypatch, tmp_path):
     st.cache_resource.clear()  # what an earlier test has loaded stays usable otherwise
     app = AppTest.from_file(APP, default_timeout=60)
     app.query_params["data"] = "census"
-    app.switch_page(PAGES["data"])
+    go_to(app, "data")
     app.run()
     assert not app.exception
     assert "can be fetched once" in words(app)
     assert any(button.label == "Download Census" for button in app.button)
-    app.switch_page(PAGES["clusters"])
+    go_to(app, "clusters")
     app.run()
     assert not app.exception
     assert "Census" in app.error[0].value

@@ -10,10 +10,11 @@ import pytest
 import streamlit as st
 
 import microagg
-from microagg import experiment, metrics, tables
-from microagg.words import percent
-from pages.ui.data import large, workspace
-from pages.ui.runs import jobs
+from microagg import metrics, optimum, tables
+from microagg.optimum.formatting import percent
+from microagg.studies import experiment
+from pages.shared import jobs, workspace
+from pages.shared import tables as large
 from tests.pages.helpers import button, open_page, plain, settle, upload
 
 N, SAMPLE, KS = 12_500, 2_000, (5, 10, 20)
@@ -63,13 +64,13 @@ def test_losses_and_floor_are_those_of_all_records(make, open_it, tmp_path, monk
     either = r"([\d.]+) %(?: is possible and|, the least that is known; less than) ([\d.]+) % is not"
     possible, least = map(float, re.search(either, line).groups())
     assert best <= possible < 1.01 * best
-    [floor] = metrics.bounds.nearest_neighbor_curve(X, [5])
+    [floor] = optimum.bounds.nearest_neighbor_curve(X, [5])
     assert 0.99 * floor.information_loss < least <= floor.information_loss
     better = metrics.information_loss(X, microagg.Search(X, 5, labels["mdav-star"][5]).improve(2.0).labels)
     assert least <= better <= best
     # What is proven of a sample is above that: it would be no floor of the file.
     sample = np.random.default_rng(0).choice(N, SAMPLE, replace=False)
-    [of_sample] = metrics.bounds.nearest_neighbor_curve(microagg.standardize(X[sample]), [5])
+    [of_sample] = optimum.bounds.nearest_neighbor_curve(microagg.standardize(X[sample]), [5])
     assert of_sample.information_loss > best
 
     assert f"All {N:,} records: MDAV* stays within {limit} % up to k = 10, where it loses {percent(own[10])}" in said

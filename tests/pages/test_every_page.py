@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pages.shared import navigation
 from tests.pages.helpers import (
-    PAGES,
+    go_to,
     open_page,
     open_survey,
     plain,
@@ -14,7 +15,7 @@ from tests.pages.helpers import (
 
 #: The pages that show the chosen data; the others are the same on any.
 ON_DATA = ("data", "choose_k", "clusters", "release")
-OTHERS = tuple(page for page in PAGES if page not in ON_DATA)
+OTHERS = tuple(page for page in navigation.PAGES if page not in ON_DATA)
 CASES = [(page, data) for page in ON_DATA for data in ("wine", "census")] + [(page, "wine") for page in OTHERS]
 
 
@@ -46,7 +47,7 @@ def test_choices_are_kept_on_the_next_page():
     app = open_page("choose_k", data="wine", ks="3, 4")
     app.selectbox(key="w_method_chosen").set_value("cbfs").run()
     app.number_input(key="w_k_chosen").set_value(7).run()
-    app.switch_page(PAGES["clusters"])
+    go_to(app, "clusters")
     settle(app)
     assert "At k = 7" in plain(app)
     assert "less than CBFS." in plain(app)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from pages.ui.charts.export import table
+from pages.shared.figures import table
 from tests.pages.helpers import open_page
 
 

@@ -10,8 +10,9 @@ from pathlib import PurePosixPath, PureWindowsPath
 import pytest
 import streamlit as st
 
-from pages.ui.runs import jobs, report
-from pages.ui.text import file_name
+from pages.release import report
+from pages.shared import jobs
+from pages.shared.text import file_name
 from tests.pages.helpers import button, settle, upload, words
 
 MARK = "zqx7"

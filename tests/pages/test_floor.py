@@ -11,12 +11,13 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 import microagg
-from microagg import datasets, landscape
-from microagg.kernels import threads
-from microagg.metrics import bounds
+from microagg import datasets
+from microagg.kernels import running
+from microagg.optimum import bounds
 from microagg.progress import checkpoint
-from pages.ui.text import percent
-from tests.pages.helpers import APP, PAGES, button, decode, figures, open_page, plain, settle
+from microagg.studies import landscape
+from pages.shared.text import percent
+from tests.pages.helpers import APP, button, decode, figures, go_to, open_page, plain, settle
 
 FLOOR = "floor: no method can get below"
 WHOLE = "The floor is whole: the nearest neighbors of all 178 records count in it."
@@ -43,7 +44,7 @@ def gate(monkeypatch):
     monkeypatch.setattr(bounds, "checkpoint", held)
     monkeypatch.setattr(bounds, "_SECONDS_AT_A_TIME", 0.0)
     monkeypatch.setattr(bounds, "leaf_size", lambda *_: 16)  # else so few records would be one leaf
-    monkeypatch.setattr(threads, "THREADS", 1)
+    monkeypatch.setattr(running, "THREADS", 1)
     yield opened
     opened.set()
 
@@ -71,7 +72,7 @@ def open_held(**query):
     app = AppTest.from_file(APP, default_timeout=120)
     for key, value in query.items():
         app.query_params[key] = value
-    app.switch_page(PAGES["choose_k"])
+    go_to(app, "choose_k")
     return run_until(app, is_held)
 
 
@@ -144,7 +145,7 @@ def test_a_floor_for_larger_k_begins_with_what_is_known_of_smaller_ones(gate):
 def test_clusters_shows_the_floor_so_far_and_says_so(gate):
     app = open_held(data="wine", ks="3-5", methods="mdav", k="4", method="mdav", second="mdav")
     partly = floor_line(app)[1]
-    app.switch_page(PAGES["clusters"])
+    go_to(app, "clusters")
     run_until(app, lambda app: any(metric.label == "Floor" for metric in app.metric))
     assert [metric.value for metric in app.metric if metric.label == "Floor"] == [percent(partly)]
     assert "Floor still rising: 3" in plain(app)

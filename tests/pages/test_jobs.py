@@ -11,12 +11,12 @@ from streamlit.testing.v1 import AppTest
 
 import microagg
 from microagg import datasets
-from microagg.experiment import Method, Problem
-from microagg.jobs import Desk, Job
-from microagg.risks import Exposed
-from microagg.turns import Turns
-from pages.ui.runs import jobs
-from tests.pages.helpers import PAGES, open_page, settle
+from microagg.studies.experiment import Method, Problem
+from microagg.studies.risks import Exposed
+from pages.shared import jobs
+from pages.shared.fair_scheduler import Turns
+from pages.shared.job_queue import Desk, Job
+from tests.pages.helpers import go_to, open_page, settle
 
 
 class PageEndedError(Exception):
@@ -25,7 +25,7 @@ class PageEndedError(Exception):
 
 @dataclasses.dataclass
 class Wine:
-    """What jobs take of a :class:`pages.ui.data.workspace.Workspace`."""
+    """What jobs take of a :class:`pages.shared.workspace.Workspace`."""
 
     digest = "wine"
     problem = Problem.of(microagg.standardize(datasets.load("wine").X))
@@ -197,7 +197,7 @@ def test_clusters_are_drawn_where_one_of_both_is_the_oldest_kept():
     further = {"methods": ("mdav",), "ks": f"4-{2 + jobs.MOST_PARTITIONS}"}
     app.session_state["choices"] = dataclasses.replace(choices, **further)
     settle(app)
-    app.switch_page(PAGES["clusters"])
+    go_to(app, "clusters")
     settle(app)
     assert not app.error
     assert len(app.metric) == 6
@@ -205,7 +205,7 @@ def test_clusters_are_drawn_where_one_of_both_is_the_oldest_kept():
 
 def two_jobs():
     from microagg.progress import checkpoint
-    from pages.ui.runs import jobs
+    from pages.shared import jobs
 
     def endless():
         while True:

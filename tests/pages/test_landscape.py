@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microagg import datasets, landscape
-from pages.ui.charts import landscape as charts
-from pages.ui.charts import theme
+from microagg import datasets
+from microagg.studies import landscape
+from pages.shared import landscape_figures as charts
+from pages.shared import theme
 from tests.pages.helpers import decode, figures, open_page, plain, settle
 
 

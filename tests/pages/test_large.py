@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.ui.data import large
+from pages.shared import tables
 from tests.pages.helpers import button, open_page, plain, settle
 
 
@@ -28,15 +28,15 @@ def folder(tmp_path, monkeypatch):
     table.iloc[:300].to_parquet(tmp_path / "parts" / "0.parquet")
     (tmp_path / "notes.txt").write_text("no table")
     (tmp_path / "empty").mkdir()
-    monkeypatch.setenv(large.FOLDER, str(tmp_path))
-    monkeypatch.setattr(large, "SAMPLE", 200)
+    monkeypatch.setenv(tables.FOLDER, str(tmp_path))
+    monkeypatch.setattr(tables, "SAMPLE", 200)
     return tmp_path
 
 
 def test_without_a_folder_the_page_says_how_to_name_one(monkeypatch):
-    monkeypatch.delenv(large.FOLDER, raising=False)
+    monkeypatch.delenv(tables.FOLDER, raising=False)
     app = open_page("data", data="large")
-    assert large.FOLDER in plain(app)
+    assert tables.FOLDER in plain(app)
     assert not app.error
     assert "the page Data says how" in plain(open_page("choose_k", data="large"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pages.helpers import PAGES, SURVEY, open_page, open_survey, plain, settle
+from tests.pages.helpers import SURVEY, go_to, open_page, open_survey, plain, settle
 
 TOWNS = "*\n  all\n    Southport\n    Midland\n    Eastmere\n    Northvale\n    Westhill"
 ORDER = ["primary", "secondary", "vocational", "bachelor", "master"]
@@ -43,8 +43,8 @@ def test_the_address_has_the_choices_before_a_page_is_drawn(monkeypatch):
         seen.append(dict(st.query_params))
         return st.container()
 
-    monkeypatch.setattr("pages.ui.chosen.line", draw)
-    app.switch_page(PAGES["clusters"])
+    monkeypatch.setattr("pages.shared.chosen.line", draw)
+    go_to(app, "clusters")
     app.run()
     assert seen[0] == {"data": "upload", "k": "7"}
 
@@ -60,12 +60,12 @@ def test_what_was_entered_is_not_replaced_by_the_usual_order_or_taxonomy():
     new = again(app, "data")
     new.file_uploader[0].upload("survey.csv", SURVEY.read_bytes())
     settle(new)
-    new.switch_page(PAGES["release"])
+    go_to(new, "release")
     settle(new)
     assert "entered for 'region' and 'education' is not in this session" in plain(new)
     assert not new.get("plotly_chart")
     # What is entered again for one of both does not make the other one be forgotten.
-    new.switch_page(PAGES["data"])
+    go_to(new, "data")
     look_at(settle(new), "region")
     new.text_area[0].set_value(TOWNS)
     settle(new)
@@ -73,7 +73,7 @@ def test_what_was_entered_is_not_replaced_by_the_usual_order_or_taxonomy():
     look_at(new, "education")
     new.text_area[0].set_value("\n".join(ORDER))
     settle(new)
-    new.switch_page(PAGES["clusters"])
+    go_to(new, "clusters")
     settle(new)
     assert not new.error
     assert new.get("plotly_chart")

@@ -7,16 +7,16 @@ from types import SimpleNamespace
 import plotly.graph_objects as go
 import pytest
 
-from pages.ui.charts.layout import WAITING, Picture
-from pages.ui.runs import paced
-from pages.ui.runs.paced import Paced
+from pages.choose_k import comparison
+from pages.choose_k.comparison import Paced
+from pages.shared.figures import WAITING, Picture
 
 
 @pytest.fixture
 def clock(monkeypatch):
     """Return the time, which passes only where a test says so, in a list of its own."""
     now = [100.0]
-    monkeypatch.setattr(paced, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(comparison, "time", SimpleNamespace(monotonic=lambda: now[0]))
     return now
 
 

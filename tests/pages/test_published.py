@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from benchmarks import quality
-from microagg import literature
-from pages.ui import state
-from pages.ui.published import store
+from microagg.studies import literature
+from pages.published import evidence
+from pages.shared import state
 from tests.conftest import load_benchmark
 from tests.pages.helpers import (
     decode,
@@ -54,7 +54,7 @@ def test_losses_and_floors_are_set_against_the_lowest_printed_figures(monkeypatc
     assert len(table) == len(rows)
     assert (table["floor"] <= table["search"]).all()
     assert "Proven optimal: Tarragona at k = 3, Census at k = 3" in words(app)
-    monkeypatch.setattr(store, "RESULTS", tmp_path)
+    monkeypatch.setattr(evidence, "RESULTS", tmp_path)
     assert "benchmarks/quality.py makes them" in words(open_page("published", stored="beyond"))
 
 
@@ -70,7 +70,7 @@ def test_published_results_can_be_computed_here():
 
 @pytest.mark.parametrize("against", state.AGAINST)
 def test_stored_results_on_adult_are_drawn(against):
-    stored = pd.read_csv(store.RESULTS / "adult.csv")
+    stored = pd.read_csv(evidence.RESULTS / "adult.csv")
     # A measure that only numbers have is chosen: the first of those for categories is shown.
     app = open_page("published", data="wine", stored="adult", against=against, measure="excess")
     assert not app.error
@@ -91,7 +91,7 @@ def test_stored_results_on_adult_are_drawn(against):
 
 
 def test_stored_results_that_are_missing_name_their_command(monkeypatch, tmp_path):
-    monkeypatch.setattr(store, "RESULTS", tmp_path)
+    monkeypatch.setattr(evidence, "RESULTS", tmp_path)
     app = open_page("published", data="wine", stored="adult")
     assert "There are no stored results here yet" in words(app)
     assert app.code[0].value == "python benchmarks/adult.py"

@@ -17,12 +17,13 @@ from click.testing import CliRunner
 
 from microagg import DataError
 from microagg.cli import cli
-from microagg.experiment import Method, run_one
 from microagg.progress import Cancelled
 from microagg.release import export
-from pages.ui.runs import before_after, certificate, files
-from pages.ui.runs import release as releases
-from pages.ui.text import percent
+from microagg.studies.experiment import Method, run_one
+from pages.release import before_after, files
+from pages.release import making as releases
+from pages.shared import certificate
+from pages.shared.text import percent
 from tests.conftest import load_benchmark
 from tests.messy import messy_csv
 from tests.pages.helpers import SURVEY, button, open_page, open_survey, plain, settle, upload

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from pages.ui.runs import files, jobs, report
-from tests.pages.helpers import PAGES, button, open_page, open_survey, plain, settle
+from pages.release import files, report
+from pages.shared import jobs
+from tests.pages.helpers import button, go_to, open_page, open_survey, plain, settle
 
 
 @pytest.fixture
@@ -67,7 +68,7 @@ def test_the_report_is_made_when_it_is_asked_for_and_only_once(seen):
 
 def test_the_report_has_what_was_compared_and_marks_the_choice(seen):
     app = open_page("choose_k", data="wine", ks="3,5", k="5", methods=["mdav", "mdav-star"], method="mdav")
-    app.switch_page(PAGES["release"])
+    go_to(app, "release")
     ask(settle(app))
     rows = seen.contents[-1]["comparison"]["rows"]
     assert sorted((row["title"], row["k"]) for row in rows) == [("MDAV", 3), ("MDAV", 5), ("MDAV*", 3), ("MDAV*", 5)]
@@ -99,7 +100,7 @@ def test_what_was_overridden_stands_in_the_report_with_the_reason(seen):
 
 def test_a_file_with_categories_has_a_report_of_what_was_compared_of_it(seen):
     app = open_survey("choose_k", k="5", ks="5", methods=["mondrian", "k-member"], method="mondrian")
-    app.switch_page(PAGES["release"])
+    go_to(app, "release")
     ask(settle(app))
     assert "Download the report (HTML)" in offered(app)
     contents = seen.contents[-1]

@@ -8,9 +8,9 @@ import threading
 import pytest
 
 from microagg import DataError
-from microagg.jobs import Job
-from pages.ui.runs import jobs
-from tests.pages.helpers import PAGES, button, open_page, plain, settle
+from pages.shared import jobs
+from pages.shared.job_queue import Job
+from tests.pages.helpers import button, go_to, open_page, plain, settle
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def test_pages_are_drawn_while_jobs_end_and_are_cancelled(impatient):
     app = open_page("choose_k", data="wine", ks="2-4")
     for turn in range(24):
         if drawn.random() < 0.3:
-            app.switch_page(PAGES[drawn.choice(["choose_k", "clusters", "release"])])
+            go_to(app, drawn.choice(["choose_k", "clusters", "release"]))
         if drawn.random() < 0.3:
             # Values of k, and a scaling, that have not been computed yet.
             app.session_state["choices"] = change(app.session_state["choices"], turn)
@@ -36,7 +36,7 @@ def test_pages_are_drawn_while_jobs_end_and_are_cancelled(impatient):
         assert not app.exception, [exception.value for exception in app.exception]
         assert not app.error, [error.value for error in app.error]
     for page in ("clusters", "choose_k"):
-        app.switch_page(PAGES[page])
+        go_to(app, page)
         app.run()
         for one in app.button:
             if one.label == "Go on":
@@ -55,7 +55,7 @@ def test_a_job_that_fails_while_the_page_is_drawn_says_why(impatient, monkeypatc
     def fail(*_):
         raise DataError("the records are too wide.")
 
-    monkeypatch.setattr("pages.ui.runs.jobs.experiment.run_one", fail)
+    monkeypatch.setattr("pages.shared.jobs.experiment.run_one", fail)
     app = open_page("choose_k", data="wine", scale="none", ks="2-6")
     assert "The records are too wide." in plain(app)
     monkeypatch.undo()

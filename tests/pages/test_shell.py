@@ -6,7 +6,7 @@ import gc
 import time
 import tomllib
 
-from pages.ui import shell
+from pages.shared import shell
 from tests.conftest import ROOT
 
 

@@ -1,6 +1,6 @@
 """Uploads that are not as they seem: what is said, what is offered, and what the other pages do meanwhile."""
 
-from tests.pages.helpers import PAGES, button, open_page, plain, settle, upload
+from tests.pages.helpers import button, go_to, open_page, plain, settle, upload
 
 RECORDS = "plz,age,income\n" + "".join(f"0{1000 + i},{20 + i % 9},{i * i % 97}\n" for i in range(30))
 
@@ -75,11 +75,11 @@ def test_no_page_goes_on_with_the_file_before():
     again(app, "bad.csv", b"a,b\n1,2\n1,2,3\n")
     assert "Line 3" in app.error[0].value
     for page in ("choose_k", "clusters", "release"):
-        app.switch_page(PAGES[page])
+        go_to(app, page)
         settle(app)
         assert "'bad.csv' could not be read" in plain(app)
         assert "good" not in plain(app)
-    app.switch_page(PAGES["data"])
+    go_to(app, "data")
     settle(app)
     assert any("Choose the file again" in box.value for box in app.warning)
     again(app, "good.csv", RECORDS.encode())
@@ -143,7 +143,7 @@ def test_all_ways_to_read_a_file_can_be_chosen():
 def test_the_program_of_a_release_reads_the_file_as_it_was_read():
     app = upload("a.csv", f"Table 1\n{RECORDS}".encode())
     click(app, "Skip the first line")
-    app.switch_page(PAGES["release"])
+    go_to(app, "release")
     settle(app)
     assert any("skip_lines=1" in code.value for code in app.code)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages.ui import state
+from pages.shared import state
 from tests.pages.helpers import button, decode, figures, open_page, settle
 
 

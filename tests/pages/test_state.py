@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui import state
+from pages.shared import state
 
 
 def loaded(monkeypatch, **query):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import streamlit as st
 
-from microagg import landscape
-from microagg.experiment import Method
-from microagg.jobs import Job
-from pages.ui.runs import jobs
+from microagg.studies import landscape
+from microagg.studies.experiment import Method
+from pages.shared import jobs
+from pages.shared.job_queue import Job
 from tests.pages.helpers import decode, figures, open_page, plain
 
 

@@ -6,9 +6,8 @@ import re
 
 import pytest
 
-from microagg.variants import VARIANTS
-from pages.ui import text
-from pages.ui.charts import theme
+from microagg.algorithms.method import VARIANTS
+from pages.shared import text, theme
 
 
 def test_markdown_is_escaped():

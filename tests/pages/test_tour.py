@@ -8,9 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 import microagg
 from microagg import datasets, explain
-from pages.ui import navigation, state
-from pages.ui.steps import tour
-from pages.ui.steps.stops import NEAR, PLANE, STOPS, TOY, TWO_FIVES, WITH_SEVEN, line, points
+from pages.shared import navigation, state, tour
+from pages.shared.tour_stops import NEAR, PLANE, STOPS, TOY, TWO_FIVES, WITH_SEVEN, line, points
 from tests.conftest import load_benchmark
 from tests.naive import least_sse
 from tests.pages.helpers import button, open_page, plain
@@ -200,8 +199,7 @@ def test_stops_open_at_the_step_that_they_speak_of():
 
 def opened(**query):
     def script():
-        from pages.ui import state
-        from pages.ui.steps import tour
+        from pages.shared import state, tour
 
         state.load()
         if not tour.draw("steps"):

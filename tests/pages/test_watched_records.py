@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from microagg import DataError
-from pages.ui.steps.records import letters, on_a_line, on_a_plane, written
+from pages.steps.records import letters, on_a_line, on_a_plane, written
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from collections import Counter
 
 import numpy as np
 
-from microagg import registry
-from microagg.base import Info, Microaggregator
+from microagg.algorithms import registry
+from microagg.algorithms.base import Info, Microaggregator
 
 QUASI = ["age", "income", "height"]
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg import registry
-from microagg.base import Info, Param
+from microagg.algorithms import registry
+from microagg.algorithms.base import Info, Param
+from microagg.columns.scaling import standardize
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
 from microagg.release import Release, microaggregate, replay
-from microagg.scaling import standardize
 from tests.release.common import QUASI, Blocks, smallest_class, use
 
 # ---- What changes and what does not ----------------------------------------------------------------------------------

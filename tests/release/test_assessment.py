@@ -13,7 +13,7 @@ import pytest
 from microagg import DataError, ParameterError, microaggregate, replay
 from microagg.metrics import risk, utility
 from microagg.metrics.loss import information_loss
-from microagg.release import beside
+from microagg.release import before_after
 from tests.conftest import load_benchmark
 
 PEOPLE = pd.DataFrame(
@@ -185,7 +185,7 @@ def test_all_of_it_as_a_table_and_as_json():
 
 
 def test_of_very_many_columns_those_that_lose_most_are_compared_and_it_is_said(monkeypatch):
-    monkeypatch.setattr(beside, "MOST_COMPARED", 3)
+    monkeypatch.setattr(before_after, "MOST_COMPARED", 3)
     release = microaggregate(load_benchmark("wine").frame, k=5)
     found = release.assess()
     compared = found.attributes.dropna(subset=["hellinger"])

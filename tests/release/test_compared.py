@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from microagg.columns.schema import Schema
 from microagg.errors import DataError
 from microagg.release import compared
 from microagg.release.compared import Compared
 from microagg.release.source import Source
-from microagg.schema import Schema
 
 
 def table(n=30):

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import microagg
+from microagg.columns.schema import Schema
 from microagg.errors import ParameterError
 from microagg.release import Finding, counting, microaggregate
 from microagg.release.findings import find
-from microagg.schema import Schema
 from tests.conftest import load_benchmark
 
 CODES = [

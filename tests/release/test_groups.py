@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from microagg import Search, experiment
+from microagg import Search
+from microagg.columns.scaling import standardize
 from microagg.errors import DataError, ParameterError
 from microagg.metrics import sse
 from microagg.partition import Partition
 from microagg.release import microaggregate, replay
-from microagg.scaling import standardize
+from microagg.studies import experiment
 from tests.release.common import QUASI, Blocks, use
 
 # ---- Polished groups -------------------------------------------------------------------------------------------------

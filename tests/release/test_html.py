@@ -19,9 +19,9 @@ import pytest
 from microagg import ConstantColumnWarning, DataError, microaggregate
 from microagg.metrics.measure import Measure
 from microagg.release import Assessment, Figure
-from microagg.release.html.comparing import compared
-from microagg.release.html.contents import badness
-from microagg.release.html.document import document
+from microagg.release.report.comparing import compared
+from microagg.release.report.contents import badness
+from microagg.release.report.document import document
 from tests.conftest import ROOT
 from tests.release.common import QUASI
 
@@ -518,8 +518,8 @@ def test_files_that_cannot_be_read_or_written_are_one_sentence(release, tmp_path
 
 def test_a_wheel_has_the_template():
     with (ROOT / "pyproject.toml").open("rb") as file:
-        told = tomllib.load(file)["tool"]["setuptools"]["package-data"]["microagg.release.html"]
-    others = {path.name for path in (ROOT / "microagg/release/html").iterdir() if path.suffix not in {".py", ""}}
+        told = tomllib.load(file)["tool"]["setuptools"]["package-data"]["microagg.release.report"]
+    others = {path.name for path in (ROOT / "microagg/release/report").iterdir() if path.suffix not in {".py", ""}}
     assert others == set(told)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from microagg import registry
+from microagg.algorithms import registry
 from microagg.errors import ConstantColumnWarning, DataError, MicroaggError, ParameterError
 from microagg.release import microaggregate, replay
 from tests.release.common import QUASI

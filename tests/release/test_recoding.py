@@ -17,18 +17,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import microagg.release.report
-from microagg import DataError, MicroaggError, ParameterError, Schema, registry
-from microagg.base import Info, Microaggregator, Param
+import microagg.release.report.report
+from microagg import DataError, MicroaggError, ParameterError, Schema
+from microagg.algorithms import registry
+from microagg.algorithms.base import Info, Microaggregator, Param
+from microagg.columns.taxonomy import Taxonomy
 from microagg.errors import ConstantColumnWarning
 from microagg.metrics import generalization
+from microagg.optimum.formatting import percent
 from microagg.partition import Partition
 from microagg.release import microaggregate, replay
-from microagg.release.html.promise import promise
 from microagg.release.recoding import recode
+from microagg.release.report.contents import promise
 from microagg.tables import read_table, to_csv
-from microagg.taxonomy import Taxonomy
-from microagg.words import percent
 from tests import naive_mixed
 
 STATUS = {"*": {"Married": ["civil", "abroad"], "Single": ["never", "divorced", "widowed"]}}
@@ -346,7 +347,7 @@ def test_the_floor_of_total_il_is_that_of_the_nearest_others(people, monkeypatch
         in (promise(release.report, None)["loss"])
     )
     # It takes the square of the number of records: many have none, and nothing is said of it.
-    monkeypatch.setattr(microagg.release.report, "_MOST_PROVEN", 13)
+    monkeypatch.setattr(microagg.release.report.report, "_MOST_PROVEN", 13)
     report = release_of(frame, statistic=statistic, by=by).report
     assert report.generalization.lower_bound is report.generalization.gap is None
     assert "has a Total-IL below" not in report.summary()

@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from microagg.columns.scaling import Scaling, standardize
 from microagg.errors import ConstantColumnWarning, DataError
-from microagg.metrics import bounds, information_loss, sse, sst
+from microagg.metrics import information_loss, sse, sst
+from microagg.optimum import bounds
 from microagg.release import microaggregate
 from microagg.release.measures import Utility
-from microagg.release.report import Report
+from microagg.release.report.report import Report
 from microagg.release.source import Numbers
-from microagg.scaling import Scaling, standardize
 from tests.release.common import QUASI, Blocks, smallest_class, use
 
 

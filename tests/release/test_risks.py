@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from microagg import microaggregate
-from microagg.metrics.risk import mixed
+from microagg.metrics.risk import mixed_linkage
 from microagg.release import risks_of_file
 from tests.naive_mixed import found_by_linkage, within_deviations
 from tests.release.generated import KINDS, OPTIONS, SIZES, rows_of, table, values
@@ -144,8 +144,8 @@ def test_a_release_of_records_as_they_are_is_not_said_to_have_none_that_are_alon
 
 
 def test_of_releases_with_very_many_rows_fewer_records_are_looked_up(monkeypatch):
-    monkeypatch.setattr(mixed, "_MOST_PAIRS", 300)
-    monkeypatch.setattr(mixed, "_LEAST_RECORDS", 20)
+    monkeypatch.setattr(mixed_linkage, "_MOST_PAIRS", 300)
+    monkeypatch.setattr(mixed_linkage, "_LEAST_RECORDS", 20)
     frame = table(np.random.default_rng(0), 60)
     [found] = released(frame, ["color", "size"], *WAYS[0], np.arange(60) // 2).assess().of("record_linkage")
     assert 20 <= found.n < 60

@@ -10,7 +10,7 @@ import pytest
 
 from microagg import ParameterError
 from microagg.release import microaggregate, replay
-from microagg.release.rounding import decimals
+from microagg.release.recoding import decimals
 from tests.release.common import Blocks, smallest_class, use
 
 

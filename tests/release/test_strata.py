@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from microagg import registry
+from microagg.algorithms import registry
+from microagg.columns.scaling import standardize
 from microagg.errors import DataError
 from microagg.release import microaggregate
-from microagg.scaling import standardize
 from tests.release.common import QUASI, smallest_class
 
 

@@ -9,4 +9,4 @@ from microagg.tables.spss_reader import read_or_error
 def one_process(request, monkeypatch):
     """Read SPSS files in this process, as starting another takes long; tests of processes start their own."""
     if "process" not in request.node.name:
-        monkeypatch.setattr("microagg.tables.spss.in_own_process", read_or_error)
+        monkeypatch.setattr("microagg.tables.statistics.in_own_process", read_or_error)

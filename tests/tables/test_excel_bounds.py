@@ -10,7 +10,7 @@ import zipfile
 import pytest
 
 from microagg import tables
-from microagg.tables.limits import BESIDE, TIMES
+from microagg.tables.memory_guard import BESIDE, TIMES
 from tests.conftest import ROOT
 from tests.tables.common import fails
 from tests.tables.workbooks import book, read, sheet, text, zipped

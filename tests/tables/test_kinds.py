@@ -16,7 +16,7 @@ from microagg import ConvertedColumnWarning, DataError, Schema, metrics, microag
 from microagg.columns import determined_by, first_decisions, summary
 from microagg.release import attribute_changes, try_remedies
 from microagg.tables import read_table, to_csv, write_table
-from microagg.tables.kinds import as_given, as_pandas, is_table
+from microagg.tables.frames import as_given, as_pandas, is_table
 
 N = 48
 # Each of the last whole number that a float has, and the first that it has not.

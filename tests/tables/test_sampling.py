@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from microagg import DataError, ParameterError
-from microagg.tables import parquet_files, sample_parquet, sampling
+from microagg.tables import parquet, parquet_files, sample_parquet
 
 
 @pytest.fixture
@@ -44,9 +44,9 @@ def test_a_small_table_is_there_whole(tmp_path, table):
 def test_few_of_many_parts_are_read(tmp_path, table):
     table.to_parquet(tmp_path / "a.parquet", row_group_size=10)
     drawn = sample_parquet(tmp_path / "a.parquet", 100)
-    assert (drawn.n_parts, drawn.parts) == (sampling.MOST_PARTS, 100)
+    assert (drawn.n_parts, drawn.parts) == (parquet.MOST_PARTS, 100)
     assert len(drawn.frame) == 100
-    assert drawn.frame["record"].floordiv(10).nunique() == sampling.MOST_PARTS
+    assert drawn.frame["record"].floordiv(10).nunique() == parquet.MOST_PARTS
 
 
 def test_a_folder_is_one_table(tmp_path, table):

@@ -10,7 +10,7 @@ import zipfile
 import pandas as pd
 import pytest
 
-from microagg.tables.signatures import kind_of
+from microagg.tables.reading import kind_of
 from tests.tables.common import fails, read_csv, xlsx
 
 

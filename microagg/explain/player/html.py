@@ -10,10 +10,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from microagg.algorithms.registry import algorithm
 from microagg.explain import EXPLAINED, pseudo_code, steps
 from microagg.explain.player.scene import Watched, scene
 from microagg.explain.run import make_run
-from microagg.registry import algorithm
 
 _PAGE = """<!doctype html>
 <html lang="en">

@@ -9,16 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from microagg.coordinates import principal_components
+from microagg.columns.scaling import centered
 from microagg.errors import ParameterError
-from microagg.explain.lockstep import first_difference, lockstep
+from microagg.explain.coordinates import principal_components
 from microagg.explain.run import value
-from microagg.explain.step import Focus, Quantity, Step
+from microagg.explain.step import Focus, Quantity, Step, first_difference, lockstep
 from microagg.metrics import loss
+from microagg.optimum.formatting import percent
 from microagg.partition import canonical_labels
-from microagg.scaling import centered
 from microagg.validation import FloatArray, check_enough_records, check_finite, check_k, check_matrix
-from microagg.words import percent
 
 #: Infinity in a formula or a cost: a group that is not possible.
 _INFINITE = "∞"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from microagg.validation import FloatArray
+from microagg.validation import FloatArray, IntArray
 
 #: How many records a block has; the last one may have fewer.
 BLOCK = 32
@@ -54,3 +54,146 @@ def squared_distance_to_box(blocks: Blocks, block: int, i: int) -> float:
         outside = max(max(blocks.low[block, a] - blocks.X[i, a], blocks.X[i, a] - blocks.high[block, a]), 0.0)
         total += outside * outside
     return total
+
+
+# Which records can be in the groups that :mod:`.pricing` has to look for around a root; the notation is its own.
+#
+# A record y can be in a group of s of a root only if the root's weighted degree can be negative in it: if w(root, y)
+# and
+# the s - 2 least weights of the root with others are together negative. And there must be a group with y whose reduced
+# cost can be below the limit.
+
+
+class Local(NamedTuple):
+    """The m candidates of one root for groups of any size, by local numbers from 0 to m - 1; the root has number m."""
+
+    ids: IntArray  # shape (m + 1,): the records
+    D: FloatArray  # shape (m + 1, m + 1): their squared distances
+    pi: FloatArray  # shape (m + 1,)
+    halves: FloatArray  # shape (m + 1, 2k - 2): see :func:`microagg.kernels.bounds.pricing.price`
+
+
+@njit(cache=True, nogil=True)
+def insert(least: FloatArray, q: int, value: float) -> None:
+    """Insert ``value`` among the q least so far, which are in ascending order."""
+    if value >= least[q - 1]:
+        return
+    at = q - 1
+    while at > 0 and least[at - 1] > value:
+        least[at] = least[at - 1]
+        at -= 1
+    least[at] = value
+
+
+@njit(cache=True, nogil=True)
+def _times_if_positive(factor: float, duals: float) -> float:
+    return factor * duals if duals > 0.0 else duals
+
+
+@njit(cache=True, nogil=True)
+def records_around(
+    blocks: Blocks, pi: FloatArray, highest: FloatArray, root: int, reduction: float, factor: float, ids: IntArray,
+    distances: FloatArray,
+) -> int:  # fmt: skip
+    """Find the records y with a squared distance from the root below reduction + factor · (pi_root + pi_y).
+
+    With the factor s / (s - 1) these are the records with w(root, y) < reduction / s; that factor is greatest for the
+    least s. A negative sum of pi is taken once, as every s / (s - 1) of it is less. ``highest`` is the greatest pi of
+    each block; ``ids`` and ``distances``, shape (n,), receive the records, and how many they are is returned.
+    """
+    X = blocks.X
+    n = len(X)
+    count = 0
+    for block in range(len(blocks.low)):
+        limit = reduction + _times_if_positive(factor, pi[root] + highest[block])
+        if squared_distance_to_box(blocks, block, root) >= limit:
+            continue
+        for y in range(block * BLOCK, min(n, (block + 1) * BLOCK)):
+            distance = squared_distance(X, root, y)
+            if distance < reduction + _times_if_positive(factor, pi[root] + pi[y]) and y != root:
+                ids[count] = y
+                distances[count] = distance
+                count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def greatest_reduction(distances: FloatArray, duals: FloatArray, own: float, s: int, least: FloatArray) -> float:
+    """Return by how much s - 2 members can lower a root's weighted degree at most: those with the least w < 0.
+
+    All records with w < 0 must be among those with these squared distances and dual values; the root's is ``own``.
+    """
+    if s == 2:
+        return 0.0
+    least[: s - 2] = 0.0
+    for at in range(len(distances)):
+        insert(least, s - 2, distances[at] / s - (own + duals[at]) / (s - 1))
+    total = 0.0
+    for at in range(s - 2):
+        total -= least[at]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def least_degree(
+    distances: FloatArray, duals: FloatArray, own: float, s: int, least: FloatArray
+) -> tuple[float, float]:
+    """Return the root's least weighted degree in a group of s, and what w of a member must be below if it is negative.
+
+    Records are given as in :func:`greatest_reduction`.
+    """
+    least[: s - 1] = np.inf
+    for at in range(len(distances)):
+        insert(least, s - 1, distances[at] / s - (own + duals[at]) / (s - 1))
+    others = 0.0
+    for at in range(s - 2):
+        others += least[at]
+    return others + least[s - 2], -others
+
+
+@njit(cache=True, nogil=True)
+def shortlist(
+    near: IntArray, distances: FloatArray, pi: FloatArray, halves: FloatArray, root: int, s: int, below: float,
+    limit: float, least: FloatArray, places: IntArray,
+) -> tuple[int, float]:  # fmt: skip
+    """Find the candidates of a root for groups of s, and a lower bound on the rc of these groups.
+
+    Candidates are those records ``near``, with these squared distances, that have a w less than ``below`` and can be in
+    a group with an rc less than ``limit``, by the bound of :mod:`.pricing` for the root alone as the part. ``places``
+    receives their positions in ``near``; how many they are is returned, or 0 if they are too few for a group.
+    """
+    least[: s - 1] = np.inf
+    count = 0
+    for at in range(len(near)):
+        y = near[at]
+        if distances[at] / s - (pi[root] + pi[y]) / (s - 1) < below:
+            places[count] = at
+            count += 1
+            insert(least, s - 1, (distances[at] + halves[y, s - 2]) / s - pi[y])
+    rest = -pi[root]
+    for at in range(s - 2):
+        rest += least[at]
+    kept = 0
+    for t in range(count):
+        at = places[t]
+        y = near[at]
+        if rest + max((distances[at] + halves[y, s - 2]) / s - pi[y], least[s - 2]) < limit:
+            places[kept] = at
+            kept += 1
+    return (kept, rest + least[s - 2]) if kept >= s - 1 else (0, 0.0)
+
+
+@njit(cache=True, nogil=True)
+def localize(X: FloatArray, pi: FloatArray, halves: FloatArray, root: int, candidates: IntArray) -> Local:
+    """Return the ``candidates`` and the root by local numbers."""
+    m = len(candidates)
+    ids = np.empty(m + 1, dtype=np.int64)
+    for i in range(m):
+        ids[i] = candidates[i]
+    ids[m] = root
+    D = np.zeros((m + 1, m + 1))
+    for x in range(m + 1):
+        for y in range(x):
+            D[x, y] = squared_distance(X, ids[x], ids[y])
+            D[y, x] = D[x, y]
+    return Local(ids, D, pi[ids], halves[ids])

@@ -1,7 +1,7 @@
 """Lagrangian decomposition by records: the least share that each can have in the SSE, and steps of the multipliers.
 
 What the shares and the multipliers are, and why their sum is a lower bound, is said in
-:mod:`microagg.metrics.lagrangian_decomposition`, whose notation this is: record i, the root, has a copy of its group of
+:mod:`microagg.optimum.lagrangian_decomposition`, whose notation this is: record i, the root, has a copy of its group of
 k, with members j and l beside it; R_i is its reach, rho_i its cut, and lambda_ij and mu_ijl are the multipliers.
 
 **The least share.** A root's share of a group is a sum over ordered pairs of two other members,

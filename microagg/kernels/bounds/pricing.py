@@ -1,6 +1,6 @@
 """Pricing for set partitioning: the groups with the least reduced costs, by branch and bound.
 
-The dual of that linear program (see :mod:`microagg.metrics.set_partitioning`) gives each record a dual value pi of any
+The dual of that linear program (see :mod:`microagg.optimum.set_partitioning`) gives each record a dual value pi of any
 sign, and each cut of rank one, which has multipliers u_x of some records, whole numbers, and a denominator q > u_x, a
 dual value sigma ≥ 0. The reduced cost of a group G of s records is
 
@@ -28,7 +28,7 @@ of the sums that multipliers of the cut have. So it is at least c(r) · w, with 
 these sums, and each is charged its share of that. For a subset-row cut, u = 1 for three records and q = 2, c(1) = ½.
 So the cost of P and the m least of these sums together are a lower bound on rc.
 
-**Pairs with a dual value.** Branching, see :mod:`microagg.metrics.branching`, gives some pairs of records a dual value
+**Pairs with a dual value.** Branching, see :mod:`microagg.optimum.branching`, gives some pairs of records a dual value
 rho of any sign, which lowers the reduced cost of each group that holds both. For groups of s that is as if the squared
 distance of the pair were less by s · rho, so nothing above changes but that distance; it may be negative, and half the
 sum of the least distances is less by half of what a record's distances have been lowered by.
@@ -44,18 +44,20 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from microagg.kernels.borrowing import borrows
-from microagg.kernels.bounds.boxes import Blocks, greatest_of_blocks, squared_distance
-from microagg.kernels.bounds.candidates import (
+from microagg.kernels.bounds.boxes import (
+    Blocks,
     Local,
+    greatest_of_blocks,
     greatest_reduction,
     insert,
     least_degree,
     localize,
     records_around,
     shortlist,
+    squared_distance,
 )
 from microagg.kernels.bounds.rank_one import Cut
+from microagg.kernels.running import borrows
 from microagg.validation import FloatArray, IntArray
 
 #: Of more candidates for one root and size than this, only some are searched; the root then counts as cut short.

@@ -1,4 +1,4 @@
-"""Cuts of rank one that a fractional solution of set partitioning violates; see :mod:`microagg.metrics.enumerated`."""
+"""Cuts of rank one that a fractional solution of set partitioning violates; see :mod:`microagg.optimum.enumerated`."""
 
 from __future__ import annotations
 

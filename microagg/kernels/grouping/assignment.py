@@ -213,7 +213,7 @@ def _solve(
     """Return the labels of an optimal assignment along the given edges, and the dual prices of records and groups."""
     import highspy
 
-    from microagg.solver import new_solver
+    from microagg.kernels.solver import new_solver
 
     # Presolving takes longer than what it saves here.
     solver = new_solver(presolve="off", solver="simplex")

@@ -13,12 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from microagg.kernels import threads
+from microagg.kernels import running
 from microagg.kernels.grouping.groups import Groups, make_groups
-from microagg.kernels.neighbors import brute_force, crossover, lookahead, tree_pool
+from microagg.kernels.neighbors import brute_force, kd_tree, lookahead
 from microagg.kernels.neighbors.brute_force import ALIVE, Pool, make_pool, passes_at_a_time, pool_of
+from microagg.kernels.neighbors.kd_tree import TreePool, next_unassigned, number_left
 from microagg.kernels.neighbors.lookahead import NeighborCache, empty_cache, fill_cache, list_nearest
-from microagg.kernels.neighbors.tree_pool import TreePool, next_unassigned, number_left
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -37,20 +37,20 @@ def group_while_many(
 ) -> tuple[Groups, Pool, IntArray]:
     """Take the records of ``X``, shape (n, d), n >= k, into groups as long as many are unassigned.
 
-    ``least`` is the number of records from which on a tree pays, see :mod:`microagg.kernels.neighbors.crossover`.
+    ``least`` is the number of records from which on a tree pays, see :mod:`microagg.kernels.neighbors.lookahead`.
     Return the groups as far as they are formed, the unassigned records, and those that may still be seeds, in their
     order. If passes over all records are faster from the beginning, nothing is formed.
     """
     n, d = X.shape
     groups = make_groups(n, d, k)
-    pool = crossover.tree_if_faster(X, k, least)
+    pool = lookahead.tree_if_faster(X, k, least)
     if pool is None:
         all_records = make_pool(X)
         return groups, all_records, brute_force.farthest_from_mean_first(all_records)
-    until = max(k, crossover.FEWEST)
+    until = max(k, lookahead.FEWEST)
     step = make_step(groups, pool)
-    order, start, cache = tree_pool.farthest_from_mean_first(pool), 0, empty_cache(n)
-    with ThreadPoolExecutor(threads.THREADS) as executor:
+    order, start, cache = kd_tree.farthest_from_mean_first(pool), 0, empty_cache(n)
+    with ThreadPoolExecutor(running.THREADS) as executor:
         while (left := number_left(pool)) >= until:
             checkpoint("forming groups", 1.0 - left / n)
             seeds, start = next_unassigned(pool, order, start, max(FEWEST_SEEDS, int(left * SHARE_OF_SEEDS)))

@@ -7,9 +7,18 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool, add_exactly, remove, squared_distance
+from microagg.kernels.neighbors.brute_force import (
+    ALIVE,
+    EXTENT,
+    Pool,
+    add_exactly,
+    measure_from,
+    nearest,
+    remove,
+    squared_distance,
+)
+from microagg.kernels.neighbors.kd_tree import TreePool
 from microagg.kernels.neighbors.kd_tree import remove as remove_from_tree
-from microagg.kernels.neighbors.tree_pool import TreePool
 from microagg.validation import FloatArray, IntArray
 
 # The number of the first group. What is called with a constant is compiled for that constant alone, and for other
@@ -168,3 +177,17 @@ def found_group(groups: Groups, pool: TreePool, seed: int, others: IntArray) -> 
     for record in others:
         take(groups, pool, group, record)
     return group
+
+
+# Groups that take in the record nearest to their moving centroid, one after the other, for P-S and M-d.
+
+
+@njit(cache=True, nogil=True)
+def grow(groups: Groups, pool: Pool, group: int, k: int) -> None:
+    """Let ``group`` take in unassigned records, each the one that increases its SSE least, until it has ``k``.
+
+    That is the record nearest to its centroid, which moves each time. Sets ``pool.distances``.
+    """
+    while groups.sizes[group] < k:
+        measure_from(pool, groups.sums[group] / groups.sizes[group])
+        join(groups, pool, group, nearest(pool.distances, pool.counts[EXTENT], 1)[0])

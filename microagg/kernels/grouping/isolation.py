@@ -14,12 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from microagg.kernels import threads
+from microagg.kernels import running
 from microagg.kernels.grouping.groups import Groups, take
-from microagg.kernels.neighbors.approximate import fill_row, fill_rows
 from microagg.kernels.neighbors.brute_force import squared_distance
-from microagg.kernels.neighbors.kd_tree import FAN, LEVELS, NO_INDEX, Tree, leaf_of
-from microagg.kernels.neighbors.tree_pool import TreePool
+from microagg.kernels.neighbors.kd_tree import FAN, LEVELS, NO_INDEX, Tree, TreePool, leaf_of
+from microagg.kernels.neighbors.knn_graph import fill_row, fill_rows
 from microagg.kernels.neighbors.tree_queries import (
     NeighborQuery,
     distances_to_boxes,
@@ -96,16 +95,16 @@ def make_isolation_bounds(pool: TreePool) -> IsolationBounds:
     """Return bounds for all records of ``pool``, none of which may have left."""
     n = len(pool.X)
     neighbors = np.empty((n, NEAR_RECORDS), dtype=np.int64)
-    stretch = _RECORDS_AT_A_TIME * threads.THREADS
-    with ThreadPoolExecutor(threads.THREADS) as executor:
+    stretch = _RECORDS_AT_A_TIME * running.THREADS
+    with ThreadPoolExecutor(running.THREADS) as executor:
         for first in range(0, n, stretch):
             checkpoint("finding near records")
-            threads.in_parts(
+            running.in_parts(
                 executor,
                 lambda start, stop: fill_rows(pool, neighbors, _NEAR_ENOUGH, start, stop),
                 first,
                 min(first + stretch, n),
-                threads.THREADS,
+                running.THREADS,
             )
     return _bounds_by(pool, neighbors)
 

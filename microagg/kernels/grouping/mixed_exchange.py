@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from microagg.records import Records
+from microagg.columns.records import Records
 from microagg.validation import FloatArray, IntArray
 
 #: With the records of so many groups a record may be exchanged.
@@ -36,7 +36,7 @@ class Groups(NamedTuple):
     points: FloatArray  # shape (n, d): numbers, ranks and nodes
     nominal: NDArray[np.bool_]  # shape (d,)
     domains: FloatArray  # shape (d,)
-    parents: IntArray  # shape (d, m): see :attr:`microagg.records.Records.trees`
+    parents: IntArray  # shape (d, m): see :attr:`microagg.columns.records.Records.trees`
     heights: FloatArray  # shape (d, m): likewise
     labels: IntArray  # shape (n,): the group of each record
     sizes: IntArray  # shape (g,)

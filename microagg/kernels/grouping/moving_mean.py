@@ -17,9 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numba import njit
 
-from microagg.kernels import threads
+from microagg.kernels import running
 from microagg.kernels.grouping.groups import Groups, form, found_group, make_groups
-from microagg.kernels.neighbors import crossover, lookahead
+from microagg.kernels.neighbors import lookahead
 from microagg.kernels.neighbors.brute_force import (
     ALIVE,
     Pool,
@@ -42,15 +42,14 @@ from microagg.kernels.neighbors.farthest_from_mean import (
     make_farthest_list,
     without_assigned,
 )
-from microagg.kernels.neighbors.kd_tree import LEAF
+from microagg.kernels.neighbors.kd_tree import LEAF, TreePool, number_left, pool_of_rest
 from microagg.kernels.neighbors.lookahead import NeighborCache, farthest_from, nearest_to
-from microagg.kernels.neighbors.tree_pool import TreePool, number_left, pool_of_rest
 from microagg.kernels.neighbors.tree_queries import make_query
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
 #: From how many records on a tree pays, at best: so many, and so many more for each that a group has; see
-#: :mod:`microagg.kernels.neighbors.crossover`. Measured on two cores, k = 3 to 50, uniform data, EIA and Census.
+#: :mod:`microagg.kernels.neighbors.lookahead`. Measured on two cores, k = 3 to 50, uniform data, EIA and Census.
 LEAST_IN_PAIRS = 11_000, 400
 LEAST_SINGLY = 6_500, 400
 
@@ -137,13 +136,13 @@ def _group_while_many(X: FloatArray, k: int, until: int, in_pairs: bool) -> tupl
     n, d = X.shape
     groups = make_groups(n, d, k)
     least, for_each_k = LEAST_IN_PAIRS if in_pairs else LEAST_SINGLY
-    pool = crossover.tree_if_faster(X, k, least + for_each_k * k)
+    pool = lookahead.tree_if_faster(X, k, least + for_each_k * k)
     if pool is None:
         return groups, make_pool(X)
-    until = max(until, crossover.FEWEST)
+    until = max(until, lookahead.FEWEST)
     # The records of the tree, and their groups.
     records, current = np.arange(n), groups
-    with ThreadPoolExecutor(threads.THREADS) as executor:
+    with ThreadPoolExecutor(running.THREADS) as executor:
         while True:
             half = len(records) // 2
             stop = max(until, half) if half >= WORTH_A_TREE else until
@@ -188,7 +187,7 @@ def _form_until(
             most = max(most // 2, 1)
         elif 2 * predicted >= most:
             most = min(2 * most, PREDICTED_AT_MOST)
-        visited += visited_ahead / threads.THREADS + visited_now
+        visited += visited_ahead / running.THREADS + visited_now
         rounds += formed
         if rounds >= PREDICTED_AT_FIRST:
             left, passes = number_left(pool), 3 if in_pairs else 2

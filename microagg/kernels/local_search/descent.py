@@ -17,7 +17,6 @@ from collections.abc import Iterator
 import numpy as np
 from numba import njit
 
-from microagg.kernels.borrowing import borrows
 from microagg.kernels.local_search.moves import WIDTH, Nearest, best_move, candidates, room_for_nearest
 from microagg.kernels.local_search.state import (
     EXAMINED,
@@ -40,8 +39,8 @@ from microagg.kernels.local_search.state import (
     touched_groups,
     undo,
 )
-from microagg.kernels.paths.orders import along_line, order_of
-from microagg.kernels.paths.split import split_path
+from microagg.kernels.paths import along_line, order_of, split_path
+from microagg.kernels.running import borrows
 from microagg.validation import FloatArray, IntArray
 
 #: Seconds between checkpoints.

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from microagg.kernels.borrowing import borrows
 from microagg.kernels.local_search.state import NONE, State, new_mark, squared_distance
+from microagg.kernels.running import borrows
 from microagg.validation import FloatArray, IntArray
 
 #: Where there is room for at most this many groups, all of them are tried for each record.

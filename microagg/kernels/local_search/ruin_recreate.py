@@ -39,8 +39,7 @@ from microagg.kernels.local_search.state import (
     squared_distance,
     undo,
 )
-from microagg.kernels.paths.orders import order_of
-from microagg.kernels.paths.split import split_path
+from microagg.kernels.paths import order_of, split_path
 from microagg.validation import FloatArray, IntArray
 
 #: How many groups are taken apart in one iteration, at most.

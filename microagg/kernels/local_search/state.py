@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from microagg.kernels.borrowing import borrows
+from microagg.kernels.running import borrows
 from microagg.validation import FloatArray, IntArray
 
 #: A change must lower the SSE of the groups that it touches by more than this share of it, or rounding could pass for

@@ -15,8 +15,7 @@ import numpy as np
 from numba import njit
 
 from microagg.kernels.neighbors.brute_force import squared_distance
-from microagg.kernels.neighbors.kd_tree import LEAF
-from microagg.kernels.neighbors.tree_pool import TreePool, centroid, number_left
+from microagg.kernels.neighbors.kd_tree import LEAF, TreePool, centroid, number_left
 from microagg.kernels.neighbors.tree_queries import NeighborQuery, farthest
 from microagg.validation import FloatArray, IntArray
 

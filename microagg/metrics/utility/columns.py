@@ -12,10 +12,10 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_float_dtype, is_numeric_dtype
 
-from microagg import dates
+from microagg.columns import dates
+from microagg.columns.taxonomy import category
 from microagg.errors import DataError
-from microagg.tables.kinds import as_pandas, is_table
-from microagg.taxonomy import category
+from microagg.tables.frames import as_pandas, is_table
 from microagg.validation import (
     FloatArray,
     IntArray,

@@ -14,7 +14,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.metrics.utility.columns import Column, columns_of
 from microagg.metrics.utility.propensity_score import check_draw
 from microagg.progress import checkpoint
-from microagg.tables.kinds import as_pandas
+from microagg.tables.frames import as_pandas
 from microagg.validation import FloatArray, IntArray, is_whole
 
 #: From how many records :func:`prediction` learns and is tested by default, half of them each.

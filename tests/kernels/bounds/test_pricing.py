@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from microagg.kernels.bounds import pricing
-from microagg.metrics import bounds
-from microagg.metrics.set_partitioning import LIMIT, SetPartitioning
+from microagg.optimum import bounds
+from microagg.optimum.set_partitioning import LIMIT, SetPartitioning
 from tests.instances import instances, random_cuts
 
 

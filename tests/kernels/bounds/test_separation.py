@@ -7,8 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from microagg.kernels.bounds.primal_dual import make_graph, make_matrix
-from microagg.kernels.bounds.separation import violated_inequalities, violated_triples
+from microagg.kernels.bounds.primal_dual import make_graph, make_matrix, violated_inequalities, violated_triples
 from tests.instances import dense
 
 

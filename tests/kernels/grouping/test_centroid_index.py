@@ -7,8 +7,7 @@ import pytest
 
 from microagg.kernels.grouping.centroid_index import enter_group, least_growth_below, make_centroid_index, widen_boxes
 from microagg.kernels.grouping.groups import found_group, least_growth, make_groups, take
-from microagg.kernels.neighbors.kd_tree import leaf_of
-from microagg.kernels.neighbors.tree_pool import make_tree_pool, number_left
+from microagg.kernels.neighbors.kd_tree import leaf_of, make_tree_pool, number_left
 from microagg.kernels.neighbors.tree_queries import make_query, nearest
 from tests.kernels.families import FAMILIES, from_outside, generate, squared
 

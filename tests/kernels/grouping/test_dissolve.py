@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from microagg import metrics
-from microagg.kernels.bases.mdav import mdav_1
-from microagg.kernels.bases.tfrp import tfrp_1
+from microagg.kernels.bases import mdav_1, tfrp_1
 from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
 from tests import naive
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from microagg.kernels.grouping.groups import form, make_groups
-from microagg.kernels.grouping.growing import grow
+from microagg.kernels.grouping.groups import form, grow, make_groups
 from microagg.kernels.neighbors.brute_force import make_pool
 
 

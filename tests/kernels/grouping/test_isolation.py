@@ -8,8 +8,7 @@ import pytest
 from microagg.kernels.grouping import isolation as isolation_module
 from microagg.kernels.grouping.groups import make_groups
 from microagg.kernels.grouping.isolation import make_isolation_bounds, nearest_isolated, take_and_renew
-from microagg.kernels.neighbors.kd_tree import NO_INDEX
-from microagg.kernels.neighbors.tree_pool import make_tree_pool, number_left
+from microagg.kernels.neighbors.kd_tree import NO_INDEX, make_tree_pool, number_left
 from microagg.kernels.neighbors.tree_queries import make_query
 from microagg.progress import Cancelled, watched
 from tests.kernels.families import FAMILIES, below, first, generate, orders_to_leave_in, squared

@@ -5,7 +5,7 @@ import pytest
 
 from microagg import make, metrics
 from microagg.kernels.local_search import iterated
-from microagg.kernels.paths.split import split_path
+from microagg.kernels.paths import split_path
 from tests import naive
 from tests.algorithms.test_oracles import generate
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microagg.kernels.neighbors.approximate import roughly_nearest
 from microagg.kernels.neighbors.kd_tree import remove
+from microagg.kernels.neighbors.knn_graph import roughly_nearest
 from microagg.kernels.neighbors.tree_queries import make_query
 from tests.kernels.families import FAMILIES, first, found, generate, orders_to_leave_in, squared, tree_of
 

@@ -13,8 +13,8 @@ from microagg.kernels.neighbors.farthest_from_mean import (
     make_farthest_list,
     without_assigned,
 )
+from microagg.kernels.neighbors.kd_tree import centroid, make_tree_pool
 from microagg.kernels.neighbors.lookahead import empty_cache, nearest_to
-from microagg.kernels.neighbors.tree_pool import centroid, make_tree_pool
 from microagg.kernels.neighbors.tree_queries import make_query
 from tests.kernels.families import FAMILIES, exact_centroid, first, generate, squared
 

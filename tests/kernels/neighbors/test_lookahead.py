@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from microagg.kernels import threads as kernel_threads
+from microagg.kernels import running as kernel_threads
 from microagg.kernels.grouping.groups import make_groups, take
-from microagg.kernels.neighbors.kd_tree import remove
+from microagg.kernels.neighbors.kd_tree import make_tree_pool, remove
 from microagg.kernels.neighbors.lookahead import (
     NeighborCache,
     empty_cache,
@@ -21,7 +21,6 @@ from microagg.kernels.neighbors.lookahead import (
     read_list,
     renew_cache,
 )
-from microagg.kernels.neighbors.tree_pool import make_tree_pool
 from microagg.kernels.neighbors.tree_queries import make_query
 from tests.kernels.families import FAMILIES, first, found, generate, squared, tree_of
 

@@ -7,7 +7,7 @@ import pytest
 
 from microagg.kernels.grouping.groups import found_group, make_groups, take
 from microagg.kernels.neighbors import brute_force
-from microagg.kernels.neighbors.tree_pool import (
+from microagg.kernels.neighbors.kd_tree import (
     centroid,
     farthest_from_mean_first,
     make_tree_pool,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from microagg.kernels.paths.orders import along_line, order_of
+from microagg.kernels.paths import along_line, order_of
 
 
 def test_sorting():

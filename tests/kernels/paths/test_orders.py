@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microagg import make
-from microagg.kernels.paths.orders import first_component_scores, nearest_point_next, sums, through_groups
+from microagg.kernels.paths import first_component_scores, nearest_point_next, sums, through_groups
 from tests import naive
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microagg import metrics
-from microagg.kernels.paths.split import split_path
+from microagg.kernels.paths import split_path
 
 
 def contiguous(n, k):

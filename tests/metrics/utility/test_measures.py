@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from microagg import metrics
+from microagg.columns.records import Attribute, Records
 from microagg.metrics import generalization, utility
 from microagg.metrics.utility import MEASURES
-from microagg.records import Attribute, Records
 from tests.conftest import ROOT
 
 RNG = np.random.default_rng(8)

@@ -1,0 +1,502 @@
+"""What every algorithm is: a clusterer and transformer of scikit-learn that declares :class:`Info` and :class:`Param`.
+
+Its constructor and its docstring are made from what it declares, so that a parameter is written twice: in ``params``,
+and as an argument of the hook :meth:`Microaggregator._partition`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import math
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClusterMixin, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from microagg.columns.records import Records, class_codes
+from microagg.errors import DataError, ParameterError
+from microagg.partition import Partition
+from microagg.tables.frames import as_pandas, is_table
+from microagg.validation import (
+    FloatArray,
+    IntArray,
+    check_dense,
+    check_enough_records,
+    check_finite,
+    check_k,
+    numeric_matrix,
+    quoted,
+)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Parameters with which an algorithm is compared under a name of its own.
+
+    Attributes
+    ----------
+    name : str
+        As in the dashboard's addresses.
+    title : str
+    params : mapping of str to object
+        A parameter that needs classes starts at this value, and may be changed; the others are what makes the preset.
+    """
+
+    name: str
+    title: str
+    params: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Info:
+    """What is to be said about an algorithm; docstrings, the dashboard, tables and tests read it.
+
+    Attributes
+    ----------
+    key : str
+        The public name, as in ``microagg.make("mdav-star")``.
+    title : str
+        The name in the literature.
+    family : str
+        The heading it stands under in lists.
+    summary : str
+        One sentence for somebody who does not know it.
+    year : int
+        The year of the reference.
+    reference : str
+        Where the algorithm is defined.
+    sizes : {"fixed", "variable"}
+        Whether all groups but the last few have exactly k records.
+    complexity : str
+        Time, in the number of records n, the group size k and the number of attributes d.
+    deterministic : bool
+        Whether two runs on the same data give the same partition without a seed.
+    note : str
+        What the source leaves open, and what was chosen here.
+    mixed : bool
+        Whether it partitions :class:`~microagg.columns.records.Records`, whose attributes may be ordinal and nominal
+        too. They
+        are compared as Byun, Kamra, Bertino & Li define it, each by a difference between 0 and 1, so nothing has to be
+        scaled.
+    example : tuple of int
+        The labels of the eleven numbers 1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100 for k = 3, which its docstring shows.
+    presets : tuple of Preset
+        By default, one without parameters.
+    order_of_attributes_matters : bool
+        Whether the same columns in another order may give other groups.
+    checked_by : {"oracle", "properties"}
+        Whether its definition determines every label, so that tests hold it against a second program, its oracle; or
+        leaves the result to a search, of which tests check properties.
+    """
+
+    key: str
+    title: str
+    family: str
+    summary: str
+    year: int
+    reference: str
+    sizes: Literal["fixed", "variable"]
+    complexity: str
+    deterministic: bool = True
+    note: str = ""
+    mixed: bool = False
+    example: tuple[int, ...] = ()
+    presets: tuple[Preset, ...] = ()
+    order_of_attributes_matters: bool = False
+    checked_by: Literal["oracle", "properties"] = "oracle"
+
+
+@dataclass(frozen=True)
+class Param:
+    """A parameter of an algorithm besides k: the one place for its kind, bounds, default and meaning.
+
+    Attributes
+    ----------
+    name : str
+        The keyword of the constructor.
+    kind : {"float", "int", "bool", "choice", "algorithm"}
+        The value of the kind "algorithm" is the key of another algorithm, see :func:`starts`.
+    bounds : tuple
+        (low, high), inclusive, for numbers, None where open; the admitted values for a choice; () otherwise.
+    default : object
+    help : str
+        One sentence for somebody who does not know it.
+    symbol : str
+        How the literature writes it, such as γ.
+    grid : tuple
+        The values among which the literature picks the best one, where it does.
+    needs_classes : bool
+        Whether any value but the default needs the class of each record.
+    """
+
+    name: str
+    kind: Literal["float", "int", "bool", "choice", "algorithm"]
+    bounds: tuple[Any, ...]
+    default: Any
+    help: str
+    symbol: str = ""
+    grid: tuple[Any, ...] = ()
+    needs_classes: bool = False
+
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        """The admitted values of a choice or an algorithm, () of anything else."""
+        if self.kind == "algorithm":
+            return tuple(starts())
+        return self.bounds if self.kind == "choice" else ()
+
+    def described_kind(self) -> str:
+        """Return the kind with its bounds, as a docstring has it."""
+        if self.kind == "algorithm":
+            return "str, the key of another algorithm"
+        if self.kind == "choice":
+            return f"{{{', '.join(map(repr, self.bounds))}}}"
+        low, high = self.bounds or (None, None)
+        return self.kind if low is None and high is None else f"{self.kind}, {_interval(low, high)}"
+
+    def check(self, value: Any) -> Any:
+        """Return ``value`` in its own kind, or raise :class:`ParameterError` naming the parameter and its bounds."""
+        if self.kind == "algorithm":
+            return self._check_algorithm(value)
+        if self.kind == "choice":
+            if value not in self.bounds:
+                raise ParameterError(f"{self.name} must be one of {', '.join(map(repr, self.bounds))}, not {value!r}.")
+            return value
+        if self.kind == "bool":
+            if not isinstance(value, (bool, np.bool_)):
+                raise ParameterError(f"{self.name} must be True or False, not {value!r}.")
+            return bool(value)
+        whole = self.kind == "int"
+        right = isinstance(value, (int, np.integer) if whole else (int, float, np.integer, np.floating))
+        if isinstance(value, (bool, np.bool_)) or not right or not math.isfinite(value):
+            raise ParameterError(f"{self.name} must be a {'whole ' if whole else 'finite '}number, not {value!r}.")
+        low, high = self.bounds
+        if (low is not None and value < low) or (high is not None and value > high):
+            raise ParameterError(f"{self.name} must be {_interval(low, high)}, not {value!r}.")
+        return int(value) if whole else float(value)
+
+    def read(self, text: str) -> Any:
+        """Return the value written as ``text``, such as in an address; a bool is written as 1 or 0.
+
+        Raises
+        ------
+        ParameterError
+            If it is no such value, or out of bounds.
+        """
+        readers: dict[str, Callable[[str], Any]] = {"float": float, "int": int, "bool": lambda digit: bool(int(digit))}
+        try:
+            return self.check(readers.get(self.kind, str)(text))
+        except ParameterError:
+            raise
+        except ValueError:
+            return self.check(text)
+
+    def _check_algorithm(self, value: Any) -> str:
+        known = starts()
+        if isinstance(value, str) and value in known:
+            return value
+        near = difflib.get_close_matches(str(value), known, n=3, cutoff=0.4)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}."
+        raise ParameterError(
+            f"{self.name} must be the key of an algorithm that is not itself a local search, not {value!r}: {hint}"
+        )
+
+
+def _interval(low: Any, high: Any) -> str:
+    if low is None:
+        return f"at most {high}"
+    if high is None:
+        return f"at least {low}"
+    return f"between {low} and {high}"
+
+
+class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """Base of all algorithms: partitions records into groups of at least ``k`` similar ones.
+
+    A subclass declares ``info`` and ``params`` and implements :meth:`_partition`; its constructor is made from
+    ``params``, and its docstring is completed from both. Distances are squared Euclidean on X as given: scaling is the
+    caller's business (see :func:`microagg.standardize` and :func:`microagg.microaggregate`). Ties go to the lowest
+    record index.
+
+    What :meth:`fit_transform` and :meth:`transform` return is an array, or as ``set_output`` of scikit-learn says a
+    DataFrame of pandas or polars.
+
+    Parameters
+    ----------
+    k : int, default 3
+        The minimum number of records in a group.
+
+    Attributes
+    ----------
+    labels_ : array of int, shape (n,)
+        The group of each record, numbered in order of first appearance; read-only.
+    partition_ : Partition
+    centroids_ : array of float, shape (n_groups, d)
+        The mean of each group; not there where records of mixed attributes were partitioned.
+    n_features_in_ : int
+    """
+
+    info: ClassVar[Info]
+    params: ClassVar[tuple[Param, ...]] = ()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "info" not in vars(cls):
+            return
+        if "__init__" not in vars(cls):
+            cls.__init__ = _constructor(cls)  # type: ignore[method-assign]
+        cls.__doc__ = _documentation(cls)
+
+    def __init__(self, k: int = 3, **params: Any) -> None:  # with info, replaced by one that names each of the params
+        self.k = k
+
+    def fit(self, X: ArrayLike | Records, y: Any = None) -> Self:
+        """Partition the records of ``X``.
+
+        Parameters
+        ----------
+        X : array, DataFrame of pandas or polars, or pyarrow.Table, of numbers, shape (n, d), or Records
+            Finite, n >= k. Only an algorithm whose ``info.mixed`` is True takes
+            :class:`~microagg.columns.records.Records`.
+        y : array, shape (n,), optional
+            The class of each record, for parameters that need it; otherwise ignored.
+
+        Raises
+        ------
+        ParameterError
+            If k or another parameter is of the wrong kind or out of bounds, or needs classes and there are none.
+        DataError
+            If X is neither a 2-D table of finite numbers nor records that the algorithm takes, has fewer than k
+            records, or y does not have one class for each.
+        """
+        k = check_k(self.k)
+        parameters = check_params(type(self), {param.name: getattr(self, param.name) for param in self.params})
+        data = self._read_records(X) if self.info.mixed else self._read_numbers(X)
+        check_enough_records(len(data), k, f"X (n_samples={len(data)})")
+        if any(param.needs_classes for param in self.params):
+            parameters["classes"] = self._read_classes(y, len(data), parameters)
+        self.partition_ = Partition(self._partition(data, k, **parameters), k)
+        self.labels_ = self.partition_.labels
+        if not isinstance(X, Records):
+            self.centroids_ = self.partition_.centroids(data.values if isinstance(data, Records) else data)
+        elif hasattr(self, "centroids_"):
+            del self.centroids_  # of an earlier fit
+        return self
+
+    def fit_predict(self, X: ArrayLike | Records, y: Any = None) -> IntArray:
+        """Partition the records of ``X`` and return the group of each; see :meth:`fit`."""
+        return self.fit(X, y).labels_
+
+    def fit_transform(self, X: ArrayLike, y: Any = None) -> FloatArray:
+        """Partition the records of ``X`` and return each replaced by its group's centroid, shape (n, d).
+
+        It is the same for at least k records each.
+        """
+        if self.info.mixed and isinstance(X, Records):
+            raise DataError(_NO_CENTROIDS)
+        self.fit(X, y)
+        return self.centroids_[self.labels_]
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        """Return other records each replaced by the centroid nearest to it, shape (m, d), such as those of a test set.
+
+        What comes out are centroids of at least k of the records that were fitted, but fewer than k of the records of
+        ``X`` may get the same. To protect records, partition them: :meth:`fit_transform`. It gives each record the
+        centroid of its own group, which need not be the nearest one.
+
+        Raises
+        ------
+        DataError
+            If X is no table of finite numbers with the columns that were fitted, or these were Records.
+        """
+        check_is_fitted(self)
+        if isinstance(X, Records) or not hasattr(self, "centroids_"):
+            raise DataError(_NO_CENTROIDS)
+        from scipy.spatial import KDTree  # which no fit needs
+
+        data = self._read_numbers(X, reset=False)
+        return self.centroids_[KDTree(self.centroids_).query(data)[1]]
+
+    def _partition(self, X: Any, k: int, *args: Any, **parameters: Any) -> IntArray:
+        """Return a group number for each record of ``X``.
+
+        A subclass takes ``X``, a C-ordered float array of finite numbers (:class:`~microagg.columns.records.Records`
+        if its
+        ``info.mixed`` is True), k, and each of its ``params`` by name. If any of them needs classes, ``classes`` comes
+        too: codes 0, 1, … of shape (n,).
+        """
+        raise NotImplementedError
+
+    def _read_numbers(self, X: Any, *, reset: bool = True) -> FloatArray:
+        frame = as_pandas(X) if is_table(X) else None
+        names = None if frame is None else list(frame.columns)
+        check_dense(X)
+        table = X if frame is None else _as_table(frame, list(frame.columns))
+        try:
+            data = validate_data(self, table, reset=reset, dtype=np.float64, order="C", ensure_all_finite=False)
+        except (ValueError, OverflowError) as error:
+            # Some of scikit-learn's messages have several lines, and the whole array.
+            message, several, _ = str(error).partition(":\n")
+            what = "X must be n records by d attributes. Reshape your data: X.reshape(-1, 1) is one attribute."
+            raise DataError(f"{message}: {what}" if several else message) from None
+        check_finite(data, names)
+        # To a kernel a read-only array is another type, for which it would be compiled once more.
+        return data if data.flags.writeable else data.copy()
+
+    def _read_records(self, X: Any) -> Records:
+        if not isinstance(X, Records):
+            return Records.of_numbers(self._read_numbers(X))
+        check_finite(X.values, [str(attribute.name) for attribute in X.attributes])
+        self.n_features_in_ = X.d
+        return X
+
+    def _read_classes(self, y: Any, n: int, parameters: Mapping[str, Any]) -> IntArray:
+        using = [param.name for param in self.params if param.needs_classes and parameters[param.name] != param.default]
+        if not using:
+            return np.zeros(n, dtype=np.int64)
+        if y is None:
+            raise ParameterError(
+                f"{using[0]} of {self.info.title} needs the class of each record: pass y (or, to microaggregate, "
+                f"classes='column'), or leave {using[0]} at its default."
+            )
+        return class_codes(y, n)
+
+
+def _as_table(frame: Any, names: list[Any]) -> pd.DataFrame:
+    """Return a table of numbers, dense, or raise :class:`DataError` naming the column that is none."""
+    if not names:
+        raise DataError("X has no columns: there must be one attribute at least.")
+    matrix = numeric_matrix(frame, names)
+    if len({isinstance(name, str) for name in names}) > 1:
+        raise DataError(
+            f"some names of columns are text and some are not ({quoted(names)}): make all of them text, such as by "
+            "X.columns.astype(str)."
+        )
+    return pd.DataFrame(matrix, columns=frame.columns)
+
+
+_NO_CENTROIDS = "records of mixed attributes have no centroids: use microaggregate, or fit and labels_."
+
+# The type of each kind of parameter in a signature.
+_TYPES = {"float": float, "int": int, "bool": bool, "choice": str, "algorithm": str}
+
+
+def _constructor(cls: type[Microaggregator]) -> Callable[..., None]:
+    """Return ``__init__(self, k=3, *, …)`` that assigns k and the declared parameters, as scikit-learn asks for."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    signature = inspect.Signature(
+        [
+            inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+            inspect.Parameter("k", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=3, annotation=int),
+            *(inspect.Parameter(p.name, keyword, default=p.default, annotation=_TYPES[p.kind]) for p in cls.params),
+        ]
+    )
+
+    defaults = {param.name: param.default for param in cls.params}
+
+    def __init__(self: Microaggregator, k: int = 3, **given: Any) -> None:  # noqa: N807 - the name in tracebacks
+        for name in given:
+            if name not in defaults:
+                raise TypeError(f"{cls.__qualname__}.__init__() got an unexpected keyword argument {name!r}")
+        self.k = k
+        for name, default in defaults.items():
+            setattr(self, name, given.get(name, default))
+
+    __init__.__qualname__ = f"{cls.__qualname__}.__init__"
+    __init__.__signature__ = signature  # type: ignore[attr-defined]
+    return __init__
+
+
+def _documentation(cls: type[Microaggregator]) -> str:
+    """Return the docstring of ``cls``, completed from its ``info`` and ``params``.
+
+    Its own docstring is one sentence, and the section "Attributes" if a fit sets any besides those of all algorithms.
+    """
+    info = cls.info
+    own, _, attributes = inspect.cleandoc(cls.__doc__ or info.title).partition("\n\nAttributes\n----------\n")
+    parameters = ["k : int, at least 1, default 3", *_indented("The minimum number of records in a group.")]
+    for param in cls.params:
+        parameters.append(f"{param.name} : {param.described_kind()}, default {param.default!r}")
+        parameters += _indented(f"{param.help} ({param.symbol} in the literature.)" if param.symbol else param.help)
+        if param.needs_classes:
+            parameters += _indented("Any other value needs y, the class of each record.")
+    notes = [
+        f"{info.family}. "
+        f"{'All groups but the last few have k records' if info.sizes == 'fixed' else 'The sizes of groups vary'}. "
+        f"Time {info.complexity}, for n records with d attributes.",
+        "Attributes may be numeric, ordinal or nominal, see microagg.columns.records; each is compared by a "
+        "difference between 0 and 1, so nothing has to be scaled."
+        if info.mixed
+        else "Distances are squared Euclidean on X as given: scale it before.",
+        "" if info.deterministic else "Random: the same seed gives the same groups.",
+        f"What the source leaves open: {info.note}" if info.note else "",
+        f"The module {cls.__module__} has the steps one by one.",
+    ]
+    sections = {
+        "Parameters": "\n".join(parameters),
+        "Attributes": _ATTRIBUTES + attributes,
+        "Notes": "\n\n".join(textwrap.fill(note, _WIDTH) for note in notes if note),
+        "References": textwrap.fill(info.reference, _WIDTH),
+        "Examples": _EXAMPLE.format(key=info.key, labels=list(info.example)) if info.example else "",
+    }
+    head = [own, textwrap.fill(info.summary, _WIDTH)]
+    body = [f"{title}\n{'-' * len(title)}\n{text.rstrip()}" for title, text in sections.items() if text]
+    return "\n\n".join([*head, *body]) + "\n"
+
+
+_WIDTH = 88
+_ATTRIBUTES = """labels_ : array of int, shape (n,)
+    The group of each record, numbered in order of first appearance; read-only.
+partition_ : Partition
+    The labels with the groups' sizes and centroids.
+centroids_ : array of float, shape (n_groups, d)
+    The mean of each group.
+n_features_in_ : int
+    The number of attributes.
+"""
+_EXAMPLE = """>>> import microagg
+>>> X = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
+>>> microagg.make({key!r}, k=3).fit_predict(X).tolist()
+{labels}
+"""
+
+
+def _indented(text: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent="    ", subsequent_indent="    ")
+
+
+def check_params(cls: type[Microaggregator], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of ``cls`` with ``given`` values checked and defaults filled in.
+
+    Raises
+    ------
+    ParameterError
+        If a name is not a parameter of ``cls``, or a value is out of its bounds.
+    """
+    known = {param.name: param for param in cls.params}
+    for name in given:
+        if name not in known:
+            takes = f"it takes {', '.join(known)}" if known else "it takes none besides k"
+            raise ParameterError(f"{cls.info.title} has no parameter {name!r}: {takes}.")
+    return {name: param.check(given.get(name, param.default)) for name, param in known.items()}
+
+
+#: Every algorithm by its key, family by family; :mod:`microagg.algorithms` puts them here, whichever is imported first.
+REGISTERED: dict[str, type[Microaggregator]] = {}
+
+
+def starts() -> Mapping[str, type[Microaggregator]]:
+    """Return the algorithms whose groups another may improve, by their keys: all that do not themselves do so."""
+    return {key: cls for key, cls in REGISTERED.items() if all(param.kind != "algorithm" for param in cls.params)}
+
+
+def start_labels(key: str, X: FloatArray, k: int) -> IntArray:
+    """Return the labels that the algorithm ``key`` of :func:`starts` gives ``X``, at its default parameters."""
+    return starts()[key](k).fit(X).labels_

@@ -1,0 +1,202 @@
+"""Methods: algorithms with parameters, each one value or several to pick the best of."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from microagg.algorithms.base import Microaggregator, Preset, check_params
+from microagg.algorithms.registry import ALGORITHMS, algorithm
+from microagg.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class Method:
+    """An algorithm with its parameters, each one value or several to pick the best of.
+
+    Parameters
+    ----------
+    key : str
+        The algorithm's key.
+    params : mapping of str to a value or a sequence of values
+        Parameters left out have their default. Several values mean: run all and keep the lowest SSE (of mixed
+        records: the lowest Total-IL), for each k on its own, as the literature does for γ of V-MDAV. Which
+        setting is best is known only afterwards: one chosen beforehand loses more.
+    polish : bool
+        Whether the partition is improved by local search afterwards; see :mod:`microagg.kernels.local_search.descent`.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such algorithm or parameter, or a value is out of bounds.
+    """
+
+    key: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    polish: bool = False
+
+    def __post_init__(self) -> None:
+        cls = algorithm(self.key)
+        options = {name: _options(value) for name, value in self.params.items()}
+        for name, values in options.items():
+            if not values:
+                raise ParameterError(f"{name} of {cls.info.title} has no values to try.")
+            for value in values:
+                check_params(cls, {name: value})
+        object.__setattr__(self, "params", {name: v if len(v) > 1 else v[0] for name, v in options.items()})
+
+    def __hash__(self) -> int:
+        return hash((self.key, tuple(sorted(self.params.items())), self.polish))
+
+    @classmethod
+    def of(cls, given: str | tuple[str, Mapping[str, Any]] | Method) -> Method:
+        """Return a method from a key, a pair (key, params), or a method."""
+        if isinstance(given, Method):
+            return given
+        return cls(given) if isinstance(given, str) else cls(*given)
+
+    @property
+    def label(self) -> str:
+        """The title with what is not at its default, such as ``V-MDAV (γ = 0.3)`` or ``V-MDAV (best γ), polished``."""
+        known = {param.name: param for param in algorithm(self.key).params}
+        parts = []
+        for name, value in self.params.items():
+            shown = known[name].symbol or name
+            if isinstance(value, tuple):
+                parts.append(f"best {shown}")
+            elif value != known[name].default:
+                parts.append(f"{shown} = {value:g}" if isinstance(value, float) else f"{shown} = {value}")
+        title = algorithm(self.key).info.title
+        title = f"{title} ({', '.join(parts)})" if parts else title
+        return f"{title}, polished" if self.polish else title
+
+    def settings(self) -> list[dict[str, Any]]:
+        """Return every combination of parameter values, defaults filled in."""
+        names = list(self.params)
+        combinations = itertools.product(*(_options(self.params[name]) for name in names))
+        return [check_params(algorithm(self.key), dict(zip(names, values, strict=True))) for values in combinations]
+
+
+def _options(value: Any) -> tuple[Any, ...]:
+    several = isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
+    return tuple(value.tolist() if isinstance(value, np.ndarray) else value) if several else (value,)
+
+
+# What methods are chosen among: every algorithm, some in two settings that are compared under names of their own.
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An algorithm in one setting.
+
+    Attributes
+    ----------
+    name : str
+        What the dashboard's addresses call it: the algorithm's key, unless the algorithm has presets.
+    key : str
+        The algorithm's key.
+    title : str
+        What the screen calls it.
+    fixed : mapping
+        The parameters that make it this variant.
+    penalty : str
+        The parameter by which it uses classes; empty if it does not.
+    usual_penalty : float
+        What that parameter is where nothing else is chosen.
+    """
+
+    name: str
+    key: str
+    title: str
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    penalty: str = ""
+    usual_penalty: float = 0.0
+
+    @property
+    def needs_classes(self) -> bool:
+        """Whether it takes a class for each record."""
+        return bool(self.penalty)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether it works on ordinal and nominal attributes too."""
+        return algorithm(self.key).info.mixed
+
+    def method(self, params: Mapping[str, Any] = MappingProxyType({})) -> Method:
+        """Return the variant as a method with parameters ``params`` of its algorithm, each a value or several.
+
+        Those that make it this variant stay as they are. A penalty of 0, or none, is replaced by the usual one; other
+        parameters that need classes are left out.
+
+        Raises
+        ------
+        ParameterError
+            If the algorithm has no such parameter, or a value is out of its bounds.
+        """
+        unused = _needing_classes(algorithm(self.key)) - {self.penalty}
+        chosen = {name: value for name, value in params.items() if name not in unused} | dict(self.fixed)
+        if self.penalty:
+            penalty = chosen.get(self.penalty, 0.0)
+            chosen[self.penalty] = self.usual_penalty if np.ndim(penalty) == 0 and penalty == 0 else penalty
+        return Method(self.key, chosen)
+
+
+def _needing_classes(cls: type[Microaggregator]) -> set[str]:
+    return {param.name for param in cls.params if param.needs_classes}
+
+
+def _variants_of(cls: type[Microaggregator]) -> list[Variant]:
+    info, needing_classes = cls.info, _needing_classes(cls)
+    found = []
+    for preset in info.presets or (Preset(info.key, info.title, {}),):
+        fixed = {name: value for name, value in preset.params.items() if name not in needing_classes}
+        penalty = next((name for name in preset.params if name in needing_classes), "")
+        found.append(
+            Variant(preset.name, info.key, preset.title, fixed, penalty, float(preset.params.get(penalty, 0.0)))
+        )
+    return found
+
+
+def _by_name(classes: Iterable[type[Microaggregator]]) -> Mapping[str, Variant]:
+    found = [variant for cls in classes for variant in _variants_of(cls)]
+    return MappingProxyType({variant.name: variant for variant in found})
+
+
+#: The variants of all algorithms by name, family by family.
+VARIANTS: Mapping[str, Variant] = _by_name(ALGORITHMS.values())
+
+#: Those that work on mixed attributes. The latest first: that is what the others are compared with.
+MIXED_VARIANTS: Mapping[str, Variant] = _by_name(
+    sorted((cls for cls in ALGORITHMS.values() if cls.info.mixed), key=lambda cls: (-cls.info.year, cls.info.key))
+)
+
+#: What a record outside its group's majority class costs where no other penalty is chosen.
+PENALTY = max(variant.usual_penalty for variant in VARIANTS.values())
+
+
+def recognize(key: str, params: Mapping[str, str] | str) -> str | None:
+    """Return the name of the variant that an algorithm is with these parameters, written as text; None if of none.
+
+    ``params`` may be one text like ``gamma=0.2, start=mdav``, as a table of runs has it.
+    A variant that uses classes is recognized whatever its penalty is, unless that is 0.
+    """
+    if key not in ALGORITHMS:
+        return None
+    if isinstance(params, str):
+        params = dict(pair.split("=", 1) for pair in params.split(", ") if pair)
+    usual = {param.name: str(param.default) for param in ALGORITHMS[key].params}
+    given = usual | dict(params)
+    for variant in _variants_of(ALGORITHMS[key]):
+        wanted = usual | {name: str(value) for name, value in variant.fixed.items()}
+        if variant.penalty:
+            if float(given[variant.penalty]) == 0.0:
+                continue
+            wanted[variant.penalty] = given[variant.penalty]
+        if given == wanted:
+            return variant.name
+    return None

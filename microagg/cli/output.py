@@ -1,0 +1,243 @@
+"""What commands print on stdout for scripts."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+import filelock
+
+from microagg.errors import DataError, ParameterError
+from microagg.progress import watched
+from microagg.validation import plain
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """Print one JSON object on stdout."""
+    click.echo(json.dumps(plain(dict(value)), indent=2, ensure_ascii=False))
+
+
+# Files that commands write: checked before the work begins, and written whole or not at all.
+
+
+def check_targets(targets: Iterable[str | None], sources: Iterable[str | None] = (), *, force: bool) -> None:
+    """Raise :class:`ParameterError` or :class:`DataError` if one of ``targets`` could not be, or must not be, written.
+
+    Those that are None are not asked for. A file is overwritten only with ``force``, and one of ``sources`` never.
+    """
+    taken = {Path(source).resolve(): source for source in sources if source is not None}
+    for target in targets:
+        if target is None:
+            continue
+        path = Path(target).resolve()
+        if path in taken:
+            raise ParameterError(
+                f"{target!r} is named twice: a file cannot be written over one that is read or written."
+            )
+        taken[path] = target
+        if path.is_dir():
+            raise ParameterError(f"{target!r} is a folder: name a file in it.")
+        if not path.parent.is_dir():
+            raise DataError(f"there is no folder {str(Path(target).parent)!r}: make it, or choose another one.")
+        if path.exists() and not path.is_file():
+            raise ParameterError(f"{target!r} is no ordinary file: choose another name.")
+        if path.exists() and not force:
+            raise ParameterError(f"the file {target!r} is there already: choose another name, or add --force.")
+
+
+def write_files(files: Mapping[str, bytes], *, force: bool) -> None:
+    """Write all ``files``, each by its path, or none: each stands beside its place until all of them are whole.
+
+    Nothing ends the command any more from here on, so that it leaves no such file.
+
+    Raises
+    ------
+    ParameterError
+        If another command is writing one of them, or has written one meanwhile that is not to be overwritten.
+    DataError
+        If one cannot be written.
+    """
+    finish()
+    check_targets(files, force=True)  # or locks would make folders that are not there any more
+    parts: dict[Path, Path] = {}
+    target = ""
+    try:
+        with ExitStack() as locks:
+            try:
+                for target in files:
+                    locks.enter_context(_alone(Path(target).resolve(), target))
+                check_targets(files, force=force)
+                for target, data in files.items():
+                    path = Path(target).resolve()
+                    with _beside(path, "part").open("xb") as stream:
+                        parts[path] = _beside(path, "part")
+                        stream.write(data)
+                        stream.flush()
+                        os.fsync(stream.fileno())
+                for path, part in parts.items():
+                    part.replace(path)
+            finally:
+                for part in parts.values():
+                    part.unlink(missing_ok=True)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise DataError(f"the file {target!r} cannot be written ({reason}): choose another place.") from None
+
+
+def _beside(path: Path, what: str) -> Path:
+    return path.with_name(f".{path.name}.microagg-{what}")
+
+
+@contextmanager
+def _alone(path: Path, target: str) -> Iterator[None]:
+    """Keep other commands from writing a file while the block runs, and delete what one has left that was killed."""
+    lock, part = filelock.FileLock(_beside(path, "lock"), timeout=0), _beside(path, "part")
+    try:
+        lock.acquire()
+    except filelock.Timeout:
+        raise ParameterError(f"another command is writing {target!r}: wait for it, or choose another name.") from None
+    try:
+        # Nobody else holds the lock, so whoever wrote this has ended.
+        if part.is_file() and _is_own(part.lstat()):
+            part.unlink()
+            say(f"Deleted {part.name!r}, which a command had left that was killed.")
+        yield
+    finally:
+        # Whoever waits for the file that is gone sees that, and begins again; Windows keeps it.
+        with suppress(OSError):
+            _beside(path, "lock").unlink()
+        lock.release()
+
+
+def _is_own(about: os.stat_result) -> bool:
+    """Whether it is an ordinary file, of the user whose command this is where there are users."""
+    return stat.S_ISREG(about.st_mode) and (os.name == "nt" or about.st_uid == os.getuid())
+
+
+# What a terminal shows of long work; nothing where nobody watches.
+
+# What asks a command to end: Ctrl-C, and what shuts machines and services down.
+_ASKS = (signal.SIGINT, signal.SIGTERM)
+
+
+class _Stop:
+    """Whether a command was asked to end, by which signal, and whether it still may."""
+
+    def __init__(self) -> None:
+        self.asked, self.number, self.may = threading.Event(), signal.SIGINT, True
+
+    def hear(self, number: int, _: FrameType | None) -> None:
+        if self.may:
+            # Before the exception: whoever it passes waits for the other threads.
+            self.number = signal.Signals(number)
+            self.asked.set()
+            raise KeyboardInterrupt
+
+
+# Of the block that may be ended, if there is one.
+_stop: ContextVar[_Stop | None] = ContextVar("microagg_stop", default=None)
+
+# The line is cleared, so that a shorter text leaves nothing behind.
+_CLEAR = "\r\x1b[2K"
+
+
+def say(text: str) -> None:
+    """Write a line that is no result to stderr."""
+    click.echo(text, err=True)
+
+
+@contextmanager
+def working(what: str) -> Iterator[Callable[[str], None]]:
+    """Show a line on stderr, if that is a terminal, while the block runs; what it yields puts another text there.
+
+    Algorithms that say where they are (:mod:`microagg.progress`) are heard, and stopped once Ctrl-C was pressed.
+    """
+    shown, is_seen = [what], sys.stderr.isatty()
+
+    def draw(more: str) -> None:
+        if is_seen:
+            click.echo(f"{_CLEAR}{shown[0]}{more} …", err=True, nl=False)
+
+    def show(text: str) -> None:
+        shown[0] = text
+        draw("")
+
+    def hear(text: str, share: float | None) -> bool:
+        _stop_if_asked()
+        draw(f": {text}" if share is None else f": {text}, {share:.0%}")
+        return True
+
+    show(what)
+    try:
+        with watched(hear):
+            yield show
+        _stop_if_asked()
+    finally:
+        if is_seen:
+            click.echo(_CLEAR, err=True, nl=False)
+
+
+@contextmanager
+def stoppable(*, last: bool = False) -> Iterator[Callable[[], bool]]:
+    """Yield what other threads ask whether Ctrl-C was pressed, and let it end the block; others within do the same.
+
+    SIGTERM ends it likewise. After the ``last`` block of a process neither is heard any more.
+    """
+    outer = _stop.get()
+    if outer is not None:
+        yield outer.asked.is_set
+        return
+    stop = _Stop()
+    before = {number: signal.getsignal(number) for number in _ASKS}
+    # What a shell begins in the background is not to hear Ctrl-C.
+    heard = [number for number, handler in before.items() if handler not in (None, signal.SIG_IGN)]
+    if threading.current_thread() is not threading.main_thread():
+        heard = []
+    for number in heard:
+        signal.signal(number, stop.hear)
+    token = _stop.set(stop)
+    try:
+        yield stop.asked.is_set
+    finally:
+        _stop.reset(token)
+        for number in heard:
+            signal.signal(number, signal.SIG_IGN if last else before[number])
+
+
+def finish() -> None:
+    """Let nothing end the command any more, for what it does now must be done whole, and said.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it was asked to end before.
+    """
+    stop = _stop.get()
+    if stop is not None:
+        stop.may = False
+        _stop_if_asked()
+
+
+def stopped_code() -> int:
+    """Return what a shell learns of an end by the signal that was heard: 130 of Ctrl-C, 143 of SIGTERM."""
+    stop = _stop.get()
+    return 128 + (signal.SIGINT if stop is None else stop.number)
+
+
+def _stop_if_asked() -> None:
+    """Raise KeyboardInterrupt if the command was asked to end."""
+    # An exception is lost where C calls back, as it does while compiled kernels are loaded.
+    stop = _stop.get()
+    if stop is not None and stop.asked.is_set():
+        raise KeyboardInterrupt

@@ -1,0 +1,326 @@
+"""What the name of a column says of it, in English, German, Spanish and French."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from microagg.columns import numerals
+from microagg.columns.taxonomy import category
+from microagg.validation import FloatArray, IntArray, listing
+
+
+def folded(text: str) -> str:
+    """Return ``text`` in small letters without accents: ``"Salud (Región)"`` becomes ``"salud (region)"``."""
+    if text.isascii():
+        return text.lower()
+    apart = unicodedata.normalize("NFKD", text)
+    return "".join(letter for letter in apart if not unicodedata.combining(letter)).casefold()
+
+
+@dataclass(frozen=True)
+class Words:
+    """Words that tell what a column is: ``whole`` ones, also in the plural, and what longer ones begin with."""
+
+    whole: frozenset[str]
+    beginnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, whole: str, beginnings: str = "") -> Words:
+        """Return the words in two texts, separated by blanks."""
+        return cls(frozenset(whole.split()), tuple(beginnings.split()))
+
+    def in_name(self, name: Hashable) -> str | None:
+        """Return the first part of a column's name that is one of these words, None if there is none."""
+        for part in parts(name):
+            if part in self.whole or part.removesuffix("s") in self.whole or part.startswith(self.beginnings):
+                return part
+        return None
+
+
+def parts(name: Hashable) -> list[str]:
+    """Return the words of a column's name, folded: ``"hh_weight2"`` and ``"HHWeight"`` have ``hh`` and ``weight``."""
+    return list(_parts(str(name)))
+
+
+# Every rule looks at the name anew, one column after another.
+@lru_cache(maxsize=16)
+def _parts(name: str) -> tuple[str, ...]:
+    plain = "".join(letter for letter in unicodedata.normalize("NFKD", name) if not unicodedata.combining(letter))
+    return tuple(part.casefold() for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", plain))
+
+
+#: Numbers that an office or a file gives to somebody.
+NUMBERED = Words.of(
+    "id ident uid uuid guid ssn nr nummer numero nif dni nir siren siret iban matricule matricula passport ausweis "
+    "aktenzeichen",
+    "identif",
+)
+
+#: Names of persons, and where and how they can be reached.
+PERSONAL = Words.of(
+    "surname lastname firstname fullname forename vorname nachname familienname nombre apellido nom prenom "
+    "mail email phone telephone telefon telefono tel mobile handy fax address adresse anschrift direccion street "
+    "strasse calle rue",
+)
+
+#: The word "name" alone may be that of a country: it is a person's name alone, or beside one of these.
+NAME = Words.of("name")
+OF_PERSONS = Words.of(
+    "first last full family given middle maiden person patient user customer client employee student member pupil "
+    "respondent contact owner"
+)
+
+#: Weights of a sample, by names that mean nothing else.
+SAMPLE_WEIGHT = Words.of(
+    "wgt wt fnlwgt afnlwgt pweight pwgt hweight hwgt fweight aweight iweight weighting",
+    "gewichtung ponderac ponderat hochrechnung",
+)
+#: The same with words that also mean how heavy somebody is, and what then tells the two apart.
+WEIGHT = Words.of("weight gewicht poids peso")
+OF_SAMPLES = Words.of("hh household survey sample sampling design final person base population calibrated")
+OF_BODIES = Words.of("body birth kg lb pound baby newborn current height", "korper geburt corpor naissance")
+
+#: Health, beliefs and opinions.
+CONFIDENTIAL = Words.of(
+    "hiv aids sida salud sante health party partei partido parti vote voted voting voto wahl faith score drug illness "
+    "abortion cancer krebs tumor meinung avis attitude trust religion",
+    "diagnos disease sickness religi krank erkrank befund gesundheit enfermed diagnost maladi medicat medicam medikam "
+    "symptom disabil disorder behinder discapac handicap therap satisf zufrieden konfession politic politis opinion "
+    "einstellung",
+)
+
+#: What somebody earns; in brackets it is usually what a file is about.
+INCOME = Words.of(
+    "income salary wage earning einkommen gehalt lohn ingreso salario revenu salaire",
+)
+
+#: Codes of places and the like: digits that do not count anything.
+CODE = Words.of("zip zipcode postcode postalcode postal plz cp code icd isco nace fips nuts", "postleit")
+
+#: The strata of a sample.
+STRATUM = Words.of("stratum strata strat schicht estrato strate")
+
+
+# The distinct values of a column, counted once for all that is asked of it.
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column and its distinct values.
+
+    Attributes
+    ----------
+    name : column name
+    dtype : dtype
+        The type of the column.
+    positions : array of int, shape (n,)
+        The position of each record's value among the distinct ones, -1 where it is missing.
+    distinct : Series, shape (distinct values,)
+        The values that occur, in the order of the records.
+    n_table : int
+        The number of records of the table, of which these may be a sample in its order.
+    """
+
+    name: Hashable
+    dtype: Any
+    positions: IntArray
+    distinct: pd.Series[Any]
+    n_table: int
+
+    @classmethod
+    def of(cls, series: pd.Series[Any], n_table: int | None = None) -> Self | None:
+        """Return the counts of a column, None where its values cannot be compared, such as lists.
+
+        ``n_table`` is the number of records of the table where the column is a sample of it.
+        """
+        try:
+            positions, distinct = pd.factorize(series)
+        except TypeError:
+            return None
+        return cls(
+            series.name,
+            series.dtype,
+            positions.astype(np.int64, copy=False),
+            pd.Series(distinct),
+            n_table or len(series),
+        )
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return len(self.positions)
+
+    @cached_property
+    def n_missing(self) -> int:
+        """The number of records without a value."""
+        return int(np.count_nonzero(self.positions < 0))
+
+    @property
+    def n_present(self) -> int:
+        """The number of records with a value."""
+        return self.n - self.n_missing
+
+    @property
+    def n_distinct(self) -> int:
+        """The number of distinct values."""
+        return len(self.distinct)
+
+    @cached_property
+    def counts(self) -> IntArray:
+        """How many records have each distinct value, shape (distinct values,)."""
+        return np.bincount(self.positions[self.positions >= 0], minlength=self.n_distinct)
+
+    @cached_property
+    def texts(self) -> pd.Series[str]:
+        """The distinct values as text without blanks around it, shape (distinct values,)."""
+        values = self.distinct.to_numpy(dtype=object)
+        return pd.Series([(value if type(value) is str else category(value)).strip() for value in values], dtype=object)
+
+    @cached_property
+    def folded(self) -> list[str]:
+        """The same texts in small letters without accents."""
+        return [folded(text) for text in self.texts]
+
+    def n_where(self, chosen: NDArray[np.bool_]) -> int:
+        """Return the number of records that have one of the ``chosen`` distinct values, shape (distinct values,)."""
+        return int(self.counts[chosen].sum())
+
+    def values(self, chosen: NDArray[np.bool_]) -> tuple[Any, ...]:
+        """Return the ``chosen`` distinct values as Python's own."""
+        if not chosen.any():  # as of most columns
+            return ()
+        return tuple(value.item() if isinstance(value, np.generic) else value for value in self.distinct[chosen])
+
+
+# How a column of text reads as numbers, for somebody to say whether it should.
+
+# The share of records that must be numbers for an offer, and the largest number of other distinct values.
+_MOST = 0.8
+_EXCEPTIONS = 20
+
+# A telephone number, leading zeros, and what a program may have made 1000 of: 10E2, which is not 100E1.
+_LIKE_CODES = re.compile(r"\+\d{7,}|[-+]?0\d+|\d+[eE]\d+", re.ASCII)
+# With a point for a decimal comma's thousands: 1.234, which programs read as 1.234 all the same.
+_GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class AsNumbers:
+    """How a column of text reads as numbers in one of the :data:`microagg.columns.numerals.NOTATIONS`.
+
+    Attributes
+    ----------
+    notation : str
+    example, number : str
+        A text of the column, and the number that it is, as programs write it.
+    n : int
+        The records that say a number.
+    missing_codes : tuple of str
+        The values that are no number, and would count as missing; the most frequent first.
+    counts : tuple of int
+        The records that have each of them.
+    """
+
+    notation: str
+    example: str
+    number: str
+    n: int
+    missing_codes: tuple[str, ...]
+    counts: tuple[int, ...]
+
+    @property
+    def n_codes(self) -> int:
+        """The records that say no number, though they have a value."""
+        return sum(self.counts)
+
+    @property
+    def is_like_code(self) -> bool:
+        """Whether the text may be a code of digits, such as a telephone number, rather than a number."""
+        return _LIKE_CODES.fullmatch(self.example) is not None
+
+    @property
+    def lost(self) -> str:
+        """The values that are no number with their counts, as text: ``'unknown' (12), '< 5' (3)``; empty if none."""
+        each = [f"{value!r} ({count:,})" for value, count in zip(self.missing_codes, self.counts, strict=True)]
+        return listing(each, 6)
+
+
+def is_sure(texts: Sequence[str]) -> bool:
+    """Whether ``texts``, all of them numbers, are written so plainly that they need not be asked about."""
+    if not all(numerals.is_plain(text) and not _LIKE_CODES.fullmatch(text) for text in texts):
+        return False
+    grouped = [text for text in texts if "." in text]
+    return not grouped or not all(_GROUPED.fullmatch(text) for text in grouped)
+
+
+def offers(
+    column: Column, numbers: Mapping[str, FloatArray], silent: NDArray[np.bool_]
+) -> tuple[tuple[AsNumbers, ...], str]:
+    """Return how a column of text can be read as numbers, and a sentence on it: two ways where nothing shows which.
+
+    None, and an empty sentence, if too much of it is no number, or its name says that it is no quantity; none with a
+    sentence where numbers contradict each other.
+
+    Parameters
+    ----------
+    column : Column
+    numbers : mapping of notation to array, shape (distinct values,)
+        What the distinct values say, see :func:`microagg.columns.numerals.values`.
+    silent : array of bool, shape (distinct values,)
+        Which distinct values say that there is no value.
+    """
+    fits = says_number(numbers)
+    rest = ~fits & ~silent
+    n_fit, n_odd = column.n_where(fits), column.n_where(rest)
+    if not n_fit or n_fit < _MOST * (n_fit + n_odd) or np.count_nonzero(rest) > _EXCEPTIONS:
+        return (), ""
+    if NUMBERED.in_name(column.name) or PERSONAL.in_name(column.name):
+        return (), ""
+    shown = numerals.shown_by(column.texts.tolist(), numbers)
+    if not shown.notations:
+        return (
+            (),
+            f"numbers, but of {shown.point!r} and {shown.comma!r} one has a decimal comma: write all of them alike",
+        )
+    texts = column.texts[fits].tolist()
+    if two := numerals.mixed_units(texts):
+        return (), f"numbers, but {two[0]!r} and {two[1]!r} are not in the same unit: turn them into one in the file"
+    example = shown.unclear if len(shown.notations) > 1 and shown.unclear else _telling(texts)
+    found = tuple(_in_notation(column, notation, numbers[notation], example) for notation in shown.notations)
+    return found, _said(column, found)
+
+
+def says_number(numbers: Mapping[str, FloatArray]) -> NDArray[np.bool_]:
+    """Return which texts say a number in whatever notation, shape (n,)."""
+    return ~np.logical_and.reduce([np.isnan(each) for each in numbers.values()])
+
+
+def _telling(texts: list[str]) -> str:
+    """Return the first text that is not plain, or may be a code; the first one if there is none."""
+    return next((text for text in texts if not numerals.is_plain(text) or _LIKE_CODES.fullmatch(text)), texts[0])
+
+
+def _in_notation(column: Column, notation: str, numbers: FloatArray, example: str) -> AsNumbers:
+    lost = np.isnan(numbers)
+    each = sorted(zip(column.values(lost), column.counts[lost].tolist(), strict=True), key=lambda pair: -pair[1])
+    codes, counts = tuple(value for value, _ in each), tuple(count for _, count in each)
+    number = numerals.parse(example, notation)
+    return AsNumbers(notation, example, category(number), column.n_where(~lost), codes, counts)
+
+
+def _said(column: Column, found: tuple[AsNumbers, ...]) -> str:
+    first, n = found[0], column.n_present
+    count = f"all {n:,}" if first.n == n else f"{first.n:,} of {n:,}"
+    meant = " or for ".join(each.number for each in found)
+    which = ", and nothing shows which" if len(found) > 1 else ""
+    lost = f"; no numbers are {first.lost}" if first.lost else ""
+    return f"text that reads as numbers: {count}, such as {first.example!r} for {meant}{which}{lost}"

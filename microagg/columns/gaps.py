@@ -1,0 +1,275 @@
+"""Gaps: what is done about the missing values of quasi-identifiers before records are grouped."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
+
+from microagg.columns import dates
+from microagg.columns.records import Attribute
+from microagg.columns.taxonomy import Taxonomy, category
+from microagg.errors import DataError, ParameterError
+from microagg.validation import FloatArray, IntArray, check_choice, check_finite, counted, quoted
+
+#: What can be done about a gap: it is an error, its record is left out, it becomes a category, or it is filled in.
+GAPS = ("error", "drop", "category", "impute")
+
+#: The category that gaps become.
+GAP = "missing"
+
+
+@dataclass(frozen=True)
+class Filled:
+    """The gaps of one quasi-identifier that were filled.
+
+    Attributes
+    ----------
+    column : hashable
+    n : int
+        The number of gaps, in the records that are released.
+    how : {"median", "most frequent", "category"}
+    value : int, float, str or date
+        What they were filled with: a number, a category or a date.
+    """
+
+    column: Hashable
+    n: int
+    how: str
+    value: int | float | str | date
+
+    def __str__(self) -> str:
+        one = self.n == 1
+        gaps = f"{counted(self.n, 'gap')} of {quoted([self.column])}"
+        if self.how == "category":
+            return f"{gaps} {'counts' if one else 'count'} as the category {self.value!r}."
+        value = f"{self.value:,}" if isinstance(self.value, (int, float)) else str(self.value)
+        if isinstance(self.value, str):
+            value = repr(self.value)
+        return f"{gaps} {'was' if one else 'were'} filled with the {self.how} {value} before grouping."
+
+
+class Filling(NamedTuple):
+    """Records without gaps, and how they came by it.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        The file with the gaps filled; the same object where there were none to fill.
+    taxonomies : dict of column name to Taxonomy
+        Those of all nominal attributes, with the category of gaps where there are some.
+    values : array of float, shape (n, d)
+        The encoded quasi-identifiers; NaN in records that are left out only.
+    kept : array of bool, shape (n,)
+        The records that are not left out.
+    filled : tuple of Filled
+    """
+
+    frame: pd.DataFrame
+    taxonomies: dict[Hashable, Taxonomy]
+    values: FloatArray
+    kept: NDArray[np.bool_]
+    filled: tuple[Filled, ...]
+
+
+def treatments(missing: str | Mapping[Any, str], attributes: Sequence[Attribute]) -> dict[Hashable, str]:
+    """Return what is done about the gaps of each attribute, one of :data:`GAPS`.
+
+    ``missing`` is one of them for all attributes, or a mapping from names; gaps of attributes that it does not name are
+    an error.
+
+    Raises
+    ------
+    ParameterError
+        If it is something else, names no attribute, or says that the gaps of one that is not nominal be a category.
+    """
+    names = [attribute.name for attribute in attributes]
+    if not isinstance(missing, Mapping):
+        return dict.fromkeys(names, check_choice("missing", missing, GAPS))
+    for name, how in missing.items():
+        if name not in names:
+            raise ParameterError(
+                f"missing says what to do about the gaps of {name!r}, which is not among the quasi-identifiers: leave "
+                "it out, or name the column a quasi-identifier."
+            )
+        check_choice(f"missing of column {name!r}", how, GAPS)
+    for attribute in attributes:
+        if missing.get(attribute.name) == "category":
+            _check_nominal(attribute)
+    return {name: missing.get(name, "error") for name in names}
+
+
+def fill(
+    frame: pd.DataFrame, attributes: Sequence[Attribute], values: FloatArray, missing: str | Mapping[Any, str]
+) -> Filling:
+    """Return the records without gaps: some left out, some filled.
+
+    "drop" leaves records out first. Then "category" makes the gaps of a nominal attribute a category of their own,
+    called :data:`GAP`, which has only the root of the taxonomy in common with others. "impute" fills in, from the
+    records that are not left out, the median of numbers and dates (the lower of two where all are whole, and of
+    dates), the lower median of ordered categories, and the most frequent of others (among equals the first in the
+    taxonomy).
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (n, columns)
+        As :func:`microagg.columns.encoding.read` returns it.
+    attributes : sequence of Attribute
+    values : array of float, shape (n, d)
+        The attributes, encoded; NaN for gaps.
+    missing : str or mapping
+        As :func:`treatments` takes it.
+
+    Raises
+    ------
+    DataError
+        Naming column and record: if a value is infinite or, where that is an error, missing; or if a column that is to
+        be imputed has no value at all.
+    ParameterError
+        As :func:`treatments`, if gaps that should be a category are those of an attribute that is not nominal, or the
+        file has a category of that name already.
+    """
+    how = treatments(missing, attributes)
+    absent = np.isnan(values)
+    kept = _complete(absent, attributes, how)
+    # Zeros in place of other gaps, not a shorter table: a message must number the records as the caller does.
+    refused = kept[:, np.newaxis] & np.array([how[attribute.name] == "error" for attribute in attributes])
+    names: list[Any] = [attribute.name for attribute in attributes]
+    check_finite(np.where(absent & ~refused, 0.0, values), names)
+    taxonomies = {a.name: a.taxonomy for a in attributes if a.taxonomy is not None}
+    filled: list[Filled] = []
+    if absent[kept].any():
+        frame, values = frame.copy(deep=False), values.copy()
+    for j, attribute in enumerate(attributes):
+        rows = np.flatnonzero(absent[:, j] & kept)
+        if not len(rows):
+            continue
+        name, code = attribute.name, 0.0
+        if how[name] == "category":
+            taxonomies[name], code = _with_gap(attribute, values[:, j])
+            frame[name] = _as_category(frame[name], rows)
+            filled.append(Filled(name, len(rows), "category", GAP))
+        else:
+            code = _typical(attribute, values[kept, j], frame[name].dtype)
+            frame[name] = _with_value(frame[name], attribute, values[:, j], rows, code)
+            what = "most frequent" if attribute.kind == "nominal" else "median"
+            filled.append(Filled(name, len(rows), what, _shown(attribute, code)))
+        values[rows, j] = code
+    return Filling(frame, taxonomies, values, kept, tuple(filled))
+
+
+def _complete(
+    absent: NDArray[np.bool_], attributes: Sequence[Attribute], how: Mapping[Hashable, str]
+) -> NDArray[np.bool_]:
+    """Return which records are not left out, shape (n,)."""
+    return np.asarray(~absent[:, [how[attribute.name] == "drop" for attribute in attributes]].any(axis=1))
+
+
+def _check_nominal(attribute: Attribute) -> None:
+    if attribute.kind == "nominal":
+        return
+    what = "dates" if attribute.unit else "numbers" if attribute.kind == "numeric" else "ordered categories"
+    raise ParameterError(
+        f"the gaps of column {attribute.name!r} cannot be a category of their own, for it holds {what}: choose "
+        "'error', 'drop' or 'impute' for it."
+    )
+
+
+# --- a category of their own -----------------------------------------------------------------------------------------
+
+
+def _with_gap(attribute: Attribute, codes: FloatArray) -> tuple[Taxonomy, int]:
+    """Return the taxonomy with a leaf for gaps below its root, and that leaf; ``codes`` are the leaves of the column.
+
+    The leaf comes last, so the others keep their numbers. A taxonomy that has it already, as the one of a recipe, stays
+    as it is.
+    """
+    _check_nominal(attribute)
+    taxonomy = attribute.taxonomy
+    assert taxonomy is not None
+    depth, own = taxonomy.height, [node for node, name in enumerate(taxonomy.names) if name == GAP]
+    if not own:
+        first = len(taxonomy.names)
+        # Levels that divide nothing, so that all leaves have the same depth.
+        names, parents = (GAP,) * depth, (0, *range(first, first + depth - 1))
+        return Taxonomy(taxonomy.names + names, taxonomy.parents + parents), first + depth - 1
+    if len(own) < depth or taxonomy.parents[own[0]] != 0 or (codes == own[-1]).any():
+        raise ParameterError(
+            f"the gaps of column {attribute.name!r} cannot become the category {GAP!r}, for it has one of that name "
+            "already: rename that, or choose 'error', 'drop' or 'impute' for the column."
+        )
+    return taxonomy, own[-1]
+
+
+def _as_category(series: pd.Series[Any], rows: IntArray) -> pd.Series[Any]:
+    """Return a column with :data:`GAP` at the positions ``rows``; what is no text becomes text by it."""
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        known = GAP in series.cat.categories
+        series = series.copy() if known else series.cat.add_categories([GAP])
+    elif is_numeric_dtype(series) or is_bool_dtype(series):
+        series = series.astype(object).map(category, na_action="ignore").astype(object)
+    else:
+        series = series.copy()
+    value: Any = GAP
+    series.iloc[rows] = value
+    return series
+
+
+# --- filled in -------------------------------------------------------------------------------------------------------
+
+
+def _typical(attribute: Attribute, codes: FloatArray, dtype: Any) -> float:
+    """Return the median number, day or rank, or the most frequent node of ``codes``, of which NaN do not count.
+
+    It is a number that a column of ``dtype`` can hold.
+    """
+    known = np.sort(codes[~np.isnan(codes)])
+    if not len(known):
+        raise DataError(
+            f"column {attribute.name!r} has no value in any record that could be released, so its gaps cannot be "
+            "filled in: leave it out of the quasi-identifiers, or choose another treatment of its gaps."
+        )
+    if attribute.kind == "nominal":
+        distinct, counts = np.unique(known, return_counts=True)
+        return float(distinct[counts.argmax()])
+    lower, upper = known[(len(known) - 1) // 2], known[len(known) // 2]
+    # What is whole stays so.
+    if attribute.kind == "ordinal" or (known == np.rint(known)).all():
+        return float(lower)
+    middle = 0.5 * lower + 0.5 * upper
+    narrow = getattr(dtype, "numpy_dtype", dtype)
+    return float(narrow.type(middle)) if isinstance(narrow, np.dtype) and narrow.kind == "f" else float(middle)
+
+
+def _with_value(
+    series: pd.Series[Any], attribute: Attribute, codes: FloatArray, rows: IntArray, code: float
+) -> pd.Series[Any]:
+    """Return a column with the value that ``code`` stands for at the positions ``rows``, in the column's own type."""
+    value: Any = code
+    if attribute.kind != "numeric":
+        value = series.iloc[int(np.flatnonzero(codes == code)[0])]
+    elif attribute.unit:
+        value = pd.Timestamp(dates.to_dates(np.array([code]))[0])
+    elif is_bool_dtype(series):
+        value = bool(code)
+    elif is_integer_dtype(series):
+        value = int(code)
+    series = series.copy()
+    series.iloc[rows] = value
+    return series
+
+
+def _shown(attribute: Attribute, code: float) -> int | float | str | date:
+    if attribute.taxonomy is not None:
+        return attribute.taxonomy.names[int(code)]
+    if attribute.kind == "ordinal":
+        return attribute.levels[int(code)]
+    if attribute.unit:
+        return date.fromisoformat(dates.texts(np.array([code]), "day")[0])
+    return int(code) if code == int(code) else code

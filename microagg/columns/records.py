@@ -1,0 +1,185 @@
+"""Records of mixed attributes in the form that algorithms and metrics work on.
+
+An attribute is numeric, ordinal (ordered categories) or nominal (categories with a taxonomy). Numbers and ranks are
+compared by their difference as a share of the attribute's domain, categories by the height of their lowest common
+ancestor in the taxonomy (Byun, Kamra, Bertino & Li, Definitions 2 to 4). :meth:`microagg.Schema.records` makes
+records from a DataFrame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from microagg.columns.taxonomy import Taxonomy
+from microagg.errors import DataError
+from microagg.validation import FloatArray, IntArray
+
+Kind = Literal["numeric", "ordinal", "nominal"]
+
+#: The kinds of attributes.
+KINDS: tuple[Kind, ...] = ("numeric", "ordinal", "nominal")
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """What has to be known of an attribute to compare its values.
+
+    Attributes
+    ----------
+    name : hashable
+        The column's name; for an array, the number of the column.
+    kind : {"numeric", "ordinal", "nominal"}
+    levels : tuple of str
+        The categories of an ordinal attribute, lowest first; empty for others.
+    taxonomy : Taxonomy or None
+        That of a nominal attribute; None for others.
+    unit : {"", "day", "year"}
+        What dates are released by; they are numeric, in days since 1970-01-01. Empty for others.
+    """
+
+    name: Hashable
+    kind: Kind = "numeric"
+    levels: tuple[str, ...] = ()
+    taxonomy: Taxonomy | None = None
+    unit: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """n records with d attributes, encoded.
+
+    Attributes
+    ----------
+    attributes : tuple of Attribute
+        One for each column of ``values``.
+    values : array of float, shape (n, d)
+        A number; for an ordinal attribute the rank of its category from 0; for a nominal one the node of its taxonomy.
+    file_domains : array of float, shape (d,), optional
+        The :attr:`domains` of the file that these records are a part of; by default they are a whole file.
+
+    Raises
+    ------
+    DataError
+        If there are not as many attributes as columns, not as many domains, or a value is no rank of an ordinal or no
+        leaf of a nominal attribute.
+    """
+
+    attributes: tuple[Attribute, ...]
+    values: FloatArray
+    file_domains: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        if self.values.ndim != 2 or self.values.shape[1] != len(self.attributes) or not self.attributes:
+            raise DataError(
+                f"records need one column of values for each of {len(self.attributes)} attributes (at least one), "
+                f"not values of shape {self.values.shape}."
+            )
+        if self.file_domains is not None and self.file_domains.shape != (self.d,):
+            raise DataError(
+                f"records need one domain for each of {self.d} attributes, not domains of shape "
+                f"{self.file_domains.shape}."
+            )
+        for j, attribute in enumerate(self.attributes):
+            codes: Iterable[int] = attribute.taxonomy.leaves if attribute.taxonomy else range(len(attribute.levels))
+            if attribute.kind != "numeric" and not np.isin(self.values[:, j], list(codes)).all():
+                raise DataError(f"attribute {attribute.name!r} has a value that is no category of it.")
+
+    @classmethod
+    def of_numbers(cls, X: FloatArray) -> Self:
+        """Return the records of ``X``, shape (n, d), all attributes numeric."""
+        return cls(tuple(Attribute(j) for j in range(X.shape[1])), X)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return len(self.values)
+
+    @property
+    def d(self) -> int:
+        """The number of attributes."""
+        return len(self.attributes)
+
+    @cached_property
+    def nominal(self) -> NDArray[np.bool_]:
+        """Which attributes are nominal, shape (d,)."""
+        return np.array([attribute.kind == "nominal" for attribute in self.attributes])
+
+    @cached_property
+    def domains(self) -> FloatArray:
+        """The size of each attribute's domain, shape (d,).
+
+        The largest minus the smallest number in the file; the number of an ordinal attribute's categories less one; the
+        height of the taxonomy. 0 where there is one number or category only.
+        """
+        if self.file_domains is not None:
+            return self.file_domains
+        sizes = np.empty(self.d)
+        for j, attribute in enumerate(self.attributes):
+            if attribute.kind == "numeric":
+                sizes[j] = self.values[:, j].max() - self.values[:, j].min() if self.n else 0.0
+            elif attribute.kind == "ordinal":
+                sizes[j] = len(attribute.levels) - 1
+            else:
+                assert attribute.taxonomy is not None
+                sizes[j] = attribute.taxonomy.height
+        return sizes
+
+    @cached_property
+    def trees(self) -> tuple[IntArray, FloatArray]:
+        """The taxonomies of all attributes as two tables that kernels can use, padded to the largest tree of m nodes.
+
+        The parent of every node (-1 for a root), and the height of the subtree below it as a share of that of the tree;
+        both of shape (d, m), and -1 and 0 for attributes that are not nominal.
+        """
+        taxonomies = [attribute.taxonomy for attribute in self.attributes]
+        most = max((len(taxonomy.names) for taxonomy in taxonomies if taxonomy), default=1)
+        parents = np.full((self.d, most), -1, dtype=np.int64)
+        heights = np.zeros((self.d, most))
+        for j, taxonomy in enumerate(taxonomies):
+            if taxonomy:
+                parents[j, : len(taxonomy.parents)] = taxonomy.parents
+                heights[j, : len(taxonomy.parents)] = taxonomy.heights
+        return parents, heights
+
+    def take(self, rows: IntArray) -> Records:
+        """Return the records at the positions ``rows``; their domains stay those of the file.
+
+        So a difference of two records counts the same whatever other records they are among.
+        """
+        return Records(self.attributes, self.values[rows], self.domains)
+
+
+def class_codes(classes: ArrayLike, n: int, name: Hashable = None) -> IntArray:
+    """Return the class of each of ``n`` records as a number from 0, in order of first appearance, shape (n,).
+
+    ``name`` is the column's, for messages.
+
+    Raises
+    ------
+    DataError
+        If there is not one class for each record, one is missing, or they cannot be told apart.
+    """
+    # As objects: numpy would turn a missing value among text into the text "nan".
+    values = np.asarray(classes, dtype=object)
+    if values.shape != (n,):
+        raise DataError(f"there must be one class for each of {n} records, not classes of shape {values.shape}.")
+    try:
+        codes, _ = pd.factorize(values)
+    except TypeError:
+        raise DataError(
+            f"the classes {'' if name is None else f'{name!r} '}hold values that cannot be told apart (such as lists): "
+            "turn them into text or numbers first."
+        ) from None
+    if (codes < 0).any():
+        raise DataError(f"record {int(np.flatnonzero(codes < 0)[0])} (counting from 0) has no class: fill it in.")
+    return codes.astype(np.int64)

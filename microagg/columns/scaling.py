@@ -1,0 +1,241 @@
+"""The scales of attributes: distances, and with them information loss, depend on how these weigh against each other.
+
+The scales here are linear, attribute by attribute, so the mean (or median) of a group is the same whether taken before
+or after; a release is therefore computed on the raw values, and nothing has to be scaled back.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from microagg.errors import ConstantColumnWarning, DataError, ParameterError
+from microagg.tables.frames import as_pandas, is_table
+from microagg.validation import (
+    MOST_NAMED,
+    FloatArray,
+    attribute_name,
+    check_choice,
+    check_finite,
+    check_matrix,
+    listing,
+    numeric_matrix,
+)
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+#: How attributes can be scaled: mean 0 and variance 1, to the interval from 0 to 1, or not at all.
+SCALES = ("zscore", "minmax", "none")
+
+_EFFECTS = {
+    "zscore": (
+        "Every attribute gets mean 0 and variance 1, so all weigh the same in distances and in IL, as in the published "
+        "benchmarks; an attribute with a few extreme values has its other values drawn close together."
+    ),
+    "minmax": (
+        "Every attribute is stretched to the interval from 0 to 1, so IL counts most the attributes that spread evenly "
+        "over their range, and hardly those whose range is set by a few extreme values."
+    ),
+    "none": (
+        "Attributes keep their units: the one with the largest spread dominates distances and IL, so IL is often far "
+        "lower than on scaled data and cannot be compared with it."
+    ),
+}
+
+#: What is said of a table without records.
+NO_RECORDS = "there are no records to scale."
+
+# The square of a smaller range underflows, and distances would silently be 0.
+_SMALLEST_RANGE = 1e-140
+
+
+def scale_effect(method: str) -> str:
+    """Return one plain sentence on what a scale (one of :data:`SCALES`) does to distances and information loss.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such scale.
+    """
+    return _EFFECTS[check_choice("scale", method, SCALES)]
+
+
+def centered(X: FloatArray, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return each column's minimum, its mean above that minimum, and the deviations from the mean.
+
+    ``X``, shape (n, d), is finite and has a record. Kept apart, the minimum and the mean above it are exact where their
+    sum is not (a large common offset). With ``weights``, above 0, shape (n,), the mean is Σ w x / Σ w.
+    """
+    low = X.min(axis=0)
+    deviations = X - low
+    # Column by column numpy adds pairwise, which over a row-major table it does not.
+    columns = (np.ascontiguousarray(column) for column in deviations.T)
+    center = np.array([column.mean() if weights is None else np.average(column, weights=weights) for column in columns])
+    deviations -= center
+    return low, center, deviations
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """A linear scale fitted to a table; applied to other values in the same units by :meth:`transform`.
+
+    Attributes
+    ----------
+    method : str
+        One of :data:`SCALES`.
+    low, center, spread : array, shape (d,)
+        A value x becomes ((x − low) − center) / spread; the subtractions stay apart because their sum would be
+        rounded to the precision of a large common offset. With the method "none" nothing is done.
+    constant : tuple of int
+        The columns that hold one value only (their maximum is their minimum, exactly): these become 0, except with
+        "none".
+    """
+
+    method: str
+    low: FloatArray
+    center: FloatArray
+    spread: FloatArray
+    constant: tuple[int, ...]
+
+    @classmethod
+    def fit(cls, X: FloatArray, method: str, names: Sequence[Any] | None = None) -> Self:
+        """Fit the scale ``method`` to ``X``, shape (n, d), whose columns are called ``names``.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such scale.
+        DataError
+            If X has no records, values that are not finite, or a column of a range too small to be squared.
+        """
+        check_choice("scale", method, SCALES)
+        if len(X) == 0:
+            raise DataError(NO_RECORDS)
+        check_finite(X, names)
+        low, center, deviations = centered(X)
+        variance = np.array([np.square(np.ascontiguousarray(column)).mean() for column in deviations.T])
+        return cls.of_moments(method, low, center, X.max(axis=0) - low, variance, names)
+
+    @classmethod
+    def of_moments(
+        cls,
+        method: str,
+        low: FloatArray,
+        center: FloatArray,
+        extent: FloatArray,
+        variance: FloatArray,
+        names: Sequence[Any] | None = None,
+    ) -> Self:
+        """Return the scale ``method`` for a table of which only moments are known, column by column, shape (d,).
+
+        They are the minimum ``low``, the mean above it, the maximum above it, and the population's variance.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such scale.
+        DataError
+            If a column has a range too small to be squared.
+        """
+        check_choice("scale", method, SCALES)
+        constant = extent == 0.0
+        if (tiny := ~constant & (extent < _SMALLEST_RANGE)).any():
+            j = int(np.flatnonzero(tiny)[0])
+            raise DataError(
+                f"{attribute_name(j, names)} has a range of {extent[j]:g}: its square is 0; use smaller units."
+            )
+        if method == "zscore":
+            spread = np.sqrt(variance)
+        else:
+            center, spread = np.zeros_like(low), extent
+        columns = tuple(int(j) for j in np.flatnonzero(constant))
+        return cls(method, low, center, spread, columns)
+
+    def transform(self, X: FloatArray) -> FloatArray:
+        """Return ``X`` (shape (m, d), the units it was fitted in) on the scale, as a new array."""
+        if self.method == "none":
+            return np.array(X, dtype=np.float64, order="C")
+        constant = list(self.constant)
+        spread = self.spread.copy()
+        spread[constant] = 1.0
+        scaled = X - self.low
+        scaled -= self.center
+        scaled /= spread
+        # Rounding leaves the mean of equal values a little off them.
+        scaled[:, constant] = 0.0
+        return np.ascontiguousarray(scaled)
+
+
+def standardize(X: ArrayLike | IntoDataFrame) -> FloatArray:
+    """Return ``X`` with mean 0 and variance 1 in every column.
+
+    The variance is the population's (divided by n), as in the literature's benchmarks. Columns that hold one value
+    only become 0. A common offset, however large, costs no precision beyond what it cost the data themselves.
+
+    Parameters
+    ----------
+    X : array, DataFrame of pandas or polars, or pyarrow.Table, of finite numbers, shape (n, d)
+
+    Returns
+    -------
+    array, shape (n, d), without unit
+
+    Warns
+    -----
+    ConstantColumnWarning
+        Naming the columns (of an array: numbering the attributes from 0) that hold one value only.
+
+    Raises
+    ------
+    DataError
+        If X has no records, or anything but finite numbers.
+    """
+    return _scale(X, "zscore", None)
+
+
+def scale(X: ArrayLike | IntoDataFrame, method: str, names: Sequence[Any] | None = None) -> FloatArray:
+    """Return ``X`` on one of the :data:`SCALES`, as a new array; warns and raises as :func:`standardize`.
+
+    Parameters
+    ----------
+    X : array, DataFrame of pandas or polars, or pyarrow.Table, of finite numbers, shape (n, d)
+    method : {"zscore", "minmax", "none"}
+        To mean 0 and variance 1, to the interval from 0 to 1, or as it is (in the units of X, and without a warning).
+    names : sequence, optional
+        What messages call the columns of an array; a DataFrame has its own names.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such scale, or if ``names`` are not one for each column.
+    """
+    return _scale(X, method, names)
+
+
+def _scale(X: Any, method: str, names: Sequence[Any] | None) -> FloatArray:
+    check_choice("scale", method, SCALES)
+    if is_table(X):
+        frame = as_pandas(X)
+        names = list(frame.columns)
+        data = check_matrix(numeric_matrix(frame, names))
+    else:
+        data = check_matrix(X)
+    if names is not None and len(names) != data.shape[1]:
+        raise ParameterError(f"names must hold one name for each of the {data.shape[1]} columns, not {len(names)}.")
+    scaling = Scaling.fit(data, method, names)
+    if scaling.constant and method != "none":
+        listed = listing([attribute_name(j, names) for j in scaling.constant], MOST_NAMED)
+        one = len(scaling.constant) == 1
+        warnings.warn(
+            f"{listed} {'holds' if one else 'hold'} one value only: {'it becomes' if one else 'they become'} 0 "
+            f"and {'has' if one else 'have'} no part in distances.",
+            ConstantColumnWarning,
+            stacklevel=3,
+        )
+    return scaling.transform(data)

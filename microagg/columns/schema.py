@@ -1,0 +1,426 @@
+"""What the columns of a file are: their roles, the kinds of the quasi-identifiers, and how these are encoded."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from microagg.columns import encoding
+from microagg.columns.dates import UNITS, holds_dates
+from microagg.columns.gaps import fill
+from microagg.columns.numerals import NOTATIONS
+from microagg.columns.records import Attribute, Records, class_codes
+from microagg.columns.taxonomy import Taxonomy, category
+from microagg.errors import DataError, ParameterError
+from microagg.tables.frames import as_pandas
+from microagg.validation import FloatArray, IntArray, check_choice, check_columns, check_present, quoted
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+#: The roles that columns can have, and what messages call them. A column has one role, except that the classes are
+#: confidential attributes or strata too.
+ROLES: Mapping[str, str] = {
+    "quasi_identifiers": "quasi-identifiers",
+    "confidential": "confidential attributes",
+    "identifiers": "identifiers",
+    "strata": "strata",
+    "classes": "classes",
+    "weights": "weights",
+    "others": "other columns",
+}
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The roles of a file's columns, and the kinds of its quasi-identifiers. Others are released as they are.
+
+    Attributes
+    ----------
+    quasi_identifiers : tuple
+        The columns that could be linked to other files; these are microaggregated.
+    confidential : tuple
+        The columns that the release is about (confidential attributes); they stay as they are.
+    identifiers : tuple
+        The columns that name a record (names, numbers of documents); they are left out of a release.
+    strata : tuple
+        The columns within whose values groups must stay; they stay as they are.
+    taxonomies : mapping of column name to Taxonomy
+        The quasi-identifiers that are nominal, i.e. hold categories without an order.
+    ordinal : mapping of column name to tuple of str
+        The quasi-identifiers that are ordinal, with their categories from the lowest to the highest.
+    classes : column name or None
+        The column with the class of each record, such as an income bracket; it stays as it is, and is counted among the
+        confidential attributes unless it is one of the strata.
+    weights : column name or None
+        The column with the weight of each record, such as the number of persons that it stands for in a sample survey.
+    others : tuple
+        The columns about which it was decided that they have none of these roles; they stay as they are.
+    dates : mapping of column name to {"day", "year"}
+        The quasi-identifiers that are dates, with the unit that they are released by; grouped by as days since
+        1970-01-01. May be given as a collection of names, which then are released by the day. What dates are read
+        from, :func:`microagg.columns.dates.read` says.
+    numbers : mapping of column name to {"1,234.5", "1.234,5"} or None
+        The quasi-identifiers that are numbers though a file may hold them as text, and how they are written: with a
+        decimal point or a decimal comma, or, with None, as the column shows by itself. May be given as a collection of
+        names. What numbers are read from, :func:`microagg.columns.numerals.read` says.
+    missing_codes : mapping of column name to tuple of str
+        The values of quasi-identifiers that stand for a missing one (``n/a``, ``-999``), as
+        :func:`microagg.columns.taxonomy.category` writes them.
+
+    Roles are given as one column name or as a collection of them. (A tuple is a collection.) Quasi-identifiers that are
+    neither nominal nor ordinal are numeric.
+
+    Raises
+    ------
+    ParameterError
+        If a column is named twice, within a role or in two of them, if there is no quasi-identifier, if the classes are
+        a quasi-identifier or an identifier, if a taxonomy, an order, a unit of dates or a code for missing values is
+        given to something else, or if a column has two kinds.
+    DataError
+        If a taxonomy is none, or an order is empty or has a category twice.
+    """
+
+    quasi_identifiers: tuple[Hashable, ...]
+    confidential: tuple[Hashable, ...] = ()
+    identifiers: tuple[Hashable, ...] = ()
+    strata: tuple[Hashable, ...] = ()
+    taxonomies: Mapping[Hashable, Taxonomy] = field(default_factory=dict, hash=False)
+    ordinal: Mapping[Hashable, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    classes: Hashable = None
+    weights: Hashable = None
+    others: tuple[Hashable, ...] = ()
+    dates: Mapping[Hashable, str] = field(default_factory=dict, hash=False)
+    numbers: Mapping[Hashable, str | None] = field(default_factory=dict, hash=False)
+    missing_codes: Mapping[Hashable, tuple[str, ...]] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        self._check_roles()
+        object.__setattr__(self, "dates", MappingProxyType(_units(self.dates)))
+        object.__setattr__(self, "numbers", MappingProxyType(_notations(self.numbers)))
+        self._check_kinds()
+        taxonomies = {name: _taxonomy(name, given, ()) for name, given in self.taxonomies.items()}
+        ordinal = {name: check_levels(name, given) for name, given in self.ordinal.items()}
+        codes = {name: _missing_codes(name, given) for name, given in self.missing_codes.items()}
+        object.__setattr__(self, "taxonomies", MappingProxyType(taxonomies))
+        object.__setattr__(self, "ordinal", MappingProxyType(ordinal))
+        object.__setattr__(self, "missing_codes", MappingProxyType(codes))
+
+    def _check_kinds(self) -> None:
+        if not isinstance(self.missing_codes, Mapping):
+            raise ParameterError(
+                f"missing_codes must map column names to codes, not be {self.missing_codes!r}: write {{'column': ...}}."
+            )
+        kinds: dict[str, Iterable[Hashable]] = {
+            "a taxonomy": self.taxonomies,
+            "an order": self.ordinal,
+            "a unit of dates": self.dates,
+            "an entry among the numbers": self.numbers,
+        }
+        for what, given in (kinds | {"a code for missing values": self.missing_codes}).items():
+            for name in given:
+                if name not in self.quasi_identifiers:
+                    raise ParameterError(
+                        f"there is {what} for {name!r}, which is not among the quasi-identifiers: leave it out, or "
+                        "name the column a quasi-identifier."
+                    )
+        for name in self.quasi_identifiers:
+            own = [what for what, given in kinds.items() if name in given]
+            if len(own) > 1:
+                raise ParameterError(f"column {name!r} has {own[0]} and {own[1]}: give one of them.")
+
+    def _check_roles(self) -> None:
+        for role in ("classes", "weights"):
+            if not isinstance(getattr(self, role), Hashable):
+                raise ParameterError(f"{role} must be the name of one column, not {getattr(self, role)!r}.")
+        role_of: dict[Hashable, str] = {}
+        for role in ("quasi_identifiers", "confidential", "identifiers", "strata", "others", "weights"):
+            names = _names(role, getattr(self, role))
+            if role != "weights":
+                object.__setattr__(self, role, names)
+            for name in names:
+                if role_of.get(name) == role:
+                    raise ParameterError(f"column {name!r} is named twice {_as(role)}: name it once.")
+                if name in role_of:
+                    raise ParameterError(
+                        f"column {name!r} is named {_as(role_of[name])} and {_as(role)}: a column has one role."
+                    )
+                role_of[name] = role
+        if not self.quasi_identifiers:
+            raise ParameterError("quasi_identifiers names no column: name at least one to be microaggregated.")
+        if self.classes is None:
+            return
+        other = role_of.get(self.classes)
+        if other in ("quasi_identifiers", "identifiers", "others", "weights"):
+            raise ParameterError(
+                f"column {self.classes!r} is named as the classes and {_as(other)}: classes are confidential and "
+                f"released as they are, so leave it out of the {ROLES[other]}."
+            )
+        if other is None:
+            object.__setattr__(self, "confidential", (*self.confidential, self.classes))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A read-only view of a mapping cannot be pickled.
+        parts = (getattr(self, part.name) for part in fields(self))
+        return type(self), tuple(dict(part) if isinstance(part, MappingProxyType) else part for part in parts)
+
+    def columns(self, role: str) -> tuple[Hashable, ...]:
+        """Return the columns that have a role, one of :data:`ROLES`."""
+        return _names(role, getattr(self, role))
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        """The quasi-identifiers with their kinds."""
+        return tuple(self._attribute(name) for name in self.quasi_identifiers)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether all quasi-identifiers are numeric, as dates are too."""
+        return not self.taxonomies and not self.ordinal
+
+    def _attribute(self, name: Hashable) -> Attribute:
+        if name in self.taxonomies:
+            return Attribute(name, "nominal", taxonomy=self.taxonomies[name])
+        if name in self.ordinal:
+            return Attribute(name, "ordinal", levels=self.ordinal[name])
+        return Attribute(name, unit=self.dates.get(name, ""))
+
+    @classmethod
+    def infer(
+        cls,
+        frame: IntoDataFrame,
+        quasi_identifiers: Any = None,
+        confidential: Any = None,
+        identifiers: Any = None,
+        strata: Any = None,
+        *,
+        taxonomies: Mapping[Any, Any] | None = None,
+        ordinal: Mapping[Any, Sequence[Any]] | None = None,
+        classes: Any = None,
+        weights: Any = None,
+        others: Any = None,
+        dates: Any = None,
+        numbers: Any = None,
+        missing_codes: Mapping[Any, Any] | None = None,
+    ) -> Self:
+        """Return the roles of the columns of ``frame``, checked against it.
+
+        Where ``quasi_identifiers`` are not named, they are all numeric columns that have no other role: not those of
+        booleans, but those that hold one value only too; and those with a taxonomy or an order, or among ``dates``,
+        ``numbers`` or ``missing_codes``. A column of booleans that is named counts as 0 and 1.
+
+        A quasi-identifier with a taxonomy is nominal, one with an order (its categories from the lowest to the highest)
+        is ordinal. Of the others, ordered categories of pandas are ordinal, text and other categories nominal with the
+        flat taxonomy of their values, numbers numeric, and dates (but not text that says one) dates by the day. What
+        ``missing_codes`` names is no value to any of this. What ``taxonomies`` holds may be anything that
+        :meth:`microagg.columns.taxonomy.Taxonomy.of` takes: a taxonomy, a path, text, nested mappings, or None for a
+        flat one.
+
+        Raises
+        ------
+        DataError
+            If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level, a column is
+            not in it, a quasi-identifier holds what is neither number, date nor category, or what does not fit its
+            kind, a value is missing in its taxonomy or order, a taxonomy is not valid, or no column is left to be a
+            quasi-identifier.
+        ParameterError
+            As the class says.
+        """
+        frame = as_pandas(frame)
+        declared: dict[str, Any] = {
+            role: _names(role, value)
+            for role, value in (
+                ("confidential", confidential),
+                ("identifiers", identifiers),
+                ("strata", strata),
+                ("others", others),
+            )
+        }
+        single = {"classes": classes, "weights": weights}
+        taken = {name for names in declared.values() for name in names}
+        taken |= {name for role, value in single.items() for name in _names(role, value)}
+        declared |= single
+        for what, given in (("taxonomies", taxonomies), ("ordinal", ordinal), ("missing_codes", missing_codes)):
+            if given is not None and not isinstance(given, Mapping):
+                raise ParameterError(f"{what} must be a mapping from column names, not {type(given).__name__}.")
+        taxonomies, ordinal, dates = dict(taxonomies or {}), dict(ordinal or {}), _units(dates)
+        numbers = _notations(numbers)
+        meant = {*taxonomies, *ordinal, *dates, *numbers, *(missing_codes or {})}
+        if quasi_identifiers is None:
+            names: tuple[Hashable, ...] = tuple(
+                name
+                for name in frame.columns
+                if name not in taken and (encoding.is_number(frame[name].dtype) or name in meant)
+            )
+            if not names:
+                raise DataError(
+                    "there is no numeric column to serve as quasi-identifier: turn columns into numbers first, "
+                    "or name fewer columns in other roles."
+                )
+        else:
+            names = _names("quasi_identifiers", quasi_identifiers)
+        # Refuses columns with two roles before columns that are not there.
+        schema = cls(names, **declared, dates=dates, numbers=numbers, missing_codes=missing_codes or {})
+        for role, given in {"quasi_identifiers": names, **declared}.items():
+            check_columns(frame, _names(role, given), f" (named {_as(role)})")
+        schema = replace(schema, numbers=encoding.notations(frame, schema.numbers, schema.missing_codes))
+        read = schema.read(frame)
+        for name in names:
+            series = read[name]
+            if name in ordinal or (name in taxonomies and taxonomies[name] is not None):
+                continue
+            if name in taxonomies or (encoding.is_category(series) and not getattr(series.dtype, "ordered", False)):
+                taxonomies[name] = _taxonomy(name, None, encoding.categories(series))
+            elif encoding.is_category(series):
+                ordinal[name] = [category(value) for value in series.cat.categories]
+            elif not encoding.is_number(series.dtype) and holds_dates(series):
+                dates.setdefault(name, "day")
+        schema = replace(schema, taxonomies=taxonomies, ordinal=ordinal, dates=dates)
+        schema.encode(read)
+        return schema
+
+    def records(self, frame: IntoDataFrame, missing: str | Mapping[Any, str] = "error") -> Records:
+        """Return the quasi-identifiers of ``frame``, encoded, in the order of the schema.
+
+        What ``missing`` may be, and what becomes of the records that lack one, :func:`microagg.columns.gaps.fill` says.
+
+        Raises
+        ------
+        DataError
+            If a quasi-identifier is not in ``frame``, holds a value that is not in its taxonomy or order, is infinite,
+            or, where that is an error, missing.
+        ParameterError
+            If ``missing`` is not one of :data:`microagg.columns.gaps.GAPS` or a mapping to them, or not possible.
+        """
+        frame = as_pandas(frame)
+        read = self.read(frame)
+        whole = fill(read, self.attributes, self.encode(read), missing)
+        return Records(replace(self, taxonomies=whole.taxonomies).attributes, whole.values[whole.kept])
+
+    def read(self, frame: IntoDataFrame) -> pd.DataFrame:
+        """Return ``frame`` with its quasi-identifiers as the schema says that they are meant.
+
+        Codes for missing values are missing, text is read as the numbers or dates that it says: see
+        :func:`microagg.columns.encoding.read`. Columns that stay as they are are not copied; what was read before is
+        the same.
+
+        Raises
+        ------
+        DataError
+            If a quasi-identifier is not in ``frame``, or holds a value that is no number or date where it should be.
+        """
+        frame = as_pandas(frame)
+        check_columns(frame, self.quasi_identifiers)
+        return encoding.read(frame, self.dates, self.numbers, self.missing_codes)
+
+    def encode(self, frame: IntoDataFrame) -> FloatArray:
+        """Return the quasi-identifiers of ``frame`` as numbers, days, ranks and nodes, shape (n, d); NaN is a gap.
+
+        Raises
+        ------
+        DataError
+            As :meth:`read`, or if one holds a value that is not in its taxonomy or order.
+        """
+        return encoding.encode(self.read(frame), self.attributes)
+
+    def class_codes(self, frame: pd.DataFrame, kept: NDArray[np.bool_]) -> IntArray | None:
+        """Return the classes of the records that are ``kept``, shape (n,), or None where the schema has none.
+
+        Raises
+        ------
+        DataError
+            If one of these records has no class, or classes cannot be told apart.
+        """
+        if self.classes is None:
+            return None
+        column = as_pandas(frame)[self.classes]
+        check_present(column, kept, "no class")
+        return class_codes(column[kept], int(np.count_nonzero(kept)), self.classes)
+
+    def matrix(self, frame: IntoDataFrame, missing: str | Mapping[Any, str] = "error") -> FloatArray:
+        """Return the quasi-identifiers of ``frame``, all numeric, as finite floats, shape (n, d).
+
+        Raises
+        ------
+        DataError, ParameterError
+            As :meth:`records`; and if a quasi-identifier is not numeric.
+        """
+        frame = as_pandas(frame)
+        if not self.is_numeric:
+            named = quoted([a.name for a in self.attributes if a.kind != "numeric"])
+            raise DataError(f"{named} hold{'' if ',' in named else 's'} categories, so there is no matrix of numbers.")
+        return self.records(frame, missing).values
+
+
+def _as(role: str) -> str:
+    return f"as the {role}" if role in ("classes", "weights") else f"among the {ROLES[role]}"
+
+
+def _taxonomy(name: Hashable, given: Any, values: Iterable[str]) -> Taxonomy:
+    try:
+        return Taxonomy.of(given, values)
+    except (DataError, ParameterError) as error:
+        raise type(error)(f"the taxonomy of column {name!r}: {error}") from None
+
+
+def check_levels(name: Hashable, given: Any) -> tuple[str, ...]:
+    """Return the order of a column, its categories from the lowest up, as text.
+
+    Raises
+    ------
+    ParameterError
+        If ``given`` is no iterable of categories.
+    DataError
+        If there is no category, or one is there twice.
+    """
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ParameterError(f"the order of column {name!r} must be its categories from the lowest up, not {given!r}.")
+    levels = tuple(category(value) for value in given)
+    if not levels:
+        raise DataError(f"the order of column {name!r} is empty: name its categories from the lowest up.")
+    if len(set(levels)) < len(levels):
+        twice = next(level for level in levels if levels.count(level) > 1)
+        raise DataError(f"the order of column {name!r} has the category {twice!r} twice: name it once.")
+    return levels
+
+
+def _units(given: Any) -> dict[Hashable, str]:
+    if isinstance(given, Mapping):
+        return {name: check_choice(f"the unit of the dates of {name!r}", unit, UNITS) for name, unit in given.items()}
+    return dict.fromkeys(_names("dates", given), "day")
+
+
+def _notations(given: Any) -> dict[Hashable, str | None]:
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(_names("numbers", given))
+    return {
+        name: notation
+        if notation is None
+        else check_choice(f"how the numbers of {name!r} are written", notation, NOTATIONS)
+        for name, notation in given.items()
+    }
+
+
+def _missing_codes(name: Hashable, given: Any) -> tuple[str, ...]:
+    codes = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    if any(code is None or code is pd.NA or code != code for code in codes):
+        raise ParameterError(
+            f"the missing codes of column {name!r} hold a missing value: name the values that stand for one only."
+        )
+    return tuple(dict.fromkeys(category(code) for code in codes))
+
+
+def _names(role: str, given: Any) -> tuple[Hashable, ...]:
+    if given is None:
+        return ()
+    names = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    for name in names:
+        if not isinstance(name, Hashable):
+            raise ParameterError(f"{role} must hold column names, not {name!r}.")
+    return names

@@ -1,0 +1,164 @@
+"""A release in parts by a process of its own: workers load the program that starts them, which a server must not be."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import pickle
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from microagg import errors
+from microagg.distributed.release import LargeRelease
+from microagg.errors import DataError, MicroaggError
+from microagg.progress import checkpoint, watched
+from microagg.release import Report
+
+# How often it is looked whether the work has been cancelled, in seconds, and how long the process has to end then.
+_LOOKS, _ENDS = 0.5, 20
+
+# With less of a change of the share done, at the same message, nothing is told.
+_STEP = 0.002
+
+
+def release_apart(frame: str | os.PathLike[str], **choices: Any) -> LargeRelease:
+    """Return what ``microaggregate(frame, engine="dask", **choices)`` returns, made by another process.
+
+    Its progress is told by :func:`microagg.progress.checkpoint`; if that cancels the work, the process ends.
+
+    Parameters
+    ----------
+    frame : path
+    **choices
+        As :func:`microagg.microaggregate` takes them; all but a client of Dask.
+
+    Raises
+    ------
+    MicroaggError
+        As :func:`microagg.microaggregate` raises it, or if the process ended otherwise.
+    """
+    with _process({"frame": os.fspath(frame), **choices}) as process:
+        for said in _lines(process):
+            if "made" in said:
+                return _release(said["made"])
+            if "error" in said:
+                raise _error(said["error"], said["text"])
+            checkpoint(said["message"], said["share"])
+    raise MicroaggError("the process that releases the file ended, perhaps for want of memory: begin again.")
+
+
+@contextmanager
+def _process(given: Mapping[str, Any]) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-m", "microagg.distributed.subprocess_runner"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdin is not None
+            # It stays open: its end says that nobody waits any more.
+            process.stdin.write(base64.b64encode(pickle.dumps(dict(given))) + b"\n")
+            process.stdin.flush()
+            yield process
+        finally:
+            if process.stdin is not None:
+                process.stdin.close()
+            try:
+                process.wait(_ENDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def _lines(process: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
+    """Yield what the process says, and between that now and then where it was."""
+    assert process.stdout is not None
+    last: dict[str, Any] = {"message": "starting", "share": 0.0}
+    begun = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        while True:
+            if not selector.select(_LOOKS):
+                yield last
+                continue
+            data = os.read(process.stdout.fileno(), 1 << 16)
+            if not data:
+                return
+            *whole, begun = (begun + data).split(b"\n")
+            for line in whole:
+                said = json.loads(line)
+                last = said if "message" in said else last
+                yield said
+
+
+def _release(made: Any) -> LargeRelease:
+    """Return the release from what the process says of it, which is read as figures and words, never as a program."""
+    try:
+        report = Report.from_dict(made["report"])
+        return LargeRelease(Path(made["path"]), report, dict(made["recipe"]), dict(made["seconds"]))
+    except (DataError, KeyError, TypeError, ValueError):
+        raise MicroaggError("the process that releases the file answered otherwise than it should.") from None
+
+
+def _error(name: str, text: str) -> MicroaggError:
+    known = getattr(errors, name, MicroaggError)
+    return known(text) if issubclass(known, MicroaggError) else MicroaggError(text)
+
+
+# --- in the process ---------------------------------------------------------------------------------------------------
+
+
+def _end_with_others(done: threading.Event) -> None:
+    """End this process when nobody waits for it any more, unless it has done its work."""
+    while os.read(0, 1024):
+        pass
+    if not done.is_set():
+        # Workers that are ended while they start complain at length.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def _main() -> None:
+    from microagg import microaggregate  # which loads what the other process has no need of
+
+    # Of a server that was begun in the background it would inherit that it does not hear this.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    # What others print must not be taken for what is said here.
+    says = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
+    os.dup2(2, 1)
+    given = pickle.loads(base64.b64decode(sys.stdin.buffer.readline()))
+    done = threading.Event()
+    threading.Thread(target=_end_with_others, args=(done,), daemon=True).start()
+    told: list[Any] = ["", -1.0]
+    said: dict[str, Any]
+
+    def tell(message: str, share: float | None) -> bool:
+        if message != told[0] or (share or 0.0) >= told[1] + _STEP:
+            told[:] = message, share or 0.0
+            says.write(json.dumps({"message": message, "share": share}) + "\n")
+        return True
+
+    try:
+        with watched(tell):
+            made: Any = microaggregate(given.pop("frame"), engine="dask", **given)
+        said = {"made": made.to_dict() | {"path": str(made.path), "seconds": made.seconds}}
+    except MicroaggError as error:
+        said = {"error": type(error).__name__, "text": str(error)}
+    except KeyboardInterrupt:
+        return
+    except Exception as error:
+        # It is told as it is: only a process that says nothing has been ended from without.
+        traceback.print_exc()
+        said = {"error": "MicroaggError", "text": f"releasing the file failed ({type(error).__name__}): {error}"}
+    done.set()
+    says.write(json.dumps(said) + "\n")
+    says.flush()
+
+
+if __name__ == "__main__":
+    _main()

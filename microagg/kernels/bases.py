@@ -1,0 +1,244 @@
+"""CBFS, from which CBFS-MHM starts, too; its steps are described in :mod:`microagg.algorithms.cbfs`."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numba import njit
+
+from microagg.kernels.grouping.fixed_mean import Step, group_while_many, in_stretches
+from microagg.kernels.grouping.groups import (
+    Groups,
+    assign_rest,
+    form,
+    found_group,
+    make_groups,
+    rest_to_nearest_centroid,
+)
+from microagg.kernels.grouping.moving_mean import form_group, form_groups
+from microagg.kernels.neighbors import brute_force
+from microagg.kernels.neighbors.brute_force import (
+    ALIVE,
+    Pool,
+    farthest,
+    farthest_pair,
+    make_pool,
+    measure_from,
+    measure_reach,
+    members_around,
+    squared_distances,
+    tidy,
+)
+from microagg.kernels.neighbors.kd_tree import TreePool, number_left
+from microagg.kernels.neighbors.lookahead import NeighborCache, nearest_to
+from microagg.kernels.neighbors.tree_queries import make_query
+from microagg.progress import checkpoint
+from microagg.validation import FloatArray, IntArray
+
+
+def cbfs(X: FloatArray, k: int) -> IntArray:
+    """Return the labels of CBFS for ``X``, shape (n, d), n >= k."""
+    groups, pool = form_groups(X, k, k, False)
+    rest_to_nearest_centroid(groups, pool, False)
+    return groups.labels
+
+
+# MDAV, from which IMHM and PCL start, and MDAV-1, by which MDAV-2 and DBA-2 split groups.
+#
+# Their steps are described in :mod:`microagg.algorithms.mdav`, their loop is in
+# :mod:`microagg.kernels.grouping.moving_mean`.
+
+
+def mdav(X: FloatArray, k: int) -> IntArray:
+    """Return the labels of MDAV for ``X``, shape (n, d), n >= k."""
+    groups, pool = form_groups(X, k, 2 * k, True)
+    assign_rest(groups, pool, k, True)
+    return groups.labels
+
+
+def mdav_1(X: FloatArray, k: int) -> IntArray:
+    """Return the labels of MDAV-1 for ``X``, shape (n, d), n >= k, groups numbered as they are formed."""
+    groups, pool = form_groups(X, k, 2 * k, True)
+    if pool.counts[ALIVE] >= k:
+        form_group(groups, pool, k)
+    rest_to_nearest_centroid(groups, pool, False)
+    return groups.labels
+
+
+# MD, from which MD-MHM starts, too; its steps are described in :mod:`microagg.algorithms.md`.
+
+
+@njit(cache=True, nogil=True)
+def _rounds(
+    X: FloatArray, groups: Groups, pool: Pool, k: int, r_first: bool, reach: FloatArray, partner: IntArray, most: int
+) -> None:
+    """Form two groups a round while at least 2k records are unassigned; stop after ``most`` passes or a few more."""
+    spent = 0
+    while spent < most and pool.counts[ALIVE] >= 2 * k:
+        tidy(pool)
+        r, s, measured = farthest_pair(X, pool, reach, partner)
+        spent += measured + 3
+        one, other = (r, s) if r_first else (s, r)
+        members = members_around(pool, pool.positions[one], k)
+        reach[pool.records[members]] = -1.0
+        form(groups, pool, members)
+        seed = pool.positions[other]
+        if seed < 0:
+            seed = farthest(pool)  # the distances are still those from the first seed
+        members = members_around(pool, seed, k)
+        reach[pool.records[members]] = -1.0
+        form(groups, pool, members)
+
+
+def md(X: FloatArray, k: int, r_first: bool) -> IntArray:
+    """Return the labels of MD for ``X``, shape (n, d), n >= k."""
+    n, d = X.shape
+    pool = brute_force.make_pool(X)
+    groups = make_groups(n, d, k)
+    reach = np.empty(n)
+    partner = np.empty(n, dtype=np.int64)
+    at_a_time = brute_force.passes_at_a_time(n, d)
+    for start in range(0, n if n >= 2 * k else 0, at_a_time):
+        checkpoint("measuring distances", start / (2 * n))
+        measure_reach(X, pool, reach, partner, start, min(n, start + at_a_time))
+    while pool.counts[ALIVE] >= 2 * k:
+        checkpoint("forming groups", 1.0 - pool.counts[ALIVE] / (2 * n))
+        _rounds(X, groups, pool, k, r_first, reach, partner, at_a_time)
+    assign_rest(groups, pool, k, False)
+    return groups.labels
+
+
+# MDAV in the order of µ-ARGUS, from which MDAV-MHM starts, too; see :mod:`microagg.algorithms.mdav_argus`.
+
+
+@njit(cache=True, nogil=True)
+def _swap(columns: FloatArray, records: IntArray, a: int, b: int) -> None:
+    records[a], records[b] = records[b], records[a]
+    for j in range(len(columns)):
+        columns[j, a], columns[j, b] = columns[j, b], columns[j, a]
+
+
+@njit(cache=True, nogil=True)
+def _two_far_positions(columns: FloatArray, first: int, distances: FloatArray) -> tuple[int, int]:
+    """Return the positions of r and s among those from ``first`` on, the lower one first."""
+    d, n = columns.shape
+    center = np.zeros(d)
+    for j in range(d):
+        for position in range(first, n):
+            center[j] += columns[j, position]
+    center /= n - first
+    squared_distances(columns, first, n, center, distances)
+    r = first + np.argmax(distances[first:])
+    squared_distances(columns, first, n, columns[:, r].copy(), distances)
+    distances[r] = -1.0  # s is another record even where all distances are 0
+    s = first + np.argmax(distances[first:])
+    return min(r, s), max(r, s)
+
+
+@njit(cache=True, nogil=True)
+def _gather(columns: FloatArray, records: IntArray, seed: int, k: int, distances: FloatArray) -> None:
+    """Swap the k-1 records behind ``seed`` that are nearest to it to the places behind it."""
+    n = len(records)
+    squared_distances(columns, seed, n, columns[:, seed].copy(), distances)
+    for place in range(seed + 1, seed + k):
+        chosen = place + np.argmin(distances[place:])
+        _swap(columns, records, chosen, place)
+        distances[chosen], distances[place] = distances[place], distances[chosen]
+
+
+@njit(cache=True, nogil=True)
+def mdav_argus(X: FloatArray, k: int) -> IntArray:
+    """Return the labels of MDAV in the order of µ-ARGUS for ``X``, shape (n, d), n >= k."""
+    n, d = X.shape
+    columns = np.empty((d, n))
+    for i in range(n):
+        for j in range(d):
+            columns[j, i] = X[i, j]
+    records = np.arange(n)
+    distances = np.empty(n)
+    labels = np.empty(n, dtype=np.int64)
+    first = 0
+    group = 0
+    while n - first >= 2 * k:
+        r, s = _two_far_positions(columns, first, distances)
+        _swap(columns, records, r, first)
+        seeds = 1
+        if n - first >= 3 * k:
+            _swap(columns, records, s, first + k)
+            seeds = 2
+        for _ in range(seeds):
+            _gather(columns, records, first, k, distances)
+            labels[records[first : first + k]] = group
+            first += k
+            group += 1
+        if seeds == 1:
+            break
+    labels[records[first:]] = group
+    return labels
+
+
+# MDAV+, which V-MDAV is without extensions; its steps are described in :mod:`microagg.algorithms.mdav_plus`.
+
+
+@njit(cache=True, nogil=True)
+def _form_by_passes(groups: Groups, pool: Pool, seeds: IntArray, k: int) -> None:
+    """Form a group around each of ``seeds`` that is unassigned, while at least k records are."""
+    for record in seeds:
+        if pool.counts[ALIVE] < k:
+            break
+        if pool.positions[record] >= 0:
+            tidy(pool)
+            form(groups, pool, members_around(pool, pool.positions[record], k))
+
+
+@njit(cache=True, nogil=True)
+def _form(groups: Groups, pool: TreePool, cache: NeighborCache, seeds: IntArray, k: int, until: int) -> None:
+    """Form a group around each of ``seeds`` that is unassigned, while at least ``until`` records are."""
+    query = make_query(k + 1)
+    for seed in seeds:
+        if number_left(pool) < until:
+            break
+        if pool.tree.slots[seed] >= 0:
+            count = nearest_to(pool, cache, seed, k - 1, -1, query)
+            found_group(groups, pool, seed, query.found[:count])
+
+
+def mdav_plus(X: FloatArray, k: int) -> IntArray:
+    """Return the labels of MDAV+ for ``X``, shape (n, d), n >= k."""
+
+    def make_step(groups: Groups, pool: TreePool) -> Step:
+        def step(cache: NeighborCache, seeds: IntArray, until: int, _: ThreadPoolExecutor) -> NeighborCache:
+            _form(groups, pool, cache, seeds, k, until)
+            return cache
+
+        return step
+
+    groups, pool, order = group_while_many(X, k, 9_000 + 600 * k, make_step)
+    for seeds in in_stretches(pool, order, k, 1):
+        _form_by_passes(groups, pool, seeds, k)
+    rest_to_nearest_centroid(groups, pool, False)
+    return groups.labels
+
+
+# TFRP-1, by which TFRP-2 and GSMS-T2 split groups; its steps are described in :mod:`microagg.algorithms.tfrp`.
+
+
+@njit(cache=True, nogil=True)
+def _form_around(groups: Groups, pool: Pool, k: int, reference: FloatArray, other: FloatArray) -> None:
+    """Form groups around the records farthest from ``reference`` and ``other`` in turns while k are unassigned."""
+    while pool.counts[ALIVE] >= k:
+        tidy(pool)
+        measure_from(pool, reference)
+        form(groups, pool, members_around(pool, farthest(pool), k))
+        reference, other = other, reference
+
+
+def tfrp_1(X: FloatArray, k: int) -> IntArray:
+    """Return the labels of TFRP-1 for ``X``, shape (n, d), n >= k, groups numbered as they are formed."""
+    d = X.shape[1]
+    pool = make_pool(X)
+    groups = make_groups(len(X), d, k)
+    _form_around(groups, pool, k, np.full(d, X.min()), np.full(d, X.max()))
+    rest_to_nearest_centroid(groups, pool, False)
+    return groups.labels

@@ -1,0 +1,346 @@
+"""The optimal way to cut a path of records into groups, by dynamic programming."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from microagg.kernels.neighbors.brute_force import (
+    ALIVE,
+    EXTENT,
+    Pool,
+    centroid,
+    farthest,
+    make_pool,
+    measure_from,
+    nearest,
+    passes_at_a_time,
+    remove,
+    squared_distance,
+    tidy,
+)
+from microagg.progress import checkpoint
+from microagg.validation import FloatArray, IntArray
+
+# A cut must be better by more than rounding to replace one found before.
+BETTER = 1.0 - 1e-12
+
+
+@njit(cache=True, nogil=True)
+def split_path(X: FloatArray, order: IntArray, k: int) -> IntArray:
+    """Return the labels of the best partition of ``X``, shape (n, d), into contiguous pieces of a path.
+
+    ``order`` has the n record indices as they stand on the path, n >= k. Pieces have k to 2k-1 records: a longer one
+    could be cut without loss. best[j] is the least SSE of the first j records, over the beginnings i of the last
+    piece: best[j] = min best[i] + SSE(i..j-1). The SSE of a piece is kept up as it takes in the next record, which
+    adds m / (m + 1) · ‖x - centroid‖². Among equals (up to a relative 1e-12) the longest last piece is kept.
+    Time O(nkd).
+
+    For one attribute and sorted records this is the optimum (Hansen & Mukherjee 2003); for several attributes it is
+    the multivariate version (Domingo-Ferrer et al. 2006), with the incremental SSE of Mortazavi et al. 2013.
+    """
+    n, d = X.shape
+    best = np.full(n + 1, np.inf)
+    start = np.zeros(n + 1, dtype=np.int64)
+    best[0] = 0.0
+    center = np.empty(d)
+    for i in range(n - k + 1):
+        if np.isinf(best[i]):
+            continue
+        sse = 0.0
+        for m in range(min(2 * k - 1, n - i)):
+            record = order[i + m]
+            distance = 0.0
+            for j in range(d):
+                difference = X[record, j] - center[j] if m > 0 else 0.0
+                distance += difference * difference
+                center[j] = center[j] + difference / (m + 1) if m > 0 else X[record, j]
+            sse += m / (m + 1) * distance
+            if m + 1 >= k and best[i] + sse < best[i + m + 1] * BETTER:
+                best[i + m + 1] = best[i] + sse
+                start[i + m + 1] = i
+    labels = np.empty(n, dtype=np.int64)
+    stop = n
+    group = 0
+    while stop > 0:
+        labels[order[start[stop] : stop]] = group
+        group += 1
+        stop = start[stop]
+    return labels
+
+
+# Orders in which records stand on a path, for :func:`microagg.kernels.paths.split_path` to cut.
+
+
+def by_value(values: FloatArray) -> IntArray:
+    """Return the record indices by ascending ``values``, shape (n,), ties by record index."""
+    return np.argsort(values, kind="stable")
+
+
+def sums(X: FloatArray) -> FloatArray:
+    """Return the sum of each record's attributes, added in order, shape (n,)."""
+    result = X[:, 0].copy()
+    for j in range(1, X.shape[1]):
+        result += X[:, j]
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _scatter(X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the centroid of all records and their scatter matrix, everything added in the order of the records."""
+    n, d = X.shape
+    center = np.zeros(d)
+    for i in range(n):
+        for j in range(d):
+            center[j] += X[i, j]
+    center /= n
+    scatter = np.zeros((d, d))
+    for i in range(n):
+        for j in range(d):
+            deviation = X[i, j] - center[j]
+            for m in range(d):
+                scatter[j, m] += deviation * (X[i, m] - center[m])
+    return center, scatter
+
+
+def first_component_scores(X: FloatArray) -> FloatArray:
+    """Return the records' scores on the first principal component, shape (n,), the largest of either sign positive."""
+    center, scatter = _scatter(X)
+    direction = np.linalg.eigh(scatter)[1][:, -1]
+    scores = np.zeros(len(X))
+    for j in range(X.shape[1]):
+        scores += (X[:, j] - center[j]) * direction[j]
+    # The direction of a component is determined only up to its sign, so the largest score decides.
+    return scores if scores[np.argmax(np.abs(scores))] >= 0 else -scores
+
+
+@njit(cache=True, nogil=True)
+def order_of(values: FloatArray) -> IntArray:
+    """Return the positions of ``values``, shape (m,), in ascending order of these, ties by position.
+
+    The same as :func:`by_value`, for use in compiled code. It is Shell's sort, because numpy's takes longer to compile
+    than all the rest of its callers.
+    """
+    order = np.arange(len(values))
+    gap = 1
+    while gap < len(order):
+        gap = 3 * gap + 1
+    while gap > 1:
+        gap //= 3
+        for i in range(gap, len(order)):
+            moved = order[i]
+            place = i
+            while place >= gap:
+                other = order[place - gap]
+                if values[other] < values[moved] or (values[other] == values[moved] and other < moved):
+                    break
+                order[place] = other
+                place -= gap
+            order[place] = moved
+    return order
+
+
+@njit(cache=True, nogil=True)
+def along_line(X: FloatArray) -> IntArray:
+    """Return the records of ``X``, shape (m, d), in the order of their projections on a line.
+
+    It runs from the record farthest from the centroid to the one farthest from that. Time O(md).
+    """
+    m, d = X.shape
+    ends = np.zeros((2, d))
+    for i in range(m):
+        for j in range(d):
+            ends[0, j] += X[i, j] / m
+    for _ in range(2):
+        farthest, most = 0, -1.0
+        for i in range(m):
+            distance = 0.0
+            for j in range(d):
+                difference = X[i, j] - ends[0, j]
+                distance += difference * difference
+            # By more than rounding, so that the first of equals wins.
+            if distance > most * (1.0 + 1e-12):
+                most = distance
+                farthest = i
+        ends[1] = ends[0]
+        ends[0] = X[farthest]
+    projections = np.zeros(m)
+    for i in range(m):
+        for j in range(d):
+            projections[i] += (X[i, j] - ends[0, j]) * (ends[1, j] - ends[0, j])
+    return order_of(projections)
+
+
+@njit(cache=True, nogil=True)
+def _end_of_diameter(pool: Pool) -> int:
+    """Return the lowest record index among those that are farthest from another one; ``pool`` must be complete."""
+    n = pool.counts[EXTENT]
+    measure_from(pool, centroid(pool))
+    radii = np.sqrt(pool.distances)
+    widest = radii.max()
+    measure_from(pool, pool.columns[:, np.argmax(radii)].copy())
+    known = pool.distances.max()
+    best = 0
+    largest = -1.0
+    for record in range(n):
+        # No pair is farther apart than both are from the centroid together; 1e-9 is for rounding.
+        if (radii[record] + widest) ** 2 * (1.0 + 1e-9) < known:
+            continue
+        measure_from(pool, pool.columns[:, record].copy())
+        reach = pool.distances.max()
+        if reach > largest:
+            largest = reach
+            best = record
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _append_nearest(X: FloatArray, pool: Pool, order: IntArray, start: int, stop: int) -> None:
+    """Fill ``order[start:stop]``, each time with the record of the pool nearest to the one before, which leaves it."""
+    for place in range(start, stop):
+        tidy(pool)
+        measure_from(pool, X[order[place - 1]])
+        position = nearest(pool.distances, pool.counts[EXTENT], 1)[0]
+        order[place] = pool.records[position]
+        remove(pool, position)
+
+
+def nearest_point_next(X: FloatArray) -> IntArray:
+    """Return the path that begins at one end of the diameter and goes on to the nearest record not yet on it.
+
+    Of the two records farthest apart it begins at the one with the lower index. Time O(n²d).
+    """
+    n, d = X.shape
+    pool = make_pool(X)
+    order = np.empty(n, dtype=np.int64)
+    order[0] = _end_of_diameter(pool)
+    remove(pool, order[0])
+    place = 1
+    while place < n:
+        checkpoint("ordering the records", place / n)
+        stop = min(n, place + passes_at_a_time(pool.counts[ALIVE], d))
+        _append_nearest(X, pool, order, place, stop)
+        place = stop
+    return order
+
+
+@njit(cache=True, nogil=True)
+def _members(labels: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the records group by group, each group's by index, and where each group begins, and the end.
+
+    Groups stand in the order of first appearance, whatever their numbers.
+    """
+    number = np.full(labels.max() + 1, -1, dtype=np.int64)
+    begins = np.zeros(len(number) + 1, dtype=np.int64)
+    groups = 0
+    for label in labels:
+        if number[label] < 0:
+            number[label] = groups
+            groups += 1
+        begins[number[label] + 1] += 1
+    begins = np.cumsum(begins[: groups + 1])
+    members = np.empty(len(labels), dtype=np.int64)
+    filled = begins.copy()
+    for record in range(len(labels)):
+        group = number[labels[record]]
+        members[filled[group]] = record
+        filled[group] += 1
+    return members, begins
+
+
+@njit(cache=True, nogil=True)
+def _distances_to(X: FloatArray, members: IntArray, center: FloatArray) -> FloatArray:
+    distances = np.empty(len(members))
+    for i in range(len(members)):
+        distances[i] = squared_distance(X[members[i]], center)
+    return distances
+
+
+def through_groups(X: FloatArray, labels: IntArray) -> IntArray:
+    """Return a path through all records of ``X``, shape (n, d), on which each group of ``labels`` is contiguous.
+
+    It begins with the group of the record farthest from the centroid of all data. The next group is the one not yet
+    on the path whose centroid is nearest to any record of the last one. Within a group the records farthest from the
+    next group's centroid come first; within the last group those nearest to the centroid of the one before. Ties go to
+    the lowest record index, between groups to the one that has it. A single group stands by index. Time O(n²d/k).
+    """
+    n, d = X.shape
+    members, begins = _members(labels)
+    if len(begins) == 2:
+        return members
+    centers = _centers(X, members, begins)
+    order = np.empty(n, dtype=np.int64)
+    pool = make_pool(centers)
+    group = previous = _first_group(X, labels, members, begins)
+    filled = 0
+    while filled < n:
+        checkpoint("laying a path through the groups", filled / n)
+        # As many records as passes over the groups left.
+        stop = min(n, filled + passes_at_a_time(max(pool.counts[ALIVE], 1), d))
+        filled, group, previous = _append_groups(
+            X, members, begins, centers, pool, order, filled, stop, group, previous
+        )
+    return order
+
+
+@njit(cache=True, nogil=True)
+def _centers(X: FloatArray, members: IntArray, begins: IntArray) -> FloatArray:
+    centers = np.zeros((len(begins) - 1, X.shape[1]))
+    for group in range(len(centers)):
+        for record in members[begins[group] : begins[group + 1]]:
+            for j in range(X.shape[1]):
+                centers[group, j] += X[record, j]
+        centers[group] /= begins[group + 1] - begins[group]
+    return centers
+
+
+def _first_group(X: FloatArray, labels: IntArray, members: IntArray, begins: IntArray) -> int:
+    """Return the group, counted as in ``begins``, of the record farthest from the centroid of all data."""
+    pool = make_pool(X)
+    measure_from(pool, centroid(pool))
+    first = labels[farthest(pool)]
+    return int(np.flatnonzero(labels[members[begins[:-1]]] == first)[0])
+
+
+@njit(cache=True, nogil=True)
+def _append_groups(
+    X: FloatArray,
+    members: IntArray,
+    begins: IntArray,
+    centers: FloatArray,
+    pool: Pool,
+    order: IntArray,
+    filled: int,
+    stop: int,
+    group: int,
+    previous: int,
+) -> tuple[int, int, int]:
+    """Append ``group`` and those that follow to ``order`` until at least ``stop`` records stand there.
+
+    ``pool`` holds the centroids of the groups that are not on the path yet, and ``previous`` is the last one that is.
+    Return how many records stand on the path, and the next group and the last one.
+    """
+    to_group = np.empty(len(centers))
+    while filled < stop:
+        remove(pool, pool.positions[group])
+        own = members[begins[group] : begins[group + 1]]
+        if pool.counts[ALIVE] > 0:
+            tidy(pool)
+            extent = pool.counts[EXTENT]
+            to_group[:extent] = np.inf
+            for record in own:
+                measure_from(pool, X[record])
+                for position in range(extent):
+                    if pool.distances[position] < to_group[position]:
+                        to_group[position] = pool.distances[position]
+            following = pool.records[np.argmin(to_group[:extent])]
+            distances = -_distances_to(X, own, centers[following])
+        else:
+            following = group
+            distances = _distances_to(X, own, centers[previous])
+        for rank in nearest(distances, len(own), len(own)):
+            order[filled] = own[rank]
+            filled += 1
+        previous = group
+        group = following
+    return filled, group, previous

@@ -1,0 +1,22 @@
+from .diversity import Homogeneity as Homogeneity, homogeneity as homogeneity
+from .intervals import (
+    AtRisk as AtRisk,
+    Intervals as Intervals,
+    LeftOut as LeftOut,
+    interval_disclosure as interval_disclosure,
+    leaving_out as leaving_out,
+    outlyingness as outlyingness,
+    records_at_risk as records_at_risk,
+)
+from .linkage import Linkage as Linkage, record_linkage as record_linkage
+from .measures import MEASURES as MEASURES
+from .mixed_linkage import Known as Known
+from .uniques import (
+    IndividualRisk as IndividualRisk,
+    PopulationUniques as PopulationUniques,
+    Uniqueness as Uniqueness,
+    individual_risk as individual_risk,
+    population_uniques as population_uniques,
+    uniqueness as uniqueness,
+    uniqueness_with_each as uniqueness_with_each,
+)

@@ -1,0 +1,311 @@
+"""Record linkage by all that an intruder knows: numbers, dates, ordered categories and others, however released."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+from microagg.columns.dates import holds_dates
+from microagg.columns.records import Attribute
+from microagg.columns.taxonomy import category
+from microagg.metrics.risk.linkage import (
+    EQUAL,
+    UNITS,
+    Attributes,
+    Linkage,
+    count_as_near_of_all,
+    drawn,
+    looked_up,
+    record_linkage,
+)
+from microagg.metrics.small_classes import combined, numbered
+from microagg.metrics.utility.columns import categories_of, ends_of
+from microagg.validation import FloatArray, IntArray
+
+# How much the squared distance from a range, and that from its middle, count for an intruder: he goes by the one, by
+# the other, or by the middle among ranges that are as near.
+_WAYS = ((1.0, 0.0), (0.0, 1.0), (1e6, 1.0))
+
+# At most so many pairs of an original and a distinct released row are compared, but of so many records all of theirs.
+_MOST_PAIRS, _LEAST_RECORDS = 1_000_000_000, 1_000
+
+
+class _Numbers(NamedTuple):
+    """Numbers, days or ranks, the ends of what is released of them, and the unit in which they are compared."""
+
+    original: FloatArray  # shape (n,)
+    low: FloatArray  # shape (n,)
+    high: FloatArray  # shape (n,); the same array as ``low`` if nothing is released as a range
+    unit: float
+    precision: float = float(np.finfo(np.float64).eps)  # by how much, relatively, the original may be rounded
+
+
+class _Categories(NamedTuple):
+    """Categories as codes, and how far each two codes are apart."""
+
+    original: IntArray  # shape (n,)
+    released: IntArray  # shape (n,)
+    height: int = 1
+    # For each code of originals and each released one, shape (u, w): (height + 1) times the height of what the original
+    # has in common with the nearest released category, plus that of what it has in common with all of them. None where
+    # the codes are those of the same categories, without a taxonomy.
+    places: NDArray[np.uint16] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What an intruder knows of records, beside what is released of them; made by :meth:`of`.
+
+    An original is as far from a released record as the root of the sum of the squares of
+
+    - of numbers and dates, |x − y| as a share of the range of the originals, or in their standard deviations if all
+      attributes are such; of ordered categories, the difference of their ranks as a share of the largest possible;
+    - of other categories, the height of what they have in common in the taxonomy as a share of its height: without a
+      taxonomy, 1 unless they are equal.
+
+    These are the distances that Total-IL is made of (Byun, Kamra, Bertino & Li, Definitions 2 to 4), and categories
+    without a taxonomy are compared as by Domingo-Ferrer & Torra 2001. From a range, a set or an ancestor an original is
+    as far as from the nearest value in it, so 0 where it lies in it; or as from the middle of the range, and from what
+    it has in common with all of the others; or the latter decides where the former is equal. Of these three, the way
+    counts by which most records are found.
+
+    Attributes
+    ----------
+    names : tuple of hashable
+        The attributes.
+    """
+
+    names: tuple[Hashable, ...]
+    _columns: tuple[_Numbers | _Categories, ...]
+    _strata: IntArray
+
+    @classmethod
+    def of(
+        cls,
+        before: pd.DataFrame,
+        after: pd.DataFrame,
+        attributes: Sequence[Attribute],
+        strata: Sequence[Hashable] = (),
+    ) -> Self:
+        """Return what is known of the records of ``before`` beside ``after``, both with n records in the same order.
+
+        A released text that is neither a category, nor a range of ordered ones, nor above some in their taxonomy stands
+        for the categories that were released as it. What is released of ``strata`` is true, so nobody looks for a
+        record in another one.
+
+        Raises
+        ------
+        DataError
+            If what is released of numbers or dates is none.
+        """
+        columns = [_column(before[own.name], after[own.name], own) for own in attributes]
+        if all(own.kind == "numeric" for own in attributes):
+            columns = [own._replace(unit=float(own.original.std())) for own in columns if isinstance(own, _Numbers)]
+        same = numbered(after, strata) if strata else np.zeros(len(after), dtype=np.int64)
+        return cls(tuple(own.name for own in attributes), tuple(columns), same)
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return len(self._strata)
+
+    def linkage_by_one(self, *, sample: int | None = None) -> tuple[Hashable, Linkage]:
+        """Return the attribute by which alone most records are found, the first of several, and which these are."""
+        each = [(name, self.linkage([j], sample=sample)) for j, name in enumerate(self.names)]
+        return max(each, key=lambda own: own[1].share)
+
+    def linkage(self, positions: Sequence[int] | None = None, *, sample: int | None = None) -> Linkage:
+        """Return which records are found by the attributes at ``positions``, by default by all.
+
+        It is defined as for :func:`record_linkage`, and as exact. Of releases with very many distinct rows fewer than
+        ``sample`` records are looked up, but 1,000 at least.
+        """
+        columns = [self._columns[j] for j in (range(len(self._columns)) if positions is None else positions)]
+        numbers = [own for own in columns if isinstance(own, _Numbers) and own.unit > 0.0]
+        categories = [own for own in columns if isinstance(own, _Categories)]
+        ends = [(own.low,) if own.low is own.high else (own.low, own.high) for own in numbers]
+        whole = all(own.precision == np.finfo(np.float64).eps for own in numbers)
+        if whole and numbers and not categories and all(len(own) == 1 for own in ends) and not self._strata.any():
+            # The k-d tree finds the same sooner.
+            pair = [
+                np.column_stack([values / own.unit for values, own in zip(each, numbers, strict=True)])
+                for each in ([own.original for own in numbers], [own.low for own in numbers])
+            ]
+            return record_linkage(*pair, sample=sample)
+        codes = [pd.factorize(values)[0] for values in chain(*ends)] + [own.released for own in categories]
+        own, first = _distinct(self._strata, codes)
+        attributes, noise = _attributes(numbers, categories, own, first, self._strata)
+        most = max(_LEAST_RECORDS, _MOST_PAIRS // len(first))
+        rows = drawn(len(own), most if sample is None else min(sample, most), 0)
+        found = []
+        for within, middle in _WAYS if any(map(_is_wide, columns)) else _WAYS[:1]:
+            levels = attributes._replace(levels=_levels(categories, within, middle))
+            slack = noise * float(np.sqrt(within + middle))
+
+            def look_up(
+                rows: IntArray, found: IntArray, known: Any = levels, way: Any = (within, middle), slack: float = slack
+            ) -> None:
+                count_as_near_of_all(known, way[0], way[1], EQUAL, slack, rows, found)
+
+            found.append(looked_up(rows, len(first) * max(len(columns), 1), look_up))
+        probability = max(found, key=np.mean)
+        return Linkage(float(probability.mean()), probability, len(rows), rows)
+
+
+def attributes_of(frame: pd.DataFrame, names: Sequence[Hashable]) -> tuple[Attribute, ...]:
+    """Return what columns of originals are by their types: numbers or dates, ordered categories, or others."""
+    found = []
+    for name in names:
+        dtype = frame[name].dtype
+        if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
+            found.append(Attribute(name, "ordinal", tuple(dict.fromkeys(map(category, dtype.categories)))))
+        elif holds_dates(frame[name]) or (is_numeric_dtype(dtype) and not is_bool_dtype(dtype)):
+            found.append(Attribute(name))
+        else:
+            found.append(Attribute(name, "nominal"))
+    return tuple(found)
+
+
+def _column(before: pd.Series[Any], after: pd.Series[Any], attribute: Attribute) -> _Numbers | _Categories:
+    if attribute.kind == "numeric":
+        original, low, high = ends_of(before, after)
+        # 0.4 in 32 bits is as near to a released 0.4 as that is written.
+        precision = np.finfo(np.float32 if str(before.dtype).lower() == "float32" else np.float64).eps
+        return _Numbers(original, low, high, float(original.max() - original.min()), float(precision))
+    both = categories_of(before, after)
+    before_codes: IntArray = both.before.astype(np.int64)
+    after_codes: IntArray = both.after.astype(np.int64)
+    if attribute.kind == "ordinal":
+        return _ranks(both.categories, before_codes, after_codes, attribute.levels)
+    return _categories(both.categories, before_codes, after_codes, attribute)
+
+
+def _ranks(texts: Sequence[str], original: IntArray, released: IntArray, levels: Sequence[str]) -> _Numbers:
+    rank = {level: float(place) for place, level in enumerate(levels)}
+    ranks = np.array([rank.get(text, np.nan) for text in texts])[original]
+    low, high = np.empty(len(texts)), np.empty(len(texts))
+    for code in np.unique(released):
+        ends = _ends(texts[code], rank)
+        own = ranks[released == code] if ends is None else np.array(ends)
+        low[code], high[code] = own.min(), own.max()
+    lowest, highest = low[released], high[released]
+    return _Numbers(ranks, lowest, lowest if np.array_equal(lowest, highest) else highest, len(levels) - 1.0)
+
+
+def _ends(text: str, rank: dict[str, float]) -> tuple[float, float] | None:
+    """Return the ranks at the ends of a range such as ``[9th, HS-grad]``, or twice that of a level; None otherwise."""
+    if text in rank:
+        return rank[text], rank[text]
+    parts = text[1:-1].split(", ") if text[:1] == "[" and text[-1:] == "]" else []
+    # A level may have a comma itself.
+    for cut in range(1, len(parts)):
+        low, high = ", ".join(parts[:cut]), ", ".join(parts[cut:])
+        if low in rank and high in rank:
+            return rank[low], rank[high]
+    return None
+
+
+def _categories(texts: Sequence[str], original: IntArray, released: IntArray, attribute: Attribute) -> _Categories:
+    taxonomy = attribute.taxonomy
+    if taxonomy is None:
+        # All side by side below a root, which is node 0.
+        nodes = {texts[code]: node for node, code in enumerate(np.unique(original), start=1)}
+        lineages = np.vstack([np.zeros(len(nodes) + 1, dtype=np.int64), np.arange(len(nodes) + 1)])
+    else:
+        # Of a chain of nodes with one name the last one counts, which is the lowest.
+        nodes, lineages = {name: node for node, name in enumerate(taxonomy.names)}, taxonomy.lineages
+    height = len(lineages) - 1
+    leaves = np.unique(original)
+    codes = np.unique(released)
+    if height == 1 and all(nodes.get(texts[code], 0) for code in codes):
+        return _Categories(original, released)
+    of_original = np.array([nodes[texts[code]] for code in leaves])
+    places = np.empty((len(leaves), len(codes)), dtype=np.uint16)
+    original, released = np.searchsorted(leaves, original), np.searchsorted(codes, released)
+    pairs = np.unique(released * len(leaves) + original)
+    starts = np.searchsorted(pairs, np.arange(len(codes) + 1) * len(leaves))
+    for code, text in enumerate(texts[code] for code in codes):
+        node = nodes.get(text)
+        released_as = of_original[pairs[starts[code] : starts[code + 1]] % len(leaves)]
+        members = released_as if node is None else np.array([node])
+        # How many ancestors two have in common, the root not counted, is how deep the lowest common one is.
+        depths = (lineages[:, of_original, np.newaxis] == lineages[:, np.newaxis, members]).sum(axis=0) - 1
+        inside = (lineages[:, of_original, np.newaxis] == members).any(axis=0)
+        nearest = np.where(inside, 0, height - depths).min(axis=1)
+        places[:, code] = nearest * (height + 1) + (height - depths.min(axis=1))
+    return _Categories(original, released, height, places)
+
+
+def _is_wide(column: _Numbers | _Categories) -> bool:
+    """Whether some of what is released is more than a single value."""
+    if isinstance(column, _Numbers):
+        return column.low is not column.high
+    if column.places is None:
+        return False
+    nearest, common = np.divmod(column.places, column.height + 1)
+    return bool((nearest != common).any())
+
+
+def _distinct(strata: IntArray, codes: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
+    """Return the distinct released row of each record, and the first record of each; those of a stratum in a row."""
+    numbers = combined(strata, *codes)
+    _, first = np.unique(numbers, return_index=True)
+    order = np.argsort(strata[first], kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return place[numbers], first[order]
+
+
+def _attributes(
+    numbers: Sequence[_Numbers], categories: Sequence[_Categories], own: IntArray, first: IntArray, strata: IntArray
+) -> tuple[Attributes, float]:
+    """Return what is compared, without the levels, and how much rounding of values may change a distance."""
+    units = np.array([column.unit for column in numbers])
+    x, low, high = (
+        np.column_stack([values[rows] for values in column]) / units if column else np.empty((len(own[rows]), 0))
+        for column, rows in (
+            ([each.original for each in numbers], slice(None)),
+            ([each.low for each in numbers], first),
+            ([each.high for each in numbers], first),
+        )
+    )
+    noise = [each.precision * max(float(np.abs(values).max()) for values in each[:3]) / each.unit for each in numbers]
+    tables = [np.empty(0, dtype=np.uint16) if each.places is None else each.places.ravel() for each in categories]
+    lengths = np.array([len(table) for table in tables], dtype=np.int64)
+    begins = np.searchsorted(strata[first], np.unique(strata))
+    stratum = np.searchsorted(np.unique(strata), strata)
+    return Attributes(
+        numbers=x,
+        low=low,
+        high=high,
+        originals=_stacked([each.original for each in categories], len(own)),
+        released=_stacked([each.released[first] for each in categories], len(first)),
+        starts=np.cumsum(lengths) - lengths,
+        widths=np.array([0 if each.places is None else each.places.shape[1] for each in categories], dtype=np.int64),
+        places=np.concatenate([*tables, np.empty(0, dtype=np.uint16)]),
+        levels=np.empty((0, 0)),
+        own=own,
+        sizes=np.bincount(own),
+        first=begins[stratum],
+        last=np.append(begins[1:], len(first))[stratum],
+    ), UNITS * float(np.linalg.norm(noise))
+
+
+def _stacked(columns: Sequence[IntArray], rows: int) -> IntArray:
+    return np.column_stack([np.empty((rows, 0), dtype=np.int64), *columns])
+
+
+def _levels(categories: Sequence[_Categories], within: float, middle: float) -> FloatArray:
+    """Return the squared distance that each place of each attribute stands for, shape (q, the most places)."""
+    levels = np.zeros((len(categories), max(((each.height + 1) ** 2 for each in categories), default=0)))
+    for own, each in zip(levels, categories, strict=True):
+        squares = np.square(np.arange(each.height + 1) / each.height)
+        own[: len(squares) ** 2] = np.add.outer(within * squares, middle * squares).ravel()
+    return levels

@@ -1,0 +1,378 @@
+"""The best partition that can be put together from some groups, by integer programming.
+
+Set partitioning, see :mod:`microagg.optimum.set_partitioning`, needs few groups for its bound, those that compete at
+its prices; together with the groups of partitions that a search has found they hold better ones than either knows.
+HiGHS chooses among them as integers.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections import deque
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from microagg.optimum.enumerated import CLOSE, Enumerated, Leaf, Path, Proof
+from microagg.optimum.master_problem import Decisions, Duals, Prices, coefficients_of, most_of
+from microagg.optimum.program import ALLOWANCE
+from microagg.optimum.set_partitioning import SetPartitioning
+from microagg.validation import FloatArray, IntArray
+
+#: How often, in seconds, the solver asks whether to go on.
+ASKS_EVERY = 0.2
+
+#: The solver need not look for what is better by a smaller share of the SSE.
+LEAST_GAIN = 1e-7
+
+
+def recombine(
+    members: Any,
+    costs: FloatArray,
+    cuts: Any,
+    most: FloatArray,
+    start: IntArray | None,
+    until: float,
+    go_on: Callable[[], bool],
+) -> IntArray | None:
+    """Return the groups of the best partition found of n records into some of m groups, ascending; None without any.
+
+    It ends when the clock (``time.perf_counter``) comes to ``until`` or ``go_on`` says no.
+
+    Parameters
+    ----------
+    members : sparse array, shape (m, n)
+        1 where a group holds a record.
+    costs : array of float, shape (m,)
+        The SSE of each group.
+    cuts : sparse array, shape (m, t)
+        Coefficients of the groups in inequalities that every partition keeps to.
+    most : array of float, shape (t,)
+        What they add up to at most.
+    start : array of int, optional
+        The groups of a partition to begin with.
+    """
+    import highspy
+    from scipy.sparse import hstack
+
+    from microagg.kernels.solver import new_solver
+
+    (m, n), t = members.shape, cuts.shape[1]
+    time_left = max(until - time.perf_counter(), 0.01)
+    highs = new_solver(mip_rel_gap=LEAST_GAIN, mip_abs_gap=0.0, time_limit=time_left)
+    columns, nothing = np.arange(m, dtype=np.int32), np.empty(0, dtype=np.int32)
+    least = np.append(np.ones(n), np.full(t, -highspy.kHighsInf))
+    highs.addRows(n + t, least, np.append(np.ones(n), most), 0, np.zeros(n + t, dtype=np.int32), nothing, np.empty(0))
+    entries = hstack([members, cuts], format="csr")
+    ends, rows = entries.indptr[:-1].astype(np.int32), entries.indices.astype(np.int32)
+    highs.addCols(m, costs, np.zeros(m), np.ones(m), entries.nnz, ends, rows, entries.data)
+    highs.changeColsIntegrality(m, columns, np.full(m, highspy.HighsVarType.kInteger))
+    if start is not None:
+        solution = highspy.HighsSolution()
+        chosen = np.zeros(m)
+        chosen[start] = 1.0
+        solution.col_value = chosen.tolist()
+        highs.setSolution(solution)
+    asked = [time.perf_counter()]
+
+    def ask(event: Any) -> None:
+        if time.perf_counter() > asked[0] + ASKS_EVERY:
+            if not go_on():
+                event.interrupt()
+            asked[0] = time.perf_counter()
+
+    highs.cbMipInterrupt.subscribe(ask)
+    highs.run()
+    info = highs.getInfo()
+    if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+        return None
+    found = np.flatnonzero(np.array(highs.getSolution().col_value) > 0.5)
+    # What the solver says is not taken on trust: every record must be in exactly one of the groups.
+    whole = (np.asarray(members.tocsr()[found].sum(axis=0)) == 1.0).all()
+    return found if whole else None
+
+
+# The least SSE itself: integer programming and branch and bound on top of the program of set partitioning.
+#
+# **Better partitions.** Where the program of :mod:`microagg.optimum.set_partitioning` has converged, its groups hold
+# better partitions than are known; an integer program chooses among them, :mod:`microagg.optimum.branching`.
+#
+# **All groups that count.** With its dual values a partition P has SSE(P) ≥ bound + rc(G) for each of its groups G. So
+# a
+# partition with an SSE below the least known is made of groups with a reduced cost below the gap, least - bound, only.
+# Where these are not too many, they are all enumerated, and the least SSE over them is found by
+# :mod:`microagg.optimum.enumerated`. What it proves holds whatever the solver says. Where they are too many, those
+# with a
+# reduced cost below a part of the gap are: either a partition into these has an SSE below bound + part, and the best is
+# an optimum, or none has, and bound + part is a floor, from which it goes on with a larger part.
+#
+# **Branching.** Where they are too many: if the program's solution has fractions, some pair of records shares a group
+# to a part only, 0 < Σ_{G ∋ i, j} x_G < 1. Every partition has both in one group or in two (Ryan & Foster 1981), so the
+# least SSE is the lesser of those under either decision, and each is bounded by the program with one row more,
+#
+#     Σ_{G ∋ i, j} x_G = 1   or   = 0,
+#
+# whose dual value rho_ij, of any sign, enters rc(G) = SSE(G) - Σ pi + Σ sigma - Σ_{i, j in G} rho_ij and, where both
+# are in one group, the bound: a partition that keeps to the decisions has
+#
+#     SSE(P) ≥ Σ_i pi_i - Σ_T sigma_T + Σ_{pairs in one group} rho_ij + Σ_{G in P} rc(G).
+#
+# What is open stands in a tree; its leaves have a bound that no partition under their decisions is below. Once all
+# leaves
+# are at the SSE of a known partition, that one is an optimum. The least bound of all leaves is a floor at any time.
+
+#: How far a sum of values may be from a whole number to be taken for it.
+WHOLE = 1e-6
+
+#: For how many seconds the best partition is put together from the groups known at most.
+SECONDS = 10.0
+
+#: Up to which shares of the gap it is tried to enumerate groups; if there is no partition into these, up to FURTHER
+#: times as much, and so on.
+FURTHER = 2.0
+SHARES = tuple(FURTHER**-step for step in range(24))
+
+#: How many groups are enumerated at most: up to the whole gap or once a part of it was done, and up to a first part.
+MOST_GROUPS, SHORT = 1_500_000, 20_000
+
+#: How many pairs are tried before one is decided on.
+TRIALS = 10
+
+#: By which factor the number of groups grows until they are put together anew.
+GROWTH = 1.1
+
+
+class Branching:
+    """Branch and bound from a program that has converged.
+
+    Attributes
+    ----------
+    groups : array of int, shape (g, 2k - 1), or None
+        The groups of the best partition known, as those of the program's master problem; None if none is known.
+    least : float
+        Its SSE, in squared units of X; infinite if none is known.
+    """
+
+    def __init__(self, sets: SetPartitioning) -> None:
+        self._sets = sets
+        self.groups: IntArray | None = None
+        self.least = np.inf
+        self._number = count()
+        self._open: list[tuple[float, int, Decisions, Duals]] = []
+        self._here: Decisions | None = {}
+        self._closed = np.inf
+        self._put_together = 0
+        # What is enumerated, by which prices, the floor that it gives, at which gap it was last tried, up to which
+        # reduced cost there was a list, up to which ones it is still to be tried, and how many groups there may be.
+        self._list: Enumerated | None = None
+        self._listed: Prices | None = None
+        self._whole, self._gap, self._reach = 0.0, np.inf, 0.0
+        self._reaches: deque[float] = deque()
+        self._most = MOST_GROUPS
+        self._verified = False
+        self._note()
+
+    @property
+    def sse(self) -> float:
+        """The floor, in squared units of X, as it was after the last step: others may ask in the middle of one."""
+        return self._floor
+
+    @property
+    def iterations(self) -> int:
+        """How many iterations the program has done."""
+        return self._sets.iterations
+
+    @property
+    def converged(self) -> bool:
+        """Whether nothing is open: the floor is the SSE of the best partition known, to within rounding."""
+        return self._ended
+
+    @property
+    def labels(self) -> IntArray | None:
+        """Those of the best partition known, shape (n,)."""
+        return None if self.groups is None else self._sets.labels_of(self.groups)
+
+    @property
+    def proof(self) -> Proof | None:
+        """What bounds the SSE, in terms of X; None if there is no bound, or pairs have been decided on for it."""
+        labels, prices = self.labels, self._listed
+        if labels is None or prices is None:
+            return None
+        # Without a list the prices themselves prove it.
+        kept, leaves = ([], (Leaf((), prices),)) if self._list is None else (self._list.kept, self._list.leaves)
+        names, unit = self._sets.places, self._sets.unit
+
+        def plain(prices: Prices) -> Prices:
+            pi = np.empty(len(names))
+            pi[names] = prices.pi * unit
+            cuts = tuple(cut._replace(records=tuple(names[list(cut.records)].tolist())) for cut in prices.cuts)
+            return Prices(pi, cuts, prices.sigma * unit)
+
+        def path(own: Path) -> Path:
+            return tuple((int(names[i]), int(names[j]), together) for i, j, together in own)
+
+        named = tuple(Leaf(path(leaf.path), plain(leaf.prices)) for leaf in leaves)
+        return Proof(labels, plain(prices), tuple(map(plain, kept)), named)
+
+    def offer(self, labels: IntArray) -> None:
+        """Take a partition into account that is known from elsewhere."""
+        groups = self._sets.groups_of(labels)
+        self._sets.master.add_groups(groups)
+        # Without groups of 2k records and more, which no optimum needs, it may be no partition.
+        self._take(groups)
+
+    def advance(self, until: float, go_on: Callable[[], bool]) -> bool:
+        """Do one iteration, as :meth:`microagg.optimum.program.Program.advance`."""
+        finished = self._step(until, go_on)
+        self._note()
+        return finished
+
+    def _note(self) -> None:
+        """Note the floor, and whether anything is open."""
+        bounds = [self._closed, *(bound for bound, *_ in self._open[:1])]
+        if self._here is not None:
+            bounds.append(self._sets.bound)
+        self._floor = max(min(bounds), self._whole) * self._sets.unit
+        self._ended = self._here is None and not self._open
+
+    def _step(self, until: float, go_on: Callable[[], bool]) -> bool:
+        # All that follows rests on the program's last bound and dual values.
+        if not self._verified:
+            self._verified = self._sets.verify(until, go_on)
+            return self._verified
+        if self._sets.converged and len(self._sets.master.groups) > GROWTH * self._put_together:
+            return self._recombine(until, go_on)
+        if self._list is not None:
+            return self._go_through(self._list, until, go_on)
+        if self._here == {} and self._sets.converged and self._is_worth_all:
+            return self._enumerate(until, go_on)
+        if self._here is None:
+            bound, _, self._here, duals = heapq.heappop(self._open)
+            self._sets.decide(self._here, bound, duals)
+        if self._sets.bound < self._enough and not self._sets.converged:
+            return self._sets.advance(until, go_on)
+        self._settle(self._here)
+        return True
+
+    @property
+    def _rounding(self) -> float:
+        """What the costs of all groups may be off by, where the prices are about 1."""
+        return ALLOWANCE * self._sets.n
+
+    @property
+    def _enough(self) -> float:
+        """What the bound of a leaf must be for it to be closed, in squared units of the scaled records."""
+        return self.least / self._sets.unit * (1 - CLOSE) - self._rounding
+
+    def _take(self, groups: IntArray) -> None:
+        """Let ``groups`` be those of the best partition known if they are one, and better."""
+        sse = self._sets.sse_of(groups)
+        held = np.bincount(groups[groups >= 0], minlength=self._sets.n)
+        if sse < self.least and (held == 1).all():
+            self.groups, self.least = groups, sse
+
+    def _recombine(self, until: float, go_on: Callable[[], bool]) -> bool:
+        """Put the best partition together from the groups known; return whether there was time for more."""
+        master = self._sets.master
+        groups, end = master.groups, min(until, time.perf_counter() + SECONDS)
+        self._put_together = len(groups)
+        start = None if self.groups is None else positions(self.groups, groups)
+        members = master.members_of(groups)
+        cuts = coefficients_of(members, master.cuts)
+        found = recombine(members, master.costs_of(groups), cuts, most_of(master.cuts), start, end, go_on)
+        if found is not None:
+            self._take(groups[found])
+        return time.perf_counter() < until
+
+    @property
+    def _is_worth_all(self) -> bool:
+        """Whether to enumerate groups: for the first time, with a smaller gap, with more of it, or as it has begun."""
+        again = self._missing < 0.9 * self._gap or self._reach > 0.0 or self._reaches
+        return self._sets.bound < self._enough < np.inf and bool(again)
+
+    @property
+    def _missing(self) -> float:
+        """By how much the least SSE known is above the bound, in squared units of the scaled records."""
+        return self.least / self._sets.unit - self._sets.bound
+
+    def _enumerate(self, until: float, go_on: Callable[[], bool]) -> bool:
+        """Enumerate all groups that count, or if they are too many those that do if the optimum is nearer the bound."""
+        sets = self._sets
+        if not self._reaches or self._missing < 0.9 * self._gap:
+            self._gap = self._missing
+            shares = SHARES if self._reach == 0.0 else [min(1.0, FURTHER * self._reach / self._gap)]
+            self._reaches = deque(share * self._gap for share in shares)
+            self._most = MOST_GROUPS
+        reach = self._reaches[0]
+        finished, groups = sets.groups_below(reach, self._most, until, go_on)
+        if not finished:
+            return False
+        self._reaches.popleft()
+        self._most = SHORT
+        if groups is not None:
+            self._listed, self._reach = sets.prices, reach
+            self._reaches.clear()
+            self._list = Enumerated(sets.records, sets.k, groups, self._listed, sets.bound, sets.bound + reach)
+        elif not self._reaches:
+            self._reach = 0.0
+        return time.perf_counter() < until
+
+    def _go_through(self, listed: Enumerated, until: float, go_on: Callable[[], bool]) -> bool:
+        """Do a step of branch and bound over the groups enumerated."""
+        listed.least = min(listed.least, self.least / self._sets.unit)
+        finished = listed.advance(until, go_on)
+        if listed.best is not None:
+            self._take(listed.best)
+        # Whatever is better than what the list was made for is a partition into groups of it.
+        self._whole = max(self._whole, listed.bound - self._rounding)
+        if self._whole >= self._enough or (listed.converged and self._missing <= self._reach):
+            self._here, self._closed = None, max(self._whole, self._sets.bound)
+        elif listed.converged:
+            self._list = self._listed = None
+        return finished
+
+    def _settle(self, decisions: Decisions) -> None:
+        """Close the leaf that is worked on, or divide it in two."""
+        sets, self._here = self._sets, None
+        if decisions == {} and sets.bound >= self._enough:
+            self._listed = sets.prices
+        if sets.bound < self._enough:
+            pair, together = self._best_pair()
+            if pair is not None:
+                node = (sets.bound, next(self._number), {**decisions, pair: not together}, sets.duals)
+                heapq.heappush(self._open, node)
+                self._here = {**decisions, pair: together}
+                sets.decide(self._here, sets.bound, sets.duals)
+                return
+            self._take(sets.master.groups[: len(sets.master.values)][sets.master.values > 0.5])
+        self._closed = min(self._closed, sets.bound)
+
+    def _best_pair(self) -> tuple[tuple[int, int] | None, bool]:
+        """Return the divided pair that raises the bound most by either decision; None if no pair is divided.
+
+        That is tried in the restricted master problem, which knows the groups found so far, for the pairs that promise
+        most: those far apart whose records share groups to a half.
+        """
+        master = self._sets.master
+        pairs, shares = master.shares_of_pairs()
+        divided = np.abs(shares - np.round(shares)) > WHOLE
+        if not divided.any():
+            return None, False
+        pairs, shares = pairs[divided], shares[divided]
+        promise = master.squared_distances(pairs) * shares * (1.0 - shares)
+        order = np.argsort(-promise, kind="stable")[:TRIALS]
+        most = self.least / self._sets.unit - self._sets.bound
+        gains = np.minimum(np.maximum(master.try_pairs(pairs[order]), 0.0), most)
+        best = np.lexsort([gains.max(axis=1), gains.min(axis=1)])[-1]
+        at = order[best]
+        return (int(pairs[at, 0]), int(pairs[at, 1])), bool(gains[best, 0] <= gains[best, 1])
+
+
+def positions(some: IntArray, groups: IntArray) -> IntArray | None:
+    """Return where ``some`` groups stand among ``groups``, or None if one is missing."""
+    places = {group.tobytes(): at for at, group in enumerate(groups)}
+    found = [places.get(group.tobytes()) for group in some]
+    return None if None in found else np.array(found, dtype=np.int64)

@@ -1,0 +1,303 @@
+"""How far from the optimum: a better partition searched from above and a floor proven from below, at the same time.
+
+>>> import microagg
+>>> from microagg.optimum.certificate import Certificate
+>>> data = microagg.datasets.load("toy")
+>>> own = Certificate(data.X, k=3).narrow(seconds=5)
+>>> own.closed, round(own.found[-1][1], 3)
+(True, 0.118)
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import cache
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from microagg.columns.records import Records
+from microagg.metrics.loss import percent, sst
+from microagg.optimum.bounds import CLOSED, Bound, LinearProgram, check_seconds, gap, known_optimum
+from microagg.optimum.enumerated import Proof
+from microagg.optimum.lagrangian_decomposition import LagrangianDecomposition
+from microagg.optimum.master_problem import violated
+from microagg.optimum.problem import Problem
+from microagg.optimum.program import ALL_BUT_ONE
+from microagg.optimum.search import Search
+from microagg.progress import checkpoint
+from microagg.validation import IntArray, check_k
+
+#: Called with the certificate and the seconds that are left; returns False to stop.
+Watch = Callable[["Certificate", float], bool]
+
+# A relative step of at most this is rounding.
+_STEP = 1e-12
+
+
+class Certificate:
+    """The best partition found and the best floor proven at one k, which further time narrows.
+
+    Several threads may call :meth:`narrow`, of which each waits for the one before; others may read meanwhile.
+
+    Parameters
+    ----------
+    X : array of float, shape (n, d)
+        The records, as they are to be compared: scaling is the caller's business.
+    k : int
+        The least number of records in a group.
+    labels : array of int, shape (n,), optional
+        The partition to begin with; by default that of MDAV*.
+
+    Raises
+    ------
+    ParameterError, DataError
+        As :class:`microagg.optimum.search.Search`.
+
+    Attributes
+    ----------
+    k : int
+    seconds : float
+        The time spent so far.
+    found, proven : list of (float, float)
+        The seconds spent, and the information loss in percent of the best partition found, and of the floor proven, by
+        then: at the beginning and after each step. The least loss that there can be lies between the last of both.
+    """
+
+    def __init__(self, X: ArrayLike, k: int, labels: ArrayLike | None = None) -> None:
+        self._alone = threading.Lock()
+        self._search = Search(X, k, labels)
+        # The search has a core for itself: most of the time it narrows the gap more than the floor does.
+        self._program = LinearProgram(X, k, threads=ALL_BUT_ONE)
+        self.k = self._program.bound.k
+        self._told = float("inf")
+        self.seconds = 0.0
+        self.found = [(0.0, self._search.information_loss)]
+        self.proven = [(0.0, self._program.bound.information_loss)]
+
+    @property
+    def labels(self) -> IntArray:
+        """The best partition found, shape (n,), groups numbered in order of first appearance; read-only."""
+        return self._search.labels
+
+    @property
+    def bound(self) -> Bound:
+        """The best floor proven."""
+        bound = self._program.bound
+        return replace(bound, optimal=bound.optimal or self.closed)
+
+    @property
+    def proof(self) -> Proof | None:
+        """What anybody can check the floor by, see :class:`.enumerated.Proof`; None if there is nothing such."""
+        return self._program.proof
+
+    @property
+    def gap(self) -> float:
+        """How far above the optimum the partition is at most, as a share; see :func:`microagg.optimum.bounds.gap`."""
+        return gap(self.found[-1][1], self.proven[-1][1])
+
+    @property
+    def closed(self) -> bool:
+        """Whether found and proven meet, to within rounding: the partition is an optimum."""
+        return is_closed(self.found[-1][1], self.proven[-1][1])
+
+    @property
+    def course(self) -> list[tuple[float, float, float]]:
+        """The seconds spent, the loss found and the floor proven by then, in percent, after each step and now."""
+        found, proven = list(self.found), list(self.proven)
+        times = sorted({seconds for seconds, _ in (*found, *proven)} | {self.seconds})
+        return [
+            (
+                time,
+                [loss for seconds, loss in found if seconds <= time][-1],
+                [floor for seconds, floor in proven if seconds <= time][-1],
+            )
+            for time in times
+        ]
+
+    def narrow(self, seconds: float, watch: Watch | None = None) -> Self:
+        """Search and prove for at most ``seconds`` more, or until both meet, and return the object itself.
+
+        ``watch`` is called a few times a second, from either of two threads but never from both at once.
+
+        Raises
+        ------
+        ParameterError
+            If ``seconds`` is no number of at least 0.
+        Cancelled
+            If the run is watched, see :mod:`microagg.progress`, and cancelled. What is known by then is kept.
+        """
+        check_seconds(seconds)
+        # Work that has been cancelled goes on until its next checkpoint, and may have been asked for again by then.
+        with self._alone:
+            self._narrow(seconds, watch)
+        return self
+
+    def _exchange(self) -> None:
+        """Let the search and the program each know the better partition of the other."""
+        if self._program.least < self._search.sse * (1 - _STEP):
+            labels = self._program.labels
+            if labels is not None:
+                self._search.offer(labels)
+        elif self._search.sse < self._told * (1 - _STEP):
+            self._told = self._search.sse
+            self._program.offer(self._search.labels)
+
+    def _narrow(self, seconds: float, watch: Watch | None) -> None:
+        before, started = self.seconds, time.monotonic()
+        lock, stopped = threading.Lock(), threading.Event()
+
+        def note(trace: list[tuple[float, float]], value: float) -> bool:
+            with lock:
+                self.seconds = before + time.monotonic() - started
+                step = value - trace[-1][1] if trace is self.proven else trace[-1][1] - value
+                if step > _STEP * value:
+                    trace.append((self.seconds, value))
+                left = max(before + seconds - self.seconds, 0.0)
+                if self.closed or (watch is not None and not stopped.is_set() and not watch(self, left)):
+                    stopped.set()
+            return not stopped.is_set()
+
+        def prove() -> None:
+            self._program.improve(seconds, lambda bound: note(self.proven, bound.information_loss))
+
+        def search(loss: float, _: float) -> bool:
+            self._exchange()
+            return note(self.found, loss)
+
+        try:
+            with ThreadPoolExecutor(1, thread_name_prefix="floor") as thread:
+                below = thread.submit(prove)
+                # Whichever of both fails ends the other, too.
+                below.add_done_callback(lambda done: stopped.set() if done.exception() else None)
+                try:
+                    self._search.improve(seconds, watch=search)
+                except BaseException:
+                    stopped.set()
+                    raise
+                below.result()
+        finally:
+            self._exchange()
+            self._search.take_over()
+            note(self.found, self._search.information_loss)
+            note(self.proven, self.bound.information_loss)
+
+
+def is_closed(information_loss: float, floor: float) -> bool:
+    """Return whether a partition's loss meets a proven floor, both in percent, to within rounding."""
+    # A floor above a loss that there is proves nothing.
+    return gap(information_loss, floor) <= CLOSED and gap(floor, information_loss) <= CLOSED
+
+
+class Floors:
+    """The floors that are known soon, each for one k, which rise until they are whole.
+
+    They are the nearest-neighbor bounds or, with one numeric attribute or too few records for two groups, the optimum
+    itself. For records of mixed attributes they are bounds on Total-IL, see :mod:`microagg.optimum.mixed_bounds`.
+    Several threads may call :meth:`improve`, of which each waits for the one before; others may read meanwhile.
+
+    Parameters
+    ----------
+    problem : Problem
+    ks : iterable of int
+
+    Attributes
+    ----------
+    ks : tuple of int
+        Ascending.
+
+    Raises
+    ------
+    DataError
+        If there are fewer records than a k, in all or in a stratum.
+    ParameterError
+        If a k is not a whole number of at least 1.
+    """
+
+    def __init__(self, problem: Problem, ks: Iterable[int]) -> None:
+        self.ks = tuple(sorted({check_k(k) for k in ks}))
+        self._rising = problem.rising_floor(max(self.ks, default=1))
+        self._data = problem.data
+        self._alone = threading.Lock()
+        # The k whose optimum is known soon, and the optima that have been computed.
+        self._soon: list[int] = []
+        self._optima: dict[int, Bound] = {}
+        # With mixed attributes the bounds know what one group loses, and no optimum beyond that is known soon.
+        if problem.parts is None and not isinstance(problem.data, Records):
+            n, d = problem.data.shape
+            self._soon = [k for k in self.ks if d == 1 or n < 2 * k]
+
+    @property
+    def share(self) -> float:
+        """Which share of the work has been done, 0 to 1."""
+        # Optima take about as long as finding neighbors in one attribute, and no time where there is one group.
+        return (self._rising.share + len(self._optima)) / (1 + len(self._soon))
+
+    def covers(self, ks: Iterable[int]) -> bool:
+        """Return whether :meth:`improve` leaves nothing undone for ``ks``, be they among :attr:`ks` or below."""
+        exact = bool(self._soon)
+        return all(k in self.ks or (k <= max(self.ks, default=0) and not exact) for k in ks)
+
+    def bounds(self, ks: Iterable[int]) -> list[Bound]:
+        """Return what is proven so far for each of ``ks``, none of them above the largest asked for at first."""
+        proven = self._rising.bounds(ks)
+        return [max(own, self._optima.get(own.k, own), key=lambda bound: bound.sse) for own in proven]
+
+    def improve(self) -> Self:
+        """Do all that has not been done yet, and return the object itself.
+
+        Raises
+        ------
+        Cancelled
+            If the run is watched, see :mod:`microagg.progress`, and cancelled. What is proven by then is kept, and
+            another call goes on from there.
+        """
+        # Work that has been cancelled goes on until its next checkpoint, and may have been asked for again by then.
+        with self._alone:
+            self._improve()
+        return self
+
+    def _improve(self) -> None:
+        self._rising.improve()
+        for k in (k for k in self._soon if k not in self._optima):
+            checkpoint(f"finding the optimum at k = {k}", self.share)
+            started = time.perf_counter()
+            least = known_optimum(self._data, k) or 0.0
+            il = percent(least, sst(self._data))
+            self._optima[k] = Bound(k, least, il, time.perf_counter() - started)
+
+
+def floors(problem: Problem, ks: Sequence[int]) -> list[Bound]:
+    """Return for each of ``ks`` the floor that is known soon.
+
+    See :class:`Floors`, also for what is raised.
+    """
+    return Floors(problem, ks).improve().bounds(ks)
+
+
+def raised(bounds: Iterable[Bound], proven: Iterable[Bound]) -> list[Bound]:
+    """Return ``bounds``, each replaced by the highest of those ``proven`` for its k or a smaller one that is higher.
+
+    Groups of at least 5 records are groups of at least 3, too: what is proven for a k holds for every larger one.
+    """
+    further = list(proven)
+    return [
+        replace(max([own, *(other for other in further if other.k <= own.k)], key=lambda bound: bound.sse), k=own.k)
+        for own in bounds
+    ]
+
+
+@cache
+def prepare() -> None:
+    """Compile what a search and a floor need, or load it where an earlier process left it on disk."""
+    X = np.random.default_rng(0).normal(size=(24, 3))
+    for k in (3, 10):
+        Search(X, k).improve(iterations=5)
+        LinearProgram(X, k).improve(1.0)
+    LagrangianDecomposition(X, 3).advance(time.perf_counter() + 60.0, lambda: True)
+    violated(np.array([[0, 1, 2], [1, 2, 3], [0, 2, 3]]), np.full(3, 0.5), 4, 1, 0)

@@ -1,0 +1,412 @@
+"""A proven lower bound on the SSE from the linear program of clique partitioning, whose columns are pairs of records.
+
+**The program.** For a partition let z_ij be k / s for two records i < j of one group of s, and 0 for two of different
+groups; and z_ii = k / s for a record of a group of s. With d_ij the squared distances,
+
+    SSE = Σ_{i<j} d_ij / k · z_ij.
+
+As in :mod:`microagg.optimum.set_partitioning` groups of k to 2k-1 suffice, so k / (2k-1) ≤ z_ii ≤ 1 and 0 ≤ z_ij ≤ 1.
+Each of the s records of a group is in s - 1 pairs of the group, so
+
+    z_ii + Σ_j z_ij = s · k / s = k   for each record i;
+
+there are at most n / k groups, in each of which the z_ii add up to k:
+
+    Σ_i z_ii ≤ k ⌊n / k⌋;
+
+and for each record i, the center, and any set S of others, the leaves,
+
+    Σ_{j in S} z_ij - Σ_{j<l in S} z_jl ≤ z_ii,
+
+since t leaves in the group of i contribute (t - t (t-1) / 2) k / s ≤ k / s to the left side, and pairs of leaves in
+other groups only lower it. These are the 2-partition inequalities of Grötschel & Wakabayashi (1989) with one record on
+one side; with two leaves they are their triangle inequalities, which for clustering by squared distances are due to
+Aloise, Hansen & Rocha (2012). The least cost under all these is a lower bound; without the 2-partition inequalities it
+is close to the nearest-neighbor bound.
+
+**The bound.** Take any u_i, of any sign, for each record, any w ≤ 0 for the number of groups and any v ≤ 0 for each of
+some 2-partition inequalities: dual values. Then for the z of every partition
+
+    SSE ≥ k Σ_i u_i + k ⌊n/k⌋ w + Σ over records of rc_ii z_ii + Σ over all pairs of rc_ij z_ij
+        ≥ k Σ_i u_i + k ⌊n/k⌋ w + Σ over records of min(rc_ii, rc_ii k/(2k-1)) + Σ over all pairs of min(rc_ij, 0),
+
+    rc_ii = - u_i - w + Σ v over the inequalities with center i,
+    rc_ij = d_ij / k - u_i - u_j - Σ v over those with one of i and j as center and the other as leaf
+                                 + Σ v over those with leaves i and j.
+
+For all that is added to the SSE is, for each row, its dual value times what its right side exceeds its left side by,
+which is 0 for equations and otherwise at most 0. So the bound holds whatever the dual values are: neither how they were
+found nor when that was stopped can make it wrong. Only some pairs are columns of the program, but among them are all
+pairs that occur in its 2-partition inequalities; for the others rc_ij is d_ij / k - u_i - u_j, and all those in which
+that is negative are found by going through the records by bounding boxes. For rounding, each rc is lowered by
+:data:`~microagg.kernels.bounds.primal_dual.ROUNDING` of the sizes of its terms, and the bound by
+:data:`~microagg.optimum.program.ALLOWANCE` of the sum of the sizes of its own. Records are told apart by index, so that
+identical ones do no harm.
+
+**How the dual values are found.** By a primal-dual hybrid gradient method with reflection, restarts and Halpern's
+anchor (Chambolle & Pock 2011; Lu & Yang 2024), whose steps are products with a sparse matrix. Its step sizes are
+those of Pock & Chambolle (2011), with rows scaled by about how large the dual value of the record, or of the center,
+is: in dense places steps as long as far out are right would be too long by orders of magnitude. After each round of
+steps the 2-partition inequalities that its z violates enter, those with a dual value of 0 leave, and pairs with a
+negative rc enter. First come inequalities of up to two leaves; larger ones once those gain little.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from microagg.kernels.bounds import primal_dual
+from microagg.kernels.bounds.primal_dual import violated_inequalities
+from microagg.optimum.program import ALL_BUT_ONE, ALLOWANCE, Multipliers, Stepwise, proven, usable
+from microagg.validation import FloatArray, IntArray
+
+#: How many leaves the inequalities may have: the first number to begin with, the next when those gain little.
+LEAVES = (2, 4, 6)
+
+#: How many of the nearest records each record is paired with to begin with, as a multiple of k.
+NEAR = 3
+
+#: How many steps are made in a round, and after how many the bound of the dual values is evaluated.
+STEPS = 100
+STEPS_TO_EVALUATION = 25
+
+#: How many inequalities may enter in a round, as a multiple of n: those violated most.
+MOST_ENTERING = 30
+
+#: By how much an inequality must be violated to enter; a record's z is about 1.
+LEAST_VIOLATION = 0.01
+
+#: With how many second leaves the search for inequalities goes on from each center and first leaf.
+TRIES = 2
+
+#: A pair with z = 0 leaves if its reduced cost is above this share of the mean u.
+LEAVE_ABOVE = 0.1
+
+#: A round that raises the bound by a smaller share has gained little.
+LITTLE_GAIN = 5e-4
+
+#: A round whose own bound is below the best one by more than this share of it has not settled.
+FAR = 1e-3
+
+#: It has converged when this many rounds together have raised the bound by a smaller share than NO_GAIN.
+LAST_ROUNDS = 12
+NO_GAIN = 1e-5
+
+#: How much smaller than the mean of the records the scale of a record may be, by which its steps are scaled.
+LEAST_SCALE = 0.01
+
+#: With more entries of the matrix than this, a step is shared among the cores.
+PARALLEL_ENTRIES = 200_000
+
+#: How many records are gone through at a time; in between the program can be stopped.
+CHUNK = 2048
+
+
+class CliquePartitioning(Stepwise):
+    """The program over the pairs and inequalities found so far. An iteration is a round of steps.
+
+    Attributes
+    ----------
+    slow : bool
+        Whether the last round gained little.
+    """
+
+    def __init__(self, X: FloatArray, k: int) -> None:
+        super().__init__(X, k)
+        self.slow = False
+        self._recent: list[float] = []
+        self._cheap: list[IntArray] = []
+        self._level = 0
+        # The larger k, the more pairs share what the dual values of two records pay for.
+        self._primal_weight = 1.0 / k
+        self._own = -np.inf
+
+    def _rounds(self) -> Iterator[bool]:
+        """See :meth:`Stepwise._rounds`."""
+        yield from self._begin()
+        # Not ended by a with statement: whatever thread collects this as garbage would wait for those of the pool, and
+        # may hold a lock that they need to end. They end by themselves once nobody has the pool any more.
+        pool = ThreadPoolExecutor(ALL_BUT_ONE, thread_name_prefix="microagg-bound")
+        while True:
+            yield from self._assemble()
+            yield from self._solve(pool)
+            yield from self._price(pool)
+            yield from self._separate(pool)
+            yield from self._exchange_pairs()
+            self.iterations += 1
+            self._check_progress()
+            yield True
+
+    def _begin(self) -> Iterator[bool]:
+        """Pair each record with its nearest, and start from dual values near those of the nearest-neighbor bound."""
+        k, n = self.k, len(self._X)
+        near = min(n - 1, NEAR * k)
+        reach = np.empty((n, k))
+        found = []
+        # The tree knows the records by the numbers that they had before they were put into its order.
+        number = np.empty(n, dtype=np.int64)
+        number[self._tree.indices] = np.arange(n)
+        for first in range(0, n, CHUNK):
+            last = min(n, first + CHUNK)
+            distances, others = self._tree.query(self._X[first:last], k=near + 1, workers=-1)
+            reach[first:last] = np.square(distances[:, :k])
+            own = np.repeat(np.arange(first, last), near + 1)
+            found.append(_keys_of(own, number[others.ravel()], n))
+            yield False
+        self._rescale(reach)
+        self._start(np.concatenate(found), np.empty((0, 1 + max(LEAVES)), dtype=np.int64))
+        self._y[:n] = reach[:, -1] / self._unit / (2 * k)
+
+    def _start(self, keys: IntArray, inequalities: IntArray) -> None:
+        """Begin with these pairs and inequalities, and with dual values of 0."""
+        n = len(self._X)
+        self._keys = np.unique(np.concatenate([keys, *_pairs_in(inequalities, n)]))
+        self._inequalities = inequalities
+        self._x = np.concatenate([np.ones(n), np.zeros(len(self._keys))])
+        self._y = np.zeros(n + 1 + len(inequalities))
+
+    def _assemble(self) -> Iterator[bool]:
+        """Set up the program for the pairs and inequalities that are in it now."""
+        n, k, keys = len(self._X), self.k, self._keys
+        differences = self._X[keys // n] - self._X[keys % n]
+        self._costs = np.append(np.zeros(n), np.square(differences).sum(axis=1) / k)
+        self._low = np.append(np.full(n, k / (2 * k - 1)), np.zeros(len(keys)))
+        self._sides = np.append(np.full(n, float(k)), np.zeros(1 + len(self._inequalities)))
+        self._sides[n] = k * (n // k)
+        yield False
+        self._graph = primal_dual.make_graph(keys, n)
+        self._matrix = primal_dual.make_matrix(self._graph, self._inequalities)
+        yield False
+        self._transposed = primal_dual.transpose(self._matrix, n + len(keys))
+        yield False
+
+    def _solve(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
+        """Move x and y towards a solution; remember the dual values with the best bound on the way."""
+        # Not a constant vector, which symmetric data could make orthogonal to the leading singular vector.
+        vector = 1.0 + 0.1 * np.sin(np.arange(len(self._x)))
+        scales = self._scales()
+        rows = primal_dual.row_weights(self._matrix, scales)
+        columns = primal_dual.column_weights(self._transposed, scales)
+        for _ in range(12):
+            norm = primal_dual.power_iteration(self._matrix, self._transposed, rows, columns, vector)
+            yield False
+        step = 0.96 / norm
+        x, y = HalpernIterate(self._transposed, columns, self._x), HalpernIterate(self._matrix, rows, self._y)
+        self._value, self._duals = self._evaluate(self._y), self._y
+        reflected = self._x.copy()
+        since, first_error, last_error = 0, 0.0, 0.0
+        for done in range(1, STEPS + 1):
+            weight = (since + 1) / (since + 2)
+            tau, sigma = step / self._primal_weight, step * self._primal_weight
+            square = x.step(pool, primal_dual.step_primal, self._costs, self._low, tau, weight, y.current, reflected)
+            square += y.step(pool, primal_dual.step_dual, self._sides, len(self._X), sigma, weight, reflected)
+            # How far a step still moves x and y, which is 0 at a solution, decides on restarts.
+            error = float(np.sqrt(square))
+            since += 1
+            first_error = error if since == 1 else first_error
+            enough = error <= 0.2 * first_error or (error <= 0.8 * first_error and error > last_error)
+            if since > 1 and (enough or since >= 0.36 * done + 20):
+                self._update_primal_weight(x.distance_to_anchor(), y.distance_to_anchor())
+                x.restart()
+                y.restart()
+                since = 0
+            last_error = error
+            if done % STEPS_TO_EVALUATION == 0:
+                value = self._evaluate(y.stepped)
+                if value > self._value:
+                    self._value, self._duals = value, y.stepped.copy()
+            yield False
+        self._x, self._y = x.stepped, y.stepped
+        self._reduced = primal_dual.reduced_costs(self._transposed, self._costs, self._y)
+
+    def _scales(self) -> FloatArray:
+        """Return about how large each dual value may be, shape (n + 1 + m,): that of its record, or of its center."""
+        n = len(self._X)
+        records = np.abs(self._y[:n])
+        mean = float(records.mean())
+        # Steps of all sizes are right where nothing is known of the dual values, or they are all 0.
+        records = np.maximum(records / mean, LEAST_SCALE) if mean > 0.0 else np.ones(n)
+        centers = self._inequalities[:, 0]
+        return np.concatenate([records, [1.0], records[centers]])
+
+    def _update_primal_weight(self, primal: float, dual: float) -> None:
+        """Weigh the step sizes of x and y so that both move about as far, given how far they have moved."""
+        if primal > 1e-12 and dual > 1e-12:
+            self._primal_weight = float(np.sqrt(self._primal_weight * dual / primal))
+
+    def _evaluate(self, y: FloatArray, missing: float = 0.0) -> float:
+        """Return the bound that dual values give if the pairs outside the program add ``missing``, at most 0, to it."""
+        total, sizes = primal_dual.least_over_bounds(self._transposed, self._costs, self._low, y, 0, len(self._costs))
+        return float(self._sides @ y) + total - ALLOWANCE * (float(self._sides @ np.abs(y)) + sizes) + missing
+
+    def _price(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
+        """Make a bound of the best dual values, and find the pairs that are missing."""
+        n = len(self._X)
+        self._cheap = []
+        # The pairs missing at the last dual values are wanted too, but no bound is made of these.
+        for duals, is_best in ((self._duals, True), (self._y, False)):
+            missing = 0.0
+            multipliers = Multipliers(duals, self._sides.shape), Multipliers(duals[n:], self._sides[n:].shape, high=0.0)
+            if not usable(*multipliers):
+                continue
+            arguments = self._blocks, self._graph, duals[:n], self.k
+            tasks = [(*arguments, *records, 4 * self.k) for records in _chunks(n, CHUNK // 4)]
+            for keys, _, total in _in_parallel(pool, primal_dual.price_pairs, tasks):
+                self._cheap.append(keys)
+                missing += total
+                yield False
+            if is_best:
+                # Anew from the dual values with which the pairs missing were found.
+                self._own = proven(partial(self._evaluate, duals, missing * (1 + ALLOWANCE)), *multipliers)
+        self._best = max(self._best, self._own)
+
+    def _separate(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
+        """Let inequalities enter that x violates, and those leave whose dual value is 0."""
+        n = len(self._X)
+        stay = self._y[n + 1 :] < 0.0
+        inequalities = [self._inequalities[stay]]
+        known = np.sort(_fingerprints(inequalities[0]))
+        # The work for a record grows with the square of how many others it shares groups with.
+        chunk = max(1, min(CHUNK, 100 * CHUNK // self.k**2))
+        chunks = _chunks(n, chunk)
+        arguments = self._graph, self._x, LEAST_VIOLATION, LEAVES[self._level], TRIES, max(LEAVES)
+        separated = _in_parallel(pool, violated_inequalities, [(*arguments, *records) for records in chunks])
+        for (first, last), (new, violations) in zip(chunks, separated, strict=True):
+            marks, at = np.unique(_fingerprints(new), return_index=True)
+            at = at[~_is_among(marks, known)]
+            most = MOST_ENTERING * (last - first)
+            if len(at) > most:
+                at = at[np.argpartition(-violations[at], most)[:most]]
+            inequalities.append(new[at])
+            yield False
+        self._inequalities = np.concatenate(inequalities)
+        entered = len(self._inequalities) - len(inequalities[0])
+        self._y = np.concatenate([self._y[: n + 1], self._y[n + 1 :][stay], np.zeros(entered)])
+
+    def _exchange_pairs(self) -> Iterator[bool]:
+        """Let the pairs found and those in the inequalities enter, and those leave that are neither used nor cheap."""
+        n = len(self._X)
+        stay = (self._x[n:] > 0.0) | (self._reduced[n:] < LEAVE_ABOVE * self._y[:n].mean())
+        found = [self._keys[stay], *self._cheap]
+        for pairs in _pairs_in(self._inequalities, n):
+            found.append(pairs)
+            yield False
+        keys = np.unique(np.concatenate(found))
+        yield False
+        x = np.zeros(n + len(keys))
+        x[:n] = self._x[:n]
+        x[n + np.searchsorted(keys, self._keys[stay])] = self._x[n:][stay]
+        self._keys, self._x = keys, x
+
+    def _check_progress(self) -> None:
+        """Turn to larger inequalities, or end, if little was gained."""
+        self._recent.append(self._best)
+        # Inequalities that enter now can raise the bound in the next round at the earliest; and a round whose own
+        # bound is far below the best one is still on its way, which says nothing of what there is to gain.
+        arrived = self._own >= self._best * (1 - FAR)
+        little = len(self._recent) > 2 and self._best - self._recent[-2] <= LITTLE_GAIN * abs(self._best)
+        self.slow = little and arrived
+        if self.slow and self._level < len(LEAVES) - 1:
+            self._level += 1
+            self._recent = []
+        elif len(self._recent) > LAST_ROUNDS:
+            gain = self._best - self._recent[-1 - LAST_ROUNDS]
+            self.converged = gain <= NO_GAIN * abs(self._best)
+
+
+class HalpernIterate:
+    """The primal or the dual vector of the method, with its restarts.
+
+    ``matrix`` is that of the program for the dual vector, its transpose for the primal one; ``weights``, shape (m,),
+    are those of its rows, that step sizes are divided by.
+
+    Attributes
+    ----------
+    current : array of float, shape (m,)
+        Where the next step begins; it need not be within its bounds.
+    anchor : array of float, shape (m,)
+        Where it began, or the point of the last restart.
+    stepped : array of float, shape (m,)
+        Where the last step has led, within its bounds.
+    """
+
+    def __init__(self, matrix: primal_dual.SignMatrix, weights: FloatArray, start: FloatArray) -> None:
+        self.current, self.anchor, self.stepped = start.copy(), start.copy(), start.copy()
+        self._matrix, self._weights = matrix, weights
+        self._ranges = _equal_ranges(matrix)
+
+    def step(self, pool: ThreadPoolExecutor, kernel: Callable[..., float], *arguments: Any) -> float:
+        """Make a step on all cores; return its square, each entry over its step size."""
+        vectors = self.current, self.anchor, self.stepped
+        tasks = [(self._matrix, self._weights, *arguments, *vectors, *rows) for rows in self._ranges]
+        others = [pool.submit(kernel, *task) for task in tasks[1:]]
+        return kernel(*tasks[0]) + sum(other.result() for other in others)
+
+    def distance_to_anchor(self) -> float:
+        """Return how far it has come since the last restart."""
+        return primal_dual.weighted_distance(self._weights, self.stepped, self.anchor)
+
+    def restart(self) -> None:
+        """Go on from where the last step has led."""
+        self.current[:] = self.anchor[:] = self.stepped
+
+
+def _chunks(n: int, size: int) -> list[tuple[int, int]]:
+    """Return ranges of at most ``size`` records each."""
+    return [(first, min(n, first + size)) for first in range(0, n, size)]
+
+
+def _in_parallel(
+    pool: ThreadPoolExecutor, kernel: Callable[..., Any], tasks: Sequence[tuple[Any, ...]]
+) -> Iterator[Any]:
+    """Yield the result of each task, in order; on all cores, as many at a time as there are."""
+    cores = os.cpu_count() or 1
+    for first in range(0, len(tasks), cores):
+        others = [pool.submit(kernel, *task) for task in tasks[first + 1 : first + cores]]
+        yield kernel(*tasks[first])
+        for other in others:
+            yield other.result()
+
+
+def _equal_ranges(matrix: primal_dual.SignMatrix) -> list[tuple[int, int]]:
+    """Return ranges of rows with about as many entries each, one for each core, or one only if there are few."""
+    entries = int(matrix.starts[-1])
+    count = (os.cpu_count() or 1) if entries > PARALLEL_ENTRIES else 1
+    ends = np.searchsorted(matrix.starts, np.linspace(0, entries, count + 1))
+    ends[-1] = len(matrix.middles)
+    return [(int(first), int(last)) for first, last in pairwise(ends)]
+
+
+def _keys_of(some: IntArray, others: IntArray, n: int) -> IntArray:
+    """Return the keys of pairs of records, ascending, without those of a record with itself."""
+    keys = np.minimum(some, others) * n + np.maximum(some, others)
+    return np.unique(keys[some != others])
+
+
+def _pairs_in(inequalities: IntArray, n: int) -> Iterator[IntArray]:
+    """Return the keys of all pairs in the inequalities, in several arrays."""
+    for a in range(1, inequalities.shape[1]):
+        inequalities = inequalities[inequalities[:, a] >= 0]
+        for b in range(a):
+            yield _keys_of(inequalities[:, b], inequalities[:, a], n)
+
+
+def _is_among(values: IntArray, known: IntArray) -> Any:
+    """Return whether each of the ``values`` is among the ``known``, which ascend."""
+    if len(known) == 0:
+        return np.zeros(len(values), dtype=bool)
+    at = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    return known[at] == values
+
+
+def _fingerprints(inequalities: IntArray) -> IntArray:
+    """Return a number for each inequality; that two have the same, so that one never enters, is most unlikely."""
+    odd = np.random.default_rng(0).integers(1, 2**62, size=inequalities.shape[1]) * 2 + 1
+    return ((inequalities + 1) * odd).sum(axis=1)

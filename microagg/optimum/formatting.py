@@ -1,0 +1,140 @@
+"""Losses, quantities and lists in words, as the dashboard writes them."""
+
+from __future__ import annotations
+
+import math
+
+from microagg.optimum.bounds import gap
+
+# Losses whose relative difference is at most this are the same, to within rounding.
+_ROUNDING = 1e-6
+
+# What is below is written as 0: it is what rounding leaves.
+_NOTHING = 5e-7
+
+
+def percent(value: float, digits: int = 3) -> str:
+    """Return an information loss, in percent, with three significant digits, or as many as ``digits`` says."""
+    # Beyond some decimals nobody reads on.
+    return f"{value:.{min(_decimals(value, digits), 6)}f} %"
+
+
+def _decimals(value: float, significant: int) -> int:
+    """Return how many decimals give a number so many significant digits, none below 0."""
+    if value == 0:
+        return 0
+    return max(significant - 1 - math.floor(math.log10(abs(float(f"{value:.{significant - 1}e}")))), 0)
+
+
+def _digits(value: float, significant: int) -> str:
+    """Return a number with so many significant digits, never in powers of ten."""
+    return f"{value:,.{_decimals(value, significant)}f}"
+
+
+def _apart(possible: float, floor: float) -> tuple[str, str]:
+    """Return a loss that is possible, rounded up, and one that is not, rounded down, both in percent.
+
+    They have three significant digits, or the few more without which rounding would double what lies between them.
+    """
+    for digits in range(3, 8):
+        decimals = _decimals(possible, digits)
+        above = math.ceil(possible * 10**decimals - 1e-6) / 10**decimals
+        below = math.floor(floor * 10**decimals + 1e-6) / 10**decimals
+        if above - below <= 2 * (possible - floor):
+            break
+    return f"{above:,.{decimals}f} %", f"{below:,.{decimals}f} %"
+
+
+def optimum_in_words(title: str, own: float | None, best: float, floor: float) -> str:
+    """Return how much of what a method loses is unnecessary, as a sentence without its end.
+
+    Parameters
+    ----------
+    title : str
+        The method's.
+    own : float or None
+        What it loses, in percent; None if that is not known.
+    best : float
+        The lowest loss that is known of any partition, in percent, at most ``own``.
+    floor : float
+        What no partition can lose less than, in percent.
+
+    Examples
+    --------
+    >>> optimum_in_words("MDAV*", 16.143, 14.4833, 14.4588)
+    'MDAV* loses 16.1 %; 14.49 % is possible and 14.45 % is not: 10 % of it is unnecessary'
+    """
+    optimal = gap(best, floor) <= _ROUNDING
+    if own is None:
+        possible, least = _apart(best, floor)
+        return (
+            f"{percent(best)} is the least possible" if optimal else f"{possible} is possible, less than {least} is not"
+        )
+    if own == 0:
+        return f"{title} loses nothing"
+    if optimal and gap(own, best) <= _ROUNDING:
+        return f"{title} loses {percent(own)}, and no partition loses less"
+    if optimal:
+        says = f"{title} loses {percent(own)}; {percent(best)} is the least possible"
+        return f"{says}: {_roughly(1 - best / own)} of it is unnecessary"
+    possible, least = _apart(best, floor)
+    if gap(own, best) <= _ROUNDING and floor <= 0:
+        return f"{title} loses {percent(own)}, the least that is known; how much of it is necessary is not known"
+    if gap(own, best) <= _ROUNDING:
+        says = f"{title} loses {possible}, the least that is known; less than {least} is not possible"
+        return f"{says}, so at most {_roughly(1 - floor / own)} of it is unnecessary"
+    says = f"{title} loses {percent(own)}; {possible} is possible and {least} is not"
+    return f"{says}: {_roughly(1 - best / own)} of it is unnecessary"
+
+
+def _roughly(share: float) -> str:
+    return f"{_digits(100 * share, 2 if share >= 0.01 else 1)} %"
+
+
+def share(value: float) -> str:
+    """Return a share, 0 to 1, as a percentage."""
+    return percent(100.0 * value)
+
+
+def in_unit(value: float, unit: str) -> str:
+    """Return a figure in its unit.
+
+    Parameters
+    ----------
+    value : float
+    unit : {"share", "percent", "records", "sd", "number"}
+        A share, 0 to 1, is written as a percentage; "sd" are standard deviations.
+    """
+    if unit in ("share", "percent"):
+        return share(value) if unit == "share" else percent(value)
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if unit == "records":
+        return f"{value:,.0f}"
+    written = "0" if abs(value) < _NOTHING else number(value) if abs(value) >= 100 else f"{value:.3g}"
+    written = written.replace("-", "−")
+    return f"{written} sd" if unit == "sd" else written
+
+
+def number(value: float) -> str:
+    """Return a quantity with about four significant digits and thousands separated."""
+    if value == 0 or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"
+
+
+def gap_in_words(information_loss: float, floor: float) -> str:
+    """Return how far a partition can be from the optimum, as the end of a sentence.
+
+    ``information_loss`` and the proven ``floor`` are in percent.
+    """
+    share = gap(information_loss, floor)
+    if information_loss == 0:
+        return "which is nothing"
+    if share <= _ROUNDING:
+        return "which is the optimum"
+    if share == math.inf:
+        return "and how far that is from the optimum is not known"
+    if share > 1:
+        return f"at most {1 + share:.3g} times the optimum"
+    return f"at most {100 * share:.2g} % above the optimum"

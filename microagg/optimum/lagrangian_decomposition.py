@@ -1,0 +1,258 @@
+"""A proven lower bound on the SSE of many records: each has a copy of its group, and multipliers make the copies agree.
+
+**Groups of k are enough.** Let numbers v_i, one for each record, be such that Σ_{i in K} v_i ≤ SSE(K) for every group K
+of exactly k records. Then Σ_i v_i is a lower bound on the SSE of every partition into groups of at least k. For the SSE
+of a group G of s is 1/s times the sum of the squared distances d_ij of its pairs, and a pair is in the share
+k (k-1) / (s (s-1)) of the groups K of k within G. So the mean of SSE(K) over these is (k-1) / (s-1) · SSE(G); the mean
+of Σ_{i in K} v_i is k/s · Σ_{i in G} v_i; and
+
+    SSE(G) ≥ (s-1) k / ((k-1) s) · Σ_{i in G} v_i ≥ Σ_{i in G} v_i
+
+where the last sum is not negative, as the factor is at least 1; where it is, SSE(G) ≥ 0 does. No more is needed of
+larger groups, however large they are.
+
+**Shares.** Let SSE(K) be shared among the members, the share of i being c_i(K), such that Σ_{i in K} c_i(K) ≤ SSE(K).
+Then v_i, the least c_i(K) of all K with i or anything below it, are such numbers: that is Lagrangian decomposition
+(Guignard & Kim 1987), each record having a copy of its group. Let the distance of a pair be paid so: j pays
+p_jl = ½ min(d_jl, rho_j), with a cut rho_j of its own; l pays p_lj; and what is left, at least 0, is paid in equal
+parts by the k - 2 others. Taken by pairs of other members, the share of i is
+
+    c_i(K) = 1 / (k (k-2)) · Σ_{j<l in K, not i} w_jl,   w_jl = p_ij + p_il + (d_jl - p_jl - p_lj),
+
+as each j is in k - 2 of these pairs; and these shares add up to SSE(K). If rho_i is at least the distance to the
+k - 1st neighbor, the least share is at least what i contributes to the nearest-neighbor bound.
+
+**Multipliers** make the choices of the records agree. Let lambda_ij = -lambda_ji for mutual pairs of records, and
+mu_ijl, of any sign, for the six orders of each *known* triple, add up to 0; which pairs and triples these are, see
+below. Then Σ_j lambda_ij + 1 / (k (k-2)) · Σ over ordered pairs j, l of mu_ijl is added to the share of i. Over the
+members of K that adds up to 0. So the bound holds whatever lambda and mu are: neither how they were found nor when that
+was stopped can make it wrong. For k = 2 there are no triples, and the share of a pair is half of p_ij with rho_i = R_i,
+plus lambda_ij; if j does not list i but i does j, then i pays half of what is left, too.
+
+**Lists.** Each record lists the m records nearest to it; its reach R_i is how far the last of them is, infinite if all
+are listed, and rho_i is at most R_i. A pair is *mutual* if d_ij < R_i and d_ij < R_j, so that each lists the other; a
+triple is known if its three pairs are mutual. Both can be told by each of the records, and in the same way, as computed
+distances do not depend on the order. A record y that i does not list has d_iy ≥ R_i, so p_iy = ½ rho_i; the pair is not
+mutual and no triple with it is known, so there are no multipliers; and what is left of d_jy is at least 0. So
+w_jy ≥ p_ij + ½ rho_i, and c_i of the groups with such records is bounded, too. Records are told apart by index, so that
+identical ones do no harm.
+
+**The least share** is a quadratic problem, of which :mod:`microagg.kernels.bounds.decomposition` computes the bound of
+Gilmore (1962) and Lawler (1963), in time O(m²) for each record: for k = 3, without mu, it is exact. With mu, each
+*ordered* pair that a root chooses is one of six views of a triple; to let these agree is what Hahn & Grant (1998) do
+for quadratic assignment.
+
+**How lambda and mu are found.** By subgradient steps (Held, Wolfe & Crowder 1974) that get shorter and shorter. The
+slope in lambda_ij is how often i chooses j less how often j chooses i; steps in it go along an average of the slopes,
+and are in proportion to d_ij or, where that is more, to the lesser of the distances that the two have to their k - 1st
+neighbors. In mu, what is chosen rises and the other five of the triple fall. The mu are whole multiples of a quantum,
+and lambda_ji is stored as -lambda_ij, so the sums are 0 exactly. For rounding,
+:data:`~microagg.optimum.program.ALLOWANCE` of the sum of the sizes of all terms is taken off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from microagg.kernels import running
+from microagg.kernels.bounds import decomposition
+from microagg.kernels.neighbors.kd_tree import make_tree
+from microagg.kernels.neighbors.nearest_sums import leaf_size, list_nearest
+from microagg.optimum.program import ALLOWANCE, Multipliers, Stepwise, proven
+from microagg.validation import FloatArray
+
+#: How many records are listed for each: twice k and this many more, as long as all lists together have the most places.
+MORE_LISTED = 20
+MOST_LISTED = 20_000_000
+
+#: Which of the records listed is as far as the cut: twice k and this many more.
+CUT = 4
+
+#: Lists are shortened so that there are no more multipliers of triples than this, but not below this multiple of k:
+#: rather there are none.
+MOST_TRIPLES = 80_000_000
+SHORTEST = 2
+
+#: The first steps, as shares of what they are in proportion to, and after how many they are half as long.
+STEP, HALF_AFTER = 0.4, 10
+TRIPLE_STEP, TRIPLE_HALF_AFTER = 0.1, 20
+
+#: With which weight a new slope enters the average that a step goes along.
+WEIGHT = 0.3
+
+#: It is slow when this many iterations together have raised the bound by a smaller share than LITTLE_GAIN.
+FEW_ITERATIONS = 10
+LITTLE_GAIN = 3e-3
+
+#: It has converged when this many iterations together have raised the bound by a smaller share than NO_GAIN.
+LAST_ITERATIONS = 40
+NO_GAIN = 1e-4
+
+#: Of so many iterations one ends with a check of the multipliers, which takes about a seventh of its time.
+CHECKED = 4
+
+#: Terms that a thread adds between two pauses.
+TERMS = 8_000_000
+
+
+class LagrangianDecomposition(Stepwise):
+    """The shares of the records at the multipliers found so far. An iteration is an evaluation and a step.
+
+    It has converged when many iterations together have gained next to nothing.
+
+    Attributes
+    ----------
+    slow : bool
+        Whether the last iterations gained little.
+    """
+
+    def __init__(self, X: FloatArray, k: int) -> None:
+        super().__init__(X, k)
+        self.slow = False
+        self._course: list[float] = []
+        # The best bound whose multipliers may not have been checked yet.
+        self._pending = -np.inf
+
+    @staticmethod
+    def fits(n: int, k: int) -> bool:
+        """Return whether there is room for lists that are long enough."""
+        return n * SHORTEST * k <= MOST_LISTED
+
+    def _rounds(self) -> Iterator[bool]:
+        """See :meth:`Stepwise._rounds`."""
+        # Not ended by a with statement, see CliquePartitioning.
+        pool = ThreadPoolExecutor(running.THREADS, thread_name_prefix="microagg-bound")
+        yield from self._begin(pool)
+        while True:
+            yield from self._choose(pool)
+            was_slow = self.slow
+            self._check_progress()
+            if self.iterations % CHECKED == 0 or self.converged or self.slow > was_slow:
+                yield from self._check(pool)
+            yield from self._step(pool)
+            self.iterations += 1
+            yield True
+
+    def _begin(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
+        """List the nearest records of each; multipliers are 0."""
+        n, k = len(self._X), self.k
+        m = min(n - 1, 2 * k + MORE_LISTED, MOST_LISTED // n)
+        room = int((MOST_TRIPLES / n) ** 0.5)
+        with_triples = k > 2 and min(room, m) >= min(SHORTEST * k, n - 1)
+        if with_triples:
+            m = min(m, room)
+        near = np.empty((n, m), dtype=np.int32)
+        tree = make_tree(np.ascontiguousarray(self._X.T), self._X[0].copy(), running.THREADS, leaf_size(*self._X.shape))
+
+        def fill(first: int, last: int) -> None:
+            list_nearest(tree, first, last, near)
+
+        yield from _in_stretches(pool, fill, len(tree.ends) // 2, 1)
+        # In the squared units of X first, as the scale is not known yet; then in those of scaled X.
+        distances = np.zeros((n, k))
+        for at in range(k - 1):
+            distances[:, at + 1] = np.square(self._X - self._X[near[:, at]]).sum(axis=1)
+            yield False
+        self._rescale(distances)
+        lists = self._lists = decomposition.make_lists(near)
+        rank = min(2 * k + CUT, m) - 1
+
+        def measure(first: int, last: int) -> None:
+            decomposition.measure(self._X, lists, rank, first, last)
+
+        def find_mutual(first: int, last: int) -> None:
+            decomposition.find_mutual(lists, first, last)
+
+        yield from _in_stretches(pool, measure, n, max(1, TERMS // (m * self._X.shape[1])))
+        yield from _in_stretches(pool, find_mutual, n, max(1, TERMS // m**2))
+        self._scales = self._lists.distances[:, k - 2] / k**2
+        self._choices = decomposition.make_choices(n, m, k, with_triples)
+        self._pairwise, self._drift = np.zeros((n, m)), np.zeros((n, m), dtype=np.float32)
+        self._triple = np.zeros((n if with_triples else 0, m, m), dtype=np.int32)
+        # Of a share, the pair in a triple has one of k (k - 2) parts.
+        self._triple_scales = self._scales * k * max(k - 2, 1) / 6
+
+    def _choose(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
+        """Let all records choose, and make a bound of it."""
+        m = self._pairwise.shape[1]
+
+        def choose(first: int, last: int) -> None:
+            decomposition.choose(
+                self._X, self._lists, self.k, self._pairwise, self._triple, first, last, self._choices
+            )  # fmt: skip
+
+        records = max(1, TERMS // (m * m * (self._X.shape[1] + self.k)))
+        yield from _in_stretches(pool, choose, len(self._X), records)
+        self._pending = max(self._pending, proven(self.value, Multipliers(self._pairwise, self._lists.near.shape)))
+
+    def _check(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
+        """Take over the best bound if the multipliers add up to 0; end with what was checked before if they do not.
+
+        Steps keep what they add up to, so what holds now held at all steps since the last check. For each pair and each
+        triple that is told by one sum over all, each multiplied by random odd numbers of its records: modulo a power of
+        two a single one that is wrong always shows, and of several it is next to impossible that none does.
+        """
+        near, pairwise, triple = self._lists.near, self._pairwise, self._triple
+        odd = np.random.default_rng(self.iterations).integers(2**64, size=len(near), dtype=np.uint64) | np.uint64(1)
+        of_pairs: list[int] = []
+        of_triples: list[int] = []
+
+        def add_up(first: int, last: int) -> None:
+            own, others = odd[first:last, np.newaxis], odd[near[first:last]]
+            # The bits of a number are a whole number, whose size grows with it: opposites cancel out exactly.
+            values = np.where(pairwise[first:last] < 0.0, -1, 1) * np.abs(pairwise[first:last]).view(np.int64)
+            of_pairs.append(int((values.view(np.uint64) * others * own).sum()))
+            if len(triple):
+                weighted = np.matmul(triple[first:last].astype(np.int64), others.view(np.int64)[:, :, np.newaxis])
+                of_triples.append(int((weighted[:, :, 0].view(np.uint64) * others * own).sum()))
+
+        yield from _in_stretches(pool, add_up, len(near), max(1, TERMS // (10 * near.shape[1] ** 2)))
+        if sum(of_pairs) % 2**64 or sum(of_triples) % 2**64:
+            self._pending, self.converged = self._best, True
+        self._best = self._pending
+
+    def value(self) -> float:
+        """Return the bound that the choices give, in squared units of the scaled records."""
+        return float(self._choices.shares.sum() - ALLOWANCE * self._choices.sizes.sum())
+
+    def _step(self, pool: ThreadPoolExecutor) -> Iterator[bool]:
+        """Move the multipliers to where the choices differ less."""
+        lists, choices, scales = self._lists, self._choices, self._scales
+        n, m = self._pairwise.shape
+        step = STEP / (1 + self.iterations / HALF_AFTER)
+        weight = WEIGHT if self.iterations else 1.0
+
+        def step_pairs(first: int, last: int) -> None:
+            decomposition.step_pairs(lists, choices, scales, step, weight, self._drift, self._pairwise, first, last)
+
+        yield from _in_stretches(pool, step_pairs, n, max(1, TERMS // (10 * m)))
+        if len(self._triple):
+            step = TRIPLE_STEP / (1 + self.iterations / TRIPLE_HALF_AFTER)
+            records = max(1, TERMS // (20 * m * self.k**2))
+            for first in range(0, n, records):
+                last = min(n, first + records)
+                decomposition.step_triples(lists, choices, self._triple_scales, step, self._triple, first, last)
+                yield False
+
+    def _check_progress(self) -> None:
+        self._course.append(self._pending)
+        self.slow = self._gain(FEW_ITERATIONS) <= LITTLE_GAIN
+        self.converged = self._gain(LAST_ITERATIONS) <= NO_GAIN
+
+    def _gain(self, iterations: int) -> float:
+        """Return by which share of the bound the last iterations have raised it; infinite while there are fewer."""
+        if len(self._course) <= iterations:
+            return np.inf
+        gain = self._pending - self._course[-1 - iterations]
+        return gain / abs(self._pending) if gain > 0.0 else 0.0
+
+
+def _in_stretches(pool: ThreadPoolExecutor, work: Callable[[int, int], None], n: int, records: int) -> Iterator[bool]:
+    """Do ``work`` for all n records, on each core for so many at a time, and pause after each such stretch."""
+    stretch = records * running.THREADS
+    for first in range(0, n, stretch):
+        running.in_parts(pool, work, first, min(n, first + stretch), running.THREADS)
+        yield False

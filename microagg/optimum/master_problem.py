@@ -1,0 +1,409 @@
+"""The restricted master problem of set partitioning: its linear program over some of the groups, in HiGHS.
+
+The program, its cuts and its dual values are those of :mod:`microagg.optimum.set_partitioning`; what it means to decide
+on pairs says :mod:`microagg.optimum.branching`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from microagg.kernels.bounds.primal_dual import violated_triples
+from microagg.kernels.bounds.rank_one import Cut, violated_cuts
+from microagg.kernels.running import THREADS
+from microagg.validation import FloatArray, IntArray
+
+#: By how much a subset-row cut must be violated to enter.
+LEAST_VIOLATION = 0.02
+
+#: What a pair's rho may be at most, as a multiple of the largest pi.
+MOST_RHO = 100.0
+
+#: How many steps the solver may take to try a decision on a pair.
+TRIAL_STEPS = 100
+
+#: For how many seconds at most the solver runs before it is asked whether to go on.
+SLICE = 0.5
+
+#: Cuts of rank one: by how much they must be violated, how many enter at a time, in how many of these a record may be.
+_VIOLATION, _CUTS, _USES = 0.01, 300, 4
+
+#: Their denominators; how often each record begins one at first, and how often at most; the steps of each.
+_DENOMINATORS, LEAST_TRIES, MOST_TRIES, _STEPS = (2, 3, 4, 5), 3, 48, 12
+
+#: Pairs of records i < j, and whether both are to be in one group (true) or in two (false).
+Decisions = dict[tuple[int, int], bool]
+
+
+class Prices(NamedTuple):
+    """A dual solution: of each record, of any sign, shape (n,), and of some cuts, not negative, shape (c,)."""
+
+    pi: FloatArray
+    cuts: tuple[Cut, ...]
+    sigma: FloatArray
+
+    @property
+    def value(self) -> float:
+        """The bound that they give if no group has a negative reduced cost."""
+        return float(self.pi.sum() - self.sigma @ most_of(self.cuts))
+
+
+class Duals(NamedTuple):
+    """A dual solution: of the records, the cuts, and the pairs that have been decided on."""
+
+    pi: FloatArray  # shape (n,): of any sign
+    sigma: FloatArray  # shape (number of cuts,): not negative
+    rho: FloatArray  # shape (number of pairs,): of any sign; 0 for pairs that are not decided
+
+
+class Master:
+    """The restricted master problem: the program over some of the groups and cuts, in HiGHS.
+
+    The first columns are two for each record, which keep its pi at most at the upper and at least at the lower end of
+    the box, the first rows are the records; then come groups, and cuts and pairs, as they are added.
+
+    Attributes
+    ----------
+    groups : array of int, shape (m, 2k - 1)
+        Members in ascending order; filled up with -1, which come first.
+    cuts : list of Cut
+    pairs : array of int, shape (p, 2)
+        The pairs i < j that have ever been decided on.
+    sides : array of float, shape (p,)
+        1 where a pair is in one group, 0 where in two, NaN where that is free.
+    duals : Duals
+    values : array of float, shape (m,) or shorter
+        The primal values of the groups that there were when it was last solved.
+    value : float
+        The value of these duals: no pi within the box gives a better bound.
+    unbounded : bool
+        Whether it had no solution when it was last to be solved: no dual values within the box suit the groups.
+    box_activity : float
+        The sum of the primal values of the columns of the box; 0 if the box does not keep pi from anything better.
+    """
+
+    def __init__(self, X: FloatArray, k: int) -> None:
+        import highspy
+
+        from microagg.kernels.solver import new_solver
+
+        n = len(X)
+        self._X = X
+        self.groups = np.empty((0, 2 * k - 1), dtype=np.int64)
+        self.cuts: list[Cut] = []
+        self.pairs = np.empty((0, 2), dtype=np.int64)
+        self.sides = np.empty(0)
+        self.duals = Duals(np.zeros(n), np.empty(0), np.empty(0))
+        # The rows of cuts and of pairs and the columns of groups, in the order in which the three were added.
+        self._rows_of_cuts = np.empty(0, dtype=np.int32)
+        self._rows_of_pairs = np.empty(0, dtype=np.int32)
+        self._seed = 0
+        self._columns = np.empty(0, dtype=np.int32)
+        self.value = self.box_activity = 0.0
+        self.unbounded = False
+        self.values = np.empty(0)
+        self._known: set[bytes] = set()
+        self._infinity = highspy.kHighsInf
+        self._optimal = highspy.HighsModelStatus.kOptimal
+        self._infeasible = highspy.HighsModelStatus.kInfeasible
+        self._highs = new_solver(simplex_strategy=4)
+        nothing, each = np.empty(0, dtype=np.int32), np.arange(n, dtype=np.int32)
+        self._highs.addRows(n, np.ones(n), np.ones(n), 0, np.zeros(n, dtype=np.int32), nothing, np.empty(0))
+        open_end = np.full(n, self._infinity)
+        for sign in (1.0, -1.0):
+            self._highs.addCols(n, np.zeros(n), np.zeros(n), open_end, n, each, each, np.full(n, sign))
+
+    def confine(self, center: FloatArray, box: FloatArray) -> None:
+        """Let each record's pi be no further than ``box`` from ``center``, both of shape (n,)."""
+        costs = np.concatenate([center + box, box - center])
+        self._highs.changeColsCost(len(costs), np.arange(len(costs), dtype=np.int32), costs)
+
+    def solve(self, until: float, go_on: Callable[[], bool]) -> bool:
+        """Solve the program, and return whether that was finished in time; see :meth:`Program.advance`."""
+        n, highs = len(self._X), self._highs
+        self.unbounded = False
+        if not run(highs, until, go_on):
+            return False
+        if highs.getModelStatus() != self._optimal:
+            self.unbounded = True
+            return False
+        solution = highs.getSolution()
+        dual, primal = np.array(solution.row_dual), np.array(solution.col_value)
+        rho = np.where(np.isnan(self.sides), 0.0, dual[self._rows_of_pairs])
+        self.duals = Duals(dual[:n], np.maximum(-dual[self._rows_of_cuts], 0.0), rho)
+        self.values = primal[self._columns]
+        self.box_activity = float(primal.sum() - self.values.sum())
+        self.value = highs.getObjectiveValue()
+        return True
+
+    def add_groups(self, groups: IntArray) -> int:
+        """Add those of ``groups``, shape (m, 2k - 1), filled up with -1, that are new; return how many."""
+        groups = np.sort(groups, axis=1)
+        new = []
+        for at, group in enumerate(groups):
+            key = group.tobytes()
+            if key not in self._known:
+                self._known.add(key)
+                new.append(at)
+        if not new:
+            return 0
+        from scipy.sparse import hstack
+
+        groups = groups[new]
+        m = len(new)
+        members = self.members_of(groups)
+        rows = np.concatenate([np.arange(len(self._X)), self._rows_of_cuts, self._rows_of_pairs])
+        both = _at_least_two(members, self.members_of(self.pairs))
+        entries = hstack([members, coefficients_of(members, self.cuts), both], format="csr")
+        first = self._highs.getNumCol()
+        self._columns = np.append(self._columns, np.arange(first, first + m, dtype=np.int32))
+        self._highs.addCols(
+            m,
+            self.costs_of(groups),
+            np.zeros(m),
+            np.full(m, self._infinity),
+            entries.nnz,
+            entries.indptr[:-1].astype(np.int32),
+            rows[entries.indices].astype(np.int32),
+            entries.data,
+        )
+        self.groups = np.concatenate([self.groups, groups])
+        return m
+
+    def add_triples(self) -> int:
+        """Add subset-row cuts that the solution violates, no record in more than two of them; return how many."""
+        used = np.flatnonzero(self.values > 1e-6)
+        groups = self.groups[used]
+        members = self.members_of(groups).T.tocsr()
+        starts, rows = members.indptr.astype(np.int64), members.indices.astype(np.int64)
+        triples, violations = violated_triples(groups, self.values[used], starts, rows, LEAST_VIOLATION)
+        if len(triples) == 0:
+            return 0
+        triples, first = np.unique(triples, axis=0, return_index=True)
+        chosen = []
+        uses = np.zeros(len(self._X), dtype=np.int64)
+        for at in np.argsort(-violations[first], kind="stable"):
+            if (uses[triples[at]] < 2).all():
+                uses[triples[at]] += 1
+                chosen.append(Cut(tuple(triples[at].tolist()), (1, 1, 1), 2))
+        return self._enter(chosen)
+
+    def add_cuts(self, tries: int) -> int:
+        """Add cuts of rank one that the solution violates, see :func:`violated`, and return how many."""
+        self._seed += 1
+        known = len(self.values)
+        return self._enter(violated(self.groups[:known], self.values, len(self._X), tries, self._seed))
+
+    def _enter(self, cuts: Sequence[Cut]) -> int:
+        """Let cuts enter the program, and return how many."""
+        if cuts:
+            entries = coefficients_of(self.members_of(self.groups), cuts).T.tocsr()
+            rows = self._new_rows(entries, np.full(len(cuts), -self._infinity), most_of(cuts))
+            self._rows_of_cuts = np.append(self._rows_of_cuts, rows)
+            self.cuts.extend(cuts)
+        return len(cuts)
+
+    def decide(self, decisions: Decisions) -> None:
+        """Have the records of each pair i < j in one group where that is true, in two where it is false.
+
+        Pairs that are not named are free again.
+        """
+        known = {(int(i), int(j)): at for at, (i, j) in enumerate(self.pairs)}
+        new = np.array([pair for pair in decisions if pair not in known], dtype=np.int64).reshape(-1, 2)
+        if len(new):
+            entries = _at_least_two(self.members_of(new), self.members_of(self.groups))
+            rows = self._new_rows(entries, np.full(len(new), -self._infinity), np.full(len(new), self._infinity))
+            self._rows_of_pairs = np.append(self._rows_of_pairs, rows)
+            self.pairs = np.concatenate([self.pairs, new])
+            self.sides = np.append(self.sides, np.full(len(new), np.nan))
+            # Without these columns there might be no solution at all. No rho is as large as what they cost.
+            for sign in (1.0, -1.0):
+                costs = np.full(len(new), MOST_RHO * max(1.0, float(np.abs(self.duals.pi).max())))
+                ends = np.arange(len(new), dtype=np.int32)
+                self._highs.addCols(
+                    len(new), costs, np.zeros(len(new)), np.full(len(new), self._infinity), len(new), ends, rows,
+                    np.full(len(new), sign),
+                )  # fmt: skip
+        for at, pair in enumerate(map(tuple, self.pairs.tolist())):
+            side = float(decisions[pair]) if pair in decisions else np.nan
+            if not np.array_equal(side, self.sides[at], equal_nan=True):
+                self.sides[at] = side
+                low, high = (-self._infinity, self._infinity) if np.isnan(side) else (side, side)
+                self._highs.changeRowBounds(int(self._rows_of_pairs[at]), low, high)
+
+    def shares_of_pairs(self) -> tuple[IntArray, FloatArray]:
+        """Return the pairs i < j that are in a group in use, shape (m, 2), and the sum of these groups' values."""
+        used = np.flatnonzero(self.values > 1e-9)
+        members = self.members_of(self.groups[used])
+        from scipy.sparse import diags_array, triu
+
+        both = triu((members.T @ diags_array(self.values[used]) @ members).tocsr(), k=1).tocoo()
+        return np.column_stack([both.row, both.col]).astype(np.int64), both.data
+
+    def squared_distances(self, pairs: IntArray) -> FloatArray:
+        """Return the squared distance of the two records of each of ``pairs``, shape (m, 2)."""
+        return np.square(self._X[pairs[:, 0]] - self._X[pairs[:, 1]]).sum(axis=1)
+
+    def try_pairs(self, pairs: IntArray) -> FloatArray:
+        """Return by how much either decision on each of ``pairs``, shape (m, 2), raises the value, without new groups.
+
+        Of shape (m, 2): in one group, in two. Infinite where no solution is left. The solver may stop a trial early,
+        and then the gain is less. The program must have been solved; it is left as it was.
+        """
+        highs, m = self._highs, len(self.groups)
+        ends = np.arange(2 * len(self._X), dtype=np.int32)
+        costs = np.array(highs.getLp().col_cost_)[: len(ends)]
+        # Without the box, or its columns would make up for the groups that are ruled out.
+        much = MOST_RHO * max(1.0, float(np.abs(self.duals.pi).max()))
+        highs.changeColsCost(len(ends), ends, np.full(len(ends), much))
+        highs.setOptionValue("time_limit", self._infinity)
+        highs.run()
+        value, basis = highs.getObjectiveValue(), highs.getBasis()
+        highs.setOptionValue("simplex_strategy", 1)
+        highs.setOptionValue("simplex_iteration_limit", TRIAL_STEPS)
+        members = self.members_of(self.groups).tocsc()
+        gains = np.empty((len(pairs), 2))
+        for at, (i, j) in enumerate(pairs):
+            held = np.zeros(m, dtype=np.int64)
+            for record in (i, j):
+                held[members.indices[members.indptr[record] : members.indptr[record + 1]]] += 1
+            for side, out in enumerate((held == 1, held == 2)):
+                columns = self._columns[out]
+                nothing = np.zeros(len(columns))
+                highs.changeColsBounds(len(columns), columns, nothing, nothing)
+                highs.setBasis(basis)
+                highs.run()
+                over = highs.getModelStatus() == self._infeasible
+                gains[at, side] = np.inf if over else highs.getInfo().objective_function_value - value
+                highs.changeColsBounds(len(columns), columns, nothing, np.full(len(columns), self._infinity))
+        highs.setOptionValue("simplex_iteration_limit", 2**31 - 1)
+        highs.setOptionValue("simplex_strategy", 4)
+        highs.changeColsCost(len(ends), ends, costs)
+        highs.setBasis(basis)
+        return gains
+
+    def _new_rows(self, entries: Any, low: FloatArray, high: FloatArray) -> IntArray:
+        """Add rows with some entries in the columns of the groups, a sparse matrix, and return their numbers."""
+        m = len(low)
+        first = self._highs.getNumRow()
+        self._highs.addRows(
+            m,
+            low,
+            high,
+            entries.nnz,
+            entries.indptr[:-1].astype(np.int32),
+            self._columns[entries.indices],
+            entries.data,
+        )
+        return np.arange(first, first + m, dtype=np.int32)
+
+    def value_of(self, duals: Duals) -> float:
+        """Return what a dual solution proves under the decisions if no group has a negative reduced cost."""
+        together = float(duals.rho @ (self.sides[: len(duals.rho)] == 1.0))
+        return float(duals.pi.sum()) - float(duals.sigma @ most_of(self.cuts[: len(duals.sigma)])) + together
+
+    def members_of(self, groups: IntArray) -> Any:
+        """Return which records are in which of ``groups``, as :func:`members_of`."""
+        return members_of(groups, len(self._X))
+
+    def costs_of(self, groups: IntArray) -> FloatArray:
+        """Return the SSE of each group; the bound does not rest on it."""
+        return costs_of(self._X, groups)
+
+
+def run(highs: Any, until: float, go_on: Callable[[], bool]) -> bool:
+    """Run the solver, and return whether it came to its end in time; see :meth:`Program.advance`."""
+    import highspy
+
+    while True:
+        now = time.perf_counter()
+        if now >= until or not go_on():
+            return False
+        # The solver counts the time of all its runs.
+        highs.setOptionValue("time_limit", highs.getRunTime() + max(min(until - now, SLICE), 0.01))
+        highs.run()
+        if highs.getModelStatus() != highspy.HighsModelStatus.kTimeLimit:
+            return True
+
+
+def members_of(groups: IntArray, n: int) -> Any:
+    """Return which of n records are in which of m ``groups``, filled up with -1: a sparse matrix of shape (m, n)."""
+    from scipy.sparse import csr_array
+
+    there = groups >= 0
+    ends = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+    return csr_array((np.ones(ends[-1]), groups[there], ends), shape=(len(groups), n))
+
+
+def costs_of(X: FloatArray, groups: IntArray) -> FloatArray:
+    """Return the SSE of each of m ``groups``, filled up with -1, shape (m,)."""
+    there = groups >= 0
+    sizes = there.sum(axis=1)
+    centers = (members_of(groups, len(X)) @ X) / sizes[:, np.newaxis]
+    costs = np.zeros(len(groups))
+    for a in range(groups.shape[1]):
+        differences = X[groups[there[:, a], a]] - centers[there[:, a]]
+        costs[there[:, a]] += np.square(differences).sum(axis=1)
+    return costs
+
+
+def most_of(cuts: Sequence[Cut]) -> FloatArray:
+    """Return what the groups of a partition add up to at most in each of some cuts, shape (c,)."""
+    return np.array([float(cut.most) for cut in cuts])
+
+
+def coefficients_of(members: Any, cuts: Sequence[Cut]) -> Any:
+    """Return those of m groups, given as by :func:`members_of`, in some cuts: a sparse matrix of shape (m, c)."""
+    from scipy.sparse import csc_array, csr_array
+
+    if not cuts:
+        return csc_array((members.shape[0], 0))
+    ends = np.cumsum([0, *(len(cut.records) for cut in cuts)])
+    weights = np.concatenate([cut.multipliers for cut in cuts]).astype(np.float64)
+    records = np.concatenate([cut.records for cut in cuts])
+    found = (members @ csr_array((weights, records, ends), shape=(len(cuts), members.shape[1])).T).tocsc()
+    found.data //= np.repeat([float(cut.denominator) for cut in cuts], np.diff(found.indptr))
+    found.eliminate_zeros()
+    return found
+
+
+def violated(groups: IntArray, values: FloatArray, n: int, tries: int, seed: int) -> list[Cut]:
+    """Return cuts of rank one that a solution violates, the most violated first, no record being in too many.
+
+    ``groups``, shape (m, 2k - 1), are filled up with -1; ``values``, shape (m,), are theirs. From each record ``tries``
+    cuts begin.
+    """
+    used = np.flatnonzero(values > 1e-7)
+    of_records = members_of(groups[used], n).T.tocsr()
+    starts, rows = of_records.indptr.astype(np.int64), of_records.indices.astype(np.int64)
+
+    def search(denominator: int) -> tuple[IntArray, IntArray, FloatArray]:
+        return violated_cuts(groups[used], values[used], starts, rows, denominator, tries, _STEPS, _VIOLATION, seed)
+
+    with ThreadPoolExecutor(THREADS) as executor:
+        of_denominators = list(executor.map(search, _DENOMINATORS))
+    found: dict[Cut, float] = {}
+    for denominator, (records, multipliers, violations) in zip(_DENOMINATORS, of_denominators, strict=True):
+        for own, weights, violation in zip(records.tolist(), multipliers.tolist(), violations, strict=True):
+            size = sum(record >= 0 for record in own)
+            found[Cut(tuple(own[:size]), tuple(weights[:size]), denominator)] = float(violation)
+    uses = np.zeros(n, dtype=np.int64)
+    chosen: list[Cut] = []
+    for cut in sorted(found, key=lambda cut: -found[cut]):
+        if len(chosen) < _CUTS and (uses[list(cut.records)] < _USES).all():
+            uses[list(cut.records)] += 1
+            chosen.append(cut)
+    return chosen
+
+
+def _at_least_two(some: Any, others: Any) -> Any:
+    """Return 1 where a row of ``some`` and a row of ``others`` have two or more records in common."""
+    common = (some @ others.T).tocsr()
+    common.data = (common.data > 1.5).astype(np.float64)
+    common.eliminate_zeros()
+    return common

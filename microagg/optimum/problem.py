@@ -1,0 +1,263 @@
+"""What methods partition, and what is measured on their partitions: numbers, or records of mixed attributes.
+
+Where there are strata, groups are formed within each of them. What is measured concerns all records together.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from microagg.algorithms.base import Microaggregator
+from microagg.algorithms.method import Method
+from microagg.algorithms.registry import ALGORITHMS, algorithm
+from microagg.columns.records import Records, class_codes
+from microagg.errors import DataError, ParameterError
+from microagg.kernels.local_search.iterated import improve
+from microagg.metrics import generalization, loss
+from microagg.optimum.bounds import Bound, NearestNeighbors
+from microagg.optimum.mixed_bounds import NearestMixedNeighbors
+from microagg.partition import Partition, partition_within
+from microagg.validation import (
+    MOST_NAMED,
+    FloatArray,
+    IntArray,
+    check_enough_records,
+    check_finite,
+    check_k,
+    check_matrix,
+    listing,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem(ABC):
+    """What methods partition, and what is measured on the partitions; made by :meth:`of`.
+
+    Attributes
+    ----------
+    data : array of float, shape (n, d), or Records
+    classes : array of int, shape (n,), or None
+        The class of each record, numbered from 0.
+    parts : tuple of array of int, or None
+        The positions of each stratum's records, ascending, strata in order of first appearance; no group reaches
+        across strata. None where all records may form groups.
+    """
+
+    data: Any
+    classes: IntArray | None
+    parts: tuple[IntArray, ...] | None
+
+    @staticmethod
+    def of(data: ArrayLike | Records, classes: ArrayLike | None = None, *, strata: ArrayLike | None = None) -> Problem:
+        """Return the problem of partitioning ``data``: an array of numbers, or records of mixed attributes.
+
+        Parameters
+        ----------
+        data : array of float, shape (n, d), or Records
+        classes : array, shape (n,), optional
+            The class of each of the records.
+        strata : array of int, shape (n,), optional
+            The number of the stratum of each record, at least 0.
+
+        Raises
+        ------
+        DataError
+            If the data hold anything but finite numbers, or there is not one class or stratum for each record.
+        ParameterError
+            If classes are given with an array.
+        """
+        if isinstance(data, Records):
+            check_finite(data.values, [str(attribute.name) for attribute in data.attributes])
+            codes = None if classes is None else class_codes(classes, len(data))
+            return _MixedProblem(data, codes, _parts(strata, len(data)))
+        if classes is not None:
+            raise ParameterError("classes are for records of mixed attributes: leave them out, or pass Records.")
+        X = check_matrix(data)
+        check_finite(X)
+        return _NumericProblem(X, None, _parts(strata, len(X)))
+
+    def check_sizes(self, k: int) -> None:
+        """Raise :class:`DataError` unless there are at least ``k`` records, in all and in each stratum."""
+        check_enough_records(len(self.data), k, "X")
+        sizes = [len(rows) for rows in self.parts or ()]
+        small = [size for size in sizes if size < k]
+        if small:
+            have = "has" if len(small) == 1 else "have"
+            raise DataError(
+                f"{len(small):,} of {len(sizes):,} strata {have} fewer than k={k} records "
+                f"(the smallest has {min(small)}): choose k of at most {min(small)}, or combine strata."
+            )
+
+    def partition(self, estimator: Microaggregator) -> Partition:
+        """Return the groups that ``estimator`` forms, within each stratum if there are any."""
+        if self.parts is None:
+            return estimator.fit(self.data, self.classes).partition_
+
+        def find(rows: IntArray) -> Partition:
+            classes = None if self.classes is None else self.classes[rows]
+            return estimator.fit(self.part(rows, estimator.info.mixed), classes).partition_
+
+        return partition_within(self.parts, check_k(estimator.k), find)
+
+    def fits(self, method: Method) -> None:
+        """Raise :class:`ParameterError`, saying why, if ``method`` does not work on these data; see :meth:`why_not`."""
+        reason = self.why_not(method)
+        if reason:
+            raise ParameterError(reason)
+
+    @abstractmethod
+    def part(self, rows: IntArray, mixed: bool) -> Any:
+        """Return the records at the positions ``rows``, to be partitioned by themselves.
+
+        ``mixed`` says that it is a method for mixed attributes that partitions them. It compares two records by the
+        domains of all records, whatever their stratum.
+        """
+
+    @abstractmethod
+    def polish(self, partition: Partition) -> Partition:
+        """Return ``partition`` improved by local search, within each stratum if there are any."""
+
+    @abstractmethod
+    def why_not(self, method: Method) -> str:
+        """Return, in one sentence, why ``method`` does not work on these data; the empty text if it does."""
+
+    @abstractmethod
+    def rising_floor(self, k: int) -> NearestNeighbors | NearestMixedNeighbors:
+        """Return the bounds for groups of at least 2, 3, … ``k``, within the strata, that rise as their search goes on.
+
+        They are bounds on the SSE, or for records of mixed attributes on Total-IL.
+
+        Raises
+        ------
+        DataError
+            If there are fewer than ``k`` records, in all or in a stratum.
+        ParameterError
+            If ``k`` is not a whole number of at least 1.
+        """
+
+    def floor(self, ks: Iterable[int]) -> list[Bound]:
+        """Return a bound for each of ``ks``: no partition into groups of at least k, within the strata, loses less.
+
+        It is the nearest-neighbor bound, see :class:`microagg.optimum.bounds.NearestNeighbors`; for records of mixed
+        attributes that of :mod:`microagg.optimum.mixed_bounds`. What is raised: see :meth:`rising_floor`.
+        """
+        wanted = [check_k(k) for k in ks]
+        return self.rising_floor(max(wanted, default=1)).improve().bounds(wanted)
+
+    @abstractmethod
+    def value(self, partition: Partition) -> float:
+        """Return what is lost by ``partition``, the measure by which one of several settings is picked."""
+
+    @abstractmethod
+    def row(self, partition: Partition, unpolished: Partition) -> dict[str, Any]:
+        """Return all measures of ``partition``; ``unpolished`` is what it was before it was polished, if it was."""
+
+
+def _parts(strata: ArrayLike | None, n: int) -> tuple[IntArray, ...] | None:
+    """Return the positions of the records of each stratum, in order of first appearance."""
+    if strata is None:
+        return None
+    codes = np.asarray(strata)
+    if codes.shape != (n,):
+        raise DataError(f"there must be one stratum for each of {n} records, not strata of shape {codes.shape}.")
+    if not np.issubdtype(codes.dtype, np.integer):
+        raise DataError(f"strata must be whole numbers, not {codes.dtype}: pandas.factorize makes them of anything.")
+    if codes.min(initial=0) < 0:
+        raise DataError(f"record {int(np.argmax(codes < 0))} (counting from 0) belongs to no stratum: fill it in.")
+    return tuple(Partition(codes, 1).groups()) if n else ()
+
+
+def _lacks_classes(method: Method, instead: str) -> str:
+    """Return why ``method`` does not work without classes, ``instead`` being what could be done; empty if it does."""
+    cls = algorithm(method.key)
+    for param in cls.params:
+        if param.needs_classes and any(setting[param.name] != param.default for setting in method.settings()):
+            return (
+                f"{param.name} of {cls.info.title} needs the class of each record: {instead}, or leave {param.name} at "
+                "its default."
+            )
+    return ""
+
+
+class _NumericProblem(Problem):
+    """Numbers, whose loss is the SSE, in squared units of the data."""
+
+    data: FloatArray
+
+    @cached_property
+    def _sst(self) -> float:
+        return loss.sst(self.data)
+
+    @cached_property
+    def _records(self) -> Records:
+        return Records.of_numbers(self.data)
+
+    def part(self, rows: IntArray, mixed: bool) -> FloatArray | Records:
+        return self._records.take(rows) if mixed else self.data[rows]
+
+    def polish(self, partition: Partition) -> Partition:
+        k, labels = partition.k, partition.labels
+        if self.parts is None:
+            return Partition(improve(self.data, labels, k), k)
+        return partition_within(self.parts, k, lambda rows: Partition(improve(self.data[rows], labels[rows], k), k))
+
+    def why_not(self, method: Method) -> str:
+        return _lacks_classes(method, "pass Records and classes")
+
+    def rising_floor(self, k: int) -> NearestNeighbors:
+        self.check_sizes(check_k(k))
+        return NearestNeighbors(self.data, k, strata=self.parts)
+
+    def value(self, partition: Partition) -> float:
+        return loss.sse(self.data, partition.labels)
+
+    def row(self, partition: Partition, unpolished: Partition) -> dict[str, Any]:
+        sse = self.value(partition)
+        before = sse if unpolished is partition else self.value(unpolished)
+        return {
+            "information_loss": loss.percent(sse, self._sst),
+            "unpolished": loss.percent(before, self._sst),
+            "sse": sse,
+        }
+
+
+class _MixedProblem(Problem):
+    """Records of mixed attributes, whose loss is Total-IL."""
+
+    data: Records
+
+    def part(self, rows: IntArray, mixed: bool) -> Records:
+        return self.data.take(rows)
+
+    def polish(self, partition: Partition) -> Partition:
+        raise NotImplementedError("local search works on numbers")
+
+    def why_not(self, method: Method) -> str:
+        info = algorithm(method.key).info
+        if not info.mixed:
+            titles = [other.info.title for other in ALGORITHMS.values() if other.info.mixed]
+            return (
+                f"{info.title} works on arrays of numbers, not on records of mixed attributes: "
+                f"choose one of {listing(titles, MOST_NAMED)}."
+            )
+        if method.polish:
+            return "polish works on arrays of numbers, not on records of mixed attributes: leave it out."
+        return _lacks_classes(method, "pass classes") if self.classes is None else ""
+
+    def rising_floor(self, k: int) -> NearestMixedNeighbors:
+        self.check_sizes(check_k(k))
+        return NearestMixedNeighbors(self.data, k, strata=self.parts)
+
+    def value(self, partition: Partition) -> float:
+        return generalization.total_information_loss(self.data, partition.labels)
+
+    def row(self, partition: Partition, unpolished: Partition) -> dict[str, Any]:
+        summary = generalization.summary(self.data, partition.labels, partition.k, self.classes)
+        return {"n_records": len(partition), **vars(summary)}

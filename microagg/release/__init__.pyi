@@ -1,0 +1,15 @@
+from .api import microaggregate as microaggregate, replay as replay
+from .assessment import Assessment as Assessment, Figure as Figure
+from .audit import risks_of_file as risks_of_file
+from .changes import (
+    attribute_changes as attribute_changes,
+    correlation_changes as correlation_changes,
+    distribution as distribution,
+)
+from .export import as_written as as_written, check_export as check_export
+from .findings import Finding as Finding
+from .recoding import CATEGORIES as CATEGORIES, ROUNDINGS as ROUNDINGS, STATISTICS as STATISTICS
+from .release import Release as Release
+from .remedies import Change as Change, Remedy as Remedy, loss_finding as loss_finding, try_remedies as try_remedies
+from .report.report import Report as Report
+from .weights import RELEASE_WEIGHTS as RELEASE_WEIGHTS

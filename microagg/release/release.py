@@ -1,0 +1,246 @@
+"""What a release is: the protected file, its groups, what is to be known of it, and the recipe that makes it again."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import pandas as pd
+
+from microagg.columns.schema import Schema
+from microagg.errors import DataError
+from microagg.partition import Partition
+from microagg.release.assessment import Assessment
+from microagg.release.export import export, write_text
+from microagg.release.findings import Finding
+from microagg.release.report.report import Report
+from microagg.release.source import Source
+from microagg.validation import counted
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """A protected file and what is to be known about it.
+
+    Attributes
+    ----------
+    frame : DataFrame of pandas or polars, or pyarrow.Table
+        The protected file, of the kind that was given.
+    partition : Partition
+        The groups of the released records, in their order.
+    report : Report
+        What the release loses and guarantees.
+    recipe : dict
+        What :func:`replay` needs, besides the original file, to reproduce the release; JSON can hold it. It has
+        digests of the original values, so it belongs with the original, not with the release.
+    """
+
+    frame: Any
+    partition: Partition
+    report: Report
+    recipe: dict[str, Any]
+    _released: pd.DataFrame
+    _source: Source | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is pickled and copied: not the original file, which must not go where the release goes."""
+        return self.__dict__ | {"_source": None}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return the protected file as a DataFrame of pandas, whatever kind was given; not a copy.
+
+        It is what files are written from. See :func:`microagg.tables.frames.as_pandas` for what becomes of types that
+        pandas does not have.
+        """
+        return self._released
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is to be known before releasing the file, see :func:`microagg.release.findings.find`; what was accepted
+        is the last one, which warns.
+        """
+        return (*self.report.findings, *self.report.in_spite)
+
+    def accept(self, *codes: str, reason: str) -> Self:
+        """Return the same release with a report that says that it is released in spite of some findings.
+
+        Parameters
+        ----------
+        *codes : str
+            The codes of these findings; those of them that are "ok" need no acceptance and stay out of it.
+        reason : str
+            Why; the report says so. With what was accepted before, reasons add up.
+
+        Raises
+        ------
+        ParameterError
+            If there is no reason or no code is given, or there is no finding with a code, or only such as are "ok".
+        """
+        return replace(self, report=self.report.accept(*codes, reason=reason))
+
+    def export(self, name: str) -> tuple[bytes, Finding]:
+        """Return the protected file as bytes, and what was counted on these very bytes.
+
+        Parameters
+        ----------
+        name : str
+            What the file will be called; its ending says which kind it is, see :func:`microagg.tables.write_table`.
+
+        Returns
+        -------
+        bytes
+        Finding
+            As :func:`microagg.release.check_export` has it: of the level "stop" if the file must not be released.
+
+        Raises
+        ------
+        DataError, ParameterError
+            As :func:`microagg.tables.write_table`.
+        """
+        names, identifiers, strata = (tuple(self.recipe[role]) for role in ("quasi_identifiers", "identifiers", "by"))
+        schema = Schema(names, identifiers=identifiers, strata=strata)
+        return export(self._released, name, schema, self.report.k)
+
+    def assess(self, *, target: Any = None, sampling_fraction: float | None = None) -> Assessment:
+        """Return how likely records are found, what is learned of whom, and what analysts still get right.
+
+        Risks: who is alone with which quasi-identifiers before and after; records that are found by their distance,
+        plain or by Mahalanobis, looked up for at most 20,000 records; released values near their originals; what
+        classes say of each confidential column; and what each column does that is neither. Utility: what numbers and
+        distributions lose, how well a model tells released records from originals, and how well one predicts that
+        learned from the release. Each figure says its source; see :mod:`microagg.metrics.risk` and
+        :mod:`microagg.metrics.utility`.
+
+        Parameters
+        ----------
+        target : column name, optional
+            The column that a model is to predict from the quasi-identifiers.
+        sampling_fraction : float, optional
+            If the file is a random sample, which share of the population it is: then it is estimated how many records
+            would be alone in the population.
+
+        Raises
+        ------
+        DataError
+            If the release was pickled or copied, so that the originals are not at hand; or the release has no such
+            column, or one from which nothing can be learned.
+        ParameterError
+            If the fraction is not above 0 and at most 1.
+        """
+        from microagg.release.assessing import assess  # which needs scikit-learn and SciPy
+
+        if self._source is None:
+            raise DataError(
+                "this release was copied or loaded, and the original is not kept with it: make it again by "
+                "microagg.replay(frame, release.recipe), and assess that."
+            )
+        return assess(self, self._source, target=target, sampling_fraction=sampling_fraction)
+
+    @property
+    def has_originals(self) -> bool:
+        """Whether the original file is at hand, so that the release can be compared with it: not after copying."""
+        return self._source is not None
+
+    def to_dict(self, **about: Any) -> dict[str, Any]:
+        """Return what the report of :meth:`to_html` says, as JSON can hold it; it takes the same arguments."""
+        from microagg.release.report.contents import contents  # which needs what is imported with scripts
+
+        return contents(self, **about)
+
+    def to_json(self, path: str | os.PathLike[str], **about: Any) -> None:
+        """Write what the report of :meth:`to_html` says as JSON; it takes the same arguments."""
+        write_text(path, json.dumps(self.to_dict(**about), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        assessment: Assessment | None = None,
+        comparison: pd.DataFrame | None = None,
+        file: str | os.PathLike[str] | bytes | None = None,
+        file_name: str = "",
+        title: str = "",
+        prepared_by: str = "",
+        prepared_on: str = "",
+        origin: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write the report that a data protection officer signs: one HTML file that needs no network and no script.
+
+        It says what is released and what is left out, by which method and why, what is promised, risks, utility,
+        findings and how the release was made. It holds no value of the original file that the release does not hold,
+        so it can be passed on with it. The same arguments give the same bytes.
+
+        Parameters
+        ----------
+        path : path
+        assessment : Assessment, optional
+            What :meth:`assess` returned; by default it is called, if the original is at hand.
+        comparison : DataFrame, optional
+            The releases that were compared, a row for each: ``title`` of the method, ``k``, ``information_loss`` in
+            percent; and if they are known ``record_linkage``, a share from 0 to 1, and ``floor``, the loss in percent
+            below which no method gets at that k, and ``n_records``, if a sample was compared. The row with True in
+            ``chosen`` is this release; without that column, the one of its method and k.
+        file : path or bytes, optional
+            The file that is released, of which the report has the SHA-256.
+        file_name : str, optional
+            What it is called; by default as ``path`` calls it.
+        title, prepared_by, prepared_on : str, optional
+            What stands at the top. Without a date there is a line for it.
+        origin : mapping, optional
+            Where the original comes from, as arguments of :meth:`script`.
+
+        Raises
+        ------
+        DataError
+            If ``file`` cannot be read, ``path`` cannot be written, ``comparison`` is no such table, or Jinja2 or
+            Matplotlib is not installed.
+        """
+        from microagg.release.report.document import document  # which needs Jinja2 and Matplotlib
+
+        found = self.to_dict(
+            assessment=assessment,
+            comparison=comparison,
+            file=file,
+            file_name=file_name,
+            title=title,
+            prepared_by=prepared_by,
+            prepared_on=prepared_on,
+            origin=origin,
+        )
+        write_text(path, document(found))
+
+    def _repr_html_(self) -> str:
+        from microagg.release.report.comparing import card
+
+        return card(self)
+
+    def __repr__(self) -> str:
+        report = self.report
+        return (
+            f"Release({counted(report.n_records, 'record')}, {counted(report.risk.n_groups, 'group')} "
+            f"{self._method}, {report.in_short})"
+        )
+
+    def script(self, file: str | os.PathLike[str] = "", **options: Any) -> str:
+        """Return a program that makes this release from ``file``; see :func:`microagg.release.script.script`."""
+        from microagg.release.script import script  # which needs microaggregate
+
+        return script(self.recipe, file, **options)
+
+    def command(self, file: str | os.PathLike[str] = "", **options: Any) -> tuple[str, str]:
+        """Return what to type in a shell to make this release; see :func:`microagg.release.command.command`."""
+        from microagg.release.command import command  # which needs microaggregate
+
+        stops = dict.fromkeys(finding.code for finding in self.report.accepted if finding.level == "stop")
+        return command(self.recipe, file, accept=tuple(stops), reason=self.report.reason, **options)
+
+    @property
+    def _method(self) -> str:
+        method = self.recipe["method"]
+        how = f"by {method}"
+        if self.report.given:
+            how = "given" if method is None else f"given, begun {how}"
+        return f"{how}, polished" if self.report.polished else how

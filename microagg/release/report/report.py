@@ -1,0 +1,526 @@
+"""What a release loses and guarantees: the figures, how they are measured, and the sentences that say them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass, replace
+from types import UnionType
+from typing import Any, Self, get_args, get_origin, get_type_hints
+
+import numpy as np
+import pandas as pd
+
+from microagg import optimum
+from microagg.columns.gaps import Filled
+from microagg.columns.records import Records
+from microagg.errors import DataError, ParameterError
+from microagg.metrics import generalization
+from microagg.metrics.generalization import Summary
+from microagg.partition import Partition
+from microagg.release.findings import Finding
+from microagg.release.measures import Loss, Utility
+from microagg.release.strata import Part
+from microagg.validation import FloatArray, IntArray, counted, plain, quoted
+
+# Means that differ by less than this fraction differ by rounding errors.
+_VANISHED = 1e-9
+
+# Of so many records at most the floor of Total-IL is proven on the way: that takes less than a tenth of a second.
+_MOST_PROVEN = 2000
+
+_RELEASED_WEIGHTS = {
+    "mean": "Each record is released with the mean weight of its group, so that the total weight of a group is kept.",
+    "keep": "Each record is released with its own weight; one that is rare can tell whose record it is.",
+    "drop": "The weights are left out of the release.",
+}
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """One stratum of a release.
+
+    Attributes
+    ----------
+    values : tuple
+        Its value of each strata column.
+    n_records, n_groups : int
+    realized_k : int
+        The size of its smallest class of records with equal quasi-identifiers.
+    """
+
+    values: tuple[Any, ...]
+    n_records: int
+    n_groups: int
+    realized_k: int
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What the release guarantees. A class is a set of records whose released quasi-identifiers (and strata) are equal.
+
+    Attributes
+    ----------
+    realized_k : int
+        The size of the smallest class, counted on the released frame.
+    max_reidentification_probability : float
+        1 / ``realized_k``: the chance of picking the right record in the smallest class.
+    n_groups : int
+        The groups of the partition.
+    n_classes : int
+        The classes; fewer than groups where two groups have the same centroid.
+    largest_group : int
+    n_shared : int
+        The records whose released quasi-identifiers at least one other record shares.
+    strata : tuple of Stratum
+        In order of first appearance; empty without strata.
+    """
+
+    realized_k: int
+    max_reidentification_probability: float
+    n_groups: int
+    n_classes: int
+    largest_group: int
+    n_shared: int
+    strata: tuple[Stratum, ...]
+
+    @classmethod
+    def of(cls, classes: IntArray, partition: Partition, parts: Sequence[Part]) -> Self:
+        """Return what a release guarantees whose records are of ``classes``, shape (n,), numbered from 0.
+
+        ``partition`` has its groups, ``parts`` its strata: one of all records, and without values, if there are none.
+        """
+        sizes = np.bincount(classes)
+        realized = int(sizes.min())
+        own = sizes[classes]
+        return cls(
+            realized_k=realized,
+            max_reidentification_probability=1.0 / realized,
+            n_groups=partition.n_groups,
+            n_classes=len(sizes),
+            largest_group=int(partition.sizes.max()),
+            n_shared=int(np.count_nonzero(own > 1)),
+            strata=tuple(
+                Stratum(values, len(rows), len(np.unique(partition.labels[rows])), int(own[rows].min()))
+                for rows, values in parts
+                if values
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class Generalization(Summary):
+    """What the groups have in common, by the measures of Byun, Kamra, Bertino & Li (Sections 3 and 5).
+
+    They concern the groups themselves, so they are the same whether values are generalized or replaced by one value,
+    and whether categories become their lowest common ancestor or a set. Besides the measures of
+    :class:`microagg.metrics.generalization.Summary` there are:
+
+    Attributes
+    ----------
+    attributes : dict
+        What is lost of each quasi-identifier, in percent of the most that could be.
+    changed : dict
+        The share of the records, in percent, whose category is not the one they had, for each ordinal and nominal
+        quasi-identifier; empty where values are generalized.
+    lower_bound : float or None
+        No partition into groups of at least k (within the strata) has a lower Total-IL, in percent, however it was
+        found, see :mod:`microagg.optimum.mixed_bounds`. None where there are more than 2,000 records, as it takes the
+        square of their number: :meth:`microagg.optimum.problem.Problem.floor` proves it of any number.
+    """
+
+    attributes: dict[Hashable, float]
+    changed: dict[Hashable, float]
+    lower_bound: float | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """How far above the optimum Total-IL is at most, as a share of ``lower_bound``; infinity where that is 0.
+
+        None where there is no bound.
+        """
+        return None if self.lower_bound is None else optimum.gap(self.information_loss, self.lower_bound)
+
+    @classmethod
+    def of(
+        cls,
+        records: Records,
+        partition: Partition,
+        classes: IntArray | None = None,
+        replaced: FloatArray | None = None,
+        strata: Sequence[Part] = (),
+    ) -> Self:
+        """Return what the groups of ``records`` have in common.
+
+        ``classes``, shape (n,), are those of the records; ``replaced``, shape (n, d), is what replaces their values, as
+        numbers, ranks and nodes; no group reaches across ``strata``, if there are any.
+        """
+        shares = generalization.attribute_information_loss(records, partition.labels)
+        changed = {
+            attribute.name: 100.0 * float(np.mean(records.values[:, j] != replaced[:, j]))
+            for j, attribute in enumerate(records.attributes)
+            if replaced is not None and attribute.kind != "numeric"
+        }
+        return cls(
+            **vars(generalization.summary(records, partition.labels, partition.k, classes)),
+            attributes={a.name: 100.0 * float(share) for a, share in zip(records.attributes, shares, strict=True)},
+            changed=changed,
+            lower_bound=_least_total_loss(records, partition.k, [rows for rows, _ in strata]),
+        )
+
+
+def _least_total_loss(records: Records, k: int, parts: Sequence[IntArray]) -> float | None:
+    """Return :attr:`Generalization.lower_bound` with groups within ``parts``, or within all records without parts."""
+    if records.n > _MOST_PROVEN:
+        return None
+    floor = optimum.mixed_bounds.NearestMixedNeighbors(records, k, strata=parts or None)
+    return floor.improve().bounds([k])[0].information_loss
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a release loses and guarantees.
+
+    Attributes
+    ----------
+    k : int
+        The minimum group size asked for.
+    scale, statistic : str
+    n_records : int
+        The records released.
+    n_dropped : int
+        The records left out for lack of a quasi-identifier.
+    dropped : tuple
+        Their index labels.
+    constant_columns : tuple
+        The quasi-identifiers that hold one value only.
+    undeclared_columns : tuple
+        The columns released as they are without having been declared confidential or strata.
+    loss : Loss or None
+        None where no quasi-identifier is numeric, or values are generalized.
+    risk : Risk
+    utility : Utility or None
+        Likewise.
+    generalization : Generalization or None
+        None where all quasi-identifiers are numeric and replaced by a mean or median.
+    rounding : {"none", "file"}
+        Whether means and medians are rounded to the decimals of the file.
+    release_weights : {"mean", "keep", "drop"} or None
+        What became of the weights; None without weights.
+    given, polished, shuffled : bool
+        Whether the groups were found elsewhere, whether they were improved by local search, and whether the records
+        are in random order.
+    findings : tuple of Finding
+        What is to be known before releasing the file.
+    accepted : tuple of Finding
+        Those in spite of which it is released; see :meth:`microagg.Release.accept`.
+    reason : str
+        Why.
+    filled : tuple of Filled
+        The gaps of quasi-identifiers that were filled before grouping.
+    """
+
+    k: int
+    scale: str
+    statistic: str
+    n_records: int
+    n_dropped: int
+    dropped: tuple[Any, ...]
+    constant_columns: tuple[Hashable, ...]
+    undeclared_columns: tuple[Hashable, ...]
+    loss: Loss | None
+    risk: Risk
+    utility: Utility | None
+    generalization: Generalization | None
+    rounding: str = "none"
+    release_weights: str | None = None
+    given: bool = False
+    polished: bool = False
+    shuffled: bool = False
+    findings: tuple[Finding, ...] = ()
+    accepted: tuple[Finding, ...] = ()
+    reason: str = ""
+    filled: tuple[Filled, ...] = ()
+
+    @property
+    def in_short(self) -> str:
+        """What is promised and lost, as ``repr`` of a release says it."""
+        lost = []
+        if self.loss is not None:
+            lost.append(f"IL={self.loss.information_loss:.4g} %")
+        if self.generalization is not None:
+            lost.append(f"Total-IL={self.generalization.information_loss:.4g} %")
+        return f"k={self.k}, realized k={self.risk.realized_k}, {', '.join(lost)}"
+
+    @property
+    def measure(self) -> str:
+        """By which measure the release is judged: "Total-IL" where there are categories or ranges, "IL" otherwise.
+
+        It is the one by which methods group the records, of which there are floors, and which limits are for. Where
+        numbers are released as values beside categories, their IL is told besides.
+        """
+        return "IL" if self.generalization is None else "Total-IL"
+
+    @property
+    def measured(self) -> Loss | Generalization:
+        """What was measured by :attr:`measure`: the loss, its floor, and that of each quasi-identifier, in percent."""
+        lost = self.loss if self.generalization is None else self.generalization
+        if lost is None:
+            raise AssertionError("a release has quasi-identifiers, and so a loss.")
+        return lost
+
+    @property
+    def lost(self) -> dict[Hashable, float]:
+        """What is lost of each quasi-identifier, in percent of Total-IL where that is measured, otherwise of the IL."""
+        of_numbers = {} if self.loss is None else self.loss.attributes
+        return dict(of_numbers) | ({} if self.generalization is None else self.generalization.attributes)
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What there is to think about, what was accepted being the last."""
+        left = (finding for finding in self.findings if finding.level == "warn" and finding not in self.accepted)
+        return (*left, *self.in_spite)
+
+    @property
+    def in_spite(self) -> tuple[Finding, ...]:
+        """What was accepted, as a finding of code "accepted" that warns; empty if nothing was."""
+        if not self.accepted:
+            return ()
+        codes = dict.fromkeys(finding.code for finding in self.accepted)
+        columns = dict.fromkeys(name for finding in self.accepted for name in finding.columns)
+        return (Finding("warn", "accepted", tuple(columns), f"Released in spite of {', '.join(codes)}: {self.reason}"),)
+
+    def accept(self, *codes: str, reason: str) -> Self:
+        """Return the same report that says that the release is made in spite of some findings.
+
+        Raises
+        ------
+        ParameterError
+            If there is no reason or no code is given, or there is no finding with a code, or only such as are "ok".
+        """
+        if not reason.strip():
+            raise ParameterError("a reason is needed for accepting a finding: say why, for the report has it.")
+        doubtful = [finding for finding in self.findings if finding.level != "ok"]
+        known = list(dict.fromkeys(finding.code for finding in doubtful))
+        unknown = [code for code in codes if code not in known]
+        if unknown or not codes:
+            what = f"there is no stop or warning {quoted(unknown)}" if unknown else "no code was given"
+            there_are = f"the codes are {quoted(known)}" if known else "there is none to be accepted"
+            raise ParameterError(f"{what}: {there_are}.")
+        accepted = tuple(finding for finding in doubtful if finding.code in codes or finding in self.accepted)
+        return replace(self, accepted=accepted, reason="; ".join(filter(None, (self.reason, reason))))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all figures as nested dicts and lists that JSON can hold."""
+        return plain(asdict(self))
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """Return the report of which :meth:`to_dict` returned ``given``; what JSON cannot hold is text in it.
+
+        Raises
+        ------
+        DataError
+            If it is not made like one.
+        """
+        try:
+            found: Self = _built(cls, given)
+        except (AttributeError, KeyError, TypeError):
+            raise DataError("this is no report of a release: pass what Report.to_dict returned.") from None
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return all figures as a table: a row for each, with columns ``part``, ``measure``, ``attribute``, ``value``.
+
+        ``attribute`` is the quasi-identifier where a figure concerns one, otherwise empty.
+        """
+        rows: list[tuple[str, str, Any, Any]] = [
+            ("records", "k", "", self.k),
+            ("records", "n_records", "", self.n_records),
+            ("records", "n_dropped", "", self.n_dropped),
+            *(("records", "n_filled", filled.column, filled.n) for filled in self.filled),
+        ]
+        for part in ("loss", "risk", "utility", "generalization"):
+            figures = {} if getattr(self, part) is None else vars(getattr(self, part))
+            rows += [(part, name, "", value) for name, value in figures.items() if isinstance(value, (int, float))]
+        if self.loss is not None:
+            rows += [("loss", "information_loss", name, value) for name, value in self.loss.attributes.items()]
+        for attribute in self.utility.attributes if self.utility is not None else ():
+            figures = {name: value for name, value in vars(attribute).items() if name != "name"}
+            rows += [("utility", name, attribute.name, value) for name, value in figures.items() if value is not None]
+        if (common := self.generalization) is not None:
+            rows += [("generalization", "information_loss", name, value) for name, value in common.attributes.items()]
+            rows += [("generalization", "changed", name, value) for name, value in common.changed.items()]
+        table = pd.DataFrame(rows, columns=["part", "measure", "attribute", "value"])
+        return table.astype({"value": np.float64, "attribute": object})
+
+    def summary(self) -> str:
+        """Return the report in a few plain sentences, one per line."""
+        sentences = self._risk_sentences() + self._loss_sentences() + self._generalization_sentences()
+        return "\n".join(sentences + self._utility_sentences() + self._remarks())
+
+    def _risk_sentences(self) -> list[str]:
+        risk = self.risk
+        within = " within each stratum" if risk.strata else ""
+        return [
+            f"{counted(self.n_records, 'record')} in {counted(risk.n_groups, 'group')} of at most "
+            f"{risk.largest_group:,}{within}: each combination of released quasi-identifiers is shared by at least "
+            f"{counted(risk.realized_k, 'record')}, counted on the release (k = {self.k:,} was asked for).",
+            "Who knows a person's true quasi-identifiers and nothing else picks the right record with a probability of "
+            f"at most 1 in {risk.realized_k:,}.",
+        ]
+
+    def _loss_sentences(self) -> list[str]:
+        lost = self.loss
+        if lost is None:
+            return []
+        on = {"zscore": "attributes of variance 1", "minmax": "attributes from 0 to 1", "none": "unscaled attributes"}
+        within = " within these strata" if self.risk.strata else ""
+        numeric = "" if self.generalization is None else "numeric "
+        sentences = [
+            f"Information loss{' of the numeric attributes' if numeric else ''} is {lost.information_loss:.4g} % "
+            f"(IL = 100 · SSE / SST = 100 · {lost.sse:.5g} / {lost.sst:.5g}, on {numeric}{on[self.scale]}"
+        ]
+        if lost.lower_bound is None or lost.gap is None:
+            sentences[0] += ")." if self.release_weights is None else ", each record with its weight)."
+        else:
+            sentences[0] += (
+                f"); no partition into groups of at least {self.k:,}{within} loses less than {lost.lower_bound:.4g} %"
+                f"{_above_the_optimum(lost.gap)}."
+            )
+        if len(lost.attributes) > 1:
+            name, most = _largest(lost.attributes)
+            sentences.append(f"{'Of these, most' if numeric else 'Most'} is lost on {name}: {most:.4g} %.")
+        return sentences
+
+    def _generalization_sentences(self) -> list[str]:
+        common = self.generalization
+        if common is None:
+            return []
+        what = "Generalized values lose" if self.statistic == "generalize" else "The records of a group differ by"
+        sentences = [
+            f"{what} {common.information_loss:.4g} % of what they could (Total-IL "
+            f"{common.total_information_loss:,.1f} of {self.n_records * len(common.attributes):,}: for each record and "
+            "attribute, the range or the lowest common category of its group counts as a share of all there is, 0 "
+            "where the group agrees and 1 where it has nothing in common)."
+        ]
+        if common.lower_bound is not None and common.gap is not None:
+            within = " within the strata" if self.risk.strata else ""
+            sentences.append(
+                f"No partition into groups of at least {self.k:,}{within} has a Total-IL below "
+                f"{common.lower_bound:.4g} %{_above_the_optimum(common.gap)}."
+            )
+        if len(common.attributes) > 1:
+            name, most = _largest(common.attributes)
+            sentences.append(f"Most of that is on {name}: {most:.4g} %.")
+        if common.changed:
+            name, most = _largest(common.changed)
+            sentences.append(
+                f"Of the attributes with categories, {name} changes most often: in {most:.4g} % of the records."
+                if most > 0.0
+                else "No record changes its categories."
+            )
+        sentences.append(
+            f"A group has {common.average_class_size * self.k:.4g} records on average, "
+            f"{common.average_class_size:.4g} times k; the sum of the squared group sizes (discernibility) is "
+            f"{common.discernibility:,}."
+        )
+        if common.classification is not None:
+            sentences.append(
+                f"{100.0 * common.classification:.4g} % of the records are not of the class most frequent in their "
+                "group (classification metric)."
+            )
+        return sentences
+
+    def _utility_sentences(self) -> list[str]:
+        utility = self.utility
+        if utility is None:
+            return []
+        sentences = []
+        shrunk = {a.name: 1.0 - a.sd_after / a.sd_before for a in utility.attributes if a.sd_before > 0.0}
+        if shrunk:
+            name, most = _largest(shrunk)
+            kept = self.statistic == "mean" and all(
+                abs(a.mean_after - a.mean_before) <= _VANISHED * max(abs(a.mean_before), a.sd_before)
+                for a in utility.attributes
+            )
+            means = "means are kept, and standard deviations" if kept else "standard deviations"
+            numeric = "" if self.generalization is None else "numeric "
+            sentences.append(
+                f"Of the {numeric}attributes, {means} shrink by at most {100.0 * max(most, 0.0):.3g} % ({name})."
+            )
+        if utility.correlation_change is not None and utility.correlation_pair is not None:
+            one, other = utility.correlation_pair
+            sentences.append(
+                f"The correlation that changes most is that of {str(one)!r} and {str(other)!r}: "
+                f"by {utility.correlation_change:.2g}."
+            )
+        return sentences
+
+    def _remarks(self) -> list[str]:
+        sentences = [*(str(filled) for filled in self.filled), *self._choice_sentences()]
+        if self.n_dropped:
+            sentences.append(
+                f"{counted(self.n_dropped, 'record')} of {self.n_records + self.n_dropped:,} with a missing "
+                f"quasi-identifier {'was' if self.n_dropped == 1 else 'were'} left out."
+            )
+        if self.constant_columns:
+            sentences.append(f"One value only, and no part in distances: {quoted(self.constant_columns)}.")
+        if self.undeclared_columns:
+            sentences.append(
+                f"Released as they are, without having been declared confidential: {quoted(self.undeclared_columns)}; "
+                "make sure that they identify nobody."
+            )
+        sentences += [f"Released in spite of: {finding.text}" for finding in self.accepted]
+        if self.accepted:
+            sentences.append(f"The reason given: {self.reason.removesuffix('.')}.")
+        return sentences
+
+    def _choice_sentences(self) -> list[str]:
+        """Return what was done besides replacing quasi-identifiers by what stands for their group."""
+        sentences = []
+        if self.given:
+            sentences.append("The groups were found beforehand, and checked.")
+        if self.polished:
+            sentences.append("The groups were improved by local search.")
+        if self.rounding == "file" and self.loss is not None:
+            sentences.append(f"{self.statistic.capitalize()}s are rounded to the decimals that their column has.")
+        if self.release_weights is not None:
+            sentences.append("The groups are formed without the weights.")
+            if self.loss is not None:
+                figures = "information loss, overall means, standard deviations and correlations are"
+                sentences.append(
+                    f"Group means are weighted, and {figures} so too."
+                    if self.statistic == "mean"
+                    else f"Medians are not weighted, but {figures}."
+                )
+            sentences.append(_RELEASED_WEIGHTS[self.release_weights])
+        if self.shuffled:
+            sentences.append("The records are released in random order.")
+        return sentences
+
+
+def _largest(figures: dict[Hashable, float]) -> tuple[str, float]:
+    """Return the name, in quotes, and the value of the largest of ``figures``, the first among equals."""
+    name, value = max(figures.items(), key=lambda item: item[1])
+    return repr(str(name)), value
+
+
+def _above_the_optimum(gap: float) -> str:
+    if gap == float("inf"):
+        return ""
+    above = f"{100.0 * gap:.3g} % above" if gap <= 1.0 else f"{1.0 + gap:.3g} times"
+    return f", so this is at most {above} the least possible"
+
+
+def _built(kind: Any, value: Any) -> Any:
+    """Return a value of a dataclass, or of a field of this type, from what JSON made of it."""
+    if value is None:
+        return None
+    if isinstance(kind, type) and is_dataclass(kind):
+        kinds = get_type_hints(kind)
+        return kind(**{name: _built(kinds[name], item) for name, item in value.items()})
+    if isinstance(kind, UnionType):
+        return _built(get_args(kind)[0], value)
+    if get_origin(kind) is tuple:
+        return tuple(_built(get_args(kind)[0], item) for item in value)
+    return value

@@ -1,0 +1,1 @@
+from . import experiment as experiment, landscape as landscape

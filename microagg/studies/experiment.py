@@ -1,0 +1,336 @@
+"""Many runs at once: algorithms × values of k on one data set, with progress, cancellation and threads.
+
+Data are an array of numbers, whose loss is the SSE, or :class:`~microagg.columns.records.Records` of mixed attributes,
+whose loss is Total-IL, for which there are only the algorithms that work on mixed attributes; see
+:mod:`microagg.optimum.problem`.
+The kernels release the interpreter lock, so threads use all cores without copying the data.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from microagg.algorithms.method import Method
+from microagg.algorithms.registry import algorithm, make
+from microagg.columns.records import Attribute, Records
+from microagg.columns.taxonomy import Taxonomy
+from microagg.optimum.problem import Problem
+from microagg.partition import Partition
+from microagg.progress import Cancelled, watched
+from microagg.studies.sweeps import Knee, knee, largest_k_within
+from microagg.validation import check_k
+
+__all__ = [
+    "Knee",
+    "Method",
+    "Problem",
+    "Result",
+    "knee",
+    "largest_k_within",
+    "needed",
+    "prepare",
+    "run",
+    "run_one",
+    "sweep",
+    "unprepared",
+]
+
+
+@dataclass(frozen=True)
+class Result:
+    """One method at one k.
+
+    Attributes
+    ----------
+    method : Method
+    k : int
+    params : dict
+        The parameters used; where several were tried, those of the lowest loss, the first tried among equals.
+    tried : int
+        How many parameter settings were tried.
+    partition : Partition
+    measures : dict
+        Of numbers: information_loss (100 · SSE / SST, in percent), unpolished (the same before the partition was
+        polished; if it was not, as it is) and sse (in squared units of X). Of records: n_records and the measures of
+        :class:`microagg.metrics.generalization.Summary`.
+    seconds : float
+        Time of the algorithm itself, and of polishing, over all settings tried.
+    """
+
+    method: Method
+    k: int
+    params: dict[str, Any]
+    tried: int
+    partition: Partition
+    measures: dict[str, Any]
+    seconds: float
+
+    @property
+    def information_loss(self) -> float:
+        """The information loss in percent."""
+        return float(self.measures["information_loss"])
+
+    @property
+    def sse(self) -> float:
+        """The SSE, in squared units of X; of an array of numbers only."""
+        return float(self.measures["sse"])
+
+    def row(self) -> dict[str, Any]:
+        """Return what a table shows of it."""
+        return {
+            "method": self.method.key,
+            "label": self.method.label,
+            "k": self.k,
+            **self.measures,
+            "n_groups": self.partition.n_groups,
+            "smallest_group": int(self.partition.sizes.min()),
+            "largest_group": int(self.partition.sizes.max()),
+            "params": ", ".join(f"{name}={value}" for name, value in self.params.items()),
+            "settings_tried": self.tried,
+            "seconds": self.seconds,
+        }
+
+
+# The algorithms whose kernels are ready, each with whether those for many records are.
+_prepared: set[tuple[str, bool]] = set()
+
+# The algorithm whose kernels polish.
+_POLISH = "local-search"
+
+#: From so many records on, algorithms that have another way for many take it.
+MANY = 4_200
+
+# That way is tried with so many records that all take it, few attributes and small groups; algorithms without such a
+# way are cut short after some checkpoints.
+_TRIED, _ATTRIBUTES, _K, _CHECKPOINTS = 14_000, 2, 5, 20
+
+
+def unprepared(keys: Iterable[str], n: int = 0) -> list[str]:
+    """Return those of ``keys`` whose kernels for ``n`` records this process has neither compiled nor loaded yet."""
+    return [key for key in dict.fromkeys(keys) if (key, n >= MANY) not in _prepared]
+
+
+def needed(methods: Iterable[Method]) -> list[str]:
+    """Return the algorithms that ``methods`` run, for :func:`prepare`."""
+    keys = [key for method in methods for key in ((method.key, _POLISH) if method.polish else (method.key,))]
+    return list(dict.fromkeys(keys))
+
+
+def prepare(keys: Iterable[str], progress: Callable[[int, int, str], None] | None = None, *, n: int = 0) -> None:
+    """Compile the kernels of the algorithms ``keys``, or load them where an earlier process left them on disk.
+
+    Compilation takes some seconds per algorithm, once on a machine. ``progress(done, total, title)`` is called before
+    each one and, with an empty title, at the end.
+
+    Parameters
+    ----------
+    keys : iterable of str
+    progress : callable, optional
+    n : int
+        How many records there will be: many are partitioned by kernels of their own.
+    """
+    todo = unprepared(keys, n)
+    for done, key in enumerate(todo):
+        if progress:
+            progress(done, len(todo), algorithm(key).info.title)
+        if (key, False) not in _prepared:
+            make(key, k=2).fit(np.arange(12.0).reshape(6, 2) % 5)
+            if algorithm(key).info.mixed:
+                _warm_up(key)
+            _prepared.add((key, False))
+        if n >= MANY:
+            _warm_up_for_many(key)
+            _prepared.add((key, True))
+    if progress:
+        progress(len(todo), len(todo), "")
+
+
+def _warm_up_for_many(key: str) -> None:
+    """Begin to partition as few records as are many to an algorithm."""
+    seen = itertools.count(1)
+    with contextlib.suppress(Cancelled), watched(lambda *_: next(seen) < _CHECKPOINTS):
+        make(key, k=_K).fit(np.random.default_rng(0).normal(size=(_TRIED, _ATTRIBUTES)))
+
+
+def _warm_up(key: str) -> None:
+    """Run a mixed algorithm on attributes of every kind, with each choice and with classes: each may have kernels."""
+    tree = Taxonomy.from_nested({"*": {"a": ["b", "c"], "d": ["e", "f"]}})
+    attributes = Attribute("x"), Attribute("y", "ordinal", ("0", "1", "2")), Attribute("z", "nominal", (), tree)
+    values = np.array([[0.0, 2, 2], [1, 0, 3], [2, 1, 5], [5, 2, 6], [4, 0, 2], [3, 1, 5], [9, 2, 3]])
+    problem = Problem.of(Records(attributes, values), [0, 1, 0, 1, 0, 0, 1])
+    params = algorithm(key).params
+    # The upper bound, or 1 where there is none, is not the default, so that the classes are used.
+    with_classes = {param.name: param.bounds[1] or 1.0 for param in params if param.needs_classes}
+    choices = [{param.name: value} for param in params if param.kind == "choice" for value in param.bounds]
+    for given in [{}, with_classes, *choices]:
+        make(key, k=2, **given).fit(problem.data, problem.classes)
+
+
+def run_one(problem: Problem, method: Method, k: int) -> Result:
+    """Run ``method`` at ``k``; with several settings, the one of the lowest loss is kept, the first among equals.
+
+    Groups stay within the strata of ``problem``, if it has any; the loss is that of all records.
+
+    Raises
+    ------
+    DataError
+        If there are fewer than ``k`` records, in all or in a stratum.
+    ParameterError
+        If ``k`` is not a whole number of at least 1, or the method does not fit the data.
+    """
+    problem.fits(method)
+    problem.check_sizes(check_k(k))
+    settings = method.settings()
+    best: tuple[float, dict[str, Any], Partition, Partition] | None = None
+    seconds = 0.0
+    for params in settings:
+        estimator = make(method.key, k=k, **params)
+        started = time.perf_counter()
+        found = problem.partition(estimator)
+        partition = problem.polish(found) if method.polish else found
+        seconds += time.perf_counter() - started
+        value = problem.value(partition)
+        if best is None or value < best[0]:
+            best = value, params, partition, found
+    assert best is not None
+    _, params, partition, found = best
+    return Result(method, k, params, len(settings), partition, problem.row(partition, found), seconds)
+
+
+def run(
+    X: ArrayLike | Records,
+    cells: Iterable[tuple[Method, int]],
+    *,
+    classes: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    workers: int | None = None,
+) -> Iterator[Result]:
+    """Yield a result for each cell (method, k) as it gets done, on ``workers`` threads (default: the cores).
+
+    ``cancelled()`` is asked before each cell and, by long-running algorithms, now and then; once it is true no further
+    cell starts and the iteration ends.
+
+    Parameters
+    ----------
+    X : array of float, shape (n, d), or Records
+    classes : array, shape (n,), optional
+        The class of each of the records, for parameters that use it and for the classification metric.
+    strata : array of int, shape (n,), optional
+        The number of the stratum of each record, at least 0; no group reaches across strata.
+
+    Raises
+    ------
+    DataError
+        If X holds anything but finite numbers, or has fewer records than a k, or a stratum has, or if there is not one
+        class or stratum for each.
+    ParameterError
+        If a k is not a whole number of at least 1, classes are given with an array, an algorithm does not work on
+        mixed attributes and X are records, or it uses classes and there are none.
+    """
+    todo = [(method, check_k(k)) for method, k in cells]
+    problem = Problem.of(X, classes, strata=strata)
+    for method in dict.fromkeys(method for method, _ in todo):
+        problem.fits(method)
+    for _, k in todo:
+        problem.check_sizes(k)
+    return _on_threads(problem, todo, cancelled, workers or os.cpu_count() or 1)
+
+
+def _on_threads(
+    problem: Problem,
+    cells: Iterable[tuple[Method, int]],
+    cancelled: Callable[[], bool] | None,
+    threads: int,
+) -> Iterator[Result]:
+    """Yield the result of each cell as it gets done; see :func:`run`."""
+    waiting = iter(cells)
+
+    def watched_run(method: Method, k: int) -> Result | None:
+        with watched(lambda *_: not (cancelled and cancelled())):
+            try:
+                return run_one(problem, method, k)
+            except Cancelled:
+                return None
+
+    with ThreadPoolExecutor(threads, thread_name_prefix="microagg") as pool:
+        running: set[Future[Result | None]] = set()
+        while True:
+            while len(running) < threads and not (cancelled and cancelled()):
+                cell = next(waiting, None)
+                if cell is None:
+                    break
+                running.add(pool.submit(watched_run, *cell))
+            if not running:
+                return
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                if (result := future.result()) is not None:
+                    yield result
+
+
+def sweep(
+    X: ArrayLike | Records,
+    algorithms: Iterable[str | tuple[str, Mapping[str, Any]] | Method],
+    ks: Iterable[int],
+    *,
+    classes: ArrayLike | None = None,
+    strata: ArrayLike | None = None,
+    progress: Callable[[int, int, Result], None] | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    workers: int | None = None,
+) -> pd.DataFrame:
+    """Run algorithms × values of k on ``X`` and return a tidy table, one row per pair.
+
+    Parameters
+    ----------
+    X : array of float, shape (n, d), or Records
+        Used as given; see :func:`microagg.standardize` and :meth:`microagg.Schema.records`.
+    algorithms : iterable of str, (str, mapping) or Method
+        ``"mdav"``, ``("v-mdav", {"gamma": 0.3})``, or with several values to pick the best of:
+        ``("v-mdav", {"gamma": [0, 0.1, 0.2]})``, or ``Method("mdav", polish=True)``.
+    ks : iterable of int
+    progress : callable, optional
+        Called as ``progress(done, total, result)`` after each pair, with its :class:`Result`.
+    classes, strata, cancelled, workers : optional
+        As in :func:`run`; once cancelled, the rows done so far are returned.
+
+    Returns
+    -------
+    DataFrame
+        Columns method, label, k, information_loss (percent), unpolished (the same before a method with ``polish``
+        improved it), sse, n_groups, smallest_group, largest_group, params, settings_tried, seconds; in the order of
+        ``algorithms``, then ``ks``. ``attrs["complete"]`` says whether all pairs are in it. Of records, n_records
+        follows k, and total_information_loss, information_loss (percent of n·d), discernibility, average_class_size and
+        classification stand in place of information_loss to sse.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As :func:`run` and :class:`Method`.
+    """
+    methods = [Method.of(given) for given in algorithms]
+    cells = list(dict.fromkeys(itertools.product(methods, ks)))
+    prepare(needed(methods))
+    rank = {cell: position for position, cell in enumerate(cells)}
+    results: list[Result] = []
+    for result in run(X, cells, classes=classes, strata=strata, cancelled=cancelled, workers=workers):
+        results.append(result)
+        if progress:
+            progress(len(results), len(cells), result)
+    results.sort(key=lambda result: rank[result.method, result.k])
+    columns = list(results[0].row()) if results else ["method", "k", "information_loss"]
+    table = pd.DataFrame([result.row() for result in results], columns=columns)
+    table.attrs["complete"] = len(results) == len(cells)
+    return table

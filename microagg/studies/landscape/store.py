@@ -1,0 +1,276 @@
+"""What was measured: on which data sets, by which methods, at which k."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from microagg.algorithms.method import VARIANTS, Method
+from microagg.algorithms.registry import ALGORITHMS, algorithm
+from microagg.errors import ParameterError
+from microagg.tables import digest_array
+from microagg.validation import check_choice, check_k
+
+#: The data sets, the yardsticks of the literature first; all are z-scored, with all their quasi-identifiers.
+DATA = ("census", "tarragona", "eia", "simu", "simc", "wine", "breast_cancer")
+
+#: The least numbers of records in a group.
+KS = (*range(2, 21), 25, 50, 100)
+
+#: Random data sets, and runs of a randomized algorithm, have the seeds 0, 1, … below this.
+SEEDS = 5
+
+
+def _methods() -> Mapping[str, Method]:
+    found = {name: variant.method() for name, variant in VARIANTS.items() if not variant.needs_classes}
+    for key, cls in ALGORITHMS.items():
+        if grids := {param.name: param.grid for param in cls.params if param.grid and not param.needs_classes}:
+            found[f"{key}-best"] = Method(key, grids)
+    return MappingProxyType(found)
+
+
+#: The methods that are compared, by name: every variant of an algorithm at its defaults, see
+#: :data:`microagg.algorithms.method.VARIANTS`, and ``v-mdav-best``, with the best γ of the literature's grid for each
+#: k.
+METHODS: Mapping[str, Method] = _methods()
+
+
+def title(name: str) -> str:
+    """Return what tables and charts call a method of :data:`METHODS`, such as ``V-MDAV (best γ)``.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such method.
+    """
+    check_choice("name", name, list(METHODS))
+    return VARIANTS[name].title if name in VARIANTS else METHODS[name].label
+
+
+# The stored tables, as they were measured: every run, and between which losses each optimum lies.
+
+_FOLDER, _RUNS = Path(__file__).parent, "runs.csv.gz"
+
+# The scale of all that is stored.
+_SCALE = "zscore"
+
+
+@cache
+def about() -> dict[str, Any]:
+    """Return when and how the results were made.
+
+    Of the keys, ``left_out`` has the method, the data set, the first k of what was not run, and the seconds of the
+    processor (``bound``) that it took more of there; ``digests`` tell by method the code that was run.
+    """
+    found: dict[str, Any] = json.loads((_FOLDER / "about.json").read_text(encoding="utf-8"))
+    return found
+
+
+def runs() -> pd.DataFrame:
+    """Return every run of a method on a data set at one k.
+
+    Returns
+    -------
+    DataFrame
+        With the columns data, seed (of a random data set, and of a randomized algorithm; 0 where nothing is random),
+        method (a name of METHODS), k, information_loss (percent), sse (of the z-scores), n_groups,
+        smallest_group, largest_group (records), chosen (of a method with several settings the one that loses least,
+        else NaN) and seconds (of the processor, all settings together).
+    """
+    return _runs().copy()
+
+
+def limits() -> pd.DataFrame:
+    """Return between which losses the optimum lies, for each data set, seed and k.
+
+    Returns
+    -------
+    DataFrame
+        With the columns data, seed, k, best (the lowest information loss known, percent), best_by (the method that
+        reached it; "search" if only a search did), floor (percent; no partition loses less) and floor_by ("linear
+        program" or "nearest neighbors").
+    """
+    return _limits().copy()
+
+
+@cache
+def _sets() -> pd.DataFrame:
+    return pd.read_csv(_FOLDER / "sets.csv").set_index(["data", "seed"])
+
+
+@cache
+def _runs() -> pd.DataFrame:
+    table = pd.read_csv(_FOLDER / _RUNS)
+    # Runs on a real data set with several seeds are all on the same records.
+    spread = {name: dict(part["sst"].droplevel(0)) for name, part in _sets().groupby(level=0)}
+    pairs = zip(table["data"], table["seed"], strict=True)
+    sst = np.array([spread[data].get(seed, spread[data][0]) for data, seed in pairs])
+    table.insert(list(table.columns).index("information_loss") + 1, "sse", table["information_loss"] * sst / 100)
+    return table
+
+
+@cache
+def _limits() -> pd.DataFrame:
+    table = pd.read_csv(_FOLDER / "limits.csv")
+    own = _runs().assign(seed=[seed if (data, seed) in _sets().index else 0 for data, seed in _keys(_runs())])
+    lowest = own.loc[own.groupby(["data", "seed", "k"])["information_loss"].idxmin()]
+    both = table.merge(lowest[["data", "seed", "k", "information_loss", "method"]], "left", ["data", "seed", "k"])
+    # The search began with a stored partition: what it did not improve is that method's, to the digits stored.
+    improved = ~(both["information_loss"] <= both["search"] * (1 + 1e-9))
+    both["best"] = both["search"].where(improved, both["information_loss"])
+    both["best_by"] = both["method"].where(~improved, "search")
+    columns = ["data", "seed", "k", "best", "best_by", "floor", "floor_by"]
+    parts = [_monotone(part[columns]) for _, part in both.groupby(["data", "seed"], sort=False)]
+    return pd.concat(parts, ignore_index=True) if parts else both[columns]
+
+
+def _monotone(part: pd.DataFrame) -> pd.DataFrame:
+    """Let what is known at one k count for others: groups of at least k + 1 records are groups of at least k, too."""
+    rows = part.sort_values("k").to_dict("records")
+    for smaller, larger in itertools.pairwise(rows):
+        if smaller["floor"] > larger["floor"]:
+            larger.update(floor=smaller["floor"], floor_by=smaller["floor_by"])
+    for larger, smaller in itertools.pairwise(reversed(rows)):
+        if larger["best"] < smaller["best"]:
+            smaller.update(best=larger["best"], best_by=larger["best_by"])
+    return pd.DataFrame(rows)
+
+
+def between(data: str, seed: int, ks: Iterable[int]) -> dict[int, tuple[float, float]]:
+    """Return by k the lowest loss known and the floor, in percent: the optimum lies between them.
+
+    Parameters
+    ----------
+    data : str
+        One of :data:`~microagg.studies.landscape.DATA`.
+    seed : int
+        Of a random data set; 0 of another. :func:`recognize` gives both.
+    ks : iterable of int
+        Of any size: a partition for a larger k serves a smaller one, and a floor of a smaller k holds for a larger one.
+        Where nothing is known the loss is infinite, and the floor 0.
+    """
+    table = _limits()
+    own = table[(table["data"] == data) & (table["seed"] == seed)]
+    at, best, floor = (own[name].to_numpy() for name in ("k", "best", "floor"))
+    return {k: (float(best[at >= k].min(initial=np.inf)), float(floor[at <= k].max(initial=0.0))) for k in ks}
+
+
+def _keys(table: pd.DataFrame) -> zip[tuple[str, int]]:
+    return zip(table["data"], table["seed"], strict=True)
+
+
+def recognize(values: ArrayLike, scale: str = _SCALE) -> tuple[str, int] | None:
+    """Return (data, seed) of the data set whose results are stored, None if these are none.
+
+    Parameters
+    ----------
+    values : array of float, shape (n, d)
+        All quasi-identifiers in their original units and order, records in their original order: ``Dataset.X``, or
+        ``records.values`` of what the dashboard compares.
+    scale : str
+        How they are scaled, of :data:`microagg.columns.scaling.SCALES`. Only results on z-scores are stored.
+    """
+    if scale != _SCALE:
+        return None
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape not in set(zip(_sets()["n"], _sets()["d"], strict=True)):
+        return None
+    return _by_digest().get(digest_array(array))
+
+
+@cache
+def _by_digest() -> dict[str, tuple[str, int]]:
+    return {own["digest"]: (own["data"], own["seed"]) for own in _sets().reset_index().to_dict("records")}
+
+
+def stored(data: str, seed: int, method: Method, ks: Iterable[int]) -> pd.DataFrame:
+    """Return the stored results of a method on a data set as a sweep has them; those that are not stored are missing.
+
+    Parameters
+    ----------
+    data : str
+        One of :data:`~microagg.studies.landscape.DATA`.
+    seed : int
+        Of a random data set; 0 of another. :func:`recognize` gives both.
+    method : Method
+        Compared by what it runs: its parameters may be given or left at their defaults.
+    ks : iterable of int
+
+    Returns
+    -------
+    DataFrame
+        In the order of ``ks``, with the columns of :meth:`microagg.studies.experiment.Result.row` and ``settings``, the
+        parameters as a mapping; seconds are those of the processor. Without columns if there are no rows.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such data set among those stored, or a k is no whole number of at least 1.
+    """
+    wanted = [check_k(k) for k in ks]
+    if (data, seed) not in _sets().index:
+        raise ParameterError(
+            f"there are no stored results on {data!r} with seed {seed!r}: there are those on {', '.join(DATA)}."
+        )
+    name, run_seed = _name_of(method), _seed_of(method, data, seed)
+    if name is None or run_seed is None:
+        return pd.DataFrame()
+    own = _rows(name, data, run_seed)
+    return pd.DataFrame([_row(method, own[k]) for k in wanted if k in own])
+
+
+def _name_of(method: Method) -> str | None:
+    """Return the name under which a method is stored, whatever its seed; None if it is not."""
+    for name, other in METHODS.items():
+        if other.key == method.key and not method.polish and _unseeded(other) == _unseeded(method):
+            return name
+    return None
+
+
+def _unseeded(method: Method) -> list[dict[str, Any]]:
+    return [{key: value for key, value in own.items() if key != "random_state"} for own in method.settings()]
+
+
+def _seed_of(method: Method, data: str, seed: int) -> int | None:
+    """Return the seed of the runs of a method on a data set, None if there are none with the method's own seed."""
+    if algorithm(method.key).info.deterministic:
+        return seed
+    [own, *others] = {int(settings["random_state"]) for settings in method.settings()}
+    is_random = len(_sets().loc[data]) > 1
+    # On random data sets, only runs with the seed of the data set are stored.
+    return None if others or (is_random and own != seed) else own
+
+
+@cache
+def _rows(name: str, data: str, seed: int) -> dict[int, dict[str, Any]]:
+    """Return the runs of a method on a data set by k."""
+    table = _runs()
+    chosen = table[(table["method"] == name) & (table["data"] == data) & (table["seed"] == seed)]
+    return {own["k"]: {str(column): value for column, value in own.items()} for own in chosen.to_dict("records")}
+
+
+def _row(method: Method, own: Mapping[str, Any]) -> dict[str, Any]:
+    settings = method.settings()
+    params = dict(settings[0])
+    params |= {name: float(own["chosen"]) for name, value in method.params.items() if isinstance(value, tuple)}
+    return {
+        "method": method.key,
+        "label": method.label,
+        "k": own["k"],
+        "information_loss": own["information_loss"],
+        "unpolished": own["information_loss"],
+        **{name: own[name] for name in ("sse", "n_groups", "smallest_group", "largest_group")},
+        "params": ", ".join(f"{name}={value}" for name, value in params.items()),
+        "settings_tried": len(settings),
+        "seconds": own["seconds"],
+        "settings": params,
+    }

@@ -1,0 +1,162 @@
+"""How well the printed figures are met: tables of figures, print and ours, and what to conclude from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from microagg.algorithms.method import Method
+from microagg.optimum.bounds import nearest_neighbor
+from microagg.studies import literature
+from microagg.studies.literature import Computed, Figure, Recipe
+
+#: Means over random data that are at most so many standard errors apart are said to agree.
+ERRORS = 3
+
+_EXACT = "to the last digit"
+
+
+def comparison(figures: Sequence[Figure], results: Mapping[str, Computed]) -> pd.DataFrame:
+    """Return a row for each of ``figures``: what is printed and what is computed here.
+
+    Parameters
+    ----------
+    figures : sequence of Figure
+    results : mapping of str to Computed
+        By the figures' identities.
+
+    Returns
+    -------
+    DataFrame
+        Columns data, method, variant, k; printed and ours, as text with the printed digits and, after ±, the standard
+        deviation; difference (ours minus printed, in percent of it), verdict, errors (the same in standard errors) and
+        remark.
+    """
+    rows = []
+    for figure in figures:
+        ours = results.get(figure.identity)
+        judged = literature.verdict(figure, ours)
+        digits = len(figure.printed.partition(".")[2])
+        value = "" if ours is None else f"{ours.value:.{digits}f}"
+        rows.append(
+            {
+                "data": figure.dataset,
+                "method": figure.method,
+                "variant": figure.variant,
+                "k": figure.k,
+                "printed": figure.printed + (f" ± {figure.sd:g}" if figure.sd is not None else ""),
+                "ours": value + (f" ± {ours.sd:.{digits}f}" if ours and ours.sd is not None else ""),
+                "difference": judged.difference,
+                "verdict": judged.name,
+                "errors": judged.standard_errors,
+                "remark": figure.remark,
+            }
+        )
+    table = pd.DataFrame(rows)
+    return table.astype({"difference": float, "errors": float}) if rows else table
+
+
+def conclusion(table: pd.DataFrame) -> str:
+    """Return in one sentence how many figures of a :func:`comparison`, which must be computed all, are met."""
+    errors = table["errors"].dropna()
+    if len(errors) < len(table):
+        return f"{int((table['verdict'] == _EXACT).sum())} of {len(table)} figures of this table are met {_EXACT}"
+    near = int((errors <= ERRORS).sum())
+    if near == len(errors):
+        return f"All {near} figures for random data are within {errors.max():.1f} standard errors of print"
+    return f"{near} of {len(errors)} figures for random data are within {ERRORS} standard errors of print"
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many figures are printed, and how many of them are met.
+
+    Attributes
+    ----------
+    figures, exact, near : int
+        All figures; those met to the last digit; those within 1 % besides.
+    random, agreeing : int
+        Figures for random data, and those of them within :data:`ERRORS` standard errors.
+    incomparable, misprints : int
+    """
+
+    figures: int
+    exact: int
+    near: int
+    random: int
+    agreeing: int
+    incomparable: int
+    misprints: int
+
+
+def tally(figures: Sequence[Figure], results: Mapping[str, Computed]) -> Tally:
+    """Count how many of ``figures`` are met by ``results``, which are by the figures' identities."""
+    table = comparison(figures, results)
+    kinds = pd.Series([figure.kind for figure in figures], index=table.index)
+    exact = table["verdict"] == _EXACT
+    return Tally(
+        len(table),
+        int(exact.sum()),
+        int(((kinds == "exact") & ~exact & (table["difference"].abs() <= 1)).sum()),
+        int((kinds == "random").sum()),
+        int((table["errors"] <= ERRORS).sum()),
+        int((kinds == "incomparable").sum()),
+        int((kinds == "misprint").sum()),
+    )
+
+
+def gain_over(base: str, figures: Sequence[Figure], results: Mapping[str, Computed]) -> pd.DataFrame:
+    """Return by how many percent other methods lose less than ``base`` on the same data at the same k.
+
+    Returns
+    -------
+    DataFrame
+        A row for each figure of another method that is computed, as is that of ``base``. Columns data, variant, k,
+        printed and ours: 100 · (1 - figure / figure of the base).
+    """
+    bases = {(figure.dataset, figure.k): figure for figure in figures if figure.method == base}
+    rows = []
+    for figure in figures:
+        other = bases.get((figure.dataset, figure.k))
+        if figure.method == base or other is None or not {figure.identity, other.identity} <= set(results):
+            continue
+        rows.append(
+            {
+                "data": figure.dataset,
+                "variant": figure.variant,
+                "k": figure.k,
+                "printed": 100 * (1 - figure.value / other.value),
+                "ours": 100 * (1 - results[figure.identity].value / results[other.identity].value),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+@dataclass(frozen=True)
+class Readings:
+    """Information losses in percent that tell whether P-S was printed for raw or for scaled data.
+
+    ``raw`` and ``scaled`` are those of P-S; ``mdav`` is that of MDAV and ``floor`` the proven one, for scaled data.
+    """
+
+    raw: float
+    scaled: float
+    mdav: float
+    floor: float
+
+
+def readings(data: str, k: int) -> Readings:
+    """Run P-S on raw and on scaled data, and MDAV beside it.
+
+    Raises
+    ------
+    DatasetUnavailableError
+        If the benchmark is not on this machine.
+    """
+    scaled = Recipe(data, Method("p-s"), k)
+    raw, mdav = Recipe(data, Method("p-s"), k, scaled=False), Recipe(data, Method("mdav"), k)
+    floor = nearest_neighbor(literature.data_for(scaled), k).information_loss
+    of_raw, of_scaled, of_mdav = (literature.compute(recipe).value for recipe in (raw, scaled, mdav))
+    return Readings(of_raw, of_scaled, of_mdav, floor)

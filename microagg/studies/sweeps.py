@@ -1,0 +1,222 @@
+"""What a curve of information loss against k tells: the largest k within a limit, and where the curve bends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from microagg.metrics import generalization
+from microagg.optimum.formatting import number, percent
+from microagg.validation import listing
+
+
+def largest_k_within(ks: ArrayLike, losses: ArrayLike, limit: float) -> int | None:
+    """Return the largest of ``ks`` whose loss is at most ``limit``, or None if there is none.
+
+    A larger k may lose less than a smaller one, as heuristics are not monotone; its partition serves both.
+    """
+    within = np.asarray(ks)[np.asarray(losses) <= limit]
+    return int(within.max()) if len(within) else None
+
+
+@dataclass(frozen=True)
+class Knee:
+    """The bend of a loss curve.
+
+    Attributes
+    ----------
+    k : int
+        Where the curve is farthest from the straight line between its ends.
+    flattens : bool
+        True if the curve lies above that line there: the loss rises faster than average before the knee and more
+        slowly after. False: it rises more slowly before and faster after.
+    distance : float
+        The vertical distance to the line, as a share of the curve's rise.
+    """
+
+    k: int
+    flattens: bool
+    distance: float
+
+
+def knee(ks: ArrayLike, losses: ArrayLike) -> Knee | None:
+    """Return the knee of a loss curve, or None if it has fewer than three points, does not rise, or is straight.
+
+    The point of greatest distance from the chord, after Satopää, Albrecht, Irwin & Raghavan 2011 ("Kneedle"), without
+    smoothing. A curve that departs from the chord by less than 2 % of its rise counts as straight.
+    """
+    order = np.argsort(ks)
+    x = np.asarray(ks, dtype=np.float64)[order]
+    y = np.asarray(losses, dtype=np.float64)[order]
+    if len(x) < 3 or y[-1] <= y[0]:
+        return None
+    above = (y - y[0]) / (y[-1] - y[0]) - (x - x[0]) / (x[-1] - x[0])
+    at = int(np.abs(above).argmax())
+    distance = float(above[at])
+    return Knee(int(x[at]), distance > 0, abs(distance)) if abs(distance) >= 0.02 else None
+
+
+# What a sweep says, in one sentence.
+#
+# Rows are those of :func:`microagg.studies.experiment.sweep` on one number of records, with two columns besides: the
+# name of the method's variant, see :mod:`microagg.algorithms.method`, and its title.
+
+# Measures whose relative difference is at most this are the same, to within rounding.
+_ROUNDING = 1e-9
+
+
+def summary(rows: pd.DataFrame, measure: str, k: int, where: str = "") -> str:
+    """Return what a measure says at ``k``, or at the nearest k that there is.
+
+    Of the loss of numbers, which has a curve of many k, it says which method loses least most often.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    measure : {"information_loss", "excess", "discernibility", "classification", "seconds"}
+    k : int
+    where : str
+        What is added to the k, such as the number of records.
+    """
+    if "sse" in rows and measure != "seconds":
+        return _of_loss(rows)
+    nearest = min(rows["k"].unique(), key=lambda other: (abs(other - k), other))
+    here = rows[rows["k"] == nearest].sort_values(measure, kind="stable")
+    at = f"{nearest}{where}"
+    best, last = here.iloc[0], here.iloc[-1]
+    # The best is compared with the best of another algorithm, or with the worst of all where there is no other.
+    others = here[here["method"] != best["method"]]
+    other = others.iloc[0] if len(others) else last
+    low, high = float(best[measure]), float(other[measure])
+    what = {
+        "information_loss": ("loses", f"{percent(low)} of all there is to lose"),
+        "discernibility": ("has a discernibility of", number(low)),
+        "classification": ("leaves", f"{percent(100 * low)} of the records outside their group's majority class"),
+        "seconds": ("takes", f"{low:.3g} seconds"),
+    }[measure]
+    if best["variant"] == other["variant"]:
+        return f"{best['title']} {what[0]} {what[1]} at k = {at}"
+    if measure == "discernibility":
+        return _of_discernibility(here, at)
+    if low == high:
+        return f"{best['title']} and {other['title']} do the same at k = {at}: {what[1]}"
+    if measure == "seconds":
+        return f"{best['title']} is {_times(high, low)} as fast as {other['title']} at k = {at}"
+    verb = "mixes the classes" if measure == "classification" else "loses"
+    rivals = others.groupby("method", sort=False).first() if len(others) else here.iloc[-1:]
+    less = [f"{_less(low, float(rival[measure]))} than {rival['title']}" for _, rival in rivals.iterrows()]
+    return f"At k = {at}, {best['title']} {verb} {listing(less)}"
+
+
+def _of_loss(rows: pd.DataFrame) -> str:
+    best = rows.loc[rows.groupby("k")["information_loss"].idxmin()]
+    wins = best["title"].value_counts()
+    first = wins.index[0]
+    if len(rows["title"].unique()) == 1:
+        loss = dict(zip(rows["k"], rows["information_loss"], strict=True))
+        low, high = min(loss), max(loss)
+        return f"{first} loses {percent(loss[low])} at k = {low}, {percent(loss[high])} at k = {high}"
+    return f"{first} loses least at {wins.iloc[0]} of {len(best)} values of k"
+
+
+def winners(rows: pd.DataFrame, measure: str, across: str = "k") -> dict[int, list[str]]:
+    """Return for each k the variants whose measure is lowest there: several if they agree to within rounding.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    measure : str
+        A column.
+    across : str
+        The column that stands in for k.
+
+    Returns
+    -------
+    dict
+        Ascending in k; variants in the order of ``rows``.
+    """
+    found: dict[int, list[str]] = {int(place): [] for place in sorted(rows[across].unique())}
+    # For all places at once: a table of its own for each takes long where there are hundreds.
+    lowest = rows.groupby(across)[measure].transform("min")
+    won = rows[rows[measure] <= lowest + _ROUNDING * lowest.abs()]
+    for place, variant in zip(won[across], won["variant"], strict=True):
+        if variant not in found[int(place)]:
+            found[int(place)].append(variant)
+    return found
+
+
+def choice_in_words(rows: pd.DataFrame, limit: float, most: int) -> str:
+    """Return the largest k within a limit, and where the loss bends, of one method, as a sentence.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        The rows of one method, in any order.
+    limit : float
+        The largest acceptable loss, in percent.
+    most : int
+        The largest k that there can be: how many records there are.
+    """
+    title, loss = rows["title"].iloc[0], dict(zip(rows["k"], rows["information_loss"], strict=True))
+    first, last = min(loss), max(loss)
+    largest = largest_k_within(list(loss), list(loss.values()), limit)
+    if largest is None:
+        lowest = min(loss, key=lambda k: (loss[k], k))
+        says = (
+            f"{title} loses more than {limit:g} % at every k compared, at least {percent(loss[lowest])} at k = {lowest}"
+        )
+        says += "; a smaller k may lose less" if first > 2 and lowest == first else ""
+    elif largest == last and last < most:
+        says = (
+            f"{title} loses no more than {percent(loss[last])} even at k = {last}, the largest k compared: more may be "
+            f"possible within {limit:g} %"
+        )
+    else:
+        says = f"{title} stays within {limit:g} % up to k = {largest}, where it loses {percent(loss[largest])}"
+    return f"{says}; {_bend_in_words(knee(list(loss), list(loss.values())), loss)}."
+
+
+def _bend_in_words(bend: Knee | None, loss: dict[int, float]) -> str:
+    if bend is None:
+        return "the loss rises evenly, so no k stands out"
+    before, after = ("fast", "slowly") if bend.flattens else ("slowly", "fast")
+    return f"the loss rises {before} up to k = {bend.k} ({percent(loss[bend.k])}) and {after} beyond"
+
+
+def _of_discernibility(here: pd.DataFrame, at: str) -> str:
+    low, high = here["discernibility"].min(), here["discernibility"].max()
+    titles = list(here.loc[here["discernibility"] == low, "title"])
+    exact = low == generalization.least_discernibility(int(here["n_records"].iloc[0]), int(here["k"].iloc[0]))
+    what = "the lowest DM that there can be" if exact else f"the lowest DM, {number(low)}"
+    verb = "has" if len(titles) == 1 else "have"
+    more = f"; {here['title'].iloc[-1]} has {100 * (high / low - 1):.0f} % more" if high > low else ""
+    return f"At k = {at}, {listing(titles)} {verb} {what}{more}"
+
+
+def _less(low: float, high: float) -> str:
+    return f"{100 * (1 - low / high):.0f} % less" if low < 0.995 * high else "slightly less"
+
+
+def _times(high: float, low: float) -> str:
+    return "far more than a thousand times" if low <= 0 or high / low > 1000 else f"{high / low:.2g} times"
+
+
+def summary_of_tradeoff(rows: pd.DataFrame, penalty: float) -> str:
+    """Return what ``penalty``, a class penalty, does.
+
+    ``rows``, one for each penalty, have the columns penalty, k, information_loss and classification.
+    """
+    without = rows[rows["penalty"] == 0]
+    given = rows[rows["penalty"] == penalty]
+    if without.empty or given.empty:
+        return "What greedy k-member gains and loses by a class penalty"
+    before, after = without.iloc[0], given.iloc[0]
+    more = 100 * (after["information_loss"] / before["information_loss"] - 1)
+    mixed = [percent(100 * row["classification"]) for row in (before, after)]
+    return (
+        f"At k = {int(after['k'])}, a class penalty of {penalty:g} takes CM from {mixed[0]} to {mixed[1]} "
+        f"at {more:.0f} % more Total-IL"
+    )

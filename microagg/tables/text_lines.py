@@ -1,0 +1,403 @@
+"""How text is divided into records and fields."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import itertools
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from microagg.errors import DataError, ParameterError
+from microagg.tables.notices import LayoutOptions, Offer, UnreadableError, check_cells
+from microagg.tables.text_columns import SEPARATOR, shown
+
+#: How many columns a text file may have.
+MAX_COLUMNS = 20_000
+
+# Lines are looked at for their number of fields from this length on; shorter ones do no harm.
+_LONG_LINE = 1_000_000
+
+# How many cells are held one by one, and records at least; more are held as the text of their chunk, which takes a
+# tenth of the memory.
+_LEAST = 50
+_CHUNK = 10_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextOptions(LayoutOptions):
+    """How a text file is to be read: the arguments of :func:`microagg.tables.read_file` for it."""
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    decimal: str = "."
+    quote: str = '"'
+    header: bool | None = None
+    comment: str | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        one = isinstance(self.delimiter, str) and len(self.delimiter) == 1
+        if self.delimiter is not None and (not one or self.delimiter in f'"\r\n{self.quote}'):
+            raise ParameterError(f"delimiter must be one character such as ',' or ';', not {self.delimiter!r}.")
+        if self.decimal not in (".", ","):
+            raise ParameterError(f"decimal must be '.' or ',', not {self.decimal!r}.")
+        if self.quote not in ('"', "'"):
+            raise ParameterError(f"quote must be '\"' or \"'\", not {self.quote!r}.")
+        if self.comment is not None and not (isinstance(self.comment, str) and self.comment.strip()):
+            raise ParameterError(f"comment must be what lines begin with, such as '#', not {self.comment!r}.")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What divides fields, what stands around cells, and what a line that is no record begins with."""
+
+    delimiter: str
+    quote: str
+    comment: str | None
+
+
+@dataclass
+class Divided:
+    """A text file divided into cells.
+
+    Attributes
+    ----------
+    header : list of str
+        Empty if the first record is none.
+    chunks : list of list of str
+        For each column, its cells from chunk to chunk, divided by :data:`SEPARATOR`.
+    records : int
+    units : list of str
+        The row of units, if there is one.
+    last : list of list of str
+        The last few records.
+    """
+
+    header: list[str]
+    chunks: list[list[str]] = field(default_factory=list)
+    records: int = 0
+    units: list[str] = field(default_factory=list)
+    last: list[list[str]] = field(default_factory=list)
+
+
+class UnevenError(Exception):
+    """Not all records have as many fields as the header; where, is not said."""
+
+
+def reader(text: str, dialect: Dialect) -> Iterator[list[str]]:
+    """Return the lines of ``text`` as lists of fields, those of empty lines without any; strict about quotes.
+
+    A blank as the delimiter stands for one or several.
+    """
+    return csv.reader(
+        _lines(text, dialect.delimiter),
+        delimiter=dialect.delimiter,
+        quotechar=dialect.quote,
+        strict=True,
+        skipinitialspace=dialect.delimiter == " ",
+    )
+
+
+def numbered_rows(text: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line number and the fields of every record, or of every line if there is one column.
+
+    Lines count from 0, and a record over several lines has the number of its last.
+    """
+    rows: Any = reader(text, dialect)
+    single = None
+    for row in rows:
+        if _is_comment(row, dialect.comment):
+            continue
+        blank = is_blank(row)
+        if single is None:
+            if blank:
+                continue
+            single = len(row) == 1
+        if single or not blank:
+            yield rows.line_num - 1, row or [""]
+
+
+def is_blank(row: Sequence[str]) -> bool:
+    """Whether nothing stands on a line."""
+    return not row or (len(row) == 1 and not row[0].strip())
+
+
+def divide(text: str, dialect: Dialect, options: TextOptions, has_header: bool, label: str, max_cells: int) -> Divided:
+    """Divide a text into cells.
+
+    Raises
+    ------
+    DataError
+        If there are more than ``max_cells`` cells or :data:`MAX_COLUMNS` columns.
+    UnevenError
+        If records have different numbers of fields.
+    csv.Error
+        If quotes are broken, or a cell is longer than the csv module takes.
+    """
+    rows = reader(text, dialect)
+    header = next((row for row in rows if not is_blank(row) and not _is_comment(row, dialect.comment)), [])
+    width = len(header)
+    check_columns(width, label)
+    divided = Divided(header if has_header else [], [[] for _ in range(width)])
+    if not has_header:
+        rows = itertools.chain([header], rows)
+    held: list[list[str]] = []
+    size = max(_LEAST, _CHUNK // max(width, 1))
+    while True:
+        new = list(itertools.islice(rows, size))
+        records = held + _records(new, width, dialect.comment)
+        if options.units_row and records and not divided.units:
+            divided.units = records.pop(0)
+        if options.skip_last:
+            # What is at the end is known at the end only.
+            kept = max(len(records) - options.skip_last, 0)
+            held, records = records[kept:], records[:kept]
+        _add(divided, records, width, label, max_cells)
+        if not new:
+            return divided
+
+
+def _add(divided: Divided, records: list[list[str]], width: int, label: str, max_cells: int) -> None:
+    if not records:
+        return
+    if set(map(len, records)) != {width} or (divided.units and len(divided.units) != width):
+        raise UnevenError
+    divided.records += len(records)
+    if divided.records * width > max_cells:
+        check_cells(divided.records, width, max_cells, label, at_least=True)
+    if width > 1 and divided.header in records:
+        raise DataError(
+            f"a record of the file {label!r} repeats its header, as where several files were joined: remove all "
+            "headers but the first."
+        )
+    for chunks, cells in zip(divided.chunks, zip(*records, strict=True), strict=True):
+        chunks.append(SEPARATOR.join(cells))
+    divided.last = [*divided.last, *records[-10:]][-10:]
+
+
+def _records(rows: list[list[str]], width: int, comment: str | None) -> list[list[str]]:
+    """Return rows without comments and without lines that nothing stands on, which are records of a single column."""
+    if comment:
+        rows = [row for row in rows if not _is_comment(row, comment)]
+    if width == 1:
+        return [row or [""] for row in rows]
+    return rows if all(map(len, rows)) and 1 not in map(len, rows) else [row for row in rows if not is_blank(row)]
+
+
+def _is_comment(row: Sequence[str], comment: str | None) -> bool:
+    return comment is not None and bool(row) and row[0].lstrip().startswith(comment)
+
+
+def check_columns(width: int, label: str) -> None:
+    """Raise :class:`DataError` if there are more than :data:`MAX_COLUMNS` columns."""
+    if width > MAX_COLUMNS:
+        raise DataError(
+            f"the file {label!r} has more than {MAX_COLUMNS:,} columns, the limit for text files: leave out columns, "
+            "or check the delimiter."
+        )
+
+
+def _lines(text: str, delimiter: str) -> Iterator[str]:
+    for line in io.StringIO(text, newline=""):
+        if len(line) > _LONG_LINE and line.count(delimiter) > 10 * MAX_COLUMNS:
+            # Its fields would take much more memory than the file.
+            raise DataError(
+                f"a line of the file has {line.count(delimiter):,} fields, and a text file may have {MAX_COLUMNS:,} "
+                "columns: check the line ends and the delimiter."
+            )
+        if delimiter == " ":
+            body = line.rstrip("\r\n")
+            yield body.rstrip(" ") + line[len(body) :]
+        else:
+            yield line
+
+
+# The encodings of text files: UTF-8 or what a mark says; otherwise asked for, with a sample of what each gives.
+
+#: Encodings that files of other times and places have, by the names that people know; the likeliest first.
+ENCODINGS: dict[str, str] = {
+    "cp1252": "Windows, Western Europe",
+    "latin-1": "Latin-1",
+    "cp1250": "Windows, Central Europe",
+    "cp1251": "Windows, Cyrillic",
+    "cp1253": "Windows, Greek",
+    "gb18030": "Chinese, simplified (GBK)",
+    "big5": "Chinese, traditional (Big5)",
+    "cp932": "Japanese (Shift-JIS)",
+    "euc_jp": "Japanese (EUC-JP)",
+    "cp949": "Korean (EUC-KR)",
+    "koi8-r": "Russian (KOI8-R)",
+    "mac-roman": "Mac, Western Europe",
+    "utf-16-le": "UTF-16, little-endian",
+    "utf-16-be": "UTF-16, big-endian",
+}
+
+_MARKS = (
+    # The mark of UTF-32 begins with that of UTF-16, so it comes first.
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+# How much of a file is decoded to compare encodings, once all of it was found to be valid.
+_SAMPLE_BYTES = 1 << 16
+
+_MOST_OFFERS = 6
+
+# The range of characters that texts in an encoding have most of, where it is not that of their alphabet: characters in
+# daily use come first in GB 2312 and Big5.
+_DAILY = {"gb18030": (0xB0A1, 0xD7FE), "big5": (0xA440, 0xC67E)}
+
+
+def decode(data: bytes, label: str, encoding: str | None) -> str:
+    """Return a file's bytes as text, without a byte order mark.
+
+    Raises
+    ------
+    UnreadableError
+        If they are not valid in the encoding, which is UTF-8 or that of the mark if none is given; its offers are
+        the encodings that the file may have.
+    ParameterError
+        If there is no such encoding.
+    """
+    chosen = encoding
+    if chosen is None:
+        chosen = next((codec for mark, codec in _MARKS if data.startswith(mark)), "utf-8")
+    try:
+        text = data.decode(chosen)
+    except LookupError:
+        raise ParameterError(f"there is no text encoding {chosen!r}: try 'utf-8', 'cp1252' or 'latin-1'.") from None
+    except UnicodeError as error:
+        where = "in it"
+        if isinstance(error, UnicodeDecodeError):
+            where = f"at byte {error.start} (0x{data[error.start]:02x})"
+        offers = encoding_offers(data, chosen)
+        named = ", ".join(offer.reading["encoding"] for offer in offers[:3])
+        advice = "choose another encoding" if encoding else "choose its encoding"
+        may = f", which may be {named}" if named else ""
+        reason = f"the file {label!r} is not valid {chosen.upper()} {where}: {advice}{may}, or save it as UTF-8."
+        raise UnreadableError(reason, offers) from None
+    text = text.removeprefix("\ufeff")
+    if (zero := text.find("\0")) >= 0:
+        raise UnreadableError(
+            f"the file {label!r} holds a zero character at position {zero}, so it is no text in {chosen.upper()}: "
+            "choose its encoding, which may be utf-16-le, or save it as UTF-8.",
+            encoding_offers(data, chosen),
+        )
+    if encoding is None and re.search(r"\x1b(?:\$[@B]|\([BJ])", text):
+        raise UnreadableError(
+            f"the file {label!r} holds signs of the Japanese encoding ISO-2022-JP: choose its encoding.",
+            (Offer("Japanese (ISO-2022-JP)", {"encoding": "iso2022_jp"}), Offer("UTF-8", {"encoding": "utf-8"})),
+        )
+    return text
+
+
+def encoding_offers(data: bytes, refused: str) -> tuple[Offer, ...]:
+    """Return the encodings in which all of ``data`` is text, the likeliest first, each with some of what it says."""
+    found: list[tuple[float, Offer]] = []
+    samples: set[str] = set()
+    wide = data.count(0, 0, _SAMPLE_BYTES) > 0
+    for codec, name in ENCODINGS.items():
+        if codec == refused or codec.startswith("utf-16") != wide:
+            continue
+        try:
+            text = data.decode(codec)
+        except UnicodeError:
+            continue
+        sample = text[:_SAMPLE_BYTES] if wide else _telling(text)
+        words = _words(sample)
+        if "\0" in text or words in samples:
+            continue
+        samples.add(words)
+        says = f"{name} ({codec}){': ' if words else ''}{words}"
+        found.append((_likelihood(sample, codec), Offer(says, {"encoding": codec})))
+    found.sort(key=lambda pair: -pair[0])
+    return tuple(offer for _, offer in found[:_MOST_OFFERS])
+
+
+def _telling(text: str) -> str:
+    """Return the parts of a text around characters beyond ASCII."""
+    parts = (found[0] for found in re.finditer(r"[^\n\r,;\t|]*[^\0-\x7f][^\n\r,;\t|]*", text))
+    return "\n".join(part[:200] for part in itertools.islice(parts, 300))
+
+
+def _words(sample: str) -> str:
+    """Return some of the words that an encoding decides about."""
+    lines = dict.fromkeys(line.strip(" \"'") for line in sample.splitlines() if line.strip())
+    return ", ".join(shown(line)[1:-1] for line in itertools.islice(lines, 4))
+
+
+def _likelihood(text: str, codec: str) -> float:
+    """Return how much a decoded text looks like one: the share of neighbors that belong together.
+
+    In a wrong encoding, letters stand beside signs, beside letters of another script, or capitals within words, and
+    Chinese characters are rare ones.
+    """
+    score, pairs = 0.0, 0
+    for one, two in itertools.pairwise(text[:20_000]):
+        if one < "\x80" and two < "\x80":
+            continue
+        pairs += 1
+        first, second = _script(one), _script(two)
+        if "control" in (first, second):
+            score -= 2
+        elif "sign" in (first, second):
+            # A sign beyond ASCII beside a letter is odd, a blank or a delimiter is not.
+            odd = (first == "sign" and one >= "\x80") or (second == "sign" and two >= "\x80")
+            score -= 1 if odd else 0
+        elif first != second or (one.islower() and two.isupper()):
+            score -= 1
+        elif first == "Latin" and one >= "\x80" and two >= "\x80":
+            # Letters with accents seldom follow each other.
+            score -= 0.5
+        else:
+            score += 1
+    share = score / max(pairs, 1)
+    high = [character for character in text[:20_000] if character >= "\x80"]
+    return share + _daily(high, codec)
+
+
+def _daily(characters: list[str], codec: str) -> float:
+    """Return how common the characters are in the language that the encoding is for, from -1 to 1."""
+    if not characters or codec not in ("gb18030", "big5", "cp932", "euc_jp", "cp949"):
+        return 0.0
+    common = 0.0
+    for character in characters:
+        spelled = int.from_bytes(character.encode(codec), "big")
+        if codec in _DAILY:
+            least, most = _DAILY[codec]
+            common += least <= spelled <= most and (codec == "big5" or (spelled & 0xFF) >= 0xA1)
+        elif codec == "cp949":
+            common += "\uac00" <= character <= "\ud7a3" and 0xB0A1 <= spelled <= 0xC8FE and (spelled & 0xFF) >= 0xA1
+        else:
+            # Kana, and characters of the first level in JIS X 0208.
+            kana = "\u3040" <= character <= "\u30ff"
+            first = 0x889F <= spelled <= 0x9872 if codec == "cp932" else 0xB0A1 <= spelled <= 0xCFD3
+            common += 1.0 if kana else 0.9 * first
+    share = 2 * common / len(characters) - 1
+    # A narrower range that holds all characters says more: that of Korean is within that of Japanese, and both are
+    # within that of Chinese.
+    return share + {"cp949": 0.1, "cp932": 0.05, "euc_jp": 0.05}.get(codec, 0.0) * (share >= 0.8)
+
+
+def _script(character: str) -> str:
+    category = unicodedata.category(character)
+    if category in ("Cc", "Cn", "Co", "Cs"):
+        return "sign" if character in "\t\n\r" else "control"
+    if category[0] not in "LM":
+        return "sign"
+    if character < "\u0250":
+        return "Latin"
+    if "\u0370" <= character <= "\u03ff":
+        return "Greek"
+    if "\u0400" <= character <= "\u052f":
+        return "Cyrillic"
+    if "\uff61" <= character <= "\uff9f":
+        return "half-width"
+    return "East Asian"

@@ -1,0 +1,213 @@
+"""A picture of what is being computed, made anew now and then: pages leave the processor to each other, and to the work."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+
+import numpy as np
+import streamlit as st
+
+from microagg import ALGORITHMS, ParameterError
+from microagg.algorithms.method import PENALTY, VARIANTS, Variant
+from microagg.validation import read_ks
+from pages.shared import methods, state, widgets
+from pages.shared.figures import WAITING, Picture
+from pages.shared.text import count, escape_markdown, listing, shortened
+from pages.shared.workspace import Workspace
+
+# A picture stands for so many times as long as it took to make, but no longer than so many seconds. What it takes grows
+# with the number of points, and with how many others compute. What stands for a picture gives way to it at once.
+_REST, _LONGEST = 9.0, 10.0
+
+
+class Paced:
+    """A picture that is made by ``make``, and made anew once it has stood for long enough.
+
+    A page makes one of these each time that it is drawn; what it is shown in may be drawn anew more often.
+    """
+
+    def __init__(self, make: Callable[[], Picture]) -> None:
+        self._make = make
+        self._made: Picture | None = None
+        self._until = 0.0  # on the clock time.monotonic
+
+    def show(self) -> None:
+        """Draw the picture."""
+        if self._made is None or time.monotonic() >= self._until:
+            began = time.monotonic()
+            self._made = self._make()
+            ended = time.monotonic()
+            rest = 0.0 if self._made.key == WAITING else _REST * (ended - began)
+            self._until = ended + min(rest, _LONGEST)
+        self._made.show()
+
+
+# What is compared: at which values of k, on how many records, with which parameters; and which methods cannot be.
+
+_SAMPLES = (500, 1000, 2000, 5000, 10_000, 20_000)
+
+
+def controls(workspace: Workspace) -> None:
+    """Draw what chooses the methods, the values of k, and further settings: three buttons that open."""
+    able, shown = methods.fitting(workspace), methods.compared(workspace)
+    with st.popover(count(len(shown), "method"), icon=":material/stacked_line_chart:", key="compared_methods"):
+        widgets.pick_methods("Methods", able, shown, methods.usual(workspace))
+        if len(able) < len(VARIANTS):
+            with st.expander("Which methods do not fit, and why"):
+                _unfit(workspace)
+    with st.popover(f"k: {escape_markdown(_shown_ks(workspace))}", key="compared_ks"):
+        state.bound(
+            st.text_input,
+            "Values of k, the minimum group size",
+            "ks",
+            placeholder=_usual_ks(workspace),
+            help="Single values and ranges with commas between, such as 2–10, 20, 50. Left empty: "
+            f"{_usual_ks(workspace)}. Every group gets at least k records, so each released combination of values occurs "
+            "at least k times.",
+        )
+    with st.popover("Settings", icon=":material/tune:"):
+        _settings(workspace)
+
+
+def say_left_out(workspace: Workspace) -> None:
+    """Say which of the chosen methods do not fit the data, if any."""
+    if missed := methods.left_out(workspace):
+        titles = listing([escape_markdown(methods.title(name)) for name in missed])
+        st.caption(f"Left out, as not fit for these data: {titles}.")
+
+
+def _settings(workspace: Workspace) -> None:
+    _sample(workspace)
+    if workspace.is_numeric:
+        widgets.polish("w_polish")
+    _best_of_grid(workspace)
+    chosen = VARIANTS.get(methods.chosen(workspace))
+    # A control can stand on a page once: the line above has those of the chosen method.
+    elsewhere = _adjustable(chosen) if chosen else set()
+    drawn = set(elsewhere)
+    for variant in (VARIANTS[name] for name in methods.compared(workspace)):
+        without = {name for key, name in drawn if key == variant.key} | set(variant.fixed)
+        widgets.params_of(variant.key, classes=variant.needs_classes, without=without)
+        drawn |= _adjustable(variant)
+        if variant.needs_classes:
+            st.caption(f"With a class penalty of 0, the method with class penalty takes {PENALTY:g}.")
+    if elsewhere:
+        st.caption("The line at the top has the parameters of the chosen method.")
+
+
+def _best_of_grid(workspace: Workspace) -> None:
+    grids = widgets.has_grid(methods.compared(workspace)) if workspace.is_numeric else []
+    if not grids:
+        return
+    named = listing([f"{param.symbol or param.name} of {widgets.title_of(key)}" for key, param in grids])
+    first = grids[0][1]
+    state.bound(
+        st.toggle,
+        f"Best {named} for each k",
+        "best",
+        help=f"As the literature reports it: all of {first.grid[0]:g}, {first.grid[1]:g}, …, {first.grid[-1]:g} are run and "
+        "the lowest loss is shown, a choice made with the result in view. Off: the value set in the line at the top or "
+        "here.",
+    )
+
+
+def _adjustable(variant: Variant) -> set[tuple[str, str]]:
+    """Return the parameters that can be chosen, each as (algorithm, name)."""
+    params = (p for p in ALGORITHMS[variant.key].params if variant.needs_classes or not p.needs_classes)
+    return {(variant.key, param.name) for param in params if param.name not in variant.fixed}
+
+
+def _sample(workspace: Workspace) -> None:
+    n = workspace.n_complete
+    chosen = workspace.n if workspace.is_sample else 0
+    st.session_state["w_sample"] = chosen
+    st.selectbox(
+        "Records compared",
+        [*sorted({size for size in (*_SAMPLES, chosen) if 0 < size < n}), 0],
+        key="w_sample",
+        format_func=lambda size: f"{size:,} drawn at random" if size else f"all {n:,}",
+        on_change=lambda: state.update(sample=st.session_state["w_sample"]),
+        help="Many methods compare every record with every other: ten times the records take about a hundred times as "
+        "long. But in a sample there are fewer near neighbors, so losses are higher than on all records.",
+    )
+    if workspace.is_sample:
+        state.bound(
+            st.number_input,
+            "Seed of the sample",
+            "sample_seed",
+            min_value=0,
+            step=1,
+            help="The same seed draws the same.",
+        )
+
+
+def say_sample(workspace: Workspace) -> None:
+    """Say that only a sample is compared, if so, with a way to take all records."""
+    if not workspace.is_sample:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            f"**This is a sample: {workspace.n:,} of {workspace.n_complete:,} records.** On all of them losses are lower, "
+            "often by half and more, as there are nearer neighbors.",
+            width="content",
+        )
+        label = f"Take all {workspace.n_complete:,}"
+        st.button(label, on_click=state.update, kwargs={"sample": 0}, type="tertiary")
+
+
+def _unfit(workspace: Workspace) -> None:
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in methods.reasons(workspace).items():
+        if reason:
+            by_reason.setdefault(_why(workspace, name) or reason, []).append(escape_markdown(methods.title(name)))
+    for why, titles in by_reason.items():
+        st.markdown(f"**{escape_markdown(why)}** {listing(titles)}.")
+
+
+def _why(workspace: Workspace, name: str) -> str:
+    """Return why a variant does not fit where many share the reason, which the package words for each."""
+    if not workspace.is_numeric and not VARIANTS[name].mixed:
+        return "For numbers only, and these quasi-identifiers have categories:"
+    if VARIANTS[name].needs_classes:
+        return (
+            "A class counts only where there are categories:"
+            if workspace.is_numeric
+            else "It needs a class, which can be chosen on the page Data:"
+        )
+    return ""
+
+
+# --- values of k ------------------------------------------------------------------------------------------------------
+
+
+def _usual_ks(workspace: Workspace) -> str:
+    return "2–20" if workspace.is_numeric else "2, 5, 10, 20, 50, 100"
+
+
+def _shown_ks(workspace: Workspace) -> str:
+    """Return what is compared, on a button: as it is written, or from where to where if that is long."""
+    text = state.current().ks.strip(" ,;") or _usual_ks(workspace)
+    values = [int(digits) for digits in re.findall(r"[0-9]{1,9}", text)]
+    return f"{min(values):,} … {max(values):,}" if len(text) > 8 and values else shortened(text, 12)
+
+
+def ks(workspace: Workspace) -> list[int]:
+    """Return the values of k that are compared, ascending; those beyond the records are left out, saying so.
+
+    Raises
+    ------
+    ParameterError
+        If what is written is none, or there are too many or none that the records suffice for.
+    """
+    strata = workspace.strata
+    n = workspace.n if strata is None else int(np.unique(strata, return_counts=True)[1].min())
+    few = f"there are only {count(n, 'record')}{'' if strata is None else ' in the smallest stratum'}"
+    text = state.current().ks
+    found, beyond = read_ks(text if text.strip(" ,;") else _usual_ks(workspace), n, 500 if workspace.is_numeric else 30)
+    if not found:
+        raise ParameterError(f"{few}: write values of k of at most {n:,}.")
+    if beyond:
+        st.caption(f"{few.capitalize()}, so the curves end at k = {found[-1]:,}.")
+    return found

@@ -1,0 +1,287 @@
+"""Choose k: what is lost against k, by each method, and how much nobody can avoid."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from microagg import metrics, optimum
+from microagg.algorithms.method import VARIANTS
+from microagg.studies import sweeps
+from microagg.studies.pareto import RULES
+from microagg.tables import to_csv
+from microagg.validation import spread
+from pages.choose_k import comparison, entire, risk_map
+from pages.choose_k.comparison import Paced
+from pages.shared import certificate, compared, curves, floor, jobs, methods, shell, state, tables, tour, widgets
+from pages.shared.figures import WAITING, Picture
+from pages.shared.measures import FLOOR, MAP, RISKS, measures
+from pages.shared.text import count, escape_markdown, listing
+from pages.shared.workspace import Workspace, chosen_workspace
+
+_CHART = "loss_chart"
+
+
+def body() -> None:
+    """Draw the page."""
+    tour.draw("choose_k")
+    workspace = chosen_workspace()
+    is_map = state.current().measure == MAP
+    st.markdown(
+        "**Click a point.** It chooses a method and k."
+        if is_map
+        else "**Click a k.** A larger one protects and loses more."
+    )
+    names = methods.compared(workspace)
+    shown = _options(workspace)
+    comparison.say_left_out(workspace)
+    ks = comparison.ks(workspace)
+    if not names:
+        st.info("Choose at least one method above.")
+        return
+    tables.say_sample(workspace.table)
+    comparison.say_sample(workspace)
+    variants = methods.sweep_methods(workspace, names)
+    on_map = risk_map.options(workspace) if shown == MAP else None
+    # Polishing takes long: the k that is looked at goes first then.
+    order = spread(ks, first=state.current().k if any(method.polish for method in variants) else None)
+    cells = [(method, k) for k in order for method in variants]
+    job = jobs.sweep(workspace, cells)
+
+    def make() -> Picture:
+        rows = compared.rows(workspace, variants, ks)
+        if on_map:
+            made = risk_map.picture(workspace, rows, ks, on_map, lambda: _select(risk_map.CHART))
+        else:
+            made = _picture(workspace, rows, shown, ks)
+        return replace(made, captions=[*made.captions, _stored_in_words(rows)])
+
+    picture, choices = Paced(make), state.current()
+
+    def draw() -> None:
+        if state.current() != choices:
+            st.rerun()  # a click on the picture has chosen: that concerns the whole page, and its address
+        picture.show()
+        if workspace.is_whole:
+            floor.status(workspace)
+
+    if job.running:
+        jobs.watch(job, draw)
+        return
+    jobs.ended_early("sweep")
+    rows = compared.rows(workspace, variants, ks)
+    if not rows.empty:
+        searching = certificate.is_searching()
+        floor.while_rising(workspace, ks, draw)
+        st.subheader("What to choose")
+        whole = entire.section(workspace, variants, ks)
+        if on_map:
+            risk_map.helper(workspace, rows, ks, on_map)
+        else:
+            _helper(workspace, rows, whole)
+        _go_on(workspace)
+        certificate.section(workspace, rows, searching=searching)
+        _table(workspace, rows, ks)
+
+
+def _options(workspace: Workspace) -> str:
+    """Draw in one line what chooses the methods, how they are run and what is shown, and return the measure."""
+    available = measures(numeric=workspace.is_numeric, classes=workspace.classes is not None)
+    labels = {name: measure.label for name, measure in available.items()} | {MAP: "Risk and loss"}
+    with st.container(horizontal=True, vertical_alignment="center", key="options"):
+        shown = widgets.pick_measure(labels, "w_measure")
+        comparison.controls(workspace)
+    return shown
+
+
+def _stored_in_words(rows: pd.DataFrame) -> str:
+    known = 0 if rows.empty else int(rows["stored"].sum())
+    if not known:
+        return ""
+    return (
+        f"{count(known, 'point')} of {len(rows):,} came with the package and are replaced as they are computed here; their "
+        "seconds are those of another machine's processor."
+    )
+
+
+def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int]) -> Picture:
+    """Return the curves of a measure, of rows that may still be few."""
+    # Asked for whatever is shown, as the table below needs it, too.
+    soon = certificate.soon(workspace, ks)
+    measure = measures(numeric=workspace.is_numeric)[name]
+    if rows.empty:
+        return Picture(curves.waiting(ks), measure.label, WAITING, "No method has been run yet.")
+    choices = state.current()
+    is_loss, has_floor = name == "information_loss", name == "information_loss" and workspace.is_whole
+    return Picture(
+        curves.measure_curves(
+            certificate.with_found(workspace, rows, ks),
+            name,
+            floor=[bound for bound in soon if bound.converged or bound.sse > 0] if has_floor else (),
+            proven=certificate.marks(workspace, ks) if has_floor else (),
+            best=certificate.best_known(workspace, ks, rows) if is_loss else None,
+            limit=choices.limit if is_loss else None,
+            line=_line(workspace, name, ks),
+            selected=(methods.chosen(workspace), choices.k),
+        ),
+        sweeps.summary(rows, name, choices.k),
+        _CHART,
+        f"{measure.label} against k for {listing(list(dict.fromkeys(rows['title'])))}; the table below has the same "
+        "numbers.",
+        captions=[f"{measure.meaning}{f' {FLOOR}' if has_floor else ''}{_rules_in_words(ks)}"],
+        options={"on_select": lambda: _select(_CHART), "selection_mode": "points"},
+    )
+
+
+def _line(workspace: Workspace, name: str, ks: Sequence[int]) -> tuple[str, Mapping[int, float]] | None:
+    """Return the line that belongs to a measure: its name, and its value at each k."""
+    if name == "discernibility":
+        least = {k: float(metrics.generalization.least_discernibility(workspace.n, k)) for k in ks}
+        return "no method can get below", least
+    if name == "classification":
+        whole = 1 - max(pd.Series(workspace.classes).value_counts(normalize=True))
+        return "all records in one group", dict.fromkeys(ks, whole)
+    return None
+
+
+def _rules_in_words(ks: Sequence[int]) -> str:
+    """Return in Markdown the rules marked on the axis, each with its source; empty if there are none."""
+    marked = [rule for rule in RULES if ks[0] <= rule.k <= ks[-1]]
+    if not marked:
+        return ""
+    said = "; ".join(f"{rule.k} [{rule.who}]({rule.url}), {rule.says}" for rule in marked)
+    return f" **▲ Rules that some must follow**: {said}. Check your own."
+
+
+def _select(chart: str) -> None:
+    points = st.session_state[chart].selection.points
+    if not points or not isinstance(points[0].get("customdata"), list):
+        return
+    # A click beside the lines chooses a k, but no method.
+    name, k = points[0]["customdata"][:2]
+    choices = state.current()
+    if name in VARIANTS and choices.best:
+        workspace = chosen_workspace()
+        [method] = methods.sweep_methods(workspace, [name])
+        rows = compared.rows(workspace, {method: name}, [int(k)])
+        if not rows.empty:
+            state.set_params(VARIANTS[name].key, rows["settings"].iloc[0])
+    chosen = {"method": name} if name in VARIANTS or name == state.FOUND else {}
+    state.update(k=int(k), **chosen)
+
+
+def _helper(workspace: Workspace, rows: pd.DataFrame, whole: pd.DataFrame) -> None:
+    own, others = _of_chosen(workspace, rows)
+    left, right = st.columns([1, 4], vertical_alignment="center")
+    with left:
+        risk_map.limit_of_loss()
+    with right:
+        st.markdown(f"**{escape_markdown(_choice_in_words(workspace, own, whole))}**")
+        st.caption(
+            "A partition for a larger k also serves every smaller one. Where the loss bends depends on the values of k "
+            "shown: it is where the curve is farthest from the straight line between its ends."
+        )
+    if others:
+        with st.expander("The same for the other methods"):
+            for part in others:
+                st.markdown(f"- {escape_markdown(_choice_in_words(workspace, part, whole))}")
+
+
+def _choice_in_words(workspace: Workspace, own: pd.DataFrame, whole: pd.DataFrame) -> str:
+    """Return what to choose of one method: by ``whole``, the rows of all records, where these have each k, or estimated."""
+    limit, n = state.current().limit, workspace.n_file
+    known = whole if whole.empty else whole[(whole["variant"] == own["variant"].iloc[0]) & whole["k"].isin(own["k"])]
+    if len(known) < len(own):
+        return workspace.estimated + sweeps.choice_in_words(own, limit, workspace.n)
+    return f"All {count(n, 'record')}: {sweeps.choice_in_words(known, limit, n)}"
+
+
+def _of_chosen(workspace: Workspace, rows: pd.DataFrame) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
+    """Return the rows of the chosen method, or of the one that loses least where it is not compared, and the others'."""
+    parts = {str(variant): part for variant, part in rows.groupby("variant", sort=False)}
+    name = methods.chosen(workspace)
+    if name not in parts:
+        name = min(parts, key=lambda other: parts[other]["information_loss"].mean())
+    own = parts.pop(name)
+    return own, list(parts.values())
+
+
+def _go_on(workspace: Workspace) -> None:
+    name, k = methods.chosen(workspace), state.current().k
+    if name == state.FOUND and certificate.found(workspace, k) is None:
+        st.warning(
+            f"The chosen partition is the best that a search has found at k = {k}, and this session has not searched "
+            "there: search again below, or click a k."
+        )
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"Chosen now: **{escape_markdown(methods.title(name))}, k = {k}**.", width="content")
+        shell.link("clusters", "Clusters →")
+        shell.link("release", "**Release →**")
+
+
+def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> None:
+    number = st.column_config.NumberColumn
+    columns: dict[str, Any] = {"title": "Method", "k": "k"}
+    numeric = workspace.is_numeric
+    rows = certificate.with_found(workspace, rows, ks) if numeric else rows
+    floors = {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks)}
+    gaps = [100 * optimum.gap(loss, floors[k]) for loss, k in zip(rows["information_loss"], rows["k"], strict=True)]
+    rows = rows.assign(floor=rows["k"].map(floors), gap=gaps)
+    further = " A search for a better floor, above, lowers it." if numeric else ""
+    gap = number(
+        "Above the optimum at most (%)",
+        format="%.2f",
+        help=f"100 · ({'IL' if numeric else 'Total-IL'} − floor) / floor, the floor being what is proven that no "
+        f"partition can get below.{further}",
+    )
+    if numeric:
+        columns |= {
+            "information_loss": number("IL (%)", format="%.4f"),
+            "unpolished": number("IL before polishing (%)", format="%.4f"),
+            "gap": gap,
+            "sse": number("SSE", format="%.4f", help="In squared units of the scaled data."),
+        }
+        if not state.current().polish:
+            del columns["unpolished"]
+    else:
+        columns |= {
+            "information_loss": number("Total-IL (%)", format="%.3f"),
+            "gap": gap,
+            "total_information_loss": number("Total-IL", format="%.1f"),
+            "discernibility": number("DM", format="localized"),
+        }
+        if workspace.classes is not None:
+            columns["classification"] = number("CM", format="percent")
+    if not workspace.is_whole:
+        del columns["gap"]
+    for name, risk in RISKS.items():
+        if name in rows:
+            columns[name] = number(f"Risk: {risk.label.lower()}", format="percent", help=risk.meaning)
+    columns |= {
+        "n_groups": "Groups",
+        "smallest_group": "Smallest group",
+        "largest_group": "Largest group",
+        "params": "Parameters",
+        "seconds": number("Seconds", format="%.4f"),
+    }
+    st.subheader("All runs")
+    st.dataframe(
+        rows[list(columns)].sort_values(["k", "information_loss"]),
+        hide_index=True,
+        width="stretch",
+        height=min(35 * (len(rows) + 1) + 3, 320),
+        column_config=columns,
+    )
+    st.download_button(
+        "Download this table (CSV)",
+        lambda: to_csv(rows.drop(columns=["settings", "title", "stored"])),
+        file_name="information_loss.csv",
+        mime="text/csv",
+        on_click="ignore",
+    )
+
+
+shell.show(body)

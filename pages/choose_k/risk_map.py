@@ -1,0 +1,162 @@
+"""The map of risk and loss on the page Choose k: what is drawn across and upward, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from microagg import metrics
+from microagg.studies import landscape, pareto
+from microagg.studies.risks import MOST_CONFIDENTIAL
+from pages.choose_k import risk_map_figure
+from pages.shared import certificate, measures, methods, state, stored, widgets
+from pages.shared.figures import WAITING, Picture
+from pages.shared.text import count, escape_markdown, named
+from pages.shared.workspace import Workspace
+
+#: The figure's key, under which a click is found.
+CHART = "risk_map"
+
+
+def options(workspace: Workspace) -> tuple[str, str]:
+    """Draw in one line what chooses the risk and the loss, and return both."""
+    risks = measures.risks(numeric=workspace.is_numeric, confidential=bool(workspace.exposed.counted))
+    losses = measures.losses(numeric=workspace.is_numeric, classes=workspace.classes is not None)
+    with st.container(horizontal=True, vertical_alignment="center", key="map_options"):
+        risk = _pick("Risk", "risk", risks, named=len(losses) > 1)
+        loss = _pick("Loss", "lost", losses, named=True) if len(losses) > 1 else next(iter(losses))
+    return risk, loss
+
+
+def _pick(label: str, field: str, known: Mapping[str, measures.Measure], *, named: bool) -> str:
+    labels = {name: measure.label for name, measure in known.items()}
+    with st.container(horizontal=True, vertical_alignment="center", width="content", wrap=False):
+        if named:
+            st.caption(label, width="content")
+        return widgets.pick_measure(labels, f"w_{field}", field, label)
+
+
+def picture(
+    workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tuple[str, str], select: Callable[[], None]
+) -> Picture:
+    """Return the map of ``what``, a risk and a loss, of rows that may still be few; ``select`` is called after a click."""
+    risk, loss = what
+    choices, measure = state.current(), measures.RISKS[risk]
+    # Asked for whatever there is, as its state is shown below.
+    limits = _limits(workspace, ks, risk, loss)
+    rows = _all(workspace, rows, ks, risk)
+    known = rows if rows.empty else rows.dropna(subset=[risk, loss])
+    if known.empty:
+        figure = risk_map_figure.waiting(risk, loss, numeric=workspace.is_numeric)
+        return Picture(figure, measure.label, WAITING, "No method has been run yet.")
+    missing = len(rows) - len(known)
+    return Picture(
+        risk_map_figure.risk_map(known, risk, loss, limits, (methods.chosen(workspace), choices.k)),
+        pareto.summary(known, risk, loss, choices.risk_limit),
+        CHART,
+        f"A loss against a risk, {measure.label}: {count(len(known), 'run')}, which the table below lists, too.",
+        captions=(
+            f"Of {count(missing, 'run')} this risk is not known yet: they appear as they are computed here."
+            if missing
+            else "",
+            "Strong points are on the front: no other run is as low in both. Lines join the k of a method. "
+            f"{measure.meaning}{_openly(workspace, risk)}",
+        ),
+        options={"on_select": select, "selection_mode": "points"},
+    )
+
+
+def _all(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], risk: str) -> pd.DataFrame:
+    """Return the rows with those that a search has found, and with a column of the risk, be it known of none."""
+    rows = certificate.with_found(workspace, rows, ks)
+    return rows if risk in rows else rows.assign(**{risk: np.nan})
+
+
+def _openly(workspace: Workspace, risk: str) -> str:
+    """Return in Markdown what a risk does not count; empty if it counts all."""
+    exposed = workspace.exposed
+    if risk == "record_linkage" and exposed.n_looked_up < workspace.n:
+        return f" Of the {workspace.n:,} records {exposed.n_looked_up:,} were looked up, drawn at random, among all released."
+    left_out = [name for name in exposed.frame.columns if name not in exposed.counted]
+    if risk in ("homogeneous", "t_closeness") and left_out:
+        why = "gaps, or one value only" if len(exposed.counted) < MOST_CONFIDENTIAL else "gaps, or are too many"
+        return f" Not counted: {escape_markdown(named(left_out))} ({why})."
+    return ""
+
+
+def _limits(workspace: Workspace, ks: Sequence[int], risk: str, loss: str) -> risk_map_figure.Limits:
+    choices = state.current()
+    floors = _floors(workspace, ks, loss)
+    follows = risk == "max_reidentification"
+    return risk_map_figure.Limits(
+        risk=choices.risk_limit,
+        loss=choices.limit if loss == "information_loss" else None,
+        floors=floors if follows else {},
+        k=choices.k,
+        least=None if follows else floors.get(choices.k),
+        # A record shares its released values with k - 1 others at least, so it is found with a probability of 1/k at most.
+        cap=100 / choices.k if risk == "record_linkage" else None,
+    )
+
+
+def _floors(workspace: Workspace, ks: Sequence[int], loss: str) -> dict[int, float]:
+    """Return what no method can get below in ``loss`` at each k, where that is known."""
+    if loss == "discernibility":
+        return {k: float(metrics.generalization.least_discernibility(workspace.n, k)) for k in ks}
+    return {bound.k: bound.information_loss for bound in certificate.floors(workspace, ks) if bound.sse > 0}
+
+
+def helper(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tuple[str, str]) -> None:
+    """Draw what is acceptable, and what that leaves."""
+    risk, loss = what
+    choices = state.current()
+    rows = _all(workspace, rows, ks, risk)
+    left, right = st.columns([1, 4], vertical_alignment="center")
+    with left:
+        state.bound(
+            st.number_input,
+            "Largest acceptable risk (%)",
+            "risk_limit",
+            min_value=0.0,
+            max_value=100.0,
+            step=1.0,
+            format="%g",
+            help="Of the risk that the map shows. 9 % for each record is what the European Medicines Agency asks for.",
+        )
+        if loss == "information_loss":
+            limit_of_loss()
+    with right:
+        limits = choices.risk_limit, choices.limit
+        floors = _floors(workspace, ks, loss)
+        if loss == "information_loss":  # what is acceptable may take a larger k than those shown
+            floors = {bound.k: bound.information_loss for bound in stored.floors(workspace, landscape.KS)} | floors
+        says = pareto.within_in_words(rows, risk, loss, limits, floors)
+        st.markdown(f"**{escape_markdown(workspace.estimated + says)}**")
+        st.markdown(f"**Does a lower loss mean a higher risk?** {escape_markdown(_answer(rows, risk, loss))}")
+
+
+def _answer(rows: pd.DataFrame, risk: str, loss: str) -> str:
+    """Return how the risk goes with the loss at one k; of the worst record, which is the same there, how another does."""
+    others = [name for name in measures.RISKS if name != "max_reidentification"]
+    for tested in [name for name in (others if risk == "max_reidentification" else [risk]) if name in rows]:
+        if found := pareto.agreement(rows, tested, loss):
+            return pareto.agreement_in_words(found, tested)
+    return pareto.agreement_in_words(None, risk)
+
+
+def limit_of_loss() -> None:
+    """Draw the field of the largest acceptable loss."""
+    state.bound(
+        st.number_input,
+        "Largest acceptable loss (%)",
+        "limit",
+        min_value=0.0,
+        step=1.0,
+        format="%g",
+        help="The largest k with an information loss of at most this is the best protection at that price. The loss is "
+        "IL where all quasi-identifiers are numbers or dates, and Total-IL where there are categories. The page Release "
+        "warns of a release that loses more.",
+    )

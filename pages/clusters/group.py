@@ -1,0 +1,203 @@
+"""The group that is chosen on a page: its members' values, what is released of them, and where else they are grouped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from microagg import metrics
+from microagg.columns.records import Records
+from microagg.columns.taxonomy import ANYTHING
+from microagg.partition import Partition
+from microagg.release.recoding import group_texts
+from pages.clusters.map_figure import Side
+from pages.shared.text import count, escape_markdown, listing, value
+from pages.shared.workspace import Workspace
+
+_CHOSEN = "clusters_chosen"
+
+# Of a larger group not all members are listed.
+_MOST_MEMBERS = 100
+
+# Of more attributes not all are listed.
+_MOST_ATTRIBUTES = 50
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The group of the record at position ``record`` on side ``side``, 0 or 1, of the data set ``digest``."""
+
+    digest: str
+    side: int
+    record: int
+
+
+def choose(workspace: Workspace, choice: Any) -> None:
+    """Have a group stand out: ``choice`` has a ``side`` and a ``record``, or is empty."""
+    st.session_state[_CHOSEN] = choice and Chosen(workspace.digest, int(choice["side"]), int(choice["record"]))
+
+
+def chosen(workspace: Workspace, sides: Sequence[Side]) -> Chosen | None:
+    """Return what is chosen of these data and sides."""
+    kept = st.session_state.get(_CHOSEN)
+    fits = kept and kept.digest == workspace.digest and kept.side < len(sides) and kept.record < workspace.n
+    return kept if fits else None
+
+
+def of_figure(found: Chosen | None, sides: Sequence[Side]) -> dict[str, int] | None:
+    """Return what is chosen as the figure is told it."""
+    if found is None:
+        return None
+    number = int(sides[found.side].partition.labels[found.record])
+    return {"side": found.side, "record": found.record, "group": number}
+
+
+def show(workspace: Workspace, sides: Sequence[Side], loss: str) -> None:
+    """Draw the chosen group, or say how one is chosen."""
+    found = chosen(workspace, sides)
+    if found is None:
+        beside = " on both sides, with its records' values" if len(sides) > 1 else ", with its records' values"
+        st.caption(f"Click a record, or a row of the table below: its group stands out{beside} and what is released.")
+        return
+    side = sides[found.side]
+    labels = side.partition.labels
+    number = labels[found.record]
+    members = np.flatnonzero(labels == number)
+    st.markdown(
+        f"**{escape_markdown(f'Group {number + 1} of {side.label}')}:** {count(len(members), 'record')}, "
+        f"{side.shares[members].sum():.3g} % of the {loss}. {_elsewhere(sides, found.side, members)}"
+    )
+    if len(members) > _MOST_MEMBERS:
+        st.caption(f"The first {_MOST_MEMBERS} of {count(len(members), 'record')} are listed.")
+    _table(workspace, sides, found.side, members)
+
+
+def _elsewhere(sides: Sequence[Side], own: int, members: np.ndarray) -> str:
+    """Return in words where the other side groups the ``members``, in Markdown."""
+    if len(sides) == 1:
+        return ""
+    other = sides[1 - own]
+    groups, counts = np.unique(other.partition.labels[members], return_counts=True)
+    label = escape_markdown(other.label)
+    if len(groups) == 1:
+        further = int(other.partition.sizes[groups[0]]) - len(members)
+        company = f"with {count(further, 'further record')}" if further else "and nobody else"
+        return f"{label} has them all in group {groups[0] + 1}, {company}."
+    order = np.argsort(-counts, kind="stable")
+    parts = [f"{counts[at]} in group {groups[at] + 1}" for at in order[:4]]
+    if len(order) > 4:
+        parts.append(f"{counts[order[4:]].sum()} in {count(len(order) - 4, 'further group')}")
+    return f"{label} divides them among {count(len(groups), 'group')}: {listing(parts)}."
+
+
+def _table(workspace: Workspace, sides: Sequence[Side], own: int, members: np.ndarray) -> None:
+    records = workspace.records
+    listed = members[:_MOST_MEMBERS]
+    columns = {"record": ["→ released", *(str(workspace.frame.index[i]) for i in listed)]}
+    names = {"record": "Record"}
+    if len(sides) > 1:
+        other = sides[1 - own]
+        columns["other"] = ["", *(str(label + 1) for label in other.partition.labels[listed])]
+        names["other"] = f"Group by {other.label}"
+    after = _released(workspace, members)
+    if records.d > _MOST_ATTRIBUTES:
+        st.caption(f"The first {_MOST_ATTRIBUTES} of {count(records.d, 'attribute')} are listed.")
+    for j, attribute in enumerate(records.attributes[:_MOST_ATTRIBUTES]):
+        columns[f"a{j}"] = [after[j], *(value(attribute, records.values[i, j]) for i in listed)]
+        names[f"a{j}"] = str(attribute.name)
+    st.dataframe(
+        pd.DataFrame(columns),
+        hide_index=True,
+        width="stretch",
+        height=min(36 * (len(listed) + 1) + 38, 330),
+        column_config={
+            key: st.column_config.TextColumn(name, pinned=key == "record", width=100 if key == "record" else None)
+            for key, name in names.items()
+        },
+    )
+
+
+def _released(workspace: Workspace, members: np.ndarray) -> list[str]:
+    """Return, for each attribute, what is released of a group: the mean, or what its categories have in common."""
+    records = workspace.records.take(members)
+    if workspace.is_numeric:
+        means = Partition(np.zeros(len(members), dtype=int), 1).centroids(records.values)[0]
+        return [value(attribute, mean) for attribute, mean in zip(records.attributes, means, strict=True)]
+    whole = Partition(np.zeros(len(members), dtype=int), 1)
+    texts = group_texts(workspace.frame.iloc[members], records, whole)
+    return ["anything" if text == ANYTHING else text for [text] in texts]
+
+
+def losing_most(workspace: Workspace, side: Side, loss: str) -> None:
+    """Draw the table of records, or of mixed attributes of groups, that lose most; a click on a row chooses its group."""
+    numeric, partition = workspace.is_numeric, side.partition
+    st.subheader(f"{'Records' if numeric else 'Groups'} that lose most")
+    if workspace.X is not None:
+        found = metrics.records_losing_most(workspace.X, partition.labels)
+        all_of, why = count(workspace.n, "record"), "Outliers have no near neighbors, so their groups are wide."
+    else:
+        found = metrics.groups_losing_most(workspace.records, partition.labels)
+        all_of = count(partition.n_groups, "group")
+        why = (
+            "Their records have little in common. Of each group that record is named which is furthest from the others."
+        )
+    if not found.shares.any():
+        st.caption("No record loses anything: all members of each group are equal.")
+        return
+    st.caption(
+        f"By {escape_markdown(side.label)}, {found.shares.sum():.3g} % of the {loss} falls on {len(found.records)} of "
+        f"{all_of}. {why}"
+    )
+    key = f"losing_most_{workspace.digest}_{side.key}_{partition.k}"
+
+    def clicked() -> None:
+        rows = st.session_state[key].selection.rows
+        choose(workspace, {"side": 0, "record": found.records[rows[0]]} if rows else None)
+
+    groups = partition.labels[found.records]
+    rows = {
+        "record": [str(workspace.frame.index[record]) for record in found.records],
+        "group": [f"{group + 1} ({count(int(partition.sizes[group]), 'record')})" for group in groups],
+        "share": found.shares,
+        "attribute": [str(workspace.records.attributes[j].name) for j in found.attributes],
+        "change": _changes(workspace, partition, found),
+    }
+    st.dataframe(
+        pd.DataFrame(rows),
+        key=key,
+        on_select=clicked,
+        selection_mode="single-row",
+        hide_index=True,
+        width="stretch",
+        column_order=list(rows) if numeric else ["group", "share", "attribute", "record", "change"],
+        column_config={
+            "record": "Record" if numeric else "Record furthest from the others",
+            "group": "Group",
+            "share": st.column_config.ProgressColumn(
+                f"Share of the {loss} (%)", format="%.3g", min_value=0.0, max_value=float(found.shares[0])
+            ),
+            "attribute": "Attribute changed most" if numeric else "Attribute that loses most",
+            "change": f"Value → {'mean of the group' if numeric else 'what the group has in common'}",
+        },
+    )
+
+
+def _changes(workspace: Workspace, partition: Partition, found: metrics.Losing) -> list[str]:
+    """Return what becomes of the value of each record that loses most, in the attribute that does."""
+    # Of many attributes few are shown.
+    chosen, places = np.unique(found.attributes, return_inverse=True)
+    records = Records(tuple(workspace.records.attributes[j] for j in chosen), workspace.records.values[:, chosen])
+    cells = list(zip(found.records, places, strict=True))
+    before = [value(records.attributes[j], records.values[i, j]) for i, j in cells]
+    if workspace.is_numeric:
+        means = partition.centroids(records.values)[partition.labels]
+        after = [value(records.attributes[j], means[i, j]) for i, j in cells]
+    else:
+        texts = group_texts(workspace.frame, records, partition)
+        after = [texts[j][partition.labels[i]] for i, j in cells]
+    return [f"{old} → {'anything' if new == ANYTHING else new}" for old, new in zip(before, after, strict=True)]

@@ -1,0 +1,348 @@
+"""The values of one attribute: numbers, ordered categories, or categories with a taxonomy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from microagg import MicroaggError
+from microagg.columns import bin_edges
+from microagg.columns.schema import check_levels
+from microagg.columns.taxonomy import ANYTHING, Taxonomy
+from pages.shared import columns, state, theme, widgets
+from pages.shared.figures import finish, show_figure
+from pages.shared.tables import Table
+from pages.shared.text import count, escape_html, escape_markdown, file_name, named, number, sentence
+from pages.shared.workspace import Workspace
+
+_MOST_BINS = 40
+
+#: More nodes than this are not drawn one by one.
+MOST_NODES = 400
+
+
+def order(counts: Mapping[str, int], example: tuple[int, int]) -> go.Figure:
+    """Draw how many records have each ordered category, the lowest on top; those of the ranks ``example`` stand out."""
+    low, high = example
+    colors = [theme.BLUE if low <= rank <= high else theme.NEUTRAL for rank in range(len(counts))]
+    figure = go.Figure(
+        go.Bar(
+            x=list(counts.values()),
+            y=[escape_html(level) for level in counts],
+            orientation="h",
+            marker={"color": colors},
+            hovertemplate="<b>%{y}</b><br>%{x:,} records<extra></extra>",
+        )
+    )
+    figure.update_xaxes(title="records", fixedrange=True)
+    figure.update_yaxes(type="category", autorange="reversed", fixedrange=True)
+    figure.update_layout(dragmode=False, bargap=0.25)
+    return finish(figure, min(max(160, 24 * len(counts) + 60), 900))
+
+
+def numbers(values: np.ndarray, example: tuple[float, float], axis: str) -> go.Figure:
+    """Draw how numbers are distributed, and ``example``, a range that a group might become; ``axis`` is its title."""
+    counts, edges = np.histogram(values, bin_edges(values, _MOST_BINS))
+    figure = go.Figure(
+        go.Bar(
+            x=(edges[:-1] + edges[1:]) / 2,
+            y=counts,
+            width=np.diff(edges),
+            marker={"color": theme.NEUTRAL},
+            customdata=np.stack([edges[:-1], edges[1:]], axis=1),
+            hovertemplate="%{customdata[0]:.4~g} to %{customdata[1]:.4~g}<br>%{y:,} records<extra></extra>",
+        )
+    )
+    figure.add_vrect(x0=example[0], x1=example[1], fillcolor=theme.BLUE, opacity=0.35, line_width=0)
+    figure.update_xaxes(title=axis, range=[edges[0], edges[-1]], fixedrange=True)
+    figure.update_yaxes(title="records", fixedrange=True)
+    figure.update_layout(dragmode=False, bargap=0)
+    return finish(figure, 260)
+
+
+def taxonomy(tree: Taxonomy, counts: Mapping[str, int]) -> tuple[go.Figure, int]:
+    """Draw a taxonomy, its root at the left and its values at the right, and return how many levels are drawn.
+
+    ``counts`` are the records with each value. Of a large tree only the upper levels are drawn, as many as have at most
+    :data:`MOST_NODES` nodes.
+    """
+    levels = np.bincount(tree.depths)
+    depth = max(1, int(np.searchsorted(np.cumsum(levels), MOST_NODES, side="right")) - 1)
+    depth = min(depth, tree.height)
+    shown = [node for node in range(len(tree.names)) if tree.depths[node] <= depth]
+    records = np.zeros(len(tree.names))
+    for leaf in tree.leaves:
+        for node in tree.ancestors(leaf):
+            records[node] += counts.get(tree.names[leaf], 0)
+    whole = records[0] or 1
+    branch = {}
+    for place, child in enumerate(tree.children[0]):
+        branch[child] = theme.GROUP_COLORS[place % len(theme.GROUP_COLORS)]
+    colors, texts = [], []
+    for node in shown:
+        above = [other for other in tree.ancestors(node) if other]
+        color = branch[above[-1]] if above and not tree.is_flat else theme.NEUTRAL
+        share = 0.12 if not records[node] else 0.25 if not tree.children[node] else 0.5
+        colors.append(theme.tint(color, share))
+        height = tree.height_of(node)
+        says = "the value itself" if height == 0 else f"loses {100 * height / tree.height:.0f} %"
+        unused = "" if records[node] else ", in no record"
+        texts.append(f"{says}<br>{records[node]:,.0f} records ({100 * records[node] / whole:.1f} %){unused}")
+    leaves = [node for node in shown if tree.depths[node] == depth]
+    figure = go.Figure(
+        go.Icicle(
+            ids=[str(node) for node in shown],
+            labels=[
+                escape_html("anything" if not node and tree.names[0] == ANYTHING else tree.names[node])
+                for node in shown
+            ],
+            parents=[str(tree.parents[node]) if node else "" for node in shown],
+            values=[_leaves_below(tree, node, depth) for node in shown],
+            branchvalues="total",
+            customdata=texts,
+            hovertemplate="<b>%{label}</b><br>%{customdata}<extra></extra>",
+            tiling={"orientation": "h", "pad": 2},
+            leaf={"opacity": 1},
+            marker={"colors": colors, "line": {"width": 0}},
+            textposition="top left",
+            # Cells are light in both themes, so their text is dark in both.
+            textfont={"color": theme.INK},
+            pathbar={"visible": False},
+            sort=False,
+        )
+    )
+    finish(figure, max(180, 26 * len(leaves) + 20))
+    figure.update_layout(margin={"l": 0, "r": 0, "t": 4, "b": 4}, uniformtext={"minsize": 9, "mode": "show"})
+    return figure, depth
+
+
+def _leaves_below(tree: Taxonomy, node: int, depth: int) -> int:
+    if tree.depths[node] == depth or not tree.children[node]:
+        return 1
+    return sum(_leaves_below(tree, child, depth) for child in tree.children[node])
+
+
+# One quasi-identifier after another: how its numbers are distributed, the order or the taxonomy of its categories.
+
+_TALL = 520  # pixels; a taller drawing scrolls
+
+_TAXONOMY = "Taxonomy: indent each name below the one it belongs to"
+
+
+def show(table: Table, workspace: Workspace | None) -> None:
+    """Draw the quasi-identifier that is looked at; ``workspace`` has the numbers, where all can be read."""
+    names = columns.quasi_identifiers(table)
+    if not names:
+        return
+    st.subheader("One by one")
+    lacking = [name for name in columns.categorical(table) if columns.uncovered(table, name)]
+    shown = state.current().attribute
+    shown = shown if shown in names else (lacking or names)[0]
+    titles = {name: f"{name} (to be mended)" if name in lacking else name for name in names}
+    widgets.pick_method("Quasi-identifier", "attribute", names, shown, titles.__getitem__)
+    kind = columns.columns(table)[shown].kind
+    if kind == "ordered":
+        _ordered(table, shown)
+    elif kind == "category":
+        _category(table, shown)
+    elif workspace is not None:
+        _numbers(workspace, shown)
+
+
+def _numbers(workspace: Workspace, name: str) -> None:
+    place = workspace.columns.index(name)
+    values = workspace.source.records.values[:, place]
+    low, first, third, high = (float(value) for value in np.quantile(values, [0, 0.25, 0.75, 1], method="nearest"))
+    loses = ""
+    if not workspace.is_numeric and high > low:
+        loses = f"; released as that range, they lose {100 * (third - first) / (high - low):.0f} %"
+    is_date = columns.columns(workspace.table)[name].kind in ("date", "year")
+    middle = np.array([first, third])
+    if is_date:
+        values, middle = _years(values), _years(middle)
+    write: Callable[[float], str] = _day if is_date else number
+    show_figure(
+        numbers(values, (middle[0], middle[1]), "year" if is_date else "value"),
+        title=f"{name} goes from {write(low)} to {write(high)}; half of the records lie between {write(first)} and "
+        f"{write(third)}{loses}",
+        key="attribute_numbers",
+        alt=f"How many records have which {name}; the middle half is marked.",
+    )
+
+
+def _day(days: float) -> str:
+    return str(np.datetime64(round(days), "D"))
+
+
+def _years(days: np.ndarray) -> np.ndarray:
+    """Return days since 1970-01-01 as years, for the axis of a drawing."""
+    return 1970 + days / 365.2425
+
+
+# --- editors ----------------------------------------------------------------------------------------------------------
+
+
+def _drafts() -> dict[tuple[str, str, str], tuple[str, str]]:
+    """Return what was entered that could not be used, and why, by table, column and label."""
+    return st.session_state.setdefault("category_drafts", {})
+
+
+def _take(at: tuple[str, str, str], text: str, keep: Callable[[], None]) -> None:
+    """Keep what was entered, or ``text`` as a draft with what is wrong."""
+    try:
+        keep()
+        _drafts().pop(at, None)
+    except MicroaggError as error:
+        _drafts()[at] = (text, str(error))
+
+
+def _editor(table: Table, name: str, label: str, now: str, keep: Callable[[str], None], **options: Any) -> None:
+    """Draw a text area; what is entered goes to ``keep``, or stays as a draft under a sentence that says what is wrong."""
+    key, at = f"text_{label}_{name}", (table.identity, name, label)
+    text, problem = _drafts().get(at, (now, ""))
+    st.session_state[key] = text
+
+    def commit() -> None:
+        entered = st.session_state[key]
+        _take(at, entered, lambda: keep(entered))
+
+    height = min(max(160, 20 * text.count("\n") + 60), 460)
+    st.text_area(label, key=key, on_change=commit, height=height, **options)
+    if problem:
+        st.error(sentence(problem))
+        st.caption("Until it is mended, what was there before is used.")
+
+        def discard() -> None:
+            _drafts().pop(at, None)
+
+        st.button("Discard what I entered", on_click=discard)
+
+
+def _say_uncovered(table: Table, name: str, what: str, add: Callable[[list[str]], None]) -> None:
+    lacking = columns.uncovered(table, name)
+    if not lacking:
+        return
+    st.warning(f"The {what} lacks {escape_markdown(named(lacking))}, which occur in the data.")
+    st.button(f"Add {'it' if len(lacking) == 1 else 'them'}", on_click=add, args=(lacking,), type="primary")
+
+
+def _ordered(table: Table, name: str) -> None:
+    levels = columns.levels_of(table, name)
+
+    def keep(text: str) -> None:
+        columns.enter(table, name, check_levels(name, [line.strip() for line in text.splitlines() if line.strip()]))
+
+    left, right = st.columns([2, 3])
+    with left:
+        _editor(
+            table,
+            name,
+            "The order: one category on each line, the lowest first",
+            "\n".join(levels),
+            keep,
+            help="A group becomes a range of this order; each step counts the same.",
+        )
+        _say_uncovered(table, name, "order", lambda lacking: keep("\n".join([*levels, *lacking])))
+    with right:
+        if not columns.is_entered(table, name):
+            st.info("The categories stand in alphabetical order. Put them into their own by moving lines.")
+        _draw_order(table, name, levels)
+
+
+def _draw_order(table: Table, name: str, levels: tuple[str, ...]) -> None:
+    known = columns.counts(table, name)
+    ranks = (len(levels) // 3, 2 * len(levels) // 3)
+    share = 100 * (ranks[1] - ranks[0]) / max(len(levels) - 1, 1)
+    show_figure(
+        order({level: known.get(level, 0) for level in levels}, ranks),
+        title=f"A range such as [{levels[ranks[0]]}, {levels[ranks[1]]}] loses {share:.0f} % of {name}",
+        key="attribute_order",
+        alt=f"How many records have each category of {name}, in its order; a range in the middle is marked.",
+    )
+
+
+def _category(table: Table, name: str) -> None:
+    left, right = st.columns([2, 3])
+    with left:
+        _edit_taxonomy(table, name)
+    tree = columns.taxonomy_of(table, name)
+    figure, depth = taxonomy(tree, columns.counts(table, name))
+    with right:
+        tall = figure.layout.height > _TALL
+        with st.container(height=_TALL, border=True) if tall else st.container(border=True):
+            show_figure(
+                figure,
+                title=_tree_in_words(name, tree),
+                key="attribute_tree",
+                alt=f"The taxonomy of {name}, its root at the left, its {len(tree.values)} values at the right; "
+                "the text beside it says the same.",
+            )
+        if depth < tree.height:
+            st.caption(
+                f"The tree is too large to be drawn whole: the upper {depth} of its {tree.height} levels are shown."
+            )
+
+
+def _tree_in_words(name: str, tree: Taxonomy) -> str:
+    if tree.is_flat:
+        return f"{name}: {count(len(tree.values), 'value')} side by side; any two have only “anything” in common"
+    return f"{name}: {count(len(tree.values), 'value')} on {tree.height} levels below “anything”"
+
+
+def _edit_taxonomy(table: Table, name: str) -> None:
+    tree = columns.taxonomy_of(table, name)
+
+    def put(make: Callable[[], Taxonomy]) -> None:
+        _take((table.identity, name, _TAXONOMY), tree.to_text(), lambda: columns.enter(table, name, make()))
+
+    _one_click(table, name, tree, put)
+    _editor(
+        table,
+        name,
+        _TAXONOMY,
+        tree.to_text(),
+        lambda text: columns.enter(table, name, Taxonomy.from_string(text)),
+        help="The root on the first line; two blanks more for each level below. All values must be equally deep: where a "
+        "branch has fewer levels, repeat its name (Private below Private). Nested JSON is understood too.",
+    )
+    _say_uncovered(table, name, "taxonomy", lambda lacking: put(lambda: tree.with_values(lacking)))
+    st.download_button(
+        "Download as text", tree.to_text(), file_name=f"{file_name(name)}.txt", mime="text/plain", on_click="ignore"
+    )
+    _from_file(name, put)
+
+
+def _one_click(table: Table, name: str, tree: Taxonomy, put: Callable[[Callable[[], Taxonomy]], None]) -> None:
+    """Draw a button for each taxonomy that can be had without typing and is not the one in use."""
+    ready = {"The data set's own": columns.declared_taxonomy(table, name), **dict(columns.suggested(table, name))}
+    if not any(given and given.is_flat for given in ready.values()):
+        ready["All side by side"] = Taxonomy.flat(columns.counts(table, name))
+    with st.container(horizontal=True):
+        for title, given in ready.items():
+            if given and not _same(given, tree):
+                st.button(title, key=f"ready_{name}_{title}", on_click=put, args=(lambda given=given: given,))
+
+
+def _same(one: Taxonomy, other: Taxonomy) -> bool:
+    return one == other or (one.is_flat and other.is_flat and set(one.values) == set(other.values))
+
+
+def _from_file(name: str, put: Callable[[Callable[[], Taxonomy]], None]) -> None:
+    key = f"taxonomy_file_{name}"
+
+    def read() -> None:
+        if (file := st.session_state[key]) is not None:
+            put(lambda: Taxonomy.from_bytes(file.getvalue(), name=file.name))
+
+    with st.expander("Use a file"):
+        st.file_uploader(
+            "Indented text (.txt) or nested JSON (.json)",
+            type=["txt", "json"],
+            key=key,
+            on_change=read,
+            help="It is read into the memory of this session and goes nowhere else.",
+        )

@@ -1,0 +1,214 @@
+"""Landscape: which algorithm? What each of them loses on seven data sets, and how long it takes."""
+
+import pandas as pd
+import streamlit as st
+
+from microagg import datasets
+from microagg.studies import landscape
+from microagg.studies.landscape import conclusions
+from microagg.tables import to_csv
+from pages.shared import landscape_figures as charts
+from pages.shared import shell, state, widgets
+from pages.shared.figures import show_figure
+from pages.shared.text import count, escape_markdown, listing, sentence
+
+# Panels of a duel side by side.
+_ACROSS = 4
+
+_BEST = "-best"
+
+
+def body() -> None:
+    """Draw the page."""
+    state.bound(
+        st.segmented_control,
+        "What is compared",
+        "view",
+        options=list(_VIEWS),
+        format_func=lambda name: _VIEWS[name][0],
+        required=True,
+        wrap=True,
+        label_visibility="collapsed",
+    )
+    _VIEWS[state.current().view][1]()
+    _how()
+
+
+def _duel() -> None:
+    choices = state.current()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for label, field, shown in (("One method", "first", choices.first), ("Its rival", "rival", choices.rival)):
+            widgets.pick_method(label, field, list(landscape.METHODS), shown, landscape.title, width=260)
+        _best_parameters(choices.first, choices.rival)
+    first, second = choices.first, choices.rival
+    table = landscape.duel(first, second)
+    st.markdown(f"**{escape_markdown(conclusions.of_duel(table, first, second))}**")
+    if table.empty or first == second:
+        return
+    span = charts.duel_range(table)
+    parts = [("all", _mean_over_data(table)), *((str(name), part) for name, part in table.groupby("data", sort=False))]
+    for start in range(0, len(parts), _ACROSS):
+        for column, (name, part) in zip(st.columns(_ACROSS), parts[start : start + _ACROSS], strict=False):
+            with column:
+                title = "All data sets" if name == "all" else datasets.describe(name).title
+                show_figure(
+                    charts.duel_panel(part, first, second, span, says=name == "all"),
+                    title=f"{title}: {conclusions.of_panel(part, first, second)}",
+                    key=f"duel_{name}",
+                    alt=f"{title}: {conclusions.of_wins(part, first, second)}.",
+                )
+    st.caption(
+        f"Bars: by how many percent {escape_markdown(landscape.title(first))} loses less than "
+        f"{escape_markdown(landscape.title(second))} at each k, the minimum group size; below zero it loses more. "
+        f"{sentence(conclusions.of_wins(table, first, second))}, over {count(table['data'].nunique(), 'data set')}. "
+        "SimU and SimC are means over "
+        f"{landscape.SEEDS} random data sets, with their standard deviation as a whisker."
+    )
+
+
+def _best_parameters(*names: str) -> None:
+    """Offer to take the best setting of a method for each k, where the literature reports that."""
+    able = [name for name in names if f"{name.removesuffix(_BEST)}{_BEST}" in landscape.METHODS]
+    if not able:
+        return
+    key, best = "w_best_setting", [name for name in able if name.endswith(_BEST)]
+    st.session_state[key] = bool(best)
+    titles = listing(list(dict.fromkeys(landscape.title(name.removesuffix(_BEST)) for name in able)))
+
+    def commit() -> None:
+        chosen = state.current()
+        for field in ("first", "rival"):
+            plain = getattr(chosen, field).removesuffix(_BEST)
+            if f"{plain}{_BEST}" in landscape.METHODS:
+                state.update(**{field: f"{plain}{_BEST}" if st.session_state[key] else plain})
+
+    st.toggle(
+        f"Best γ of {escape_markdown(titles)} for each k",
+        key=key,
+        on_change=commit,
+        help="As the literature reports it: γ = 0, 0.1, …, 2 are all run, and the lowest loss is taken, a choice made "
+        "with the result in view. Off: γ = 0.2.",
+    )
+
+
+def _mean_over_data(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean of a duel over its data sets, which all count the same."""
+    return (
+        table.groupby("k", as_index=False)[["first", "second", "less"]].mean().assign(less_sd=float("nan"), winner="")
+    )
+
+
+def _matrix() -> None:
+    choices = state.current()
+    with st.container(horizontal=True, vertical_alignment="top"):
+        _pick_k()
+        state.bound(
+            st.segmented_control,
+            "Loss above",
+            "above",
+            options=["best", "floor"],
+            format_func={"best": "the lowest loss known", "floor": "the proven floor"}.__getitem__,
+            required=True,
+        )
+    k = choices.at_k or None
+    table = landscape.matrix(k, choices.above)
+    what = "the lowest loss known" if choices.above == "best" else "the proven floor, which no partition gets below"
+    show_figure(
+        charts.matrix(table, landscape.incomplete()),
+        title=conclusions.of_matrix(table, choices.above, k),
+        key="matrix",
+        alt="Percent by which each method loses more, by data set; the file to download has the numbers.",
+    )
+    st.caption(
+        f"Each cell: by how many percent the method loses more than {what}, "
+        f"{f'at k = {k}' if k else 'mean over k = 2 to 20, 25, 50 and 100'}. Sorted by the mean over all data sets; "
+        "methods that took too long on one stand last, its cell empty."
+    )
+
+
+def _time() -> None:
+    choices = state.current()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        widgets.pick_method("Data set", "on", ["", *landscape.DATA], choices.on, _data_title, width=260)
+        _pick_k()
+    k = choices.at_k or None
+    table = landscape.pareto(choices.on or None, k)
+    show_figure(
+        charts.loss_and_time(table),
+        title=conclusions.of_pareto(table, k),
+        key="time",
+        alt="Loss above the lowest known against seconds, a point per method; the table below has the numbers.",
+    )
+    st.caption(
+        "The dotted line is the Pareto front: whoever is to lose less must wait longer. A method is left out of it where "
+        f"another one is as good in both, to within {landscape.LESS_LOSS:g} % of loss and {landscape.LESS_TIME:g} % of time."
+    )
+    quick = table[table["front"]]
+    st.dataframe(
+        quick[["title", "seconds", "above_best"]],
+        hide_index=True,
+        width="stretch",
+        height="content",
+        column_config={
+            "title": "Worth trying",
+            "seconds": st.column_config.NumberColumn("Seconds", format="%.2g"),
+            "above_best": st.column_config.NumberColumn("Loss above the lowest known (%)", format="%.3g"),
+        },
+    )
+
+
+def _pick_k() -> None:
+    key, options = "w_at_k", [0, *landscape.KS]
+    st.session_state[key] = state.current().at_k
+    st.selectbox(
+        "k, the minimum group size",
+        options,
+        key=key,
+        format_func=lambda k: f"k = {k}" if k else "mean over all k",
+        on_change=lambda: state.update(at_k=st.session_state[key]),
+        width=200,
+    )
+
+
+def _how() -> None:
+    """Say how the results came about, and offer them."""
+    about = landscape.about()
+    st.caption(
+        f"Stored results of {about['date']}, on z-scores of all quasi-identifiers: {len(landscape.METHODS)} methods at their "
+        f"default parameters, {len(landscape.KS)} values of k. Information loss IL = 100 · SSE / SST; the lowest loss known is "
+        "the least of all methods and of a search. Seconds are those of one core, with kernels compiled. "
+        f"{escape_markdown(_left_out())} Computed by benchmarks/landscape.py, read by microagg.studies.landscape."
+    )
+    st.download_button(
+        "Download all of it (CSV)",
+        lambda: to_csv(landscape.results()),
+        file_name="landscape.csv",
+        mime="text/csv",
+        on_click="ignore",
+    )
+
+
+def _left_out() -> str:
+    """Return, in a sentence, what was not run at every k."""
+    missing = landscape.incomplete()
+    if missing.empty:
+        return ""
+    listed = []
+    for method, own in missing.groupby("method", sort=False):
+        everywhere = len(own) == len(landscape.DATA)
+        where = "every data set" if everywhere else listing([datasets.describe(name).title for name in own["data"]])
+        listed.append(f"{landscape.title(str(method))} on {where}")
+    return f"Not run at every k, as that takes too long: {listing(listed)}."
+
+
+def _data_title(name: str) -> str:
+    return datasets.describe(name).title if name else "all data sets"
+
+
+_VIEWS = {
+    "duel": ("Duel", _duel),
+    "matrix": ("All methods", _matrix),
+    "time": ("Loss and time", _time),
+}
+
+shell.show(body)

@@ -1,0 +1,275 @@
+"""Published results: each figure that the papers print, and what the same algorithm gives here."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from microagg import datasets
+from microagg.progress import watched
+from microagg.studies import literature, reproduction
+from microagg.studies.literature import Computed, Figure
+from pages.published import evidence, printed
+from pages.shared import jobs, shell, state, tour, widgets
+from pages.shared.figures import show_figure
+from pages.shared.job_queue import Job
+from pages.shared.text import count, escape_markdown, listing, percent
+
+_LIVE = "live_figures"
+
+
+def body() -> None:
+    """Draw the page."""
+    tour.draw("published")
+    for (_, draw), tab in zip(_PARTS.values(), _tabs(), strict=True):
+        with tab:
+            if tab.open:
+                draw()
+
+
+def _tabs() -> Sequence[Any]:
+    key, names = "w_stored", {label: name for name, (label, _) in _PARTS.items()}
+    st.session_state[key] = _PARTS[state.current().stored][0]
+    return st.tabs(list(names), key=key, on_change=lambda: state.update(stored=names[st.session_state[key]]))
+
+
+def _figures() -> None:
+    stored, outdated = _stored_figures()
+    _count(stored)
+    choices = state.current()
+    left, right = st.columns(2)
+    with left:
+        state.bound(
+            st.selectbox, "Paper", "paper", options=list(literature.PAPERS), format_func=literature.PAPERS.__getitem__
+        )
+    figures = [figure for figure in literature.figures() if figure.paper == state.current().paper]
+    tables = list(dict.fromkeys(figure.table for figure in figures))
+    if choices.table not in tables:
+        state.update(table=tables[0])
+    with right:
+        state.bound(st.selectbox, "Table", "table", options=tables)
+    shown = [figure for figure in figures if figure.table == state.current().table]
+    live = _run_here(shown)
+    results = {**stored.results, **live}
+    _origin(stored, outdated, shown, live)
+    _table(shown, results)
+    _beyond(shown, results)
+
+
+def _stored_figures() -> tuple[literature.Stored, list[str]]:
+    """Return the stored results, and the algorithms whose code has changed since."""
+    index = evidence.RESULTS / "published.json"
+    return _read_stored(index.stat().st_mtime if index.is_file() else 0.0)
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _read_stored(stamp: float) -> tuple[literature.Stored, list[str]]:
+    # Telling what is outdated parses every algorithm's code, which does not change while the server runs.
+    stored = literature.Stored.read(evidence.RESULTS)
+    return stored, stored.outdated()
+
+
+def _count(stored: literature.Stored) -> None:
+    counted = reproduction.tally(literature.figures(), stored.results)
+    st.markdown(
+        f"**{counted.exact} of {counted.figures} printed figures are reproduced to the last digit**, {counted.near} more "
+        f"within 1 %. {counted.random} are figures for random data, which nobody can meet exactly: {counted.agreeing} of "
+        f"ours are within {reproduction.ERRORS} standard errors. {counted.incomparable} are not comparable and "
+        f"{count(counted.misprints, 'is a misprint', 'are misprints')}, each with the reason beside it."
+    )
+
+
+def _run_here(figures: list[Figure]) -> dict[str, Computed]:
+    """Offer to compute the table now, and return what has been computed in this session."""
+    live: dict[str, Computed] = st.session_state.setdefault(_LIVE, {})
+    todo = [(figure, figure.recipe) for figure in figures if figure.recipe]
+    missing = sorted({recipe.data for _, recipe in todo if not datasets.is_available(recipe.data)})
+    identity = tuple(figure.identity for figure, _ in todo)
+    if missing:
+        st.info(
+            f"To compute it here, {', '.join(datasets.describe(name).title for name in missing)} must be on this machine: "
+            "the page Data offers to download it."
+        )
+        return live
+    asked = st.session_state.get("live_table") == identity
+    if not asked:
+        sets = sum(recipe.sets for _, recipe in todo)
+
+        def begin() -> None:
+            st.session_state["live_table"] = identity
+            jobs.results().drop("literature")
+
+        st.button(f"Compute this table here and now ({count(sets, 'run')})", on_click=begin)
+        return live
+
+    def work(job: Job) -> None:
+        jobs.compile_for(job, [recipe.method.key for _, recipe in todo])
+        for figure, recipe in todo:
+            job.message = f"{figure.method} on {figure.dataset}, k = {figure.k}"
+            with watched(lambda *_: job.goes_on()):
+                live[figure.identity] = literature.compute(recipe, lambda _: job.check())
+            job.step()
+
+    job = jobs.results().start("literature", identity, len(todo), work)
+    job.wait(1.0)
+    if job.running:
+        jobs.watch(job)
+    else:
+        jobs.ended_early("literature")
+    return live
+
+
+def _origin(stored: literature.Stored, outdated: list[str], figures: list[Figure], live: dict[str, Computed]) -> None:
+    here = sum(figure.identity in live for figure in figures)
+    if here:
+        st.caption(f"{count(here, 'figure')} computed here in this session; the others are stored results.")
+    elif stored.date:
+        says = f"Stored results, computed on {stored.date} with microagg {stored.version} by benchmarks/published.py."
+        changed = {figure.recipe.method.key for figure in figures if figure.recipe} & set(outdated)
+        if changed:
+            names = ", ".join(sorted(widgets.title_of(key) for key in changed))
+            says += f" The code of {names} has changed since."
+        st.caption(escape_markdown(says))
+    else:
+        st.caption("There are no stored results in this installation: compute the table above.")
+
+
+def _table(figures: list[Figure], results: dict[str, Computed]) -> None:
+    table = reproduction.comparison(figures, results)
+    computed = table.dropna(subset="difference")
+    if not computed.empty:
+        show_figure(
+            printed.differences(computed),
+            title=reproduction.conclusion(computed),
+            key="differences",
+            alt="Difference of our figures from the printed ones in percent, by method; the table below has the numbers.",
+        )
+    names: dict[str, Any] = {
+        "data": "Data set",
+        "method": "Method",
+        "variant": "Variant",
+        "k": "k",
+        "printed": f"Printed {figures[0].unit}",
+        "ours": "Ours",
+        "difference": st.column_config.NumberColumn("Difference (%)", format="%.3f"),
+        "verdict": "Verdict",
+    }
+    if not table["variant"].any():
+        del names["variant"]
+    st.dataframe(
+        table[list(names)],
+        hide_index=True,
+        width="stretch",
+        height=min(35 * len(table) + 40, 560),
+        column_config=names,
+    )
+    for remark, part in table[table["remark"] != ""].groupby("remark", sort=False):
+        ks = ", ".join(str(k) for k in dict.fromkeys(part["k"]))
+        st.caption(escape_markdown(f"{listing(list(dict.fromkeys(part['method'])))}, k = {ks}: {remark}"))
+
+
+def _beyond(figures: list[Figure], results: dict[str, Computed]) -> None:
+    """Show what belongs to a table besides its figures."""
+    table = figures[0].table
+    if table.startswith("SimU"):
+        _curves_of_random_sets()
+    if table.startswith("Table 3"):
+        _gain_over_mdav(figures, results)
+        _convergence()
+    if figures[0].paper == "kabir-2010":
+        _pairwise_systematic(figures)
+
+
+def _curves_of_random_sets() -> None:
+    gamma, simc = evidence.stored_table("gamma.csv"), evidence.stored_table("simc.csv")
+    if gamma.empty or simc.empty:
+        return
+    for name, title in (("simu", "SimU"), ("simc", "SimC")):
+        part = gamma[gamma["data"] == name]
+        best = part.loc[part.groupby("k")["information_loss"].idxmin(), ["k", "gamma"]]
+        listed = ", ".join(f"{gamma:g} at k = {k}" for gamma, k in zip(best["gamma"], best["k"], strict=True))
+        show_figure(
+            printed.gamma_curves(part),
+            title=f"V-MDAV on {title}: the γ that loses least on average is {listed}",
+            key=f"gamma_{name}",
+            alt=f"Mean information loss of V-MDAV on 25 {title} sets against γ, a line for each k.",
+        )
+    at = simc.pivot(index="k", columns="method", values="information_loss")
+    saved = 100 * (1 - at["mdav-star"] / at["mdav"])
+    show_figure(
+        printed.mean_curves(simc.assign(label=simc["method"].map(widgets.title_of))),
+        title=f"SimC, k = 2 to 100: MDAV* loses up to {saved.max():.0f} % less than MDAV (at k = {saved.idxmax()})",
+        key="simc_curves",
+        alt="Mean information loss on 25 SimC sets against k for MDAV, MDAV+, V-MDAV and MDAV*.",
+    )
+
+
+def _gain_over_mdav(figures: list[Figure], results: dict[str, Computed]) -> None:
+    gains = reproduction.gain_over("MDAV", figures, results)
+    if gains.empty:
+        return
+    st.subheader("Utility gain of IMHM over MDAV")
+    st.caption("By how many percent IMHM loses less than MDAV: 100 · (1 − IL / IL of MDAV).")
+    names: dict[str, Any] = {"data": "Data set", "variant": "Variant"}
+    for name in ("printed", "ours"):
+        names[name] = st.column_config.NumberColumn(f"{name.capitalize()} (%)", format="%.2f")
+    st.dataframe(gains, hide_index=True, width="stretch", column_config=names)
+
+
+def _convergence() -> None:
+    curve = evidence.stored_table("convergence.csv")
+    if curve.empty:
+        return
+    ends = curve.groupby(["data", "k"])["information_loss"].agg(["first", "last"])
+    saved = 100 * (1 - ends["last"] / ends["first"])
+    show_figure(
+        printed.convergence(curve),
+        title=f"IMHM round by round: it takes {saved.min():.0f} to {saved.max():.0f} % off the loss of its MDAV start",
+        key="convergence",
+        alt="Information loss of IMHM after each step, on Tarragona and Census at k = 3, 5 and 10.",
+    )
+
+
+def _pairwise_systematic(figures: list[Figure]) -> None:
+    st.subheader("Why the row of P-S is not comparable")
+    name = figures[0].dataset
+    st.markdown(
+        "The paper compares its own method P-S with a dozen others and finds that it loses less than half. The figures of "
+        "the others are for attributes scaled to mean 0 and variance 1; those of P-S are met only on **raw, unscaled "
+        "data**, where one attribute with large numbers dominates both distance and loss. Read as scaled figures they "
+        "would be impossible: they lie under the floor that no partition can get below. Both readings side by side:"
+    )
+    if not datasets.is_available(name.lower()):
+        st.info(f"{name} is not on this machine: the page Data offers to download it.")
+        return
+    read = {figure: _readings(name.lower(), figure.k) for figure in figures if figure.method == "P-S"}
+    table = [
+        {
+            "k": figure.k,
+            "Printed": percent(figure.value, 4),
+            "P-S here, raw data": percent(own.raw, 4),
+            "P-S here, scaled data": percent(own.scaled, 4),
+            "MDAV, scaled data": percent(own.mdav, 4),
+            "Floor, scaled data": percent(own.floor, 4),
+        }
+        for figure, own in read.items()
+    ]
+    st.table(pd.DataFrame(table), hide_index=True, border="horizontal")
+    above = [100 * (own.scaled / own.mdav - 1) for own in read.values()]
+    least, most = (f"{abs(value):.1f} % {'more' if value > 0 else 'less'}" for value in (min(above), max(above)))
+    st.caption(f"Compared fairly, both on scaled data, P-S loses between {least} and {most} than MDAV.")
+
+
+@st.cache_data(show_spinner="Running P-S on raw and on scaled data …")
+def _readings(name: str, k: int) -> reproduction.Readings:
+    return reproduction.readings(name, k)
+
+
+_PARTS = {
+    "printed": ("Printed figures", _figures),
+    "adult": ("All of Adult", evidence.show),
+    "beyond": ("Beyond the papers", evidence.section),
+}
+
+shell.show(body)

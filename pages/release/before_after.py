@@ -1,0 +1,231 @@
+"""Before and after: the values of an attribute as they were and as they are released, and correlations."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype
+
+from microagg import Release
+from microagg.columns.taxonomy import ANYTHING
+from microagg.release import attribute_changes, correlation_changes, distribution
+from pages.release import making as releases
+from pages.shared import state, theme
+from pages.shared.figures import finish, show_figure
+from pages.shared.text import count, escape_html, escape_markdown, number, percent, shortened
+from pages.shared.workspace import Workspace
+
+_MOST_CATEGORIES = 12
+
+
+def draw_distribution(counts: pd.DataFrame, released: str) -> go.Figure:
+    """Draw ``counts`` of :func:`microagg.release.distribution`, the most frequent of categories; one is ``released``."""
+    lies = not is_numeric_dtype(counts.index) and not is_datetime64_any_dtype(counts.index)
+    if lies:
+        frequent = [counts[name].nlargest(_MOST_CATEGORIES).index for name in counts]
+        counts = counts.loc[list(dict.fromkeys([*frequent[0], *frequent[1]]))]
+    values = [escape_html(value)[:40] for value in counts.index] if lies else counts.index.to_numpy()
+    hover = "<b>%{y}</b><br>%{x:,}" if lies else "about %{x}<br>%{y:,.0f}"
+    figure = go.Figure()
+    for column, name, color in (("before", "before", theme.NEUTRAL), ("released", released, theme.BLUE)):
+        numbers = counts[column].to_numpy()
+        figure.add_bar(
+            x=numbers if lies else values,
+            y=values if lies else numbers,
+            orientation="h" if lies else "v",
+            name=name,
+            marker={"color": color},
+            hovertemplate=f"{hover} records {name}<extra></extra>",
+        )
+    figure.update_xaxes(title="records" if lies else "value", fixedrange=True)
+    figure.update_yaxes(title=None if lies else "records", fixedrange=True)
+    if lies:
+        figure.update_yaxes(type="category", autorange="reversed")
+    figure.update_layout(barmode="group", bargap=0.2, dragmode=False, showlegend=True)
+    return finish(figure, max(220, 26 * len(counts) + 90) if lies else 280)
+
+
+def correlations(before: np.ndarray, after: np.ndarray, names: list[str]) -> go.Figure:
+    """Draw by how much the correlation of each pair of ``names`` changed; both arrays have shape (d, d)."""
+    change = np.where(np.triu(np.ones_like(before, dtype=bool)), np.nan, after - before)
+    largest = max(0.05, float(np.nanmax(np.abs(change), initial=0)))
+    labels = [escape_html(name)[:24] for name in names]
+    figure = go.Figure(
+        go.Heatmap(
+            z=change,
+            x=labels,
+            y=labels,
+            zmin=-largest,
+            zmax=largest,
+            colorscale=[[0, theme.VERMILLION], [0.5, "rgba(127, 140, 153, 0.12)"], [1, theme.BLUE]],
+            customdata=np.stack([before, after], axis=-1),
+            hovertemplate="%{y} and %{x}<br>%{customdata[0]:.3f} before, %{customdata[1]:.3f} released<extra></extra>",
+            colorbar={"title": {"text": "change"}, "thickness": 12},
+            hoverongaps=False,
+        )
+    )
+    figure.update_xaxes(fixedrange=True, showgrid=False)
+    figure.update_yaxes(autorange="reversed", fixedrange=True, showgrid=False)
+    figure.update_layout(dragmode=False)
+    return finish(figure, min(160 + 26 * len(names), 620))
+
+
+# Before and after: figures and distribution of each attribute, the table side by side, correlations.
+
+_SHOWN_RECORDS, _SHOWN_OF_A_GROUP = 60, 12
+# Of more attributes the first are shown; in the table of figures those that lose most.
+_SHOWN_BESIDE, _SHOWN_CORRELATED, _SHOWN_CHANGES = 30, 60, 200
+
+
+def show(workspace: Workspace, release: Release, identity: Hashable) -> None:
+    """Draw all that changed."""
+    before, changes, (names, old, new) = _changes(identity, release, workspace)
+    sizes = release.partition.sizes
+    st.caption(
+        f"{count(len(sizes), 'group')} of {sizes.min():,} to {sizes.max():,} records, {sizes.mean():.3g} on average."
+    )
+    _attributes(changes, workspace.d)
+    left, right = st.columns(2) if len(names) > 1 else (st.container(), None)
+    with left:
+        _distribution(workspace, before, release, changes, identity)
+    if right:
+        with right:
+            _correlations(list(map(str, names)), old, new)
+            _say_first(_SHOWN_CORRELATED, workspace.d)
+    _side_by_side(before, release, list(workspace.columns)[:_SHOWN_BESIDE])
+    _say_first(_SHOWN_BESIDE, workspace.d)
+
+
+def _say_first(shown: int, d: int, which: str = "first") -> None:
+    """Say that only so many of the ``d`` attributes are shown, if so."""
+    if shown < d:
+        st.caption(f"These are the {which} {shown:,} of {d:,} quasi-identifiers.")
+
+
+@st.cache_resource(scope="session", max_entries=2, show_spinner="Comparing the release with the file …")
+def _changes(identity: Hashable, _release: Release, _workspace: Workspace) -> tuple[pd.DataFrame, pd.DataFrame, Any]:
+    """Return the records as they were, in the order of the release, what became of each attribute, and correlations."""
+    before, after, schema = _workspace.source.originals(releases.shuffle()), _release.frame, _workspace.schema
+    lost = _release.report.lost
+    shown = sorted(lost, key=lost.__getitem__, reverse=True)[:_SHOWN_CHANGES]
+    changes = attribute_changes(before, after, schema, _release.report, columns=shown)
+    return before, changes, correlation_changes(before, after, schema, _SHOWN_CORRELATED)
+
+
+@st.cache_resource(scope="session", max_entries=8, show_spinner=False)
+def _counts(identity: Hashable, name: str, _before: pd.Series, _release: Release) -> pd.DataFrame:
+    return distribution(_before, _release.frame[name], _release.partition.labels)
+
+
+def _attributes(changes: pd.DataFrame, d: int) -> None:
+    """Draw a row of figures for each attribute, those that lose most first."""
+    most = changes.iloc[0]
+    st.markdown(f"**{escape_markdown(f'{shortened(most.attribute)} loses most: {percent(most.lost)}')}**")
+    table = changes[["attribute", "lost", "changed"]].copy()
+    if changes["mean_before"].notna().any():
+        for figure in ("mean", "sd"):
+            table[figure] = [_arrow(own, figure) for _, own in changes.iterrows()]
+    st.dataframe(
+        table,
+        hide_index=True,
+        width="stretch",
+        height="content" if len(table) <= 14 else 500,
+        column_config={
+            "attribute": "Attribute",
+            "lost": st.column_config.ProgressColumn("Lost (%)", format="%.1f", min_value=0.0, max_value=100.0),
+            "changed": st.column_config.NumberColumn("Values changed (%)", format="%.1f"),
+            "mean": "Mean, before → released",
+            "sd": "Standard deviation, before → released",
+        },
+    )
+    _say_first(_SHOWN_CHANGES, d, "most affected")
+
+
+def _arrow(own: pd.Series, figure: str) -> str:
+    before, after = float(own[f"{figure}_before"]), float(own[f"{figure}_after"])
+    return "" if np.isnan(before) else f"{number(before)} → {number(after)}"
+
+
+def _distribution(
+    workspace: Workspace, before: pd.DataFrame, release: Release, changes: pd.DataFrame, identity: Hashable
+) -> None:
+    name = state.current().attribute
+    if name not in workspace.columns:
+        name = str(changes["attribute"][0])
+        state.update(attribute=name)
+    state.bound(st.selectbox, "Attribute", "attribute", key="w_release_attribute", options=workspace.columns)
+    if name not in set(changes["attribute"]):
+        changes = attribute_changes(before, release.frame, workspace.schema, release.report, columns=[name])
+    own = changes[changes["attribute"] == name].iloc[0]
+    old, new = before[name], release.frame[name]
+    released = "released"
+    if own["sd_before"] > 0:
+        shrinks = 100 * (1 - own["sd_after"] / own["sd_before"])
+        says = f"the spread shrinks by {shrinks:.2g} %, the mean is {_arrow(own, 'mean')}"
+    elif is_numeric_dtype(old) and not is_numeric_dtype(new):
+        says = f"on average a range spans {own['lost']:.3g} % of all values"
+        released = "released, ranges spread evenly"
+    else:
+        says = f"from {count(old.nunique(), 'value')} to {new.nunique():,}"
+    show_figure(
+        draw_distribution(_counts(identity, name, old, release), released),
+        title=f"{name}: {says}",
+        key="before_after",
+        alt=f"How many records have which {name}, before and released.",
+    )
+
+
+def _correlations(names: list[str], old: np.ndarray, new: np.ndarray) -> None:
+    change = np.nan_to_num(np.abs(new - old))
+    i, j = divmod(int(change.argmax()), len(names))
+    show_figure(
+        correlations(old, new, names),
+        title=f"The correlation that changes most: {names[j]} and {names[i]}, by {change[i, j]:.2g}",
+        key="correlations",
+        alt="By how much the correlation of each pair of numeric attributes changed.",
+    )
+
+
+def _side_by_side(before: pd.DataFrame, release: Release, names: list[str]) -> None:
+    labels = release.partition.labels
+    order = labels.argsort(kind="stable")
+    order = order[pd.Series(labels[order]).groupby(labels[order]).cumcount() < _SHOWN_OF_A_GROUP][:_SHOWN_RECORDS]
+    old, new = before[names].iloc[order], release.frame[names].iloc[order]
+    pairs: dict[str, np.ndarray] = {}
+    for name in names:
+        pairs[f"{name} "] = old[name].astype(object).map(_short).to_numpy()
+        pairs[f"→ {name}"] = new[name].astype(object).map(_short).to_numpy()
+    view = pd.DataFrame({"group": labels[order] + 1, **pairs}, index=range(len(order)))
+    band = (labels[order] % 2).astype(bool)
+
+    def tint(column: pd.Series) -> list[str]:
+        bold = "font-weight: 600" if str(column.name).startswith("→ ") else ""
+        return [f"background-color: {theme.BAND if dark else 'transparent'}; {bold}" for dark in band]
+
+    st.markdown("**Side by side**")
+    st.dataframe(
+        view.style.apply(tint, axis=0),
+        hide_index=True,
+        width="stretch",
+        height=420,
+        column_config={"group": st.column_config.NumberColumn("Group", pinned=True, width="small")},
+    )
+    says = (
+        f"{len(order)} of {count(len(labels), 'record')}, group by group, at most {_SHOWN_OF_A_GROUP} of each: beside "
+        "each value what is released (→)."
+    )
+    if (new.astype(object) == ANYTHING).to_numpy().any():
+        says += f" {escape_markdown(ANYTHING)} stands for anything."
+    st.caption(says)
+
+
+def _short(value: object) -> str:
+    if isinstance(value, pd.Timestamp):
+        # Python itself writes no dates after the year 9999.
+        return str(value.to_datetime64().astype("datetime64[D]"))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,181 @@
+"""The files of a release: the protected data, the recipe, and the Python and the command that make it again."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from microagg import Release
+from microagg.distributed.release import LargeRelease
+from microagg.distributed.subprocess_runner import release_apart
+from microagg.tables import renamed_columns
+from pages.release import making as releases
+from pages.shared import jobs, state
+from pages.shared.tables import Whole
+from pages.shared.text import count, escape_markdown, file_name, listing, sentence
+from pages.shared.workspace import Workspace
+
+_FORMATS = {".csv": "CSV", ".parquet": "Parquet", ".xlsx": "Excel", ".dta": "Stata", ".sav": "SPSS"}
+
+
+def file_stem(workspace: Workspace) -> str:
+    """Return what the names of all files of a release begin with."""
+    return file_name(Path(workspace.table.title).stem)
+
+
+def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) -> None:
+    """Draw the downloads, ``data`` being the bytes of the protected file, which waits until ``ready``."""
+    state.bound(
+        st.segmented_control,
+        "File",
+        "format",
+        options=list(_FORMATS),
+        format_func=_FORMATS.__getitem__,
+        required=True,
+        wrap=True,
+    )
+    ending, stem = state.current().format, file_stem(workspace)
+    with st.container(horizontal=True):
+        st.download_button(
+            f"Protected file ({_FORMATS[ending]})",
+            data,
+            file_name=f"{stem}_protected{ending}",
+            mime="text/csv" if ending == ".csv" else "application/octet-stream",
+            on_click="ignore",
+            type="primary",
+            disabled=not ready,
+            help=None if ready else "A red line of the checklist holds it up.",
+        )
+        recipe_button(release.recipe, stem)
+    if renamed := renamed_columns(release.frame, ending):
+        called = [f"{column!r} is called {written!r}" for column, written in renamed.items()]
+        says = f"{_FORMATS[ending]} does not take every name: {listing(called)}. The full names are in the labels."
+        st.caption(escape_markdown(says))
+
+
+def recipe_button(recipe: dict[str, Any], stem: str) -> None:
+    """Draw the download of a recipe; ``stem`` is what the names of all files of the release begin with."""
+    st.download_button(
+        "Recipe (JSON)",
+        lambda: json.dumps(recipe, indent=2, ensure_ascii=False),
+        file_name=f"{stem}_recipe.json",
+        mime="application/json",
+        on_click="ignore",
+        help="What microagg.replay needs, besides the original file, to make the same release again. It belongs with the "
+        "original, not with the release.",
+    )
+
+
+def program(workspace: Workspace, release: Release) -> None:
+    """Draw the Python that makes the release again, and the command."""
+    ending, stem = state.current().format, file_stem(workspace)
+    with st.expander("The Python that makes it again, and the command"):
+        st.caption("Paste it into a notebook or a file beside the original data; the bytes come out the same.")
+        files = {"out": f"{stem}_protected{ending}", "recipe_file": f"{stem}_recipe.json"}
+        st.code(release.script(**workspace.table.origin, **files), language="python")
+        command, lacking = release.command(**workspace.table.origin, **files)
+        reads = f" {sentence(lacking)} So it reads the recipe: save that beside the data." if lacking else ""
+        st.caption(f"Or type it in a shell, in the folder of the original data.{reads}")
+        st.code(command, language="bash", wrap_lines=True)
+
+
+# The release of a large file: all of it, part by part, into a folder beside the file; decided on a sample.
+
+_ASKED, _NAME = "whole_asked", "w_whole_folder"
+
+
+def show_whole(workspace: Workspace, identity: Hashable, *, ready: bool) -> None:
+    """Draw what releases the whole file, which waits until the checklist of the sample is ``ready``."""
+    whole = workspace.table.whole
+    assert whole is not None, "the table is no sample of a large file"
+    st.markdown(
+        f"The checklist is that of the sample. **All {whole.n_records:,} records** are released on this machine: the file is "
+        "read part by part, similar records are brought together in blocks, each block is grouped by itself, and k is counted "
+        "again on what was written."
+    )
+    if importlib.util.find_spec("distributed") is None:
+        st.info(
+            "This needs Dask, which is not installed with the dashboard. Install it, and start the dashboard again:"
+        )
+        st.code(".venv/bin/python -m pip install 'dask[dataframe]' distributed", language="bash")
+        return
+    name = _folder_name(workspace, whole)
+    if name is None:
+        return
+    asked = st.session_state.get(_ASKED) == (identity, name)
+    release = jobs.made("whole", (identity, name))
+    if release is not None:
+        _made(release, workspace)
+        return
+    at = whole.path.parent / name
+    if at.exists() and not asked:
+        st.warning(f"There is {escape_markdown(name)} already beside the file: choose another name, or remove it.")
+        return
+    st.button(
+        f"Release all {whole.n_records:,} records",
+        on_click=lambda: st.session_state.update({_ASKED: (identity, name)}),
+        type="primary",
+        disabled=asked or not ready,
+        help=None if ready else "A red line of the checklist holds it up.",
+    )
+    if asked and ready:
+        release = _release(workspace, whole, at, (identity, name))
+        if release is not None:
+            st.rerun()
+
+
+def _folder_name(workspace: Workspace, whole: Whole) -> str | None:
+    """Draw the field for the name of the folder, and return it; None, having said why, if it cannot be one."""
+    name = st.text_input(
+        "Folder for the release",
+        f"{file_stem(workspace)}_protected",
+        key=_NAME,
+        help=f"It is made in {escape_markdown(str(whole.path.parent))}, and holds Parquet files that pandas, polars, R, Dask and "
+        "Spark read as one table. Working files beside it hold original values until it is done; then they are deleted.",
+    ).strip()
+    if not name or name[0] in "._" or Path(name).name != name:
+        st.warning(
+            "The name of a folder beside the file is needed: without slashes, and not beginning with a dot or “_”."
+        )
+        return None
+    return name
+
+
+def _release(workspace: Workspace, whole: Whole, at: Path, identity: Hashable) -> LargeRelease | None:
+    given = releases.arguments(workspace)
+
+    release: LargeRelease | None = jobs.once(
+        "whole",
+        identity,
+        [given["method"]],
+        "Releasing the whole file",
+        lambda: release_apart(whole.path, out=at, **given),
+        whole.n_records,
+    )
+    return release
+
+
+def _made(release: LargeRelease, workspace: Workspace) -> None:
+    report = release.report
+    st.success(
+        f"{count(report.n_records, 'record')} protected in {escape_markdown(str(release.path))}: each combination of "
+        f"quasi-identifiers occurs at least {count(report.risk.realized_k, 'time')}, counted on the files that were written."
+    )
+    for finding in release.findings:
+        # What is not counted of the whole file is in the checklist of the sample.
+        if finding.level != "ok" and finding.code != "unchecked":
+            st.warning(sentence(finding.text))
+    one, two, three = st.columns(3)
+    if report.loss is not None:
+        one.metric("Information loss (IL)", f"{report.loss.information_loss:.4g} %", border=True)
+    two.metric("Groups", f"{report.risk.n_groups:,}", border=True)
+    three.metric("Smallest group", f"{report.risk.realized_k:,}", border=True)
+    recipe_button(release.recipe, file_stem(workspace))
+    with st.expander("The report in words"):
+        st.markdown("\n".join(f"- {escape_markdown(line)}" for line in report.summary().splitlines()))
+    st.caption(f"At k = {state.current().k}. Other choices above make another release, in another folder.")

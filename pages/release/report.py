@@ -1,0 +1,316 @@
+"""The disclosure risk and the utility of a release: what matters first, the rest folded."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from microagg import Release
+from microagg.optimum.formatting import in_unit
+from microagg.release import Assessment, Figure, Finding
+from microagg.release.report.document import document
+from microagg.studies import pareto
+from microagg.tables import digest_bytes
+from pages.release import files
+from pages.shared import compared, jobs, state
+from pages.shared.text import escape_markdown
+from pages.shared.workspace import Workspace
+
+#: The figures that are shown at once, by part, in this order; the others fold.
+_FIRST = {
+    "risk": ("max_reidentification", "record_linkage", "homogeneous", "population_uniques"),
+    "utility": ("total_information_loss", "information_loss", "correlation_change", "prediction", "pmse"),
+}
+_TITLES = {"risk": "What is the risk?", "utility": "What is it still good for?"}
+# What a picker of a column calls none of them.
+_NONE = "–"
+
+
+def assessment(workspace: Workspace, release: Release, identity: Hashable) -> Assessment | None:
+    """Return what is to be said of a release; while it is measured, or cannot be, show that and return None."""
+    target, fraction = _asked(release)
+    found: Assessment | None = jobs.once(
+        "assessment",
+        (identity, target, fraction),
+        [release.recipe["method"] or "mdav-star"],
+        "Measuring risk and utility",
+        lambda: release.assess(target=target, sampling_fraction=fraction),
+        workspace.n_complete,
+    )
+    return found
+
+
+def known(release: Release, identity: Hashable) -> Assessment | None:
+    """Return what is to be said of a release if it has been measured, drawing nothing."""
+    found: Assessment | None = jobs.made("assessment", (identity, *_asked(release)))
+    return found
+
+
+def _asked(release: Release) -> tuple[Hashable | None, float | None]:
+    """Return the column to be predicted and the sampling fraction that are chosen."""
+    population = state.current().population
+    return _target(release), population / 100.0 if 0.0 < population < 100.0 else None
+
+
+def show_assessment(workspace: Workspace, release: Release, identity: Hashable) -> None:
+    """Draw the risk and the utility of a release."""
+    found = assessment(workspace, release, identity)
+    if found is None:
+        return
+    for part in ("risk", "utility"):
+        figures = found.part(part)
+        of_key = {key: [figure for figure in figures if figure.measure.key == key] for key in _FIRST[part]}
+        first = [_worst(own) for own in of_key.values() if own]
+        st.markdown(f"**{_TITLES[part]}**")
+        _tiles(first)
+        if part == "risk":
+            _say_above_limit(figures)
+        others = [figure for figure in figures if figure not in first]
+        if others:
+            with st.expander(f"{len(others)} further figures"):
+                _table(others)
+    _attributes(found.attributes)
+    if found.without_outliers:
+        _outliers(found)
+    for note in found.notes:
+        st.caption(escape_markdown(note))
+    _questions(release)
+
+
+def _worst(figures: Sequence[Figure]) -> Figure:
+    """Return the worst of several figures of one measure, the first among equals."""
+    sign = 1.0 if figures[0].measure.better == "low" else -1.0
+    return max(figures, key=lambda figure: sign * figure.after)
+
+
+def _say_above_limit(figures: Sequence[Figure]) -> None:
+    """Say so if the release has more of the risk of the map on Choose k than is acceptable there."""
+    choices = state.current()
+    own = [figure for figure in figures if figure.measure.key == choices.risk]
+    says = pareto.above_in_words(choices.risk, _worst(own).after, choices.risk_limit) if own else ""
+    if says:
+        where = "Which risk counts, and how much of it is acceptable, is chosen on Choose k under Risk and loss."
+        # What nobody has chosen is no reason for an alarm.
+        usual = state.Choices()
+        is_usual = (choices.risk, choices.risk_limit) == (usual.risk, usual.risk_limit)
+        (st.caption if is_usual else st.warning)(f"{escape_markdown(says)} {where}")
+
+
+def _tiles(figures: Sequence[Figure]) -> None:
+    """Draw each figure with its value before, and its sentence below."""
+    if not figures:
+        return
+    for column, figure in zip(st.columns(len(figures)), figures, strict=True):
+        with column:
+            measure, before = figure.measure, figure.before
+            title = measure.title if figure.attribute is None else f"{measure.title}: {figure.attribute}"
+            st.metric(
+                escape_markdown(title),
+                in_unit(figure.after, figure.measure.unit),
+                delta=None if before is None else f"before: {in_unit(before, figure.measure.unit)}",
+                delta_color="off",
+                delta_arrow="off",
+                help=f"{escape_markdown(measure.meaning)} {_better(figure)} {escape_markdown(measure.source)}",
+            )
+            st.caption(escape_markdown(figure.sentence))
+
+
+def _better(figure: Figure) -> str:
+    return "The lower, the better." if figure.measure.better == "low" else "The higher, the better."
+
+
+def _table(figures: Sequence[Figure]) -> None:
+    rows = [
+        {
+            "measure": figure.measure.title + ("" if figure.attribute is None else f": {figure.attribute}"),
+            "before": "" if figure.before is None else in_unit(figure.before, figure.measure.unit),
+            "released": in_unit(figure.after, figure.measure.unit),
+            "sentence": figure.sentence,
+            "better": "lower" if figure.measure.better == "low" else "higher",
+            "source": figure.measure.source,
+        }
+        for figure in figures
+    ]
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        width="stretch",
+        height="content" if len(rows) <= 14 else 500,
+        row_height=58,
+        column_config={
+            "measure": st.column_config.TextColumn("Measure", pinned=True),
+            "before": st.column_config.TextColumn("Before", width="small"),
+            "released": st.column_config.TextColumn("Released", width="small"),
+            "sentence": st.column_config.TextColumn("What it says", width="large"),
+            "better": st.column_config.TextColumn("Better", width="small"),
+            "source": "Source",
+        },
+    )
+
+
+def _attributes(table: pd.DataFrame) -> None:
+    number = st.column_config.NumberColumn
+    columns = {
+        "attribute": st.column_config.TextColumn("Attribute", pinned=True),
+        "lost": number("Lost (%)", format="%.2f"),
+        "il1s": number("IL1s", format="%.3f", help="Σ |x − x′| / (√2 s) over the records, divided by their number."),
+        "mean_change": number("Mean moves by (sd)", format="%.3f"),
+        "sd_ratio": number("sd kept (ratio)", format="%.3f", help="Standard deviation after over before: 1 keeps it."),
+        "quantile_change": number("A quantile moves by (sd)", format="%.3f"),
+        "correlation_change": number("A correlation changes by", format="%.3f"),
+        "hellinger": number("Hellinger distance", format="%.3f"),
+        "wasserstein": number("Wasserstein distance (sd)", format="%.3f"),
+        "interval_disclosure": number("Near the original", format="percent", help="Released within 0.05 sd of it."),
+    }
+    shown = [name for name in columns if name in table]
+    with st.expander("Attribute by attribute, those that lose most first"):
+        st.dataframe(
+            table[shown].head(200),
+            hide_index=True,
+            width="stretch",
+            height="content" if len(table) <= 14 else 500,
+            column_config=columns,
+        )
+
+
+def _outliers(found: Assessment) -> None:
+    with st.expander("Who carries the risk?"):
+        st.markdown(escape_markdown(found.without_outliers))
+        st.dataframe(
+            found.outliers,
+            hide_index=True,
+            width="stretch",
+            height=300,
+            column_config={
+                "record": st.column_config.NumberColumn(
+                    "Record", help="Its place in the release, from 1.", width="small"
+                ),
+                "attribute": "Farthest in",
+                "outlyingness": st.column_config.NumberColumn(
+                    "Away from the median (robust sd)",
+                    format="%.1f",
+                    help="1.4826 · median absolute deviation is one; above 3.5 a value is a possible outlier "
+                    "(Iglewicz & Hoaglin 1993).",
+                ),
+                "probability": st.column_config.NumberColumn("Found by distance", format="percent"),
+            },
+        )
+        st.caption("This list is for you: it is in no file and no report.")
+
+
+def _questions(release: Release) -> None:
+    """Draw what only the user knows: what the release is for, and whether the file is a sample."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        names = [str(name) for name in release.frame.columns]
+        shown = state.current().predicts
+        st.session_state["w_predicts"] = shown if shown in names else _NONE
+        st.selectbox(
+            "Users will predict",
+            [_NONE, *names],
+            key="w_predicts",
+            width=260,
+            help="A model learns to predict this column from the release, another from the originals, and both are tried on "
+            "originals that neither has seen.",
+            on_change=lambda: state.update(predicts=_chosen(st.session_state["w_predicts"])),
+        )
+        state.bound(
+            st.number_input,
+            "The file is a sample of the population (%)",
+            "population",
+            min_value=0.01,
+            max_value=100.0,
+            step=1.0,
+            format="%g",
+            width=260,
+            help="100: it is all of it. With less, it is estimated how many records would be alone in the population.",
+        )
+
+
+def _chosen(name: str) -> str:
+    return "" if name == _NONE else name
+
+
+def _target(release: Release) -> Hashable | None:
+    """Return the column to be predicted, as the release calls it; None if there is none of that name."""
+    named = {str(name): name for name in release.frame.columns}
+    return named.get(state.current().predicts)
+
+
+# The report on a release: made when it is asked for, with all that was compared and overridden in this session.
+
+_ASKED = "report_asked"
+
+
+def show(workspace: Workspace, release: Release, identity: Hashable, found: Sequence[Finding], data: bytes) -> None:
+    """Draw what gets the report on ``release``, in which ``found`` is the checklist and ``data`` the protected file."""
+    stem = files.file_stem(workspace)
+    full = replace(release, report=replace(release.report, findings=tuple(found)))
+    about = {
+        "assessment": known(release, identity),
+        "comparison": compared.for_report(workspace),
+        "file": data or None,
+        "file_name": f"{stem}_protected{state.current().format}",
+        "origin": workspace.table.origin,
+    }
+    said = _said(identity, full, about)
+    asked = st.session_state.get(_ASKED) == identity
+    text = jobs.made("report", said) if asked else None
+    with st.container(horizontal=True):
+        if text is None:
+            st.button(
+                "Report (HTML)",
+                on_click=lambda: st.session_state.update({_ASKED: identity}),
+                disabled=asked,
+                help="A document to print and sign: what is released, why by this method and k, what can go wrong, what is "
+                "lost, and the checklist. No original value stands in it that the release does not have.",
+            )
+        else:
+            _download("Download the report (HTML)", text, f"{stem}_report.html", "text/html", type="primary")
+        _download(
+            "Report (JSON)",
+            lambda: json.dumps(full.to_dict(**about), indent=2, ensure_ascii=False),
+            f"{stem}_report.json",
+            "application/json",
+        )
+    if asked and text is None:
+        _make(full, said, about, workspace.n_complete)
+    with st.expander("The report in words"):
+        st.markdown("\n".join(f"- {escape_markdown(line)}" for line in release.report.summary().splitlines()))
+
+
+def _download(label: str, data: Any, name: str, mime: str, **how: Any) -> None:
+    st.download_button(label, data, file_name=name, mime=mime, on_click="ignore", **how)
+
+
+def _said(identity: Hashable, release: Release, about: dict[str, Any]) -> Hashable:
+    """Return what tells one report from all others of this session."""
+    comparison, report = about["comparison"], release.report
+    parts = (
+        report.findings,
+        report.accepted,
+        report.reason,
+        "" if comparison is None else comparison.to_csv(),
+        digest_bytes(about["file"] or b""),
+        about["file_name"],
+        id(about["assessment"]),
+    )
+    return identity, digest_bytes(repr(parts).encode("utf-8", "replace"))
+
+
+def _make(release: Release, said: Hashable, about: dict[str, Any], n: int) -> None:
+    """See to it that the report gets made, and draw the page anew once it is there."""
+    if about["assessment"] is None:
+        st.caption("The report is written as soon as risk and utility, below, are measured.")
+        return
+
+    def make() -> str:
+        return document(release.to_dict(**about))
+
+    key = release.recipe["method"] or "mdav-star"
+    if jobs.once("report", said, [key], "Writing the report", make, n) is not None:
+        st.rerun()

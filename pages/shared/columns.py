@@ -1,0 +1,319 @@
+"""What each column of the data set in use is: guessed or declared at first, then as the user decides.
+
+Decisions stand in the address, one for each column that was decided on. Orders and taxonomies are too long for it: they
+stay in the session, and the address has their digests, so that a link can say what it could not carry.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+import pandas as pd
+import streamlit as st
+
+from microagg import columns as package
+from microagg.columns import Decision, Excerpt, category_counts, excerpt, first_decisions, summary, totals
+from microagg.columns.schema import Schema
+from microagg.columns.suggestions import near_duplicates, suggest_taxonomies
+from microagg.columns.taxonomy import Taxonomy
+from microagg.tables import digest_bytes
+from pages.shared import state
+from pages.shared.tables import Table
+
+#: What the screen calls the roles that a column can have.
+ROLES = {
+    "identifier": "Direct identifier",
+    "quasi-identifier": "Quasi-identifier",
+    "confidential": "Confidential",
+    "stratum": "Stratum",
+    "weight": "Weight",
+    "other": "Other",
+}
+
+#: What the screen calls the kinds of quasi-identifiers.
+KINDS = {
+    "number": "Number",
+    "comma": "Number, decimal comma",
+    "date": "Date",
+    "year": "Date, released as year",
+    "ordered": "Ordered categories",
+    "category": "Category",
+}
+
+_ENTERED, _KNOWN, _FOUND = "entered_categories", "known_columns", "found_in_columns"
+
+Found = TypeVar("Found")
+
+
+# --- what a column is -------------------------------------------------------------------------------------------------
+
+
+@st.cache_resource(scope="session", max_entries=6, show_spinner="Looking at the columns …")
+def _start(identity: str, _table: Table) -> dict[str, Decision]:
+    return first_decisions(_table.frame, _table.schema, None if _table.whole is None else _table.whole.n_records)
+
+
+@st.cache_resource(scope="session", max_entries=8, show_spinner=False)
+def _summary(said: Hashable, first: int, last: int, _table: Table, _read: Schema | None) -> pd.DataFrame:
+    frame = _table.frame if _read is None else _read.read(_table.frame)
+    return summary(frame.iloc[:, first:last])
+
+
+def figures(table: Table, first: int, last: int, read: Schema | None = None) -> pd.DataFrame:
+    """Return a few figures of the columns ``first`` to before ``last``, see :func:`microagg.columns.summary`.
+
+    With ``read``, which is what was decided, text that says numbers or dates counts as such.
+    """
+    if read is None:
+        return _summary(table.identity, first, last, table, None)
+    choices = state.current()
+    return _summary((table.identity, choices.columns, choices.agreed), first, last, table, read)
+
+
+@st.cache_resource(scope="session", max_entries=4, show_spinner=False)
+def _excerpt(identity: str, _table: Table) -> Excerpt:
+    return excerpt(_table.frame)
+
+
+def beginning(table: Table) -> Excerpt:
+    """Return the beginning of ``table`` as a screen can show it."""
+    return _excerpt(table.identity, table)
+
+
+@st.cache_resource(scope="session", max_entries=4, show_spinner=False)
+def _totals(identity: str, _table: Table) -> list[int]:
+    return totals(_table.frame)
+
+
+def totals_of(table: Table) -> list[int]:
+    """Return the records of a file that look like totals of the others; those of data sets are known to be none."""
+    return [] if table.schema is not None else _totals(table.identity, table)
+
+
+def columns(table: Table) -> dict[str, Decision]:
+    """Return what the columns of ``table`` are, by name."""
+    choices = state.current()
+    said = (table.identity, choices.columns, choices.agreed)
+    # Asked for often in one run, and a file may have a thousand columns.
+    known, found = st.session_state.get(_KNOWN, ((), {}))
+    if known != said:
+        found = _decided(table, choices.columns, agreed=bool(choices.agreed) and choices.agreed == _digest(table))
+        st.session_state[_KNOWN] = said, found
+    return found
+
+
+def _decided(table: Table, entries: tuple[str, ...], *, agreed: bool) -> dict[str, Decision]:
+    """Return what the columns are after the ``entries`` of the address, each ``role.kind.gaps.codes.digest:name``.
+
+    A decision holds only for a column that is what it was, which the digest says: after the page is loaded anew, the
+    same file may be read otherwise, or another one has a column of that name. What is not it is a guess again.
+    """
+    found = dict(_start(table.identity, table))
+    if agreed:
+        found = {name: dataclasses.replace(column, decided=True) for name, column in found.items()}
+    for entry in entries:
+        role, kind, gaps, codes, _ = _parts(entry)
+        name = _name(entry)
+        if name in found and role in ROLES and _is_same(table, entry):
+            found[name] = found[name].decide(role=role, kind=kind, gaps=gaps, codes=codes == "1")
+    return found
+
+
+def _parts(entry: str) -> tuple[str, ...]:
+    return (*entry.partition(":")[0].split("."), "", "", "", "", "")[:5]
+
+
+def _is_same(table: Table, entry: str) -> bool:
+    """Whether the column of an entry holds what it did; of entries without a digest nobody knows otherwise."""
+    digest = _parts(entry)[4]
+    return not digest or digest == _column_digest(table.identity, _name(entry), table)
+
+
+@st.cache_resource(scope="session", max_entries=4000, show_spinner=False)
+def _column_digest(identity: str, name: str, _table: Table) -> str:
+    """Return what tells a column from others: its type and its values; so short that it tells nothing of these."""
+    column = _table.frame[name]
+    values = pd.util.hash_pandas_object(column, index=False, categorize=True).to_numpy()
+    return digest_bytes(f"{column.dtype}".encode() + values.tobytes())[:6]
+
+
+def changed(table: Table) -> list[str]:
+    """Return the columns that are not what they were when they were decided on."""
+    there = [entry for entry in state.current().columns if _name(entry) in table.frame.columns]
+    return [_name(entry) for entry in there if not _is_same(table, entry)]
+
+
+def is_agreed_of_another(table: Table) -> bool:
+    """Whether the guesses were agreed to that another file had, or the same one as it was read then."""
+    agreed = state.current().agreed
+    return bool(agreed) and agreed != _digest(table)
+
+
+def _name(entry: str) -> str:
+    """Return the column that an entry of the address is about."""
+    return entry.partition(":")[2]
+
+
+def unknown(table: Table) -> list[str]:
+    """Return the columns that the address speaks of and ``table`` does not have."""
+    return [_name(entry) for entry in state.current().columns if _name(entry) not in table.frame.columns]
+
+
+def forget(table: Table) -> None:
+    """Forget what the address says of columns that are not there or not as they were, and of lost orders; a callback."""
+    gone, lost, choices = [*unknown(table), *changed(table)], not_carried(table), state.current()
+    state.update(
+        agreed="" if is_agreed_of_another(table) else choices.agreed,
+        columns=tuple(entry for entry in choices.columns if _name(entry) not in gone),
+        entered=tuple(entry for entry in choices.entered if _name(entry) not in {*gone, *lost}),
+    )
+
+
+def _digest(table: Table) -> str:
+    said = (f"{name}\n{_column_digest(table.identity, name, table)}" for name in table.frame.columns)
+    return digest_bytes("\n".join(said).encode("utf-8", "replace"))[:8]
+
+
+def decide(table: Table, name: str, **changes: Any) -> None:
+    """Decide what a column is; a callback."""
+    column = columns(table)[name].decide(**changes)
+    digest = _column_digest(table.identity, name, table)
+    entry = f"{column.role}.{column.kind}.{column.gaps}.{int(column.codes)}.{digest}:{name}"
+    state.update(columns=(*(old for old in state.current().columns if _name(old) != name), entry))
+
+
+def agree(table: Table) -> None:
+    """Decide that all that is guessed is right; a callback."""
+    state.update(agreed=_digest(table))
+
+
+def undecided(table: Table) -> list[str]:
+    """Return the columns that nobody has decided on."""
+    return [name for name, column in columns(table).items() if not column.decided]
+
+
+def quasi_identifiers(table: Table) -> list[str]:
+    """Return the columns that are microaggregated and can be."""
+    return [name for name, column in columns(table).items() if column.is_quasi_identifier and column.kind]
+
+
+def categorical(table: Table) -> list[str]:
+    """Return those of the quasi-identifiers whose values have an order or a taxonomy."""
+    return [name for name, column in columns(table).items() if column.is_quasi_identifier and column.is_categorical]
+
+
+def class_candidates(table: Table) -> list[str]:
+    """Return the columns that can be the class: confidential or a stratum, with few values, none missing."""
+    return [name for name, column in columns(table).items() if column.can_be_class]
+
+
+def arguments(table: Table) -> dict[str, Any]:
+    """Return what was decided as arguments of :func:`microagg.microaggregate`."""
+    found = columns(table)
+    kinds = {name: found[name].kind for name in quasi_identifiers(table)}
+    chosen = state.current().classes or (table.schema.classes if table.schema else None)
+    return package.arguments(
+        table.frame,
+        found,
+        taxonomies={name: taxonomy_of(table, name) for name, kind in kinds.items() if kind == "category"},
+        ordinal={name: levels_of(table, name) for name, kind in kinds.items() if kind == "ordered"},
+        classes=chosen if chosen in class_candidates(table) else None,
+    )
+
+
+# --- categories: their counts, orders and taxonomies ------------------------------------------------------------------
+
+
+def _once(table: Table, name: str, find: Callable[[pd.Series], Found]) -> Found:
+    """Return what ``find`` finds in the values of a column, those that count as missing apart; it is asked once."""
+    kept, found = st.session_state.get(_FOUND, ("", {}))
+    if kept != table.identity:
+        found = {}
+        st.session_state[_FOUND] = table.identity, found
+    column = columns(table)[name]
+    key = find, name, column.codes
+    if key not in found:
+        found[key] = find(column.present(table.frame[name]))
+    answer: Found = found[key]
+    return answer
+
+
+def counts(table: Table, name: str) -> dict[str, int]:
+    """Return how many records have each value of a column; values as taxonomies write them, ascending."""
+    return _once(table, name, category_counts)
+
+
+def alike(table: Table) -> dict[str, tuple[tuple[str, ...], ...]]:
+    """Return the sets of categories that are hardly different, for each quasi-identifier that has such."""
+    return {name: sets for name in categorical(table) if (sets := _once(table, name, near_duplicates))}
+
+
+def suggested(table: Table, name: str) -> tuple[tuple[str, Taxonomy], ...]:
+    """Return the taxonomies that fit the values of a column, each with its title."""
+    return _once(table, name, suggest_taxonomies)
+
+
+def _flat(series: pd.Series) -> Taxonomy:
+    return Taxonomy.flat(category_counts(series))
+
+
+def _entered(table: Table) -> dict[tuple[str, str], Any]:
+    """Return the orders and taxonomies that were entered for ``table``, by (kind, column)."""
+    return st.session_state.setdefault(_ENTERED, {}).setdefault(table.identity, {})
+
+
+def _digests(table: Table) -> tuple[str, ...]:
+    """Return what the address says of them."""
+    return tuple(f"{digest_bytes(repr(given).encode())[:8]}:{name}" for (_, name), given in _entered(table).items())
+
+
+def enter(table: Table, name: str, given: tuple[str, ...] | Taxonomy) -> None:
+    """Take an order or a taxonomy for a column."""
+    lost = [entry for entry in state.current().entered if _name(entry) in set(not_carried(table)) - {name}]
+    _entered(table)["category" if isinstance(given, Taxonomy) else "ordered", name] = given
+    state.update(entered=(*_digests(table), *lost))
+
+
+def not_carried(table: Table) -> list[str]:
+    """Return the columns whose order or taxonomy the link speaks of, but this session does not have."""
+    own = _digests(table)
+    return [_name(entry) for entry in state.current().entered if entry not in own]
+
+
+def lost(table: Table) -> list[str]:
+    """Return those of :func:`not_carried` on which records would be grouped by another order or taxonomy."""
+    found, used = columns(table), quasi_identifiers(table)
+    return [name for name in not_carried(table) if name in used and found[name].is_categorical]
+
+
+def is_entered(table: Table, name: str) -> bool:
+    """Whether the order of a column was entered, or is declared by the data set or by the column's own type."""
+    ordered = bool(getattr(table.frame[name].dtype, "ordered", False))
+    return ordered or ("ordered", name) in _entered(table) or bool(table.schema and name in table.schema.ordinal)
+
+
+def levels_of(table: Table, name: str) -> tuple[str, ...]:
+    """Return the order of a column with ordered categories: as entered or declared, else ascending."""
+    declared = table.schema.ordinal.get(name) if table.schema else None
+    return _entered(table).get(("ordered", name)) or declared or tuple(counts(table, name))
+
+
+def taxonomy_of(table: Table, name: str) -> Taxonomy:
+    """Return the taxonomy of a column: as entered or declared, else flat."""
+    return _entered(table).get(("category", name)) or declared_taxonomy(table, name) or _once(table, name, _flat)
+
+
+def declared_taxonomy(table: Table, name: str) -> Taxonomy | None:
+    """Return the taxonomy that the data set itself declares for a column."""
+    return table.schema.taxonomies.get(name) if table.schema else None
+
+
+def uncovered(table: Table, name: str) -> list[str]:
+    """Return the values of a column with categories that its taxonomy or order does not have."""
+    column = columns(table)[name]
+    if not column.is_categorical:
+        return []
+    known = set(levels_of(table, name) if column.kind == "ordered" else taxonomy_of(table, name).values)
+    return [value for value in counts(table, name) if value not in known]

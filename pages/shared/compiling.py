@@ -1,0 +1,290 @@
+"""Kernels compiled ahead of their first use, task by task, where possible in a process of its own.
+
+    python -m pages.shared.compiling [--processes 2]
+
+compiles all of them, or only loads what is on disk already; it takes a minute or two, once on a machine. A task is the
+key of an algorithm, the same with ``MANY`` behind it for many records, or one of the further ones in :func:`tasks`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib
+import itertools
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from multiprocessing import get_context
+from pathlib import Path
+
+# What is compiled is imported where it is needed: that takes seconds, in which the other process is at work already.
+
+#: Behind the key of an algorithm: its kernels for many records.
+MANY = " for many records"
+
+FLOOR, SEARCH, EXACT = "the neighbor search", "the search and the linear program", "the exact optimum"
+LINKAGE = "record linkage"
+
+#: What the dashboard asks for first, in this order: the method that is compiled soonest, the others that are compared
+#: unless others are chosen, and what is shown beside their curves.
+FIRST = ("mdav", "mdav-plus", "v-mdav", "mdav-star", LINKAGE, FLOOR, "k-member", "local-search", "cbfs", SEARCH)
+
+# The algorithms with other kernels for many records, which come last.
+_BY_TREE = ("mdav", "mdav-plus", "v-mdav", "mdav-star", "cbfs")
+
+_PACKAGE = Path(__file__).parents[2] / "microagg"
+
+
+def tasks() -> list[str]:
+    """Return all tasks, in the order in which the dashboard needs them."""
+    from microagg.algorithms.registry import ALGORITHMS
+
+    return list(dict.fromkeys([*FIRST, *ALGORITHMS, EXACT, *(key + MANY for key in _BY_TREE)]))
+
+
+def tasks_of(keys: Iterable[str], n: int = 0) -> list[str]:
+    """Return the tasks that the algorithms ``keys`` need for ``n`` records and this process has not done yet."""
+    from microagg.studies import experiment
+
+    behind = MANY if n >= experiment.MANY else ""
+    return [key + behind for key in experiment.unprepared(keys, n)]
+
+
+def title(task: str) -> str:
+    """Return what the screen calls a task."""
+    from microagg.algorithms.registry import ALGORITHMS
+
+    key = task.removesuffix(MANY)
+    return f"{ALGORITHMS[key].info.title}{task.removeprefix(key)}" if key in ALGORITHMS else task
+
+
+def compile_task(task: str) -> None:
+    """Compile what a task needs, or load it where an earlier process left it on disk."""
+    others = {FLOOR: _floor, SEARCH: _search, LINKAGE: _linkage, EXACT: _exact}
+    if task in others:
+        others[task]()
+    else:
+        from microagg.studies import experiment
+
+        experiment.prepare([task.removesuffix(MANY)], n=experiment.MANY if task.endswith(MANY) else 0)
+
+
+def _floor() -> None:
+    import numpy as np
+
+    from microagg.columns.records import Records
+    from microagg.optimum import certificate
+    from microagg.optimum.problem import Problem
+
+    X = np.arange(12.0).reshape(6, 2)
+    for data in (X, Records.of_numbers(X)):
+        certificate.floors(Problem.of(data), [2])
+
+
+def _search() -> None:
+    from microagg.optimum import certificate
+
+    certificate.prepare()
+
+
+def _linkage() -> None:
+    import numpy as np
+
+    from microagg.metrics import risk
+
+    risk.record_linkage(np.eye(3), np.eye(3))
+
+
+def _exact() -> None:
+    import numpy as np
+
+    from microagg.optimum import bounds
+
+    bounds.exact(np.random.default_rng(0).normal(size=(9, 2)), 3)
+
+
+def _stamp() -> Path:
+    """Return the file that says what is on disk; it stands where compiled code does."""
+    own = importlib.import_module("numba").config.CACHE_DIR
+    return (Path(own) if own else _PACKAGE / "__pycache__") / "compiled.json"
+
+
+def _state() -> str:
+    """Return what compiled code depends on: the sources, the compiler, the interpreter and the processor."""
+    digest = hashlib.sha256(sys.version.encode())
+    digest.update(importlib.import_module("numba").__version__.encode())
+    digest.update(importlib.import_module("llvmlite.binding").get_host_cpu_name().encode())
+    for source in sorted(_PACKAGE.rglob("*.py")):
+        if b"numba" in (text := source.read_bytes()):
+            digest.update(text)
+    return digest.hexdigest()
+
+
+def _on_disk() -> set[str]:
+    """Return the tasks whose kernels are on disk."""
+    with suppress(OSError, ValueError):
+        stored = json.loads(_stamp().read_text())
+        if stored["state"] == _state():
+            return set(stored["tasks"])
+    return set()
+
+
+def _remember(done: Iterable[str]) -> None:
+    with suppress(OSError):  # where nothing can be written, nothing was cached there either
+        stamp = _stamp()
+        stamp.parent.mkdir(exist_ok=True)
+        written = stamp.with_suffix(f".{os.getpid()}")
+        written.write_text(json.dumps({"state": _state(), "tasks": sorted(done)}))
+        written.replace(stamp)
+
+
+class Ahead:
+    """Tasks done by another process, whose compiled code this one then loads from disk; this one stays quick meanwhile.
+
+    The other process is told one task at a time, and ends when none is left.
+
+    Parameters
+    ----------
+    todo : iterable of str
+        The tasks, in their order. Those that are on disk are left out.
+    """
+
+    def __init__(self, todo: Iterable[str]) -> None:
+        self._there = _on_disk()
+        self._left: list[str] = []
+        self._changed = threading.Condition()
+        self._process: subprocess.Popen[str] | None = None
+        self._ended = False
+        self.add(todo)
+
+    @property
+    def left(self) -> list[str]:
+        """The tasks that are not done yet, the one under way first."""
+        with self._changed:
+            return list(self._left)
+
+    def add(self, todo: Iterable[str]) -> None:
+        """Have further tasks done after all others; those that are done, or are to be done anyway, are left out."""
+        with self._changed:
+            if self._ended:
+                return
+            self._left += [task for task in todo if task not in self._there and task not in self._left]
+            if self._left and self._process is None:
+                self._process = self._begin()
+
+    def prefer(self, tasks: Iterable[str]) -> None:
+        """Have those of ``tasks`` that are not done yet done next, in this order."""
+        with self._changed:
+            asked = [task for task in dict.fromkeys(tasks) if task in self._left[1:]]
+            self._left[1:] = [*asked, *(task for task in self._left[1:] if task not in asked)]
+
+    def wait(self, task: str) -> None:
+        """Wait until a task is done, or until nobody does it."""
+        with self._changed:
+            self._changed.wait_for(lambda: task not in self._left)
+
+    def close(self) -> None:
+        """End the other process, for good."""
+        with self._changed:
+            self._ended = True
+            process = self._process
+        if process is not None:
+            process.kill()
+            self._listener.join()
+
+    def _begin(self) -> subprocess.Popen[str]:
+        """Start the other process, and a thread that listens to it."""
+        path = os.pathsep.join([str(_PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+        process = subprocess.Popen(
+            [sys.executable, "-m", "pages.shared.compiling", "--serve"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=os.environ | {"PYTHONPATH": path},
+        )
+        self._listener = threading.Thread(target=self._listen, args=[process], name="compiled ahead", daemon=True)
+        self._listener.start()
+        return process
+
+    def _listen(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        with suppress(OSError), process:  # what it was told last may not have reached it any more
+            while task := self._next():
+                process.stdin.write(f"{task}\n")
+                process.stdin.flush()
+                if not any(line.strip() == task for line in process.stdout):
+                    break
+                with self._changed:
+                    self._left.remove(task)
+                    self._there.add(task)
+                    self._changed.notify_all()
+        with self._changed:
+            if self._process is process:  # it has ended by itself: what is left is compiled where it is needed
+                self._ended = True
+                self._left.clear()
+                self._changed.notify_all()
+
+    def _next(self) -> str:
+        """Return the task that comes next; if there is none, the other process is not needed any more."""
+        with self._changed:
+            if not self._left:
+                self._process = None
+            return self._left[0] if self._left else ""
+
+
+def _serve() -> None:
+    """Do the tasks that standard input names and print each that is done; end when standard input does."""
+    todo: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def listen() -> None:
+        for line in sys.stdin:
+            todo.put(line.strip())
+        os._exit(0)  # whoever has begun this has ended, or needs nothing more
+
+    threading.Thread(target=listen, daemon=True).start()
+    done = _on_disk()
+    for number in itertools.count():
+        if number == 1:  # for the first task somebody may be waiting already
+            with suppress(AttributeError, OSError):
+                os.nice(5)
+        task = todo.get()
+        compile_task(task)
+        done.add(task)
+        _remember(done)
+        print(task, flush=True)
+
+
+def _timed(task: str) -> tuple[str, float]:
+    started = time.perf_counter()
+    compile_task(task)
+    return task, time.perf_counter() - started
+
+
+def main() -> None:
+    """Compile all tasks, and say what took long."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--processes", type=int, default=1, help="how many compile at a time")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.serve:
+        _serve()
+    # What takes longest comes first, and those that share most of their kernels apart from each other.
+    longest = [SEARCH, EXACT, *(key + MANY for key in _BY_TREE), "k-member"]
+    with get_context("spawn").Pool(arguments.processes) as pool:
+        for task, seconds in pool.imap_unordered(_timed, list(dict.fromkeys([*longest, *tasks()]))):
+            if seconds > 1.0:
+                print(f"{seconds:6.1f} s  {title(task)}", flush=True)
+    _remember(tasks())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,365 @@
+"""Runs of algorithms: results kept by the digest of the data, long work as a job that can be watched and cancelled."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from microagg.progress import watched
+from microagg.studies import experiment
+from microagg.studies.experiment import Method, Result
+from microagg.studies.risks import Exposed
+from microagg.validation import check_enough_records
+from pages.shared import ahead, compiling
+from pages.shared.job_queue import Desk, Job
+from pages.shared.text import count, escape_markdown, sentence
+from pages.shared.workspace import Workspace
+
+_MOST_ROWS = 20_000
+MOST_PARTITIONS = 24
+_MOST_MADE = 2
+
+Cell = tuple[Method, int]
+
+
+@st.cache_resource(show_spinner=False)
+def _desk() -> Desk:
+    # One for all sessions, so that each gets its turn.
+    return Desk()
+
+
+class Results:
+    """What a session has computed, and its jobs: at most one of each kind."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.rows: OrderedDict[tuple[str, Method, int], dict[str, Any]] = OrderedDict()
+        self.partitions: OrderedDict[tuple[str, Method, int], Any] = OrderedDict()
+        self.risks: OrderedDict[tuple[str, Method, int], dict[str, float]] = OrderedDict()
+        self.made: dict[str, OrderedDict[Hashable, Any]] = {}
+        self.jobs: dict[str, Job] = {}
+        self.owner = object()  # stands for the session where threads take turns, without holding its results
+
+    def add(self, digest: str, result: Result) -> None:
+        """Keep a result; the oldest go when there are too many."""
+        key = (digest, result.method, result.k)
+        with self.lock:
+            _keep(self.rows, key, result.row() | {"settings": result.params}, _MOST_ROWS)
+            _keep(self.partitions, key, result, MOST_PARTITIONS)
+
+    def add_risks(self, exposed: Exposed, result: Result) -> None:
+        """Keep the risks of a result, if they are not kept yet."""
+        key = (exposed.digest, result.method, result.k)
+        if key not in self.risks:
+            risks = exposed.risks(result.partition)
+            with self.lock:
+                _keep(self.risks, key, risks, _MOST_ROWS)
+
+    def found(self, digest: str, cells: Sequence[Cell]) -> dict[Cell, Any]:
+        """Return those of the results of ``cells``, partitions included, that are kept."""
+        with self.lock:
+            return {cell: self.partitions[digest, *cell] for cell in cells if (digest, *cell) in self.partitions}
+
+    def table(self, workspace: Workspace, cells: Sequence[Cell]) -> pd.DataFrame:
+        """Return the rows of ``cells`` computed so far, with those of their risks that are known."""
+        digest, exposed = workspace.digest, workspace.exposed.digest
+        with self.lock:
+            rows = [
+                self.rows[digest, *cell] | self.risks.get((exposed, *cell), {})
+                for cell in cells
+                if (digest, *cell) in self.rows
+            ]
+        return pd.DataFrame(rows)
+
+    def ks(self, workspace: Workspace, methods: Sequence[Method]) -> list[int]:
+        """Return the values of k, ascending, at which any of ``methods`` has been run."""
+        with self.lock:
+            return sorted({k for digest, method, k in self.rows if digest == workspace.digest and method in methods})
+
+    def lacks(self, workspace: Workspace, cell: Cell) -> bool:
+        """Return whether the row of a cell or its risks have still to be computed."""
+        with self.lock:
+            return (workspace.digest, *cell) not in self.rows or (workspace.exposed.digest, *cell) not in self.risks
+
+    def start(
+        self,
+        kind: str,
+        identity: Hashable,
+        total: int,
+        work: Callable[[Job], None],
+        made: Any = None,
+        **how: Any,
+    ) -> Job:
+        """Return the job of this kind and identity, begun if it was not; another of its kind is cancelled.
+
+        A job that is begun holds ``made`` from the start, for ``work`` to add to. Once the page has been closed none is
+        begun. ``how`` are further arguments of :meth:`Job.begin`.
+        """
+        with self.lock:
+            job = self.jobs.get(kind)
+            if job is None or job.identity != identity:
+                if job:
+                    job.stop.set()
+                job = self.jobs[kind] = Job(identity, total, made=made)
+                if not _is_open():
+                    job.stop.set()
+                elif total:
+                    job.begin(_desk(), work, self.owner, **how)
+        return job
+
+    def drop(self, kind: str) -> None:
+        """Cancel the job of this kind, if there is one, and let go of it."""
+        with self.lock:
+            if job := self.jobs.pop(kind, None):
+                job.stop.set()
+
+    def forget(self, kind: str, job: Job) -> None:
+        """Let go of a job that has been read."""
+        with self.lock:
+            if self.jobs.get(kind) is job:
+                del self.jobs[kind]
+
+    def cancel_all(self) -> None:
+        """Cancel what is under way."""
+        with self.lock:
+            for job in self.jobs.values():
+                job.stop.set()
+
+
+def _keep(kept: OrderedDict[Any, Any], key: Hashable, value: Any, most: int) -> None:
+    """Keep a value; the oldest go when there are more than ``most``."""
+    kept[key] = value
+    while len(kept) > most:
+        kept.popitem(last=False)
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=Results.cancel_all)
+def results() -> Results:
+    """Return this session's results; closing the page cancels what is under way."""
+    return Results()
+
+
+def _is_open() -> bool:
+    """Return whether somebody has the page open: a page that is closed may be drawn a little further."""
+    context = get_script_run_ctx()
+    return context is None or not runtime.exists() or runtime.get_instance().is_active_session(context.session_id)
+
+
+def compile_for(job: Job, keys: Sequence[str], n: int = 0) -> None:
+    """Compile what a job needs to run the algorithms ``keys`` on ``n`` records, saying so.
+
+    A job that is cancelled does not wait for it, and what has been begun is compiled for whoever comes next.
+    """
+    tasks = compiling.tasks_of(keys, n)
+    ahead.prefer(tasks)
+    for task in tasks:
+        compile_task(job, task, soon=False)
+
+
+def compile_task(job: Job, task: str, *, soon: bool = True) -> None:
+    """Have a task of :mod:`pages.shared.compiling` done for a job, which waits for it unless it is cancelled.
+
+    If it is wanted ``soon`` it is done before all others.
+    """
+    if soon:
+        ahead.prefer([task])
+    job.message = f"Compiling {compiling.title(task)} for this machine (up to a minute, only once) …"
+    done: Future[None] = Future()
+
+    def work() -> None:
+        try:
+            ahead.load(task)
+        except Exception as error:
+            done.set_exception(error)
+        else:
+            done.set_result(None)
+
+    # A server that is stopped does not wait for it.
+    threading.Thread(target=work, name="compile", daemon=True).start()
+    job.until(done)
+
+
+class _Cells:
+    """Cells that a job runs, those of a method as soon as it is compiled; results go to ``made`` too, if it is given."""
+
+    def __init__(
+        self, workspace: Workspace, cells: Sequence[Cell], made: dict[Cell, Any] | None = None, *, risks: bool = False
+    ) -> None:
+        self._box = results()
+        self._workspace = workspace
+        self._cells = cells
+        self._made = made
+        self._risks = risks
+        self._without: list[Result] = []
+
+    def work(self, job: Job) -> None:
+        """Run all of them; to be done by a job."""
+        n, todo = self._workspace.n, list(self._cells)
+        linkage = [compiling.LINKAGE] if self._risks and self._workspace.is_numeric else []
+        ahead.prefer([*compiling.tasks_of(experiment.needed(method for method, _ in todo), n), *linkage])
+        while todo:
+            methods = _compiled(list(dict.fromkeys(method for method, _ in todo)), n)
+            compile_for(job, experiment.needed(methods), n)
+            job.do_all([cell for cell in todo if cell[0] in methods], lambda cell: self._run(job, cell))
+            todo = [cell for cell in todo if cell[0] not in methods]
+        if self._without:
+            compile_task(job, compiling.LINKAGE)
+            job.message = "Counting the records that are found again …"
+            job.do_all(self._without, self._add_risks)
+
+    def _run(self, job: Job, cell: Cell) -> None:
+        method, k = cell
+
+        def watcher(message: str, share: float | None) -> bool:
+            part = "" if share is None else f", {100 * share:.0f} %"
+            job.message = f"{method.label}, k = {k}: {message}{part}"
+            return job.goes_on()
+
+        with watched(watcher):
+            # It may be there, and its risks not: other attributes have become confidential.
+            known = self._box.found(self._workspace.digest, [cell]).get(cell)
+            result = known or experiment.run_one(self._workspace.problem, method, k)
+            self._box.add(self._workspace.digest, result)
+            if self._risks and self._workspace.is_numeric and compiling.LINKAGE in ahead.left():
+                self._without.append(result)
+            elif self._risks:
+                self._add_risks(result)
+        if self._made is not None:
+            self._made[cell] = result
+        job.step(f"{method.label}, k = {k}: {job.done + 1} of {count(job.total, 'run')} done")
+
+    def _add_risks(self, result: Result) -> None:
+        self._box.add_risks(self._workspace.exposed, result)
+
+
+def _compiled(methods: Sequence[Method], n: int) -> Sequence[Method]:
+    """Return those of ``methods`` for ``n`` records that no other process has still to compile, or else the first."""
+    left = ahead.left()
+    return [m for m in methods if left.isdisjoint(compiling.tasks_of(experiment.needed([m]), n))] or methods[:1]
+
+
+def _run_cells(
+    kind: str, workspace: Workspace, cells: Sequence[Cell], missing: list[Cell], made: dict[Cell, Any] | None = None
+) -> Job:
+    """Return the job that runs ``missing``, which are those of ``cells`` that are not there; results go to ``made`` too."""
+    for _, k in cells:
+        check_enough_records(workspace.n, k, "the data set")
+    of = (workspace.digest, workspace.exposed.digest) if kind == "sweep" else workspace.digest
+    # A sweep has the risks of each result, too.
+    work = _Cells(workspace, missing, made, risks=kind == "sweep").work
+    # What a page waits for goes before what it goes on without.
+    return results().start(kind, (of, frozenset(cells)), len(missing), work, made, urgent=kind == "partition")
+
+
+def sweep(workspace: Workspace, cells: Sequence[Cell]) -> Job:
+    """See to it that the rows of ``cells`` get computed, the first first; another sweep is cancelled, its results kept."""
+    box = results()
+    missing = [cell for cell in cells if box.lacks(workspace, cell)]
+    job = _run_cells("sweep", workspace, cells, missing)
+    # The same cells may have been begun in another order.
+    job.arrange({cell: place for place, cell in enumerate(cells)}.__getitem__)
+    job.wait(0.6)
+    return job
+
+
+def losses(workspace: Workspace, cells: Sequence[Cell]) -> Job:
+    """See to it that the rows of ``cells`` get computed without their risks, the first first; pages do not wait."""
+    box = results()
+    with box.lock:
+        missing = [cell for cell in cells if (workspace.digest, *cell) not in box.rows]
+    return _run_cells("losses", workspace, cells, missing)
+
+
+def partitions(workspace: Workspace, cells: Sequence[Cell]) -> list[Any]:
+    """Return the results of ``cells``, partitions included; while they are computed, show that and end the run."""
+    box = results()
+    found = box.found(workspace.digest, cells)
+    missing = [cell for cell in cells if cell not in found]
+    if missing:
+        # What is there already goes with the job: what it computes may push it out of what is kept.
+        job = _run_cells("partition", workspace, cells, missing, found)
+        job.wait(1.0)
+        if not job.complete:
+            if job.running:
+                watch(job)
+            else:
+                ended_early("partition")
+            st.stop()
+        found = job.made
+        box.forget("partition", job)
+    return [found[cell] for cell in cells]
+
+
+def made(kind: str, identity: Hashable) -> Any:
+    """Return what :func:`once` has made for this identity, drawing nothing; None if that is not there."""
+    box = results()
+    with box.lock:
+        kept = box.made.get(kind)
+        return None if kept is None else kept.get(identity)
+
+
+def once(kind: str, identity: Hashable, keys: Sequence[str], says: str, make: Callable[[], Any], n: int = 0) -> Any:
+    """Return what ``make`` makes with the algorithms ``keys`` on ``n`` records; it is made once for each identity.
+
+    While that is under way it is shown, beginning with what the job ``says`` it does, and what has become of it
+    otherwise; then there is None.
+    """
+    box = results()
+    with box.lock:
+        all_made = box.made.setdefault(kind, OrderedDict())
+    kept = all_made.get(identity)
+    if kept is not None:
+        return kept
+
+    def work(job: Job) -> None:
+        compile_for(job, keys, n)
+        job.made = job.watch(says, make)
+        with box.lock:
+            _keep(all_made, identity, job.made, _MOST_MADE)
+        job.done = job.total
+
+    job = box.start(kind, identity, 100, work, urgent=True)
+    job.wait(1.0)
+    if job.running:
+        watch(job)
+    elif job.complete:
+        box.forget(kind, job)
+        return job.made
+    else:
+        ended_early(kind, f"{says}: cancelled.")
+    return None
+
+
+@st.fragment(run_every=0.6)
+def watch(job: Job, draw: Callable[[], None] | None = None) -> None:
+    """Show how far a job is, with a way to cancel it, and ``draw`` what there is; draw the page anew at its end."""
+    if not job.running:
+        st.rerun()
+    bar, button = st.columns([5, 1], vertical_alignment="center")
+    bar.progress(min(job.done / max(job.total, 1), 1.0), text=escape_markdown(job.message))
+    # Jobs of several kinds may be watched on a page.
+    kind = next((kind for kind, own in list(results().jobs.items()) if own is job), "")
+    button.button("Cancel", key=f"cancel_{kind}", on_click=job.stop.set, width="stretch")
+    if draw:
+        draw()
+
+
+def ended_early(kind: str, says: str = "") -> None:
+    """Say that the job of this kind was cancelled or failed, if so, and offer to go on; ``says`` of a cancelled one."""
+    job = results().jobs.get(kind)
+    if job is None or job.running or job.complete:
+        return
+    note, button = st.columns([5, 1], vertical_alignment="center")
+    if job.problem:
+        note.error(sentence(job.problem))
+    else:
+        note.info(says or f"Cancelled after {job.done} of {count(job.total, 'run')}; what is done is shown.")
+    button.button("Go on", key=f"go_on_{kind}", on_click=results().forget, args=(kind, job), width="stretch")

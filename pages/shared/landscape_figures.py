@@ -1,0 +1,228 @@
+"""The stored comparison of all algorithms: a duel, a matrix, and loss against time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from microagg import datasets
+from microagg.studies import landscape
+from pages.shared import theme
+from pages.shared.figures import finish
+from pages.shared.text import escape_html
+
+# Pixels: a panel of a duel, a row of the matrix and what stands around its rows.
+_PANEL, _ROW, _AROUND = 215, 21, 95
+
+# Points of the front less far apart than this, in powers of ten, have their names one below another.
+_CLOSE = 0.25
+
+# Losses closer to the lowest than this, in percent, are drawn here: a logarithmic axis has no zero.
+_NEAR = 0.1
+
+# Green up to 1 %, cream at 10 %, red from 100 % on: cells are light enough in both themes for the ink of their text.
+_SCALE = [
+    [0.0, theme.tint(theme.GREEN, 0.6)],
+    [0.35, theme.tint(theme.GREEN, 0.25)],
+    [0.5, "#F7F3DC"],
+    [0.68, theme.tint(theme.ORANGE, 0.6)],
+    [1.0, theme.tint(theme.VERMILLION, 0.75)],
+]
+
+
+def duel_colors(first: str, second: str) -> tuple[str, str]:
+    """Return the colors of two methods, the second one gray where both are settings of the same algorithm."""
+    one, two = (theme.style(landscape.METHODS[name].key).color for name in (first, second))
+    return one, theme.NEUTRAL if one == two else two
+
+
+def duel_range(table: pd.DataFrame) -> tuple[float, float]:
+    """Return the ends of the axis that all panels of a duel share, in percent, with room for a word at both."""
+    low, high = min(float(table["less"].min()), 0.0), max(float(table["less"].max()), 0.0)
+    pad = 0.14 * max(high - low, 1.0)
+    return low - pad, high + pad
+
+
+def duel_panel(
+    part: pd.DataFrame, first: str, second: str, span: tuple[float, float], *, says: bool = False
+) -> go.Figure:
+    """Draw how much less ``first`` loses than ``second`` at each k of a data set; ``says`` names both sides.
+
+    ``part`` has the columns k, first, second, less, less_sd and winner of :func:`microagg.studies.landscape.duel`.
+    """
+    colors = duel_colors(first, second)
+    titles = [escape_html(landscape.title(name)) for name in (first, second)]
+    one_run = part["less_sd"].isna().all()
+    figure = go.Figure(
+        go.Bar(
+            x=[str(k) for k in part["k"]],
+            y=part["less"],
+            marker={"color": [colors[0] if less >= 0 else colors[1] for less in part["less"]], "line": {"width": 0}},
+            error_y=None
+            if one_run
+            else {
+                "type": "data",
+                "array": part["less_sd"].fillna(0),
+                "width": 2,
+                "thickness": 1,
+                "color": theme.NEUTRAL,
+            },
+            customdata=np.stack([part["first"], part["second"], part["less"].abs()], axis=1),
+            text=[titles[0] if less >= 0 else titles[1] for less in part["less"]],
+            textposition="none",
+            hovertemplate=f"<b>k = %{{x}}</b><br>{titles[0]} loses %{{customdata[0]:.4~g}} %<br>{titles[1]} loses "
+            "%{customdata[1]:.4~g} %<br>%{text} loses %{customdata[2]:.2~g} % less"
+            f"{'' if one_run else '<br>whisker: standard deviation over the seeds'}<extra></extra>",
+        )
+    )
+    figure.add_hline(y=0, line={"color": theme.NEUTRAL, "width": 1})
+    if says:
+        for name, color, anchor, y in ((titles[0], colors[0], "top", 1), (titles[1], colors[1], "bottom", 0)):
+            figure.add_annotation(
+                text=f"{'▲' if y else '▼'} {name} loses less",
+                font={"color": color, "size": 12},
+                x=0.02,
+                y=y,
+                xref="paper",
+                yref="paper",
+                xanchor="left",
+                yanchor=anchor,
+                showarrow=False,
+            )
+    ticks = [str(k) for k in part["k"] if k in (2, 5, 10, 15, 20, 50)]
+    figure.update_xaxes(type="category", title="k", tickvals=ticks, tickangle=0, title_standoff=2, showgrid=False)
+    figure.update_yaxes(range=span, ticksuffix=" %", nticks=5, zeroline=False)
+    figure.update_layout(bargap=0.15, showlegend=False)
+    return finish(figure, _PANEL)
+
+
+def matrix(table: pd.DataFrame, missing: pd.DataFrame) -> go.Figure:
+    """Draw by how many percent each method loses more than the lowest known or the floor: a row each.
+
+    Parameters
+    ----------
+    table : DataFrame
+        That of :func:`microagg.studies.landscape.matrix`.
+    missing : DataFrame
+        That of :func:`microagg.studies.landscape.incomplete`, which says why a cell is empty.
+    """
+    columns = [str(name) if name == "mean" else datasets.describe(str(name)).title for name in table.columns]
+    rows = [escape_html(landscape.title(str(name))) for name in table.index]
+    values = table.to_numpy(dtype=float)
+    shown = np.log10(np.clip(values, _NEAR, None))
+    where = {(own["method"], own["data"]): own["ks"] for own in missing.to_dict("records")}
+    hover = [
+        [_cell(value, where.get((method, data))) for data, value in zip(table.columns, line, strict=True)]
+        for method, line in zip(table.index, values, strict=True)
+    ]
+    figure = go.Figure(
+        go.Heatmap(
+            z=shown,
+            x=columns,
+            y=rows,
+            zmin=0,
+            zmax=2,
+            colorscale=_SCALE,
+            showscale=False,
+            xgap=2,
+            ygap=2,
+            text=[[_short(value) for value in line] for line in values],
+            texttemplate="%{text}",
+            textfont={"color": theme.INK, "size": 12},
+            customdata=hover,
+            hovertemplate="<b>%{y}, %{x}</b><br>%{customdata}<extra></extra>",
+            hoverongaps=False,
+        )
+    )
+    figure.add_vline(x=len(columns) - 1.5, line={"color": theme.NEUTRAL, "width": 2})
+    figure.update_xaxes(side="top", tickangle=-40, showgrid=False)
+    figure.update_yaxes(autorange="reversed", showgrid=False)
+    return finish(figure, _AROUND + _ROW * len(rows))
+
+
+def _short(value: float) -> str:
+    if np.isnan(value):
+        return ""
+    return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}"
+
+
+def _cell(value: float, ks: tuple[int, ...] | None) -> str:
+    if not np.isnan(value):
+        return f"loses {value:.3g} % more"
+    return f"only measured at k = {', '.join(map(str, ks))}" if ks else "not measured"
+
+
+def loss_and_time(table: pd.DataFrame) -> go.Figure:
+    """Draw loss above the lowest known against seconds, and the Pareto front of both.
+
+    ``table`` is that of :func:`microagg.studies.landscape.pareto`.
+    """
+    figure = go.Figure()
+    table = table.assign(height=table["above_best"].clip(lower=_NEAR))
+    front, others = table[table["front"]], table[~table["front"]]
+    figure.add_scatter(
+        x=front["seconds"],
+        y=front["height"],
+        mode="lines",
+        line={"color": theme.HIGHLIGHT, "width": 1.5, "shape": "hv", "dash": "dot"},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    _methods(figure, others, "one of those is as good in both", surpassed=True)
+    _methods(figure, front, "worth trying", surpassed=False)
+    _names(figure, front)
+    low, high = (float(np.log10(table["seconds"].agg(end))) for end in ("min", "max"))
+    width = max(high - low, 0.5)
+    figure.update_xaxes(
+        title="time for one partition (seconds of one core)",
+        type="log",
+        dtick=1,
+        exponentformat="none",
+        range=[low - 0.35 * width, high + 0.06 * width],
+    )
+    figure.update_yaxes(
+        title="loss above the lowest known (%)",
+        type="log",
+        tickvals=[_NEAR, 1, 10, 100, 1000],
+        ticktext=[f"≤ {_NEAR:g}", "1", "10", "100", "1,000"],
+    )
+    return finish(figure, 480)
+
+
+def _methods(figure: go.Figure, table: pd.DataFrame, name: str, *, surpassed: bool) -> None:
+    colors = [theme.NEUTRAL if surpassed else theme.style(landscape.METHODS[own].key).color for own in table["method"]]
+    figure.add_scatter(
+        x=table["seconds"],
+        y=table["height"],
+        name=name,
+        legendrank=1001 if surpassed else 1000,
+        mode="markers",
+        marker={"color": colors, "size": 9 if surpassed else 13, "opacity": 0.6 if surpassed else 1},
+        text=[escape_html(own) for own in table["title"]],
+        cliponaxis=False,
+        customdata=table["above_best"],
+        hovertemplate="<b>%{text}</b><br>%{customdata:.3~g} % above the lowest loss known<br>%{x:.2~g} seconds"
+        "<extra></extra>",
+    )
+
+
+def _names(figure: go.Figure, front: pd.DataFrame) -> None:
+    """Write the names of the methods of the front below it, where no method is."""
+    before, row = -np.inf, 0
+    for own in front.to_dict("records"):
+        place = float(np.log10(own["seconds"]))
+        row = row + 1 if place - before < _CLOSE else 0
+        before = place
+        figure.add_annotation(
+            x=place,
+            y=float(np.log10(own["height"])),
+            text=escape_html(own["title"]),
+            ax=-16,
+            ay=14 + 17 * row,
+            xanchor="right",
+            showarrow=True,
+            arrowhead=0,
+            arrowwidth=1,
+            arrowcolor=theme.NEUTRAL,
+        )

@@ -1,0 +1,184 @@
+"""What is measured on partitions: its words and units, and what a class penalty does to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from microagg.metrics.risk import MEASURES
+from pages.shared import theme
+from pages.shared.figures import finish
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure as the screen shows it.
+
+    Attributes
+    ----------
+    label : str
+        What a picker calls it.
+    axis : str
+        The title of its axis, with the unit.
+    digits : str
+        How a value is written, with its unit, for :meth:`str.format`.
+    meaning : str
+        What it is, in Markdown.
+    factor : float
+        From the results to the unit of the axis.
+    steep : bool
+        Whether its axis is logarithmic.
+    lowest : str
+        What the lowest is called.
+    """
+
+    label: str
+    axis: str
+    digits: str
+    meaning: str
+    factor: float = 1
+    steep: bool = False
+    lowest: str = "lowest"
+
+
+_SECONDS = Measure(
+    "Time",
+    "time (seconds)",
+    "{:.3g} s",
+    "**Time** of the method itself on this machine, while others may run beside it.",
+    steep=True,
+    lowest="fastest",
+)
+
+#: The measures where all quasi-identifiers are numbers.
+NUMBERS = {
+    "information_loss": Measure(
+        "Loss",
+        "information loss IL = 100 · SSE / SST (%)",
+        "{:.4g} %",
+        "**Information loss IL** = 100 · SSE / SST: the share of the data's spread that disappears inside groups.",
+    ),
+    "excess": Measure(
+        "Above the best",
+        "IL above the best of these (%)",
+        "{:+.3g} %",
+        "By how many percent a method loses more than the best of these methods at the same k. What a search has found "
+        "lies below 0.",
+    ),
+    "seconds": _SECONDS,
+}
+
+#: The measures where some quasi-identifiers are categories.
+CATEGORIES = {
+    "information_loss": Measure(
+        "Total-IL",
+        "Total-IL (% of all there is to lose)",
+        "{:.4g} %",
+        "**Total-IL**: for every record and attribute, the width of the released range, or the height of the common "
+        "ancestor in the taxonomy, as a share of all there is. 0 % keeps every value, 100 % leaves nothing.",
+    ),
+    "discernibility": Measure(
+        "Discernibility",
+        "discernibility DM = Σ (group size)²",
+        "{:,.0f}",
+        "**Discernibility DM**: every record is charged with the size of its group, the records that it cannot be told "
+        "from. It is the sum of the squared group sizes, and least when all groups have k records.",
+        steep=True,
+    ),
+    "classification": Measure(
+        "Classification",
+        "classification metric CM (% of records)",
+        "{:.4g} %",
+        "**Classification metric CM**: the share of records that are not of the class most frequent in their group, and "
+        "so would be mistaken for it. The lower, the better the release serves to predict the class.",
+        factor=100,
+    ),
+    "seconds": _SECONDS,
+}
+
+#: What is said of a chart of the loss with a floor, of numbers or categories.
+FLOOR = "The gray floor is proven: whatever the method, less cannot be lost. The least possible loss lies in the band above it."
+
+#: The measure that stands for a map of two others: a risk and a loss.
+MAP = "risk"
+
+# Of several confidential attributes a risk is that of the worst.
+_WORST = " Of several confidential attributes it is the worst."
+
+
+def _risk(name: str, label: str, axis: str, further: str = "") -> Measure:
+    """Return how the screen shows a risk, a share in the results, with what the package says about it."""
+    own = MEASURES[name]
+    meaning = f"**{label}** ({own.title[0].lower()}{own.title[1:]}): {own.meaning}{further}"
+    return Measure(label, axis, "{:.4g} %", meaning, factor=100, steep=True)
+
+
+#: What a risk map can have across.
+RISKS = {
+    "max_reidentification": _risk(
+        "max_reidentification", "Worst record", "risk of the worst record: 1 / smallest group (%)"
+    ),
+    "record_linkage": _risk("record_linkage", "Found again", "records found again by linkage (% of records)"),
+    "homogeneous": _risk("homogeneous", "One value", "records in groups with one confidential value (%)", _WORST),
+    "t_closeness": _risk(
+        "t_closeness", "t-closeness", "t-closeness: the farthest of a group from all records (%)", _WORST
+    ),
+}
+
+
+def risks(*, numeric: bool, confidential: bool) -> dict[str, Measure]:
+    """Return the risks that there are for numbers or categories, with or without ``confidential`` attributes."""
+    found = {"max_reidentification", *(("record_linkage",) if numeric else ())}
+    found |= {"homogeneous", "t_closeness"} if confidential else set()
+    return {name: measure for name, measure in RISKS.items() if name in found}
+
+
+#: What it can have upward: measures of loss.
+_LOSSES = ("information_loss", "discernibility", "classification")
+
+
+def losses(*, numeric: bool, classes: bool = True) -> dict[str, Measure]:
+    """Return the measures of loss that there are for numbers or categories, with or without ``classes``."""
+    return {name: measure for name, measure in measures(numeric=numeric, classes=classes).items() if name in _LOSSES}
+
+
+def measures(*, numeric: bool, classes: bool = True) -> dict[str, Measure]:
+    """Return the measures that there are for numbers or categories, with or without ``classes``."""
+    found = NUMBERS if numeric else CATEGORIES
+    return {name: measure for name, measure in found.items() if classes or name != "classification"}
+
+
+def tradeoff(rows: pd.DataFrame) -> go.Figure:
+    """Draw CM against Total-IL, a point per class penalty; columns penalty, information_loss and classification."""
+    style = theme.style("k-member")
+    low, high = float(rows["information_loss"].min()), float(rows["information_loss"].max())
+    names: list[str] = []
+    for penalty, loss, before in zip(
+        rows["penalty"], rows["information_loss"], [None, *rows["information_loss"][:-1]], strict=True
+    ):
+        name = f"{penalty:g}"
+        # Points that all but coincide share a label.
+        if before is not None and abs(loss - before) < 0.03 * (high - low):
+            name, names[-1] = f"{names[-1]}, {name}", ""
+        names.append(name)
+    figure = go.Figure(
+        go.Scatter(
+            x=rows["information_loss"],
+            y=100 * rows["classification"],
+            mode="lines+markers+text",
+            line={"color": style.color, "width": 2},
+            marker={"size": 10, "color": style.color},
+            text=names,
+            customdata=rows["penalty"],
+            textposition="top right",
+            cliponaxis=False,
+            hovertemplate="<b>class penalty %{customdata:g}</b><br>CM %{y:.3~g} % of the records<br>Total-IL %{x:.4~g} %"
+            "<extra></extra>",
+        )
+    )
+    pad = 0.08 * (high - low) or 0.5
+    figure.update_xaxes(title="Total-IL (% of all there is to lose)", range=[low - pad, high + pad])
+    figure.update_yaxes(title="classification metric CM (% of records)", rangemode="tozero")
+    return finish(figure, 420)

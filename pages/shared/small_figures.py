@@ -1,0 +1,145 @@
+"""A handful of records on a line or a plane: where their release moves them, and how they are grouped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from microagg.studies.experiment import Result
+from pages.shared import theme
+from pages.shared.figures import finish
+from pages.shared.text import number, percent
+
+
+def persons(before: pd.DataFrame, after: pd.DataFrame, groups: np.ndarray, x: str, y: str) -> go.Figure:
+    """Draw records before and after by two of their columns; ``groups``, shape (n,), number their groups from 0."""
+    figure = go.Figure()
+    for group in range(int(groups.max()) + 1):
+        old, new = before.loc[groups == group, [x, y]], after.loc[groups == group, [x, y]]
+        _group(
+            figure,
+            group,
+            old.to_numpy(),
+            new.to_numpy()[0],
+            records={
+                "name": "person",
+                "mode": "markers+text",
+                "text": [str(name) for name in old.index],
+                "textposition": "top center",
+                "hovertemplate": f"person %{{text}}: {x} %{{x}}, {y} %{{y:,}}<extra></extra>",
+            },
+            center={
+                "name": "what is released for each of its group",
+                "hovertemplate": f"released for all {len(new)}: {x} %{{x}}, {y} %{{y:,}}<extra></extra>",
+            },
+            sizes=(12, 16),
+        )
+    figure.update_xaxes(title=f"{x} (years)")
+    figure.update_yaxes(title=f"{y} (a year)", tickformat=",")
+    return finish(figure, 330)
+
+
+def groups_on_plane(points: np.ndarray, labels: np.ndarray) -> go.Figure:
+    """Draw records on a plane, ``points`` of shape (n, 2), each joined to the mean of its group."""
+    figure = go.Figure()
+    for group in range(int(labels.max()) + 1):
+        members = points[labels == group]
+        says = f"group {group + 1} of {len(members)} records<extra></extra>"
+        _group(
+            figure,
+            group,
+            members,
+            members.mean(axis=0),
+            records={"name": "record", "mode": "markers", "hovertemplate": says},
+            center={"name": "its group's mean", "hovertemplate": f"mean of group {group + 1}<extra></extra>"},
+            sizes=(9, 10),
+        )
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(visible=False, scaleanchor="x")
+    return finish(figure, 380)
+
+
+def number_line(values: np.ndarray, results: Sequence[Result]) -> go.Figure:
+    """Draw the records ``values``, shape (n, 1), on a line, once for each of ``results``."""
+    figure = go.Figure()
+    values, rows = values[:, 0], len(results)
+    for place, result in enumerate(results):
+        labels = result.partition.labels
+        level = rows - 1 - place
+        figure.add_annotation(
+            text=f"<b>{result.method.label}: SSE {number(result.sse)}, IL {percent(result.information_loss)}</b>",
+            xref="paper",
+            x=0,
+            xanchor="left",
+            y=level + 0.42,
+            showarrow=False,
+            font={"color": theme.style(result.method.key).color, "size": 14},
+        )
+        for group in range(labels.max() + 1):
+            color = theme.GROUP_COLORS[group % len(theme.GROUP_COLORS)]
+            members = values[labels == group]
+            center = float(members.mean())
+            sse = float(np.square(members - center).sum())
+            text = f"{{{', '.join(f'{value:g}' for value in members)}}}"
+            says = f"group {text}<br>centroid {number(center)}, SSE {number(sse)}"
+            figure.add_scatter(
+                x=[members.min(), members.max()],
+                y=[level, level],
+                mode="lines",
+                line={"color": color, "width": 20},
+                opacity=0.3,
+                hoverinfo="skip",
+                showlegend=False,
+            )
+            figure.add_scatter(
+                x=members,
+                y=np.full(len(members), level),
+                mode="markers",
+                marker={"color": color, "size": 11, "line": {"width": 1, "color": "rgba(255,255,255,0.7)"}},
+                hovertemplate=f"<b>%{{x}}</b><br>{says}<extra></extra>",
+                name="record",
+                showlegend=place == 0 and group == 0,
+            )
+            figure.add_scatter(
+                x=[center],
+                y=[level - 0.2],
+                mode="markers",
+                marker={"symbol": "triangle-up", "color": color, "size": 11},
+                hovertemplate=f"{says}<extra></extra>",
+                name="its group's centroid",
+                showlegend=place == 0 and group == 0,
+            )
+    span = float(np.ptp(values)) or 1.0
+    figure.update_xaxes(title="value of the record", range=[values.min() - 0.04 * span, values.max() + 0.04 * span])
+    figure.update_yaxes(visible=False, range=[-0.45, rows - 0.35])
+    return finish(figure, 90 + 115 * rows)
+
+
+def _group(
+    figure: go.Figure,
+    number: int,
+    members: np.ndarray,
+    mean: np.ndarray,
+    records: dict[str, object],
+    center: dict[str, object],
+    sizes: tuple[int, int],
+) -> None:
+    """Draw the records of a group, shape (n, 2), their mean, and a line from each to it; ``sizes`` are of their marks."""
+    color = theme.GROUP_COLORS[number % len(theme.GROUP_COLORS)]
+    spokes = np.stack([members, np.broadcast_to(mean, members.shape), np.full(members.shape, np.nan)], axis=1)
+    figure.add_scatter(
+        x=spokes[..., 0].ravel(),
+        y=spokes[..., 1].ravel(),
+        mode="lines",
+        line={"color": color, "width": 1.5},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    first, (of_records, of_center) = number == 0, sizes
+    marker = {"color": color, "size": of_records}
+    figure.add_scatter(x=members[:, 0], y=members[:, 1], marker=marker, showlegend=first, **records)
+    marker = {"color": color, "size": of_center, "symbol": "x"}
+    figure.add_scatter(x=[mean[0]], y=[mean[1]], mode="markers", marker=marker, showlegend=first, **center)

@@ -1,0 +1,305 @@
+"""The choices: data set, columns, scaling, k, methods, parameters. One typed place, mirrored in the address.
+
+A page draws a widget with :func:`bound`, which ties it to a field; callbacks use :func:`update`. The address bar holds
+every choice that is not the default, so a link reproduces the view.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import streamlit as st
+
+from microagg import ALGORITHMS, datasets, explain
+from microagg.algorithms.base import check_params
+from microagg.algorithms.method import VARIANTS
+from microagg.columns.scaling import SCALES
+from microagg.studies import landscape, literature
+from microagg.studies.experiment import Method
+from microagg.studies.pareto import RISKS
+
+UPLOAD, LARGE = "upload", "large"
+# The most characters of an address that are about columns: servers and proxies refuse addresses of some 8,000.
+_LONGEST = 6_000
+
+_CHOICES, _PROBLEMS = "choices", "address_problems"
+
+#: What the address calls the best partition that a search of this session has found.
+FOUND = "found"
+
+#: What is written where nothing is chosen.
+NOTHING = "-"
+
+#: The experiments among the stored results.
+AGAINST = ("k", "records", "class_penalty")
+
+#: How many records are compared depends on the file: all, or a sample of a large one.
+AS_USUAL = -1
+
+
+def default_data() -> str:
+    """Return Census where it is on this machine, else a real set that needs no download."""
+    return "census" if datasets.is_available("census") else "wine"
+
+
+def _one_of(allowed: Collection[str], default: Any = "") -> Any:
+    """Return a field whose texts in the address are among ``allowed``; ``default`` may make its default."""
+
+    def read(text: str) -> str:
+        if text not in allowed:
+            raise ValueError
+        return text
+
+    if callable(default):
+        return dataclasses.field(default_factory=default, metadata={"read": read})
+    return dataclasses.field(default=default, metadata={"read": read})
+
+
+def _whole(text: str, low: int = 0) -> int:
+    value = int(text)
+    if value < low:
+        raise ValueError
+    return value
+
+
+def _measured_k(text: str) -> int:
+    value = int(text)
+    if value not in (0, *landscape.KS):
+        raise ValueError
+    return value
+
+
+def _watchable(text: str) -> int:
+    value = int(text)
+    if not 2 <= value <= explain.MOST_RECORDS:
+        raise ValueError
+    return value
+
+
+def _at_least_one(default: int) -> Any:
+    return dataclasses.field(default=default, metadata={"read": lambda text: _whole(text, 1)})
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < 1e9:
+        raise ValueError
+    return value
+
+
+# How the address is read where a field says nothing else.
+_READ: dict[str, Callable[[str], Any]] = {"int": _whole, "float": _positive, "bool": lambda text: bool(int(text))}
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the user has chosen, for all pages; each field but ``params`` stands in the address under its name."""
+
+    data: str = _one_of((*datasets.NAMES, UPLOAD, LARGE), default_data)
+    file: str = ""  # the large file on this machine, by its name in its folder
+    seed: int = 0
+    columns: tuple[str, ...] = ()  # what was decided about columns, see pages.shared.columns
+    agreed: str = ""  # of the file whose guesses are right: the digest of its columns' names
+    entered: tuple[str, ...] = ()  # digests of the orders and taxonomies that were entered
+    classes: str = ""  # the column that users of the release will predict; empty: the data set's own; "-": none
+    scale: str = _one_of(SCALES, "zscore")
+    k: int = _at_least_one(5)
+    method: str = _one_of((*VARIANTS, FOUND))  # empty here and below: what is usual for the kinds of the columns
+    second: str = _one_of(VARIANTS)
+    methods: tuple[str, ...] = _one_of(VARIANTS, ())
+    ks: str = ""
+    polish: bool = False  # every partition is improved by local search
+    best: bool = False  # sweeps take the best parameters of the literature's grid, for each k
+    measure: str = _one_of(
+        ("information_loss", "excess", "discernibility", "classification", "seconds", "risk"), "information_loss"
+    )
+    limit: float = 10.0  # the steward's largest acceptable information loss, percent
+    risk: str = _one_of(RISKS, "max_reidentification")  # of the map of risk and loss
+    lost: str = _one_of(("information_loss", "discernibility", "classification"), "information_loss")  # of the same map
+    risk_limit: float = 10.0  # the steward's largest acceptable risk, percent
+    sample: int = AS_USUAL  # records that are compared; 0: all
+    sample_seed: int = 0
+    plane: str = _one_of(("", "components", "loss", "attributes"))  # on which groups are drawn; empty: what fits
+    x: str = ""  # the attributes of a plane of two attributes; empty: the first ones
+    y: str = ""
+    axes: str = _one_of(("suited", "linear"), "suited")  # skewed attributes on a log or asinh scale, or none
+    colors: str = _one_of(("", "loss", "group"))  # what colors of records stand for; empty: groups if they are few
+    frame: str = _one_of(("all", "center"), "all")  # of the plane on which groups are drawn: "all" or "center"
+    params: tuple[tuple[str, Any], ...] = ()  # ("v-mdav.gamma", 0.3), …
+    statistic: str = _one_of(("mean", "median", "ancestor", "set"))
+    exact: bool = False  # means are released with all their digits, not rounded as the file is
+    weights: str = _one_of(("mean", "keep", "drop"), "mean")  # how a column of weights is released
+    shuffle: int = -1  # the seed by which the released records are shuffled; below 0: they are not
+    predicts: str = ""  # the column that a model is to predict from the release; empty: none
+    population: float = 100.0  # how many percent of the population the file is a sample of; 100: no sample
+    format: str = _one_of((".csv", ".parquet", ".xlsx", ".dta", ".sav"), ".csv")  # of the protected file
+    attribute: str = ""  # whose order or taxonomy is looked at; empty: the first
+    paper: str = _one_of(literature.PAPERS, "thaeter-reischuk")
+    table: str = ""  # of the paper; empty: its first
+    records: str = _one_of(("line", "plane", "data"), "line")  # that are watched step by step
+    line: str = "1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100"  # as typed
+    points: str = "0 3; 8 0; 2 0; 4 1; 17 4; 16 7; 14 4; 9 11; 9 15; 11 10; 13 12; 19 14; 15 16; 17 18"  # "x y; x y"
+    few: int = dataclasses.field(default=30, metadata={"read": _watchable})  # records of a data set that are watched
+    watch_k: int = _at_least_one(3)
+    watched: str = _one_of(explain.EXPLAINED, "v-mdav")
+    beside: str = _one_of((*explain.EXPLAINED, NOTHING), "mdav-star")
+    tick: int = 0  # how far they have been watched
+    activity: str = _one_of(("watch", "exercise"), "watch")
+    stop: int = 0  # of the guided tour, from 1; 0: not on the tour
+    explained: str = _one_of(ALGORITHMS, "mdav-star")  # the algorithm that the page Methods explains
+    against: str = _one_of(AGAINST, "k")  # what the stored results on Adult are drawn against
+    stored: str = _one_of(
+        ("printed", "adult", "beyond"), "printed"
+    )  # the part of the published results that is looked at
+    view: str = _one_of(("duel", "matrix", "time"), "duel")  # of the landscape
+    first: str = _one_of(landscape.METHODS, "mdav-star")  # of its duel
+    rival: str = _one_of(landscape.METHODS, "v-mdav")
+    above: str = _one_of(("best", "floor"), "best")  # what its losses are compared with
+    at_k: int = dataclasses.field(default=0, metadata={"read": _measured_k})  # 0: the mean over all
+    on: str = _one_of(landscape.DATA)  # its data set; empty: all
+
+    def params_of(self, key: str) -> dict[str, Any]:
+        """Return the chosen parameters of an algorithm, defaults filled in."""
+        chosen = {name.split(".", 1)[1]: value for name, value in self.params if name.split(".", 1)[0] == key}
+        return check_params(ALGORITHMS[key], chosen)
+
+    def method_of(self, name: str, *, polish: bool = True) -> Method:
+        """Return a variant with its algorithm's chosen parameters, polished if that is chosen and ``polish`` is true."""
+        variant = VARIANTS[name]
+        # An algorithm that starts from another's partition is a local search itself: polishing would repeat it.
+        searches = any(param.kind == "algorithm" for param in ALGORITHMS[variant.key].params)
+        method = variant.method(self.params_of(variant.key))
+        return dataclasses.replace(method, polish=self.polish and polish and not searches)
+
+    def sweep_method(self, name: str, *, polish: bool = True) -> Method:
+        """Return the variant as sweeps run it: over the literature's grid, if the best is asked for."""
+        method = self.method_of(name, polish=polish)
+        if not self.best:
+            return method
+        grids = {param.name: param.grid for param in ALGORITHMS[method.key].params if param.grid}
+        return dataclasses.replace(method, params={**method.params, **grids})
+
+    def with_params(self, key: str, params: dict[str, Any]) -> Choices:
+        """Return the choices with an algorithm's parameters replaced; defaults are left out."""
+        others = tuple(pair for pair in self.params if pair[0].split(".", 1)[0] != key)
+        defaults = check_params(ALGORITHMS[key], {})
+        own = tuple((f"{key}.{name}", value) for name, value in params.items() if value != defaults[name])
+        return dataclasses.replace(self, params=others + own)
+
+
+_FIELDS = {field.name: field for field in dataclasses.fields(Choices) if field.name != "params"}
+_SEVERAL = {name for name, field in _FIELDS.items() if isinstance(field.default, tuple)}
+
+
+def load() -> bool:
+    """Take the choices from the address if a session begins, and return whether it does; later ones come from widgets."""
+    if _CHOICES in st.session_state:
+        return False
+    changes: dict[str, Any] = {}
+    problems: list[str] = []
+    params: dict[str, Any] = {}
+    for name in st.query_params:
+        texts = st.query_params.get_all(name)
+        try:
+            if name in _FIELDS:
+                read = _FIELDS[name].metadata.get("read") or _READ.get(str(_FIELDS[name].type), str)
+                values = tuple(read(text) for text in texts)
+                changes[name] = values if name in _SEVERAL else values[-1]
+            elif name.split(".", 1)[0] in ALGORITHMS and "." in name:
+                params[name] = _read_param(name, texts[-1])
+        except (ValueError, TypeError):
+            problems.append(f"{name}={texts[-1]}")
+    st.session_state[_CHOICES] = dataclasses.replace(Choices(), **changes, params=tuple(params.items()))
+    st.session_state[_PROBLEMS] = problems
+    return True
+
+
+def _read_param(name: str, text: str) -> Any:
+    key, param_name = name.split(".", 1)
+    [param] = [param for param in ALGORITHMS[key].params if param.name == param_name]
+    return param.read(text)
+
+
+def current() -> Choices:
+    """Return the choices."""
+    return st.session_state[_CHOICES]
+
+
+def update(**changes: Any) -> None:
+    """Change choices, from a callback or before the widgets tied to them are drawn."""
+    st.session_state[_CHOICES] = dataclasses.replace(current(), **changes)
+    st.session_state[_PROBLEMS] = []
+
+
+def set_params(key: str, params: dict[str, Any]) -> None:
+    """Change an algorithm's parameters."""
+    st.session_state[_CHOICES] = current().with_params(key, params)
+
+
+def to_query() -> dict[str, str | list[str]]:
+    """Return the choices that are not the default, as the address has them; the data set always.
+
+    What was decided about columns is left out where that is too much for an address: see :func:`is_too_long`.
+    """
+    choices = current()
+    query: dict[str, str | list[str]] = {}
+    for name, field in _FIELDS.items():
+        value = getattr(choices, name)
+        if name in ("columns", "entered") and is_too_long():
+            continue
+        if name == "data" or value != field.default:
+            query[name] = list(value) if name in _SEVERAL else _written(value)
+    return query | {name: _written(value) for name, value in choices.params}
+
+
+def is_too_long() -> bool:
+    """Whether more was decided about columns than an address can hold; it stays in the session then."""
+    choices = current()
+    return sum(len(quote(entry)) + len("&columns=") for entry in (*choices.columns, *choices.entered)) > _LONGEST
+
+
+def _written(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(int(value) if isinstance(value, bool) else value)
+
+
+def publish() -> None:
+    """Mirror the choices in the address bar."""
+    wanted = to_query()
+    shown = {name: st.query_params.get_all(name) for name in st.query_params}
+    if shown != {name: value if isinstance(value, list) else [value] for name, value in wanted.items()}:
+        st.query_params.from_dict(wanted)
+
+
+def bound(widget: Callable[..., Any], label: str, field: str, *, key: str = "", **options: Any) -> Any:
+    """Draw ``widget`` tied to the field ``field`` of the choices, and return its value.
+
+    The widget shows the field, and what the user enters goes into the field before anything else runs. ``key`` tells
+    apart two widgets for one field.
+    """
+    key = key or f"w_{field}"
+    value = getattr(current(), field)
+    st.session_state[key] = list(value) if field in _SEVERAL else value
+
+    def commit() -> None:
+        entered = st.session_state[key]
+        if entered is not None:
+            update(**{field: tuple(entered) if field in _SEVERAL else entered})
+
+    return widget(label, key=key, on_change=commit, **options)
+
+
+def choose_data(name: str) -> None:
+    """Work on another data set; what was decided about the columns of the one before is forgotten."""
+    default = Choices()
+    own = ("columns", "agreed", "entered", "classes", "x", "y", "attribute", "predicts", "population", "sample")
+    update(data=name, **{field: getattr(default, field) for field in own})
+
+
+def say_problems() -> None:
+    """Show what the address said that could not be used, until something is chosen."""
+    if problems := st.session_state.get(_PROBLEMS):
+        st.warning(f"The address holds {', '.join(problems)}, which cannot be used: the usual value is shown instead.")

@@ -1,0 +1,286 @@
+"""What stands below curves against k: who is lowest at each k, rules to follow, and the axis; each k can be clicked."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+from scipy.optimize import isotonic_regression
+
+from microagg.studies.pareto import Rule
+from pages.shared import theme
+from pages.shared.text import escape_html
+
+#: The parts of a figure's height: the curves, who is lowest, and the axis with its rules.
+CURVES, _LOWEST, _AXIS = (0.19, 1.0), (0.105, 0.155), (0.0, 0.09)
+
+# Of a name in the strip: which share of its width a letter takes where the screen is narrow.
+_WIDTH_OF_A_LETTER = 0.023
+
+# At most so many values of k have a number each, and which share of the axis lies between two at least.
+_MOST_NUMBERS, _NEAREST = 11, 0.045
+
+_CLEAR = "rgba(0, 0, 0, 0)"
+
+
+def edges(places: Sequence[int], span: tuple[float, float], *, steep: bool) -> list[float]:
+    """Return where the parts of an axis that belong to ``places`` begin and end, which is halfway between them.
+
+    ``span`` is the range of the axis; of a logarithmic one (``steep``) everything is halfway on the screen, too.
+    """
+    between = [math.sqrt(a * b) if steep else (a + b) / 2 for a, b in itertools.pairwise(places)]
+    return [span[0], *between, span[1]]
+
+
+def runs(won: Mapping[int, Sequence[str]]) -> list[tuple[int, int, tuple[str, ...]]]:
+    """Return who wins from which place to which, counted from 0, neighbors with the same winners taken together."""
+    found: list[tuple[int, int, tuple[str, ...]]] = []
+    for place, names in enumerate(won.values()):
+        if found and found[-1][2] == tuple(names):
+            found[-1] = (found[-1][0], place, tuple(names))
+        else:
+            found.append((place, place, tuple(names)))
+    return found
+
+
+def add_strip(
+    figure: go.Figure,
+    won: Mapping[int, Sequence[str]],
+    titles: Mapping[str, str],
+    span: tuple[float, float],
+    *,
+    what: str,
+    steep: bool,
+) -> None:
+    """Draw who wins at each k, in the color of the method, under a word for ``what`` it is to win."""
+    bounds = edges(list(won), span, steep=steep)
+    colors, texts, lefts, widths = [], [], [], []
+    for first, last, names in runs(won):
+        left, right = bounds[first], bounds[last + 1]
+        one = len(names) == 1
+        text = titles[names[0]] if one else "equal"
+        colors.append(theme.style(names[0]).color if one else theme.NEUTRAL)
+        texts.append(
+            escape_html(text) if _share(left, right, span, steep=steep) >= _WIDTH_OF_A_LETTER * len(text) else ""
+        )
+        lefts.append(left)
+        widths.append(right - left)
+    figure.add_bar(
+        x=lefts,
+        y=[1] * len(lefts),
+        offset=0,
+        width=widths,
+        marker={"color": colors, "line": {"width": 0}},
+        text=texts,
+        textposition="inside",
+        insidetextanchor="middle",
+        textangle=0,
+        hoverinfo="skip",
+        showlegend=False,
+        name=what,
+        yaxis="y2",
+        unselected={"marker": {"opacity": 1}},
+    )
+    figure.add_annotation(
+        text=what,
+        xref="paper",
+        x=0,
+        xanchor="right",
+        xshift=-6,
+        yref="paper",
+        y=sum(_LOWEST) / 2,
+        yanchor="middle",
+        showarrow=False,
+    )
+    figure.update_layout(yaxis2={"domain": _LOWEST, "range": [0, 1], "visible": False, "fixedrange": True})
+
+
+def numbered(places: Sequence[int], chosen: int | None, span: tuple[float, float], *, steep: bool) -> list[int]:
+    """Return which of ``places`` get a number on a narrow screen: some, evenly, and the ``chosen`` one."""
+    some = list(places)[:: math.ceil(len(places) / _MOST_NUMBERS)]
+    if chosen is None:
+        return some
+
+    far = [k for k in some if _share(min(k, chosen), max(k, chosen), span, steep=steep) >= _NEAREST]
+    return sorted({chosen, *far})
+
+
+def _share(left: float, right: float, span: tuple[float, float], *, steep: bool) -> float:
+    """Return which share of an axis lies between two places of it."""
+    if steep:
+        return math.log(right / left) / math.log(span[1] / span[0])
+    return (right - left) / (span[1] - span[0])
+
+
+def add_axis(
+    figure: go.Figure,
+    places: Sequence[int],
+    rules: Sequence[Rule],
+    chosen: int | None,
+    span: tuple[float, float],
+    *,
+    steep: bool,
+) -> None:
+    """Write the numbers of an axis into a part of the figure that can be clicked, with the ``rules`` and the chosen k."""
+    numbers = numbered(places, chosen, span, steep=steep)
+    figure.add_scatter(
+        x=numbers,
+        y=[0.3] * len(numbers),
+        yaxis="y3",
+        mode="text",
+        text=[f"<b>{k:,}</b>" if k == chosen else f"{k:,}" for k in numbers],
+        textfont={"size": 12},
+        unselected={"textfont": {"color": None}},
+        hoverinfo="skip",
+        name="numbers",
+    )
+    if rules:
+        figure.add_scatter(
+            x=[rule.k for rule in rules],
+            y=[0.82] * len(rules),
+            yaxis="y3",
+            mode="markers",
+            marker={"symbol": "triangle-up", "size": 10, "color": theme.NEUTRAL},
+            unselected={"marker": {"opacity": 1}},
+            name="rules",
+            customdata=[["", rule.k] for rule in rules],
+            hovertext=[
+                f"<b>k = {rule.k}, {escape_html(rule.who)}</b>: {escape_html(rule.says)}<br>Check your own rules"
+                for rule in rules
+            ],
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+    if chosen is not None:
+        figure.add_scatter(
+            x=[chosen],
+            y=[0.3],
+            yaxis="y3",
+            mode="markers",
+            marker={"symbol": "circle-open", "size": 24, "color": theme.HIGHLIGHT, "line": {"width": 2}},
+            unselected={"marker": {"opacity": 1}},
+            hoverinfo="skip",
+            cliponaxis=False,
+            name="chosen k",
+        )
+    figure.update_layout(yaxis3={"domain": _AXIS, "range": [0, 1], "visible": False, "fixedrange": True})
+    figure.update_xaxes(anchor="y3", showticklabels=False, ticks="", showline=False, zeroline=False)
+
+
+def add_targets(figure: go.Figure, said: Mapping[int, str], span: tuple[float, float], *, steep: bool) -> None:
+    """Let each k be clicked wherever that is: in the plot, in the strip, on the axis; ``said`` is what hovering says."""
+    ks = list(said)
+    bounds = edges(ks, span, steep=steep)
+    figure.update_layout(yaxis4={"overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True})
+    # The label of a bar stands at its end: those of the plot end halfway up, and overlap, as an end itself takes no click.
+    parts = [("y4", 0.0, 0.52), ("y4", 1.0, -0.52), ("y3", 0.0, 1.0)]
+    if "yaxis2" in figure.layout:
+        parts.append(("y2", 0.0, 1.0))
+    for axis, base, height in parts:
+        figure.add_bar(
+            x=ks,
+            y=[height] * len(ks),
+            base=base,
+            offset=[left - k for left, k in zip(bounds, ks, strict=False)],
+            width=[right - left for left, right in itertools.pairwise(bounds)],
+            yaxis=axis,
+            marker={"color": _CLEAR, "line": {"width": 0}},
+            unselected={"marker": {"opacity": 1}},
+            showlegend=False,
+            name="k",
+            customdata=[["", k] for k in ks],
+            hovertext=list(said.values()),
+            hovertemplate="%{hovertext}<extra></extra>",
+            hoverlabel={"bgcolor": theme.INK, "bordercolor": theme.NEUTRAL, "font": {"color": "white"}},
+        )
+
+
+# Names at the ends of lines, in place of a legend: each beside its line, none over another.
+
+# Of the text, in pixels: the size of a letter, its usual width, the height of a line, and that of the smallest.
+_SIZE, _LETTER, _LINE, _LEAST = 12, 6.6, 15.0, 11.0
+
+# How far from the end of a line its name stands, in pixels, and how many letters it has in a row.
+_OFF, _MOST_LETTERS = 16, 16
+
+
+@dataclass(frozen=True)
+class End:
+    """The end of a line.
+
+    Attributes
+    ----------
+    name : str
+        What is written there.
+    y : float
+        Where the line ends, in the unit of the axis: a logarithm where that is logarithmic.
+    color : str
+    x : float, optional
+        Where it ends across, if not where all do.
+    """
+
+    name: str
+    y: float
+    color: str
+    x: float | None = None
+
+
+def spread_out(wanted: Sequence[float], gap: float, room: float) -> list[float]:
+    """Return places between 0 and ``room``, at least ``gap`` apart, as near as possible to those ``wanted``.
+
+    Their order is kept. Where there is no room for all of them they are closer together, evenly.
+    """
+    if not wanted:
+        return []
+    gap = min(gap, room / max(len(wanted) - 1, 1))
+    order = np.argsort(wanted, kind="stable")
+    steps = gap * np.arange(len(wanted))
+    # Without the steps between them, places may be equal but not fall.
+    placed = np.clip(isotonic_regression(np.asarray(wanted, dtype=float)[order] - steps).x, 0, room - steps[-1]) + steps
+    found = np.empty(len(wanted))
+    found[order] = placed
+    return [float(place) for place in found]
+
+
+def name_ends(figure: go.Figure, ends: Sequence[End], x: float, span: tuple[float, float], height: float) -> int:
+    """Write the name of each line beside its end, a thin line leading to it, and return the pixels that they need.
+
+    Parameters
+    ----------
+    figure : Figure
+    ends : sequence of End
+    x : float
+        Where the lines end, in the unit of the axis; or, of those that end elsewhere, where the names stand.
+    span : (float, float)
+        The range of the vertical axis, in its unit.
+    height : float
+        Of the plot, in pixels.
+    """
+    low, high = span
+    shown = ends[: int(height / _LEAST)]
+    rows = [textwrap.wrap(end.name, _MOST_LETTERS) or [""] for end in shown]
+    natural = [(end.y - low) / (high - low) * height for end in shown]
+    gap = _LINE * max((len(row) for row in rows), default=1)
+    size = _SIZE if gap * len(shown) <= height else _SIZE - 2
+    for end, row, wanted, place in zip(shown, rows, natural, spread_out(natural, gap, height), strict=True):
+        elsewhere = (
+            {} if end.x is None else {"axref": "x", "ax": x, "ayref": "y", "ay": low + place / height * (high - low)}
+        )
+        figure.add_annotation(
+            x=x if end.x is None else end.x,
+            y=end.y,
+            **{"ax": _OFF, "ay": wanted - place, **elsewhere},
+            text="<br>".join(escape_html(words) for words in row),
+            font={"size": size},
+            align="left",
+            xanchor="left",
+            standoff=6,
+            arrowhead=0,
+            arrowwidth=1.5,
+            arrowcolor=end.color,
+        )
+    return round(_OFF + 8 + _LETTER * max((len(words) for row in rows for words in row), default=0))

@@ -1,0 +1,311 @@
+"""What a data set is to the pages, before anything is decided about its columns."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from microagg import DataError, DatasetUnavailableError, datasets
+from microagg.columns.schema import Schema
+from microagg.tables import Notice, Offer, digest_bytes, notice_lines, parquet_files, sample_parquet
+from pages.shared import state
+from pages.shared.text import count, escape_markdown, sentence
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A large file on this machine, of which a table is a sample."""
+
+    path: Path
+    n_records: int
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A data set before anything is decided about its columns.
+
+    Attributes
+    ----------
+    title : str
+    frame : DataFrame
+    description, source : str
+    identity : str
+        Tells the table from all others of this session.
+    origin : dict
+        How a program gets it: arguments of :func:`microagg.release.script.script`.
+    schema : Schema or None
+        The roles and kinds that the data set itself declares; None of an uploaded file.
+    whole : Whole or None
+        The large file of which it is a sample; None of all others.
+    notes : tuple of str
+        What there is to say of how a large file is read, for Markdown.
+    """
+
+    title: str
+    frame: pd.DataFrame
+    description: str
+    source: str
+    identity: str
+    origin: dict[str, Any]
+    schema: Schema | None = None
+    whole: Whole | None = None
+    notes: tuple[str, ...] = ()
+
+
+# Large Parquet files on this machine: those in one folder, which whoever starts the server names.
+#
+# A page would otherwise read, and write beside, any file of the machine for whoever can open it.
+
+#: The environment variable that names the folder.
+FOLDER = "MICROAGG_FILES_DIR"
+
+#: How many records are drawn of a large file, to decide on.
+SAMPLE = 20_000
+
+_MOST = 500
+
+
+def folder() -> Path | None:
+    """Return the folder whose files are offered; None where none was named, or there is none."""
+    named = os.environ.get(FOLDER)
+    return Path(named) if named and Path(named).is_dir() else None
+
+
+def names() -> list[str]:
+    """Return what is offered: the Parquet files of the folder, and folders of such files, by name."""
+    at = folder()
+    if at is None:
+        return []
+    found = [entry.name for entry in sorted(at.iterdir()) if entry.name[0] not in "._" and _is_offered(entry)]
+    return found[:_MOST]
+
+
+def _is_offered(entry: Path) -> bool:
+    if entry.is_file():
+        return entry.suffix.lower() == ".parquet"
+    return entry.is_dir() and any(entry.glob("*.parquet"))
+
+
+def pick() -> None:
+    """Draw the picker of large files, or say how they come to be offered."""
+    at = folder()
+    if at is None:
+        st.info(
+            "A file that is too large to be uploaded stays where it is, and is released there, part by part. The page offers "
+            f"Parquet files of one folder of this machine: start it with `{FOLDER}` naming that folder."
+        )
+        st.code(f"{FOLDER}=/path/to/the/files .venv/bin/streamlit run app.py", language="bash")
+        return
+    offered = names()
+    if not offered:
+        st.info(f"The folder {escape_markdown(str(at))} has no Parquet files (.parquet), nor folders of them.")
+        return
+    if state.current().file not in offered:
+        state.update(file=offered[0])
+        st.rerun()  # what stands above is about it
+    state.bound(
+        st.selectbox,
+        "File",
+        "file",
+        options=offered,
+        help=f"The Parquet files of the folder that the server was started with ({FOLDER}), and folders of such files.",
+    )
+
+
+def table() -> Table:
+    """Return a sample of the chosen large file.
+
+    Raises
+    ------
+    DataError
+        If there is no such file in the folder, or it cannot be read.
+    """
+    name, at = state.current().file, folder()
+    if at is None:
+        raise DataError(f"large files are offered where the server was started with {FOLDER}: the page Data says how.")
+    # Nothing but what is listed: a name may come from an address, and lead out of the folder.
+    if name not in names():
+        what = f"{name!r} is not among the large files of this machine" if name else "no large file is chosen yet"
+        raise DataError(f"{what}: choose one on the page Data.")
+    path = at / name
+    written = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in parquet_files(path)]
+    return _sampled(digest_bytes(repr(written).encode("utf-8", "surrogateescape")), path)
+
+
+@st.cache_resource(scope="session", max_entries=2, show_spinner="Drawing records from the file …")
+def _sampled(identity: str, _path: Path) -> Table:
+    drawn = sample_parquet(_path, SAMPLE)
+    frame = drawn.frame.set_axis([str(column) for column in drawn.frame.columns], axis=1)
+    n = len(frame)
+    lines = tuple(sentence(line) for line in notice_lines(drawn.notices))
+    return Table(
+        _path.name,
+        frame,
+        f"{count(drawn.n_records, 'record')}, of which {n:,} were drawn at random to decide on.",
+        "",
+        identity,
+        {"file": _path.name},
+        whole=Whole(_path, drawn.n_records),
+        notes=lines,
+    )
+
+
+def entire(of: Table) -> Table:
+    """Return all records of the large file that ``of`` is a sample of.
+
+    Raises
+    ------
+    DataError
+        If it cannot be read, or they do not fit into memory.
+    """
+    assert of.whole is not None, "the table is no sample of a large file"
+    return _entire(of.identity, of, of.whole)
+
+
+@st.cache_resource(scope="session", max_entries=1, show_spinner="Reading all records …")
+def _entire(identity: str, _of: Table, _whole: Whole) -> Table:
+    n = _whole.n_records
+    frame = sample_parquet(_whole.path, n, parts=n).frame
+    return replace(_of, frame=frame.set_axis(_of.frame.columns, axis=1), identity=f"{identity} entire", whole=None)
+
+
+def say_sample(of: Table) -> None:
+    """Say that what is looked at is a sample of a large file, if so."""
+    if of.whole is not None and len(of.frame) < of.whole.n_records:
+        st.caption(
+            f"**A sample: {len(of.frame):,} of {of.whole.n_records:,} records**, drawn at random. On all of them losses are "
+            "lower, as there are nearer neighbors."
+        )
+
+
+# The data set in use: loaded, or uploaded in this session.
+
+_UPLOAD, _REFUSAL = "uploaded_table", "refused_file"
+
+PICKABLE = tuple(datasets.NAMES)
+
+SYNTHETIC = tuple(name for name in PICKABLE if datasets.describe(name).kind == "synthetic")
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A table that the user brought; it stays in this session."""
+
+    name: str
+    digest: str
+    frame: pd.DataFrame
+    reading: dict[str, Any]
+    notices: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A file that could not be read, and the ways that may do; ``text`` says why, for Markdown."""
+
+    name: str
+    digest: str
+    text: str
+    offers: tuple[Offer, ...] = ()
+
+
+def remember(
+    name: str,
+    digest: str,
+    frame: pd.DataFrame,
+    reading: dict[str, Any] | None = None,
+    notices: tuple[Notice, ...] = (),
+) -> None:
+    """Keep an uploaded table for this session and work on it; ``digest`` is that of the file and how it was read.
+
+    ``reading`` are the arguments of :func:`microagg.tables.read_file`, and ``notices`` what it said.
+
+    What was decided about columns stays where the file has most of them, so that a file uploaded again, mended perhaps,
+    gets its roles back.
+    """
+    frame = frame.set_axis([str(column) for column in frame.columns], axis=1)
+    st.session_state.pop(_REFUSAL, None)
+    st.session_state[_UPLOAD] = Upload(name, digest, frame, reading or {}, notices)
+    named = [entry.partition(":")[2] for entry in state.current().columns]
+    there = sum(name in frame.columns for name in named)
+    if state.current().data != state.UPLOAD or 2 * there < len(named):
+        state.choose_data(state.UPLOAD)
+
+
+def refuse(refusal: Refusal) -> None:
+    """Say of an uploaded file that it cannot be read; the table of one before is forgotten, so nobody goes on with it."""
+    st.session_state.pop(_UPLOAD, None)
+    st.session_state[_REFUSAL] = refusal
+
+
+def refused() -> Refusal | None:
+    """Return what was said of the last file, if it could not be read."""
+    return st.session_state.get(_REFUSAL)
+
+
+def uploaded() -> Upload | None:
+    """Return the table that the user uploaded in this session, if any."""
+    return st.session_state.get(_UPLOAD)
+
+
+def title(name: str) -> str:
+    """Return a data set's title, for pickers."""
+    own = {state.UPLOAD: "Your own file", state.LARGE: "A large file on this machine"}
+    return own.get(name) or datasets.describe(name).title
+
+
+def chosen_title() -> str:
+    """Return the title of the chosen data set, of an uploaded file its name."""
+    upload = uploaded()
+    choices = state.current()
+    if choices.data == state.LARGE and choices.file:
+        return choices.file
+    return upload.name if choices.data == state.UPLOAD and upload else title(choices.data)
+
+
+def chosen_table() -> Table:
+    """Return the chosen data set.
+
+    Raises
+    ------
+    MicroaggError
+        If it is not on this machine, or an upload is expected and there is none.
+    """
+    choices = state.current()
+    if choices.data == state.UPLOAD:
+        upload = uploaded()
+        if upload is None and (refusal := refused()):
+            raise DataError(
+                f"the file {refusal.name!r} could not be read: the page Data says why, and in what other ways it can be."
+            )
+        if upload is None:
+            raise DataError(
+                "this session has no file: the server was restarted, the page was reloaded, or a link led here, and none of "
+                "these carries a file. Choose the same file again on the page Data: the address still has what was decided "
+                "about its columns."
+            )
+        return _uploaded_table(upload.digest, upload)
+    if choices.data == state.LARGE:
+        return table()
+    return _loaded_table(choices.data, choices.seed if choices.data in SYNTHETIC else None)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Loading the data …")
+def _loaded_table(name: str, seed: int | None) -> Table:
+    if not datasets.is_available(name):
+        raise DatasetUnavailableError(
+            f"{datasets.describe(name).title} is not on this machine yet: the page Data offers to download it."
+        )
+    loaded = datasets.load(name, seed=seed, download=False)
+    origin = {"dataset": name} | ({} if seed is None else {"seed": seed})
+    return Table(loaded.title, loaded.frame, loaded.description, loaded.source, f"{name}/{seed}", origin, loaded.schema)
+
+
+@st.cache_resource(scope="session", max_entries=2, show_spinner=False)
+def _uploaded_table(digest: str, _upload: Upload) -> Table:
+    origin = {"file": _upload.name, "reading": _upload.reading}
+    return Table(_upload.name, _upload.frame, "A file you uploaded.", "", digest, origin)

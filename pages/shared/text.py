@@ -1,0 +1,85 @@
+"""Words and numbers for the screen. Column names, cell values and file names are untrusted text: escape them."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from microagg.columns.records import Attribute
+from microagg.optimum.formatting import gap_in_words, number, percent
+from microagg.validation import listing, shortened
+
+__all__ = [
+    "count",
+    "escape_html",
+    "escape_markdown",
+    "file_name",
+    "gap_in_words",
+    "listing",
+    "named",
+    "number",
+    "percent",
+    "sentence",
+    "shortened",
+    "value",
+]
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:^&])")
+
+# Markdown makes links of what looks like an address even where its signs are escaped: a sign of no width, after which no
+# line breaks, keeps it from that.
+_ADDRESS = re.compile(r"(?i)(https?|www|@)(?=[:.\w])")
+
+
+def escape_markdown(text: object) -> str:
+    """Return ``text`` so that Streamlit's Markdown shows it letter by letter, and makes no link of it."""
+    return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub("\\1\u2060", " ".join(str(text).split())))
+
+
+def sentence(error: object) -> str:
+    """Return an error's message as a sentence for Markdown, its first letter a capital."""
+    message = str(error)
+    return escape_markdown(message[:1].upper() + message[1:])
+
+
+def escape_html(text: object) -> str:
+    """Return ``text`` so that Plotly, which reads a little HTML, shows it letter by letter."""
+    return html.escape(str(text), quote=False)
+
+
+def value(attribute: Attribute, code: float) -> str:
+    """Return the value of an attribute that records hold as ``code``."""
+    if attribute.taxonomy is not None:
+        return attribute.taxonomy.names[int(code)]
+    if attribute.levels:
+        return attribute.levels[int(code)]
+    unit = getattr(attribute, "unit", "")
+    return str(np.datetime64(round(code), "D").astype(f"M8[{unit[0].upper()}]")) if unit else number(code)
+
+
+def count(n: int, noun: str, plural: str = "") -> str:
+    """Return ``1 record``, ``1,080 records``."""
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def named(names: Sequence[object], most: int = 6) -> str:
+    """Return ``'a', 'b' and 3 more``: names in quotes, those beyond ``most`` as a number."""
+    further = [f"{len(names) - most:,} more"] if len(names) > most else []
+    return listing([*(repr(shortened(name)) for name in names[:most]), *further])
+
+
+# Names that Windows keeps for devices, whatever ending they have.
+_DEVICES = re.compile(r"(con|prn|aux|nul|(com|lpt)[0-9¹²³])(\..*)?", re.IGNORECASE)
+
+# How many bytes a name has at most, so that there is room for what comes behind it within the 255 of a file system.
+_LONGEST = 150
+
+
+def file_name(text: object) -> str:
+    """Return ``text`` as a name that every file system takes, without an ending of its own."""
+    clean = re.sub(r"[^\w.-]+", "_", str(text)).encode()[:_LONGEST].decode(errors="ignore")
+    name = clean.strip("._-") or "file"  # what begins with - would be a flag of a command
+    return f"_{name}" if _DEVICES.fullmatch(name) else name

@@ -1,0 +1,119 @@
+"""Colors: one per algorithm everywhere, the same in light and dark; groups have a cyclic set of their own.
+
+Both sets build on Okabe & Ito's, which stay apart under color blindness. An algorithm also has its own marker and
+dash, so that nothing depends on color alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from microagg import ALGORITHMS
+from microagg.algorithms.method import VARIANTS
+from pages.shared import state
+
+BLUE, SKY, GREEN, ORANGE = "#0072B2", "#56B4E9", "#009E73", "#E69F00"
+VERMILLION, PURPLE, OLIVE, GRAY, BROWN = "#D55E00", "#CC79A7", "#9A8F00", "#7F8C99", "#A0643C"
+
+#: What is neither an algorithm nor a group: floors, frames, helper lines; readable on white and on near-black.
+NEUTRAL = "#7F8C99"
+FLOOR_FILL = "rgba(127, 140, 153, 0.22)"
+HIGHLIGHT = "#C2185B"
+
+#: Text on cells that are light in both themes.
+INK = "#17212B"
+
+#: Behind every other group of a table.
+BAND = "rgba(0, 114, 178, 0.13)"
+
+_CYCLE = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION, OLIVE, BROWN)
+_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "cross", "hexagon", "triangle-down", "pentagon")
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+
+
+@dataclass(frozen=True)
+class Style:
+    """How an algorithm is drawn."""
+
+    color: str
+    symbol: str
+    dash: str
+
+
+# These algorithms keep their style whatever is registered later.
+_FIXED = {
+    "mdav-star": Style(VERMILLION, "star", "solid"),
+    "v-mdav": Style(GREEN, "diamond", "solid"),
+    "mdav-plus": Style(SKY, "square", "solid"),
+    "mdav": Style(ORANGE, "circle", "solid"),
+    "mdav-1": Style(PURPLE, "triangle-up", "dash"),
+    "mdav-generic": Style(BROWN, "triangle-down", "dot"),
+    "mdav-argus": Style(GRAY, "pentagon", "dashdot"),
+    "cbfs": Style(BLUE, "hexagon", "dash"),
+    "md": Style(OLIVE, "cross", "dot"),
+    "k-member": Style(BLUE, "circle", "solid"),
+    "mondrian": Style(VERMILLION, "square", "solid"),
+    "mdav-generic-mixed": Style(GREEN, "triangle-up", "solid"),
+}
+
+
+def _further_styles() -> Iterator[Style]:
+    for place in itertools.count():
+        further = Style(
+            _CYCLE[place % len(_CYCLE)],
+            _SYMBOLS[(3 + place) % len(_SYMBOLS)],
+            _DASHES[1 + (place // len(_CYCLE)) % (len(_DASHES) - 1)],
+        )
+        if further not in _FIXED.values():
+            yield further
+
+
+_ALGORITHMS = _FIXED | dict(zip((key for key in ALGORITHMS if key not in _FIXED), _further_styles(), strict=False))
+
+# A variant has the color of its algorithm; what sets it apart is an open marker and a broken line.
+_STYLES = {
+    name: Style(
+        own.color,
+        own.symbol if name == variant.key else f"{own.symbol}-open",
+        own.dash if name == variant.key else "dash",
+    )
+    for name, variant in VARIANTS.items()
+    for own in [_ALGORITHMS[variant.key]]
+} | _ALGORITHMS
+
+# What a search has found is no algorithm's, so it has a look of its own.
+_STYLES[state.FOUND] = Style(HIGHLIGHT, "star-diamond", "dot")
+
+
+def style(key: str) -> Style:
+    """Return the style of an algorithm or variant; some share a color but never color, marker and dash together."""
+    return _STYLES[key]
+
+
+def tint(color: str, share: float) -> str:
+    """Return a color mixed with white, of which it has the rest."""
+    return "#" + "".join(f"{round(255 - share * (255 - int(color[i : i + 2], 16))):02X}" for i in (1, 3, 5))
+
+
+#: The cyclic colors of groups, none of them that of an algorithm.
+GROUP_COLORS = ("#7E57C2", "#26A69A", "#E57373", "#7CB342", "#5C6BC0", "#C9A227", "#B0608F", "#8D6E63")
+
+# Readable on white and on near-black; the lightness falls from end to end, so that the order shows without hues, too.
+_LOSS_STOPS = ((150, 172, 190), (142, 124, 195), (196, 62, 140), (190, 18, 60))
+
+#: The colors of losses, least first.
+LOSS_COLORS = tuple(
+    f"#{red:02X}{green:02X}{blue:02X}"
+    for red, green, blue in np.column_stack(
+        [
+            np.interp(np.linspace(0, len(_LOSS_STOPS) - 1, 24), range(len(_LOSS_STOPS)), part)
+            for part in zip(*_LOSS_STOPS, strict=True)
+        ]
+    )
+    .round()
+    .astype(int)
+)

@@ -1,0 +1,186 @@
+"""The player of steps: what microagg.explain draws, within the page."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from microagg import datasets, explain
+from microagg.explain import Step, player
+from pages.shared import shell, state
+from pages.shared.text import escape_markdown
+from pages.shared.tour_stops import LAST, SCALED, STOPS, Stop
+
+_KEY = "steps_player"
+_WATCHED = "steps_watched"
+
+_component = st.components.v2.component(
+    "microagg_steps", html="<div></div>", css=player.style(), js=player.script(), isolate_styles=False
+)
+
+
+def begin_again(identity: Hashable) -> None:
+    """Go back to the first step where other records or algorithms are watched than before in this session."""
+    if st.session_state.get(_WATCHED, identity) != identity:
+        state.update(tick=0)
+    st.session_state[_WATCHED] = identity
+
+
+def forget() -> None:
+    """Open what is watched next at the step of the choices, whatever was watched before."""
+    st.session_state.pop(_WATCHED, None)
+
+
+def show(scene: Mapping[str, Any]) -> None:
+    """Draw the player; the step at which it rests becomes the one of the choices."""
+
+    def keep() -> None:
+        tick = st.session_state[_KEY].tick
+        if tick is not None:
+            state.update(tick=int(tick))
+
+    _component(key=_KEY, data=dict(scene), on_tick_change=keep)
+
+
+# The guided tour: one slim box that says where one is, asks the class a question, and leads on.
+
+__all__ = ["STOPS", "Stop", "choices_of", "draw", "end", "go_to", "written"]
+
+# What was chosen before the tour.
+_BEFORE = "before_tour"
+
+# What every stop sets, if it says nothing else.
+_USUAL = ("records", "line", "points", "watch_k", "watched", "beside", "activity")
+
+
+def choices_of(number: int, further: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return what a stop changes of the choices, parameters of algorithms as ``v-mdav.gamma``.
+
+    Parameters
+    ----------
+    number : int
+        From 1.
+    further : mapping of str to Any, optional
+        What one of its further views changes besides; it begins at its first step.
+    """
+    stop, default = STOPS[number - 1], state.Choices()
+    usual = {name: getattr(default, name) for name in _USUAL} | {"v-mdav.gamma": default.params_of("v-mdav")["gamma"]}
+    found = {**usual, **stop.choices, **(further or {}), "stop": number}
+    return found | {"tick": 0 if further else _tick(stop.at, found)}
+
+
+def _tick(at: str, choices: Mapping[str, Any]) -> int:
+    """Return the place of the step that has the words ``at`` among the ticks of the player."""
+    if not at:
+        return 0
+    X = np.array([[float(word)] for word in choices["line"].split(",")])
+    runs: list[list[Step]] = []
+    for key in (choices["watched"], choices["beside"]):
+        if key in explain.EXPLAINED:
+            params = {"gamma": choices["v-mdav.gamma"]} if key == "v-mdav" else {}
+            runs.append(list(explain.steps(key, X, k=choices["watch_k"], **params)))
+    if not runs:
+        return 0
+    ticks = explain.lockstep(runs[0], runs[-1])
+    if at == LAST:
+        return len(ticks) - 1
+    return next((place for place, (one, two) in enumerate(ticks) if _says(at, runs[0][one], runs[-1][two])), 0)
+
+
+def _says(words: str, *steps: Step) -> bool:
+    said = [step.text for step in steps]
+    said += [f"{each.name} = {explain.value(each.value)}" for step in steps for each in step.quantities]
+    return any(words in text for text in said)
+
+
+def go_to(number: int, further: Mapping[str, Any] | None = None) -> None:
+    """Take the choices of a stop, from a callback, and go to its page."""
+    if not state.current().stop:
+        st.session_state[_BEFORE] = state.current()
+    changes = choices_of(number, further)
+    params = {name: changes.pop(name) for name in list(changes) if "." in name}
+    if changes.get("data", state.current().data) != state.current().data:
+        state.choose_data(changes["data"])
+    state.update(**changes)
+    for name, value in params.items():
+        key, param = name.split(".", 1)
+        state.set_params(key, state.current().params_of(key) | {param: value})
+    forget()
+    shell.lead_to(STOPS[number - 1].page)
+
+
+def end() -> None:
+    """End the tour: what was chosen before it is chosen again."""
+    before = st.session_state.pop(_BEFORE, None)
+    state.update(**({"stop": 0} if before is None else vars(before)))
+    forget()
+    shell.lead_to("steps")
+
+
+@st.cache_data(show_spinner="Computing the figures of this stop …")
+def _written(number: int, available: bool) -> dict[str, str]:
+    # The figures of one stop need a data set that may be loaded later.
+    del available
+    stop = STOPS[number - 1]
+    figures = stop.figures()
+    return {name: getattr(stop, name).format(**figures) for name in ("says", "question", "answer", "source")}
+
+
+def written(number: int) -> dict[str, str]:
+    """Return what is said at a stop, from 1, with its figures: ``says``, ``question``, ``answer`` and ``source``."""
+    return _written(number, datasets.is_available(SCALED))
+
+
+def draw(page: str) -> bool:
+    """Draw the stop of the tour whose view is on the page named ``page``, and return whether there is one."""
+    number = min(state.current().stop, len(STOPS))
+    shown = number > 0 and STOPS[number - 1].page == page
+    if shown:
+        _box(number)
+    return shown
+
+
+def way_in() -> None:
+    """Draw what leads into the tour, or back to the stop where it was left."""
+    number = min(state.current().stop, len(STOPS))
+    label = f"Tour, stop {number} →" if number else "Guided tour →"
+    says = f"A lecture in {len(STOPS)} stops: why groups of k, how they come about, what they lose. About 20 minutes."
+    st.button(label, on_click=go_to, args=(max(number, 1),), help=says)
+
+
+def _box(number: int) -> None:
+    stop, says = STOPS[number - 1], {name: escape_markdown(text) for name, text in written(number).items()}
+    with st.container(border=True, key="tour", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{number} of {len(STOPS)} · {escape_markdown(stop.title)}**", width="stretch")
+            with st.container(horizontal=True, width="content", wrap=False):
+                st.button("← Back", on_click=go_to, args=(number - 1,), disabled=number == 1)
+                st.button("Next →", on_click=go_to, args=(number + 1,), disabled=number == len(STOPS), type="primary")
+                st.button("End the tour", on_click=end)
+        st.markdown(says["says"])
+        _views(number)
+        with st.expander(f"**{says['question']}**", key=f"tour_question_{number}"):
+            st.markdown(says["answer"])
+            st.markdown(f"*{says['source']}*")
+
+
+def _views(number: int) -> None:
+    """Draw the ways to further views of a stop, and back to its own."""
+    views: dict[str, Mapping[str, Any] | None] = dict(STOPS[number - 1].further)
+    if _is_changed(number):
+        views = {"The view of this stop": None, **views}
+    if views:
+        with st.container(horizontal=True):
+            for label, further in views.items():
+                st.button(escape_markdown(label), on_click=go_to, args=(number, further), key=f"tour_view_{label}")
+
+
+def _is_changed(number: int) -> bool:
+    """Whether something else is shown than a stop opens; where one is in the steps does not count."""
+    wanted, now = choices_of(number), state.current()
+    gamma = now.params_of("v-mdav")["gamma"]
+    shown = {name: gamma if name == "v-mdav.gamma" else getattr(now, name) for name in wanted}
+    return any(shown[name] != value for name, value in wanted.items() if name != "tick")

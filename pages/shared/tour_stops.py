@@ -1,0 +1,381 @@
+"""The stops of the guided tour: what is said, asked and answered at each of them, and the view that it opens.
+
+No figure is written here: each is computed when a stop is drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from microagg import datasets, explain, metrics
+from microagg.algorithms.registry import algorithm
+from microagg.columns.scaling import standardize
+from microagg.explain.optimum import optimum
+from microagg.metrics.risk import record_linkage
+from microagg.partition import Partition
+from microagg.studies import experiment, literature, reproduction
+from microagg.studies.experiment import Method, Problem
+from microagg.validation import FloatArray
+from pages.shared import ahead, compiling
+from pages.shared.text import listing, number, percent
+
+#: Of a stop that opens at the last step.
+LAST = "last"
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One stop of the tour. In its texts, what stands in braces are the names of its figures.
+
+    Attributes
+    ----------
+    title, says : str
+        A few words; two or three sentences, to be read aloud.
+    question, answer : str
+        For the class.
+    source : str
+        Who found it.
+    figures : callable
+        Returns the figures of the texts, as they are written, by name.
+    choices : mapping of str to Any
+        What it changes of :class:`pages.shared.state.Choices`, and parameters as ``v-mdav.gamma``.
+    at : str
+        Words of the step that it opens at; :data:`LAST`; empty: the first.
+    page : str
+        Its page's name in :data:`pages.shared.navigation.PAGES`.
+    further : mapping of str to mapping
+        Further views by the words of their buttons: what they change besides.
+    """
+
+    title: str
+    says: str
+    question: str
+    answer: str
+    source: str
+    figures: Callable[[], Mapping[str, str]]
+    choices: Mapping[str, Any]
+    at: str = ""
+    page: str = "steps"
+    further: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+
+# Records on a line. The first are those of Thaeter & Reischuk (2018).
+TOY = (1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100)
+NEAR = (1, 2, 3, 4, 19, 20, 21, 98, 99, 100)
+WITH_SEVEN = (1, 2, 3, 5, 6, 7, 19, 20, 21, 98, 99, 100)
+TWO_FIVES = (1, 2, 3, 4, 5, 20, 21, 22, 23, 24)
+
+#: Records on a plane, of which each method loses more than is needed.
+PLANE = (
+    *((7, 19), (2, 20), (7, 16), (4, 15), (2, 16), (20, 13), (18, 16), (18, 12), (19, 16)),
+    *((14, 13), (14, 15), (14, 11), (13, 15), (13, 14)),
+)
+
+# Two values of γ, for which the rule of V-MDAV is right and wrong the other way round.
+_LOW, _HIGH = 0.2, 5.0
+
+#: The data set that one stop computes its figures on, if it is on this machine.
+SCALED = "tarragona"
+
+# Where P-S is printed for it; the data set on which risk is looked at.
+_PAPER, _TABLE, _RISK = "kabir-2010", "Table I: Tarragona", "wine"
+
+
+def line(values: Iterable[float]) -> str:
+    """Return records on a line as they are typed."""
+    return ", ".join(f"{value:g}" for value in values)
+
+
+def points(values: Iterable[Sequence[float]]) -> str:
+    """Return records on a plane as they are typed."""
+    return "; ".join(" ".join(f"{part:g}" for part in each) for each in values)
+
+
+# ---- Figures -------------------------------------------------------------------------------------------------------
+
+
+class _Found:
+    """A partition of a few records, and what it loses."""
+
+    def __init__(self, X: FloatArray, partition: Partition) -> None:
+        self.X, self.partition = X, partition
+        self.sse = metrics.sse(X, partition.labels)
+        self.loss = percent(metrics.information_loss(X, partition.labels))
+
+    def group_of(self, value: float) -> FloatArray:
+        """Return the values of the group that holds the one given, from left to right."""
+        values, labels = self.X[:, 0], self.partition.labels
+        return np.sort(values[labels == labels[np.flatnonzero(values == value)[0]]])
+
+    @property
+    def groups(self) -> str:
+        """The groups from left to right."""
+        firsts = dict.fromkeys(self.group_of(value)[0] for value in np.sort(self.X[:, 0]))
+        return listing([_braced(self.group_of(first)) for first in firsts])
+
+
+def _records(values: Any) -> FloatArray:
+    X = np.array(values, dtype=np.float64)
+    return X[:, np.newaxis] if X.ndim == 1 else X
+
+
+def _braced(values: Iterable[float]) -> str:
+    return "{" + line(values) + "}"
+
+
+def _run(values: Any, key: str, k: int = 3, **params: Any) -> _Found:
+    ahead.prepare(compiling.tasks_of([key]))
+    X = _records(values)
+    return _Found(X, experiment.run_one(Problem.of(X), Method(key, params), k).partition)
+
+
+def _best(values: Any, k: int = 3) -> _Found:
+    X = _records(values)
+    found = optimum(X, k)
+    assert found is not None
+    return _Found(X, found)
+
+
+def _times(more: float, less: float) -> str:
+    return f"{more / less:.3g}"
+
+
+def _anonymity() -> dict[str, str]:
+    found = _run(TOY, "mdav-star")
+    members = found.group_of(100)
+    return {"group": _braced(members), "mean": number(float(members.mean())), "fit": str(len(members)), "k": "3"}
+
+
+def _averaging() -> dict[str, str]:
+    two, three, six = (_run(TOY, "mdav-star", k) for k in (2, 3, 6))
+    return {
+        "sse_two": number(two.sse),
+        "loss_two": two.loss,
+        "loss_three": three.loss,
+        "loss_six": six.loss,
+        "sst": number(metrics.sst(six.X)),
+        "mean": number(float(six.X.mean())),
+        "n": str(len(TOY)),
+    }
+
+
+def _sizes() -> dict[str, str]:
+    fixed, variable = _run(NEAR, "mdav"), _run(NEAR, "v-mdav", gamma=_LOW)
+    return {
+        "fixed": _braced(fixed.group_of(4)),
+        "sse_fixed": number(fixed.sse),
+        "variable": _braced(variable.group_of(4)),
+        "sse_variable": number(variable.sse),
+        "times": _times(fixed.sse, variable.sse),
+    }
+
+
+def _rule() -> dict[str, str]:
+    low, high = _run(TOY, "v-mdav", gamma=_LOW), _run(TOY, "v-mdav", gamma=_HIGH)
+    right, wrong = _run(WITH_SEVEN, "v-mdav", gamma=_LOW), _run(WITH_SEVEN, "v-mdav", gamma=_HIGH)
+    group = low.group_of(3)
+    d_in, d_out = min((5 - group) ** 2), min((5 - np.array([v for v in TOY if v != 5 and v not in group])) ** 2)
+    grid = next(param.grid for param in algorithm("v-mdav").params if param.name == "gamma")
+    return {
+        "group": _braced(group),
+        "d_in": number(d_in),
+        "d_out": number(d_out),
+        "limit": number(d_in / d_out),
+        "ends": _braced(low.group_of(5)),
+        "sse_low": number(low.sse),
+        "sse_high": number(high.sse),
+        "seven_low": _braced(right.group_of(7)),
+        "seven_sse_low": number(right.sse),
+        "seven_high": _braced(wrong.group_of(7)),
+        "seven_sse_high": number(wrong.sse),
+        "low": f"{_LOW:g}",
+        "high": f"{_HIGH:g}",
+        "tried": f"{min(grid):g} to {max(grid):g}",
+    }
+
+
+def _costs() -> dict[str, str]:
+    steps = list(explain.steps("mdav-star", _records(TOY), k=3))
+    first, second = (place for place, step in enumerate(steps) if step.kind == "join")
+    weighed, again = steps[first].quantities, steps[second].quantities
+    return {
+        "new": weighed[0].formula,
+        "join": weighed[1].formula,
+        "first": steps[first].text,
+        "second": steps[second].text,
+        "new_again": explain.value(again[0].value),
+        "sse": number(_run(TOY, "mdav-star").sse),
+        "sse_v": number(_run(TOY, "v-mdav", gamma=_LOW).sse),
+    }
+
+
+def _scaling() -> dict[str, str]:
+    title = datasets.describe(SCALED).title
+    printed = [f for f in literature.figures() if (f.paper, f.table, f.k) == (_PAPER, _TABLE, 3)]
+    [own] = (figure for figure in printed if figure.method == "P-S")
+    best = min((figure for figure in printed if figure is not own), key=lambda figure: figure.value)
+    found = {"own": percent(own.value, 4), "best": percent(best.value, 4), "method": best.method, "data": title}
+    found |= {"times": _times(best.value, own.value), "others": str(len(printed) - 1), "table": _TABLE}
+    if not datasets.is_available(SCALED):
+        missing = (
+            f"{title} is not on this machine: the page Data offers to download it, and then the figures stand here."
+        )
+        return found | {"check": missing}
+    ahead.prepare(compiling.tasks_of(("mdav", "p-s")))
+    read = reproduction.readings(SCALED, 3)
+    floor = math.floor(100 * read.floor) / 100  # rounded up it would not be proven
+    return found | {
+        "check": f"No partition of records scaled to variance 1 loses less than {percent(floor)}. On raw records P-S "
+        f"gives {percent(read.raw, 4)}: there, attributes in large numbers decide alone. On scaled records it gives "
+        f"{percent(read.scaled, 4)}, and MDAV {percent(read.mdav, 4)}."
+    }
+
+
+def _optimum() -> dict[str, str]:
+    best, star, v_mdav = _best(TWO_FIVES), _run(TWO_FIVES, "mdav-star"), _run(TWO_FIVES, "v-mdav", gamma=_LOW)
+    toy, toy_best = _run(TOY, "mdav-star"), _best(TOY)
+    plane, plane_best = _run(PLANE, "mdav-star"), _best(PLANE)
+    return {
+        "n": str(len(TWO_FIVES)),
+        "best": best.groups,
+        "sse_best": number(best.sse),
+        "star": star.groups,
+        "sse_star": number(star.sse),
+        "times": _times(star.sse, best.sse),
+        "sse_v": number(v_mdav.sse),
+        "toy": number(toy.sse),
+        "toy_best": number(toy_best.sse),
+        "plane": number(plane.sse),
+        "plane_best": number(plane_best.sse),
+    }
+
+
+def _risk() -> dict[str, str]:
+    X = standardize(datasets.load(_RISK).X)
+    found = {k: _run(X, "mdav-star", k) for k in (3, 10)}
+    shares = {
+        k: record_linkage(X, each.partition.centroids(X)[each.partition.labels]).share for k, each in found.items()
+    }
+    return {
+        "loss_three": found[3].loss,
+        "found_three": percent(100 * shares[3]),
+        "loss_ten": found[10].loss,
+        "found_ten": percent(100 * shares[10]),
+        "data": datasets.describe(_RISK).title,
+    }
+
+
+# ---- What is said --------------------------------------------------------------------------------------------------
+
+_STAR_ALONE = {"watched": "mdav-star", "beside": "-"}
+
+STOPS: tuple[Stop, ...] = (
+    Stop(
+        title="Why groups of k",
+        says="Eleven persons, and the age of each. Names are gone. But who knows that a neighbor is 100 finds her row, and "
+        "with it all else that the file says of her. Therefore similar persons form groups of at least k = {k}, and "
+        "each is released with the mean age of her group.",
+        question="Who is 100 in the release, and how sure can one be?",
+        answer="{group} are all released as {mean}, so {fit} persons fit. Nobody is found with a probability above 1/{k}: "
+        "the release is k-anonymous.",
+        source="Samarati 2001; Sweeney 2002",
+        figures=_anonymity,
+        choices=_STAR_ALONE,
+        at=LAST,
+    ),
+    Stop(
+        title="Why averaging loses",
+        says="What a mean hides is lost. The SSE adds up the squared distance of each record to the mean of its group. Divided "
+        "by the SST, the same for one group of all, it is the information loss. Here k = 2: SSE {sse_two}, a loss of "
+        "{loss_two}.",
+        question="There are {n} records. What is lost with k = 6?",
+        answer="Two groups of 6 need 12 records, so all {n} form one group, released as {mean}. Its SSE is the SST, {sst}: the "
+        "loss is {loss_six}. With k = 3 it is {loss_three}. Microaggregation looks for groups that lose least.",
+        source="Domingo-Ferrer & Mateo-Sanz 2002",
+        figures=_averaging,
+        choices={**_STAR_ALONE, "watch_k": 2},
+        at=LAST,
+    ),
+    Stop(
+        title="Groups of one size, or of several",
+        says="MDAV makes groups of exactly k; only at the end may one get more. V-MDAV may let a further record into a "
+        "group that it is near to. Play both, and watch record 4.",
+        question="Where does 4 go, and what does it cost?",
+        answer="MDAV leaves it over for {fixed}: SSE {sse_fixed}. V-MDAV makes {variable}: SSE {sse_variable}, {times} times "
+        "less. One record in the wrong place may cost more than all others together.",
+        source="Solanas & Martínez-Ballesté 2006; Domingo-Ferrer & Torra 2005 for MDAV",
+        figures=_sizes,
+        choices={"watched": "mdav", "beside": "v-mdav", "line": line(NEAR)},
+    ),
+    Stop(
+        title="Where the rule of V-MDAV fails",
+        says="V-MDAV lets a record in if its squared distance to the group, d_in, is less than γ times that to its nearest "
+        "other record, d_out. For 5 beside {group} these are {d_in} and {d_out}, as 6 is next to it. So 5 stays "
+        "outside, and ends up in {ends}.",
+        question="Which γ lets 5 in? Is it still right if there is a record 7?",
+        answer="γ must be above {limit}, such as {high}: then 6 follows, too, and the SSE falls from {sse_low} to {sse_high}. The "
+        "papers try {tried}. But with a 7, γ = {low} makes {seven_low}, SSE {seven_sse_low}, and γ = {high} makes "
+        "{seven_high}, SSE {seven_sse_high}. No γ is right for both.",
+        source="Thaeter & Reischuk 2018, whose example it is",
+        figures=_rule,
+        choices={"watched": "v-mdav", "beside": "-", "v-mdav.gamma": _LOW},
+        at="d_in = 4",
+        further={"With a record 7": {"line": line(WITH_SEVEN)}, f"With γ = {_HIGH:g}": {"v-mdav.gamma": _HIGH}},
+    ),
+    Stop(
+        title="MDAV*: what does each choice cost?",
+        says="MDAV* compares costs, not distances, and needs no γ. A new group costs {new} a record. Or 5 joins its "
+        "neighbors, and the next group begins with 6: {join}.",
+        question="What does MDAV* do with 5, and then with 6?",
+        answer="{first} {second} So MDAV* sees what becomes of the others. The SSE is {sse}; with V-MDAV it was {sse_v}.",
+        source="Thaeter & Reischuk 2018",
+        figures=_costs,
+        choices=_STAR_ALONE,
+        at="A new group {5, 6, 19} costs",
+    ),
+    Stop(
+        title="Why scaling matters",
+        says="A table printed in 2010: on {data} with k = 3, the authors' method P-S loses {own}. The best of {others} others, "
+        "{method}, loses {best}: {times} times as much.",
+        question="What would you check before you believe it?",
+        answer="Whether it is possible, and whether all were measured on the same scale. {check}",
+        source="Kabir, Wang & Zhang 2010, {table}",
+        figures=_scaling,
+        choices={"stored": "printed", "paper": _PAPER, "table": _TABLE},
+        page="published",
+    ),
+    Stop(
+        title="How far from the best possible?",
+        says="On a line the best groups are found by dynamic programming. With two attributes or more, finding them is "
+        "NP-hard, and every method guesses. On the eleven records, MDAV* lost {toy}; the least possible is {toy_best}. "
+        "These are {n} others.",
+        question="Which groups of at least 3 would you make, and which will MDAV* make?",
+        answer="{best}: SSE {sse_best}, the least possible. MDAV* makes {star}: SSE {sse_star}, {times} times as much; V-MDAV "
+        "has {sse_v}. In the plane: {plane} by MDAV*, {plane_best} at best. So compare methods, and ask for the floor.",
+        source="Hansen & Mukherjee 2003; Oganian & Domingo-Ferrer 2001",
+        figures=_optimum,
+        choices={"line": line(TWO_FIVES)},
+        further={
+            "Group them yourself": {"activity": "exercise"},
+            "In the plane": {"records": "plane", "points": points(PLANE)},
+        },
+    ),
+    Stop(
+        title="What is still at risk",
+        says="Someone may know true values, and look for the nearest released record. On {data}, with k = 3, MDAV* loses "
+        "{loss_three}, and {found_three} of the records are found again this way. The map shows risk against loss, a "
+        "line for each method.",
+        question="What changes with k = 10? And what does no k protect?",
+        answer="{found_ten} are found again, for a loss of {loss_ten}. But if all of a group have the same diagnosis, everybody "
+        "knows it without finding anyone: look at the confidential attributes before you release.",
+        source="Domingo-Ferrer & Torra 2001; Machanavajjhala et al. 2007",
+        figures=_risk,
+        choices={"data": _RISK, "scale": "zscore", "k": 3, "measure": "risk", "risk": "record_linkage"},
+        page="choose_k",
+    ),
+)

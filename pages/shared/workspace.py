@@ -1,0 +1,107 @@
+"""What all pages compute on: the complete records of the data set, or a sample of them, as was decided on Data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import streamlit as st
+
+from microagg import DataError
+from microagg.columns.schema import Schema
+from microagg.release.compared import Compared
+from microagg.release.source import Source
+from microagg.studies.risks import Exposed
+from microagg.tables import digest_bytes
+from pages.shared import columns, state, tables
+from pages.shared.tables import Table, chosen_table
+from pages.shared.text import named
+
+# A file with more quasi-identifying values takes more than seconds even by the methods that take least.
+_MOST_VALUES = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Workspace(Compared):
+    """What all pages compute on, with the data set that it is made of; read-only, shared between reruns."""
+
+    table: Table
+
+    @property
+    def n_file(self) -> int:
+        """The records that will be released, as far as that is known: of a large file all that it has."""
+        return self.n_complete if self.table.whole is None else max(self.table.whole.n_records, self.n_complete)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all records are compared: only then is a floor of theirs one of the file."""
+        return self.n == self.n_file
+
+    @property
+    def estimated(self) -> str:
+        """What stands before a sentence on losses that is not of the whole file; empty if all records are compared."""
+        if self.is_whole:
+            return ""
+        return f"Estimate from a sample of {self.n:,} of {self.n_file:,} records, which loses more than all would: "
+
+    @cached_property
+    def exposed(self) -> Exposed:
+        """What an intruder may know of the records compared, and learn of them."""
+        return Exposed(self.X, self.frame[list(self.schema.confidential)])
+
+
+def chosen_workspace() -> Workspace:
+    """Return the chosen data set as was decided on the page Data.
+
+    Raises
+    ------
+    MicroaggError
+        As :func:`~pages.shared.tables.chosen_table`; if there is no quasi-identifier, or one holds what it must not, or
+        an order or taxonomy that was entered is not in this session.
+    """
+    choices, table = state.current(), chosen_table()
+    given = columns.arguments(table)
+    if lost := columns.lost(table):
+        raise DataError(
+            f"the order or taxonomy that was entered for {named(lost)} is not in this session, which a restart of the "
+            "server or a reload of the page has begun anew: enter it again on the page Data, or go on without it there."
+        )
+    if "quasi_identifiers" not in given:
+        raise DataError("there is no quasi-identifier yet: choose at least one column on the page Data.")
+    for name in (*given.get("taxonomies", ()), *given.get("ordinal", ())):
+        if missing := columns.uncovered(table, name):
+            what = "order" if columns.columns(table)[name].kind == "ordered" else "taxonomy"
+            raise DataError(f"the {what} of {name!r} lacks {named(missing)}: add what is missing on the page Data.")
+    return _decided(table, given, choices.sample)
+
+
+def all_records(of: Workspace) -> Workspace | None:
+    """Return all records of the file that ``of``, the chosen one, is a sample of, where some methods take seconds on them.
+
+    That is where they are numbers or dates, and not too many; None elsewhere, and if ``of`` is no sample.
+
+    Raises
+    ------
+    MicroaggError
+        If records that are not in the sample cannot be read, or hold what they must not.
+    """
+    if of.is_whole or not of.is_numeric or of.n_file * of.d > _MOST_VALUES:
+        return None
+    return _decided(of.table if of.table.whole is None else tables.entire(of.table), columns.arguments(of.table), 0)
+
+
+def _decided(table: Table, given: dict[str, Any], sample: int) -> Workspace:
+    choices = state.current()
+    said = digest_bytes(repr(sorted(given.items())).encode("utf-8", "replace"))
+    return _workspace(table.identity, said, choices.scale, sample, choices.sample_seed, table, given)
+
+
+@st.cache_resource(scope="session", max_entries=6, show_spinner="Reading the quasi-identifiers …")
+def _workspace(
+    identity: str, said: str, scale: str, sample: int, seed: int, _table: Table, _given: dict[str, Any]
+) -> Workspace:
+    roles = {"strata" if name == "by" else name: value for name, value in _given.items() if name != "missing"}
+    source = Source.of(_table.frame, Schema.infer(_table.frame, **roles), _given.get("missing", "error"))
+    compared = Compared.of(source, scale, None if sample == state.AS_USUAL else sample, seed)
+    return Workspace(**vars(compared), table=_table)

@@ -1,0 +1,205 @@
+"""Step by step: one or two algorithms decide, record by record, and say why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from microagg import ALGORITHMS, explain
+from microagg.explain import Step
+from microagg.explain.player import page, scene
+from microagg.explain.player import records as placed
+from microagg.tables import to_csv
+from microagg.validation import check_enough_records
+from pages.shared import shell, state, tables, tour, widgets
+from pages.shared.text import escape_markdown, file_name
+from pages.steps import exercise, records
+from pages.steps.records import Watched, watched
+
+_ACTIVITIES = {"watch": "Watch", "exercise": "Try it yourself"}
+_RECORDS = {"line": "On a line", "plane": "On a plane", "data": "Of the data set"}
+
+
+def body() -> None:
+    """Draw the page."""
+    if tour.draw("steps"):
+        # What the class looks at comes first.
+        with st.expander("Other records, algorithms, k"):
+            seen = _chosen(on_tour=True)
+    else:
+        seen = _chosen(on_tour=False)
+    check_enough_records(len(seen.X), state.current().watch_k, "the list")
+    if state.current().activity == "exercise":
+        _exercise(seen)
+    else:
+        _watch(seen)
+
+
+def _chosen(on_tour: bool) -> Watched:
+    """Draw what can be chosen, and return the records that are."""
+    _controls(on_tour)
+    seen = watched()
+    if seen.remark:
+        st.caption(escape_markdown(seen.remark))
+    _change(seen)
+    return seen
+
+
+def _exercise(seen: Watched) -> None:
+    """Draw the records to be put into groups by hand."""
+    drawn = placed(seen.X, seen.names, seen.attributes)
+    titles = (drawn["labels"][0], drawn["labels"][1])
+    exercise.draw(
+        seen.X, seen.names, drawn["x"], drawn["y"], state.current().watch_k, titles=titles, says=drawn["says"]
+    )
+
+
+def _controls(on_tour: bool) -> None:
+    """Draw what is watched: which records, which algorithms, which k; the way into the tour, too, unless it is there."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        _either("Records", "records", _RECORDS)
+        state.bound(
+            st.number_input,
+            "k",
+            "watch_k",
+            min_value=1,
+            step=1,
+            width=110,
+            help="The minimum group size: each group gets at least k records.",
+        )
+        _either("What to do", "activity", _ACTIVITIES)
+        if state.current().activity == "watch":
+            _algorithms()
+        if not on_tour:
+            tour.way_in()
+
+
+def _algorithms() -> None:
+    keys = list(explain.EXPLAINED)
+    state.bound(st.selectbox, "Watch", "watched", options=keys, format_func=widgets.title_of, width=150)
+    state.bound(st.selectbox, "Beside it", "beside", options=[state.NOTHING, *keys], format_func=_title, width=150)
+    if with_params := [key for key in _keys() if ALGORITHMS[key].params]:
+        with st.popover("Settings", width="content"):
+            for key in with_params:
+                widgets.params_of(key)
+
+
+def _either(label: str, field: str, titles: Mapping[str, str]) -> None:
+    """Draw a picker of one of a few."""
+    state.bound(
+        st.segmented_control,
+        label,
+        field,
+        options=list(titles),
+        format_func=titles.get,
+        required=True,
+        width="content",
+    )
+
+
+def _title(key: str) -> str:
+    return "nothing" if key == state.NOTHING else widgets.title_of(key)
+
+
+def _keys() -> list[str]:
+    """Return the algorithms that are watched, each once."""
+    choices = state.current()
+    return [key for key in dict.fromkeys([choices.watched, choices.beside]) if key != state.NOTHING]
+
+
+def _change(seen: Watched) -> None:
+    """Draw what changes the records."""
+    kind = state.current().records
+    if kind == "line":
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            state.bound(
+                st.text_input,
+                "Records, with commas between",
+                "line",
+                width="stretch",
+                label_visibility="collapsed",
+            )
+            if state.current().line != state.Choices().line:
+                st.button("Back to the eleven records", on_click=state.update, kwargs={"line": state.Choices().line})
+    elif kind == "plane":
+        with st.popover("Change the points", width="content"):
+            records.edit(seen)
+    else:
+        state.bound(
+            st.slider,
+            f"How many records of {escape_markdown(tables.chosen_title())}",
+            "few",
+            min_value=2,
+            max_value=explain.MOST_RECORDS,
+            width=420,
+        )
+
+
+@st.cache_resource(scope="session", max_entries=24, show_spinner="Running the algorithm step by step …")
+def _steps(key: str, _seen: Watched, identity: str, k: int, params: tuple[tuple[str, Any], ...]) -> list[Step]:
+    return list(explain.steps(key, _seen.X, k=k, names=_seen.names, attributes=_seen.attributes, **dict(params)))
+
+
+def _watch(seen: Watched) -> None:
+    """Draw the player, and what can be taken away."""
+    choices, keys = state.current(), _keys()
+    identity = f"{seen.identity}/{choices.watch_k}"
+    params = {key: tuple(choices.params_of(key).items()) for key in keys}
+    tour.begin_again((identity, tuple(params.items())))
+    runs = {key: _steps(key, seen, identity, choices.watch_k, params[key]) for key in keys}
+    drawn = scene(
+        seen.X,
+        choices.watch_k,
+        [(widgets.title_of(key), _settings(key), explain.pseudo_code(key), steps) for key, steps in runs.items()],
+        names=seen.names,
+        attributes=seen.attributes,
+        optimum=records.known(seen),
+        at=state.current().tick,
+    )
+    tour.show(drawn)
+    _take_away(seen, runs, drawn)
+    records.find(seen)
+    if "v-mdav" in keys:
+        records.show(seen)
+
+
+def _settings(key: str) -> str:
+    return ", ".join(
+        f"{param.symbol or param.name.replace('_', ' ')} = {value:g}"
+        if isinstance(value, float)
+        else f"{param.symbol or param.name.replace('_', ' ')} = {value}"
+        for param, value in zip(ALGORITHMS[key].params, state.current().params_of(key).values(), strict=True)
+    )
+
+
+def _take_away(seen: Watched, runs: dict[str, list[Step]], drawn: dict[str, Any]) -> None:
+    title = " and ".join(widgets.title_of(key) for key in runs)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.download_button(
+            "Animation (HTML)",
+            lambda: page(drawn, f"{title} step by step"),
+            file_name=f"{file_name(title)}_step_by_step.html",
+            mime="text/html",
+            on_click="ignore",
+            help="One file that plays in any browser, without network.",
+        )
+        for key, steps in runs.items():
+            name = widgets.title_of(key)
+            st.download_button(
+                f"Steps of {escape_markdown(name)} (CSV)",
+                partial(_table, steps, seen),
+                file_name=f"{file_name(name)}_steps.csv",
+                mime="text/csv",
+                on_click="ignore",
+            )
+        st.caption("The address of this page reopens this very step.")
+
+
+def _table(steps: list[Step], seen: Watched) -> str:
+    return to_csv(explain.table(steps, seen.names))
+
+
+shell.show(body)

@@ -1,0 +1,291 @@
+"""The records that are watched step by step: typed numbers, points on a plane, or a few records of the chosen data set."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from microagg import DataError
+from microagg.columns.numerals import COMMA, POINT, parse
+from microagg.explain import MOST_RECORDS, optimum
+from microagg.tables import digest_array, digest_bytes
+from microagg.validation import FloatArray, IntArray
+from pages.shared import jobs, state, theme
+from pages.shared.figures import finish, ring, show_figure
+from pages.shared.navigation import ASSETS
+from pages.shared.text import count, escape_markdown, percent
+from pages.shared.workspace import chosen_workspace
+
+_DECIMAL_COMMA = re.compile(r"\d,\d")
+
+
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """Records that are watched.
+
+    Attributes
+    ----------
+    X : array of float, shape (n, d)
+        As the algorithms get them.
+    names : tuple of str, length n
+    attributes : tuple of str, length d
+    remark : str
+        What is to be said about how they were read or taken; may be empty.
+    """
+
+    X: FloatArray
+    names: tuple[str, ...]
+    attributes: tuple[str, ...]
+    remark: str = ""
+
+    @cached_property
+    def identity(self) -> str:
+        """What tells these records from others."""
+        return digest_bytes(f"{digest_array(self.X)}/{self.names}/{self.attributes}".encode())
+
+
+def watched() -> Watched:
+    """Return the records that are chosen.
+
+    Raises
+    ------
+    MicroaggError
+        If something that was typed is not a number, or there are too few or too many records, or the data set has no
+        quasi-identifiers that are numbers.
+    """
+    choices = state.current()
+    if choices.records == "line":
+        return on_a_line(choices.line)
+    if choices.records == "plane":
+        return on_a_plane(choices.points)
+    return _of_the_data_set(choices.few)
+
+
+def on_a_line(text: str) -> Watched:
+    """Return numbers typed with commas, semicolons, blanks or line breaks between, commas also as decimal marks."""
+    words, notation = _words(text)
+    values = [_number(word, notation) for word in words]
+    _check_number(len(values))
+    says = ", ".join(_written(value) for value in values)
+    remark = ""
+    if notation == COMMA:
+        remark = f"Commas within numbers were read as decimal commas: {says}."
+    elif _DECIMAL_COMMA.search(text) and re.search(r",\s", text):
+        remark = (
+            f"Every comma was read as the end of a number: {says}. With semicolons between, commas are decimal marks."
+        )
+    return Watched(np.array(values)[:, np.newaxis], tuple(map(_written, values)), ("value of the record",), remark)
+
+
+def on_a_plane(text: str) -> Watched:
+    """Return points typed as ``x y; x y; …``; they are called A, B, C, ..."""
+    points = []
+    for place, pair in enumerate(re.split(r"[;\n]+", text.strip().strip(";")), start=1):
+        words, notation = _words(pair)
+        if len(words) != 2:
+            raise DataError(f"point {place}, {pair.strip()!r}, is not two numbers: write x, a blank, y.")
+        points.append([_number(word, notation) for word in words])
+    _check_number(len(points))
+    return Watched(np.array(points), letters(len(points)), ("x", "y"))
+
+
+def written(points: Sequence[Sequence[float]]) -> str:
+    """Return points, each of x and y, as :func:`on_a_plane` reads them."""
+    return "; ".join(" ".join(_written(value) for value in point) for point in points)
+
+
+def letters(number: int) -> tuple[str, ...]:
+    """Return that many short names: A to Z, then numbers."""
+    return tuple(string.ascii_uppercase[:number]) if number <= 26 else tuple(str(i) for i in range(1, number + 1))
+
+
+def _of_the_data_set(few: int) -> Watched:
+    """Return some records of the chosen data set, scaled as for all pages; always the same ones."""
+    workspace = chosen_workspace()
+    if workspace.X is None:
+        raise DataError(
+            "its quasi-identifiers are not all numbers, and only numbers are explained step by step: choose another data "
+            "set, or other columns on the page Data."
+        )
+    rows = np.arange(workspace.n)
+    if workspace.n > few:
+        rows = np.sort(np.random.default_rng(0).choice(workspace.n, few, replace=False))
+    names = tuple(str(name) for name in workspace.frame.index[rows])
+    taken = f"{count(len(rows), 'record')} of {workspace.n:,}, drawn at random" if workspace.n > few else "All records"
+    remark = f"{taken}, scaled as on the other pages, each named by its row."
+    return Watched(workspace.X[rows], names, workspace.columns, remark)
+
+
+def _words(text: str) -> tuple[list[str], str]:
+    """Return what is between the separators, and whether numbers are written with a decimal point or comma.
+
+    A comma between two digits is a decimal mark where something else separates the numbers.
+    """
+    separated = ";" in text or "\n" in text.strip() or bool(re.search(r"\d\s+[-+]?[\d.,]", text.strip()))
+    if separated and _DECIMAL_COMMA.search(text) and not re.search(r",\s", text):
+        return [word for word in re.split(r"[;\s]+", text) if word], COMMA
+    return [word for word in re.split(r"[,;\s]+", text) if word], POINT
+
+
+def _number(word: str, notation: str) -> float:
+    value = parse(word, notation)
+    if value is None:
+        raise DataError(f"{word!r} is not a number: write numbers, with commas or blanks between.")
+    if not np.isfinite(value):
+        raise DataError(f"{word!r} is too large: write numbers below 1e300.")
+    return value
+
+
+def _written(value: float) -> str:
+    return f"{value:.15g}"
+
+
+def _check_number(number: int) -> None:
+    if not 2 <= number <= MOST_RECORDS:
+        few = "is too few" if number == 1 else "are too few"
+        verdict = few if number < 2 else "are too many to be watched"
+        raise DataError(f"{count(number, 'record')} {verdict}: give between 2 and {MOST_RECORDS}.")
+
+
+# The points of the plane, to change: by clicking into a picture of them, and in a table.
+
+_picture = st.components.v2.component(
+    "microagg_points",
+    html='<div class="mg-points"></div>',
+    css=(ASSETS / "points.css").read_text(encoding="utf-8"),
+    js=(ASSETS / "points.js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
+_KEY = "steps_points"
+
+
+def edit(watched: Watched) -> None:
+    """Draw the points, and what changes them."""
+    st.caption("Click to add a point, drag to move one, double-click to remove one. By keyboard: Tab, arrows, Delete.")
+    low, high = np.minimum(watched.X.min(axis=0), 0), np.maximum(watched.X.max(axis=0), 20)
+    step = float(10.0 ** np.floor(np.log10(np.max(high - low) / 20)))
+    data = {
+        "points": watched.X.tolist(),
+        "names": list(watched.names),
+        "x": [float(low[0]), float(high[0])],
+        "y": [float(low[1]), float(high[1])],
+        "step": step,
+        "most": MOST_RECORDS,
+        "label": "The points. A click adds one.",
+    }
+    _picture(key=_KEY, data=data, on_points_change=_take_clicked)
+    _table(watched)
+    default = state.Choices().points
+    if state.current().points != default:
+        st.button("Back to the points at first", on_click=state.update, kwargs={"points": default})
+
+
+def _take_clicked() -> None:
+    points: Any = st.session_state[_KEY].points
+    if points:
+        state.update(points=written(points))
+
+
+def _table(watched: Watched) -> None:
+    """Draw the points as a table; what is entered there counts once both numbers of a row are there."""
+    shown = pd.DataFrame(watched.X, columns=["x", "y"], index=pd.Index(watched.names, name="point"))
+    # Under a key of its own for each state: what was entered before must not be entered again.
+    key = f"w_points_{state.current().points}"
+
+    def commit() -> None:
+        edits = st.session_state[key]
+        table = shown.drop(index=shown.index[edits["deleted_rows"]])
+        for row, cells in edits["edited_rows"].items():
+            for name, value in cells.items():
+                table.loc[shown.index[int(row)], name] = value
+        added = pd.DataFrame(edits["added_rows"], columns=["x", "y"])
+        table = pd.concat([table, added]) if len(added) else table
+        if table.notna().all(axis=None) and len(table) >= 2:
+            state.update(points=written(table.astype(float).to_numpy().tolist()))
+
+    st.data_editor(shown, num_rows="dynamic", key=key, on_change=commit, height=240, width="stretch")
+
+
+# The best partition that there is of the records that are watched.
+
+
+def known(seen: Watched) -> IntArray | None:
+    """Return the labels of the best partition, drawing nothing; None if it is not known or not found yet."""
+    made = jobs.made("optimum", (seen.identity, state.current().watch_k))
+    return None if made is None or made.best is None else made.best.labels
+
+
+def find(seen: Watched) -> None:
+    """Find the best partition in the background, and draw the page anew once it is there."""
+    k = state.current().watch_k
+    identity = (seen.identity, k)
+    if jobs.made("optimum", identity) is not None:
+        return
+    keys = optimum.needs(seen.X, k)
+    if jobs.once("optimum", identity, keys, "Looking for the best possible", lambda: _Found(seen, k)) is not None:
+        st.rerun()
+
+
+class _Found:
+    """The best partition, if it could be proven to be that: nothing found is a result, too."""
+
+    def __init__(self, seen: Watched, k: int) -> None:
+        self.best = optimum.optimum(seen.X, k)
+
+
+# What V-MDAV loses against its γ on the records that are watched, the current γ marked.
+
+
+def show(seen: Watched) -> None:
+    """Draw the curve; computed in the background, as the algorithms may still have to be compiled."""
+    choices = state.current()
+    gamma = float(choices.params_of("v-mdav")["gamma"])
+    st.subheader("How much hangs on γ?")
+    identity = (seen.identity, choices.watch_k, gamma)
+    gammas = sorted({*optimum.GAMMAS, gamma})
+    keys = ["v-mdav", "mdav-star", *optimum.needs(seen.X, choices.watch_k)]
+    rows = jobs.once("gamma", identity, keys, "Trying many γ", lambda: optimum.losses(seen.X, choices.watch_k, gammas))
+    if rows is None:
+        return
+    show_figure(_curve(rows, gamma), title=optimum.in_words(rows), key="steps_gamma", alt="Information loss against γ.")
+    st.caption(
+        "γ says how readily a group takes in a further record. It has to be chosen before anything is known of what will be "
+        "lost, and the best one differs from file to file: " + escape_markdown("MDAV* decides without it.")
+    )
+
+
+def _curve(rows: pd.DataFrame, gamma: float) -> go.Figure:
+    figure = go.Figure()
+    flat = {"mdav-star": ("MDAV*", "solid", theme.style("mdav-star").color), "optimum": ("best possible", "dot", None)}
+    for name, (title, dash, color) in flat.items():
+        if rows[name].notna().all():
+            figure.add_scatter(
+                x=rows["gamma"],
+                y=rows[name],
+                mode="lines",
+                name=title,
+                line={"dash": dash, "color": color or theme.NEUTRAL, "width": 2},
+                hovertemplate=f"{title}: %{{y:.3g}} %<extra></extra>",
+            )
+    figure.add_scatter(
+        x=rows["gamma"],
+        y=rows["v-mdav"],
+        mode="lines",
+        name="V-MDAV",
+        line={"shape": "hv", "color": theme.style("v-mdav").color, "width": 2.5},
+        hovertemplate="V-MDAV, γ = %{x:g}: %{y:.3g} %<extra></extra>",
+    )
+    own = rows[rows["gamma"] == gamma]
+    ring(figure, own["gamma"], own["v-mdav"], f"γ = {gamma:g}: {percent(float(own['v-mdav'].iloc[0]))}")
+    figure.update_xaxes(title="γ")
+    figure.update_yaxes(title="information loss (%)", rangemode="tozero")
+    return finish(figure, 300)

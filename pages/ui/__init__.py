@@ -1,1 +1,0 @@
-"""What the pages share; nothing here is a page."""

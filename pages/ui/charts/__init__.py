@@ -1,1 +1,0 @@
-"""Figures: functions from results to Plotly figures."""

@@ -1,1 +1,0 @@
-"""Where data come from, and what their columns are."""

@@ -1,1 +1,0 @@
-"""Parts of pages that show stored results."""

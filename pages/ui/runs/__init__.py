@@ -1,1 +1,0 @@
-"""Running algorithms: jobs, and the parts of pages that run them."""

@@ -1,0 +1,79 @@
+"""The variants of the algorithms: what they are called, what they run, and how they are recognized."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from microagg import ALGORITHMS, ParameterError
+from microagg.algorithms.method import MIXED_VARIANTS, PENALTY, VARIANTS, recognize
+from microagg.studies.experiment import Method
+
+
+def test_every_algorithm_has_a_variant_for_each_preset_or_one_of_its_own_name():
+    assert list(dict.fromkeys(variant.key for variant in VARIANTS.values())) == list(ALGORITHMS)
+    assert len(VARIANTS) == sum(max(1, len(cls.info.presets)) for cls in ALGORITHMS.values())
+    assert all(variant.name == name for name, variant in VARIANTS.items())
+    assert VARIANTS["v-mdav"].title == "V-MDAV"
+    assert VARIANTS["mondrian-relaxed"].fixed == {"cut": "relaxed"}
+    assert VARIANTS["mondrian-relaxed"].key == "mondrian"
+
+
+def test_mixed_variants_are_those_that_work_on_categories_latest_first():
+    assert {"k-member", "k-member-classes", "mondrian", "mondrian-relaxed", "mdav-generic-mixed"} <= set(MIXED_VARIANTS)
+    assert set(MIXED_VARIANTS) == {name for name, variant in VARIANTS.items() if variant.mixed}
+    assert all(MIXED_VARIANTS[name] == VARIANTS[name] for name in MIXED_VARIANTS)
+    years = [ALGORITHMS[variant.key].info.year for variant in MIXED_VARIANTS.values()]
+    assert years == sorted(years, reverse=True)
+    assert not VARIANTS["mdav"].mixed
+
+
+def test_only_variants_with_a_penalty_need_classes():
+    assert [name for name, variant in VARIANTS.items() if variant.needs_classes] == ["k-member-classes"]
+    assert VARIANTS["k-member-classes"].penalty == "class_penalty"
+    assert VARIANTS["k-member-classes"].usual_penalty == PENALTY == 2.0
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "runs"),
+    [
+        ("mdav", {}, Method("mdav")),
+        ("v-mdav", {"gamma": 0.4}, Method("v-mdav", {"gamma": 0.4})),
+        ("v-mdav", {"gamma": [0.1, 0.4]}, Method("v-mdav", {"gamma": (0.1, 0.4)})),
+        # What makes a variant stays.
+        ("mondrian-relaxed", {"cut": "strict"}, Method("mondrian", {"cut": "relaxed"})),
+        ("mondrian", {}, Method("mondrian", {"cut": "strict"})),
+        # A variant without a penalty has none, one with a penalty has at least the usual one.
+        ("k-member", {"class_penalty": 3.0, "random_state": 4}, Method("k-member", {"random_state": 4})),
+        ("k-member-classes", {}, Method("k-member", {"class_penalty": 2.0})),
+        ("k-member-classes", {"class_penalty": 0.0}, Method("k-member", {"class_penalty": 2.0})),
+        ("k-member-classes", {"class_penalty": 0.5}, Method("k-member", {"class_penalty": 0.5})),
+        ("k-member-classes", {"class_penalty": np.array([0, 1])}, Method("k-member", {"class_penalty": (0, 1)})),
+    ],
+)
+def test_method_of_a_variant(name, given, runs):
+    assert VARIANTS[name].method(given) == runs
+
+
+def test_unknown_parameters_are_refused():
+    with pytest.raises(ParameterError, match="MDAV has no parameter 'gamma'"):
+        VARIANTS["mdav"].method({"gamma": 1.0})
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_variant_is_recognized_by_the_parameters_that_it_runs_with(name):
+    method = VARIANTS[name].method()
+    [settings] = method.settings()
+    assert recognize(method.key, {key: str(value) for key, value in settings.items()}) == name
+
+
+def test_other_parameters_are_those_of_no_variant():
+    assert recognize("k-member", {"furthest_from": "seed"}) is None
+    assert recognize("v-mdav", {"gamma": "0.4"}) is None
+    assert recognize("no-algorithm", {}) is None
+    assert recognize("mdav", {}) == "mdav"
+    assert recognize("k-member", {"class_penalty": "7.5"}) == "k-member-classes"
+    assert recognize("k-member", {"class_penalty": "0.0"}) == "k-member"
+    assert recognize("k-member", "class_penalty=7.5, furthest_from=") is None
+    assert recognize("k-member", "class_penalty=7.5") == "k-member-classes"
+    assert recognize("mdav", "") == "mdav"

@@ -1,0 +1,499 @@
+"""The command line: what it prints, what it writes, how it refuses, and a new user's session in a real shell."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import inspect
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+
+import filelock
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import microagg
+from microagg import ALGORITHMS, datasets
+from microagg.cli import cli
+from microagg.cli.data import columns_of, release_flags
+from microagg.cli.flags import of_algorithms
+from microagg.cli.output import working, write_files
+from microagg.errors import DataError, ParameterError
+from microagg.progress import checkpoint
+from microagg.release import microaggregate
+from microagg.tables import read_file, read_table
+from tests.release.common import smallest_class
+
+ROLES = ["--qi", "age,income", "--confidential", "illness", "--drop", "name"]
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    """A file of forty people in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    write_people(tmp_path / "people.csv")
+    return tmp_path / "people.csv"
+
+
+def write_people(path):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {
+            "name": [f"P{i}" for i in range(40)],
+            "age": rng.integers(18, 90, 40),
+            "income": rng.integers(10, 99, 40) * 100,
+            "illness": rng.choice(["flu", "cold", "none"], 40),
+        }
+    )
+    frame.to_csv(path, index=False)
+
+
+def call(*words, code=0):
+    """Run a command, make sure of its exit code, and return what it printed."""
+    done = CliRunner().invoke(cli, [str(word) for word in words], prog_name="microagg")
+    assert done.exit_code == code, done.output
+    assert "Traceback" not in done.output
+    return done
+
+
+def refused(*words):
+    """Return the one sentence with which a command refuses."""
+    done = call(*words, code=2)
+    assert done.stdout == ""
+    assert done.stderr.startswith("Error: ")
+    assert done.stderr.count("\n") == 1
+    return done.stderr.strip()
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".xlsx"])
+def test_the_bytes_are_those_that_the_page_offers(people, ending):
+    from pages.release import making as page
+
+    call("run", "people.csv", "--k", 4, *ROLES, "--rounding", "file", "--method", "mdav", "--out", f"out{ending}")
+    chosen = {"quasi_identifiers": ["age", "income"], "confidential": "illness", "identifiers": "name"}
+    release = microaggregate(read_table(people), k=4, method="mdav", rounding="file", **chosen)
+    data, counted = page.written.__wrapped__(("test", ending), ending, release)
+    assert counted.level == "ok"
+    assert people.with_name(f"out{ending}").read_bytes() == data
+
+
+def test_a_release_is_k_anonymous_and_has_the_parameters_of_its_method(people):
+    flags = ["--method", "v-mdav", "--gamma", "0.7", "--out", "out.csv", "--recipe", "r.json"]
+    done = call("run", "people.csv", "-k", 3, *ROLES, *flags)
+    assert "40 records in" in done.stdout
+    *thoughts, last = done.stderr.splitlines()
+    assert last == "Written: out.csv, r.json"
+    assert len(thoughts) == 2
+    assert all(line.startswith("Think about it: ") for line in thoughts)
+    out = pd.read_csv("out.csv")
+    assert list(out.columns) == ["age", "income", "illness"]
+    assert smallest_class(out, ["age", "income"]) >= 3
+    recipe = json.loads(people.with_name("r.json").read_text())
+    assert (recipe["method"], recipe["params"]) == ("v-mdav", {"gamma": 0.7})
+    call("replay", "r.json", "people.csv", "--out", "again.csv")
+    assert people.with_name("again.csv").read_bytes() == people.with_name("out.csv").read_bytes()
+
+
+def test_a_report_names_the_file_and_no_folder(people):
+    call("run", people, "--k", 5, *ROLES, "--out", "out.csv", "--report", "report.html")
+    report = people.with_name("report.html").read_text()
+    assert "out.csv" in report
+    assert "people.csv" in report
+    assert str(people.parent) not in report
+
+
+def test_json_is_one_object_and_nothing_else(people):
+    done = call("run", "people.csv", "--k", 5, *ROLES, "--out", "out.csv", "--json")
+    found = json.loads(done.stdout)
+    assert done.stderr == ""
+    assert found["written"] == ["out.csv"]
+    assert found["n_records"] == 40
+    assert found["findings"][0]["code"] == "bytes"
+
+
+def test_what_must_be_known_holds_a_release_up(people):
+    words = ["run", "people.csv", "--k", 5, "--qi", "age,income", "--out", "out.csv"]
+    done = call(*words, code=1)
+    assert "Stop: " in done.stderr
+    assert "'name'" in done.stderr
+    assert "Nothing was written." in done.stderr
+    assert [path.name for path in people.parent.iterdir()] == ["people.csv"]
+    codes = {finding["code"] for finding in json.loads(call(*words, "--json", code=1).stdout)["findings"]}
+    assert "undecided" in codes
+    accepting = [word for code in ("undecided", "k", "identifying") for word in ("--accept", code)]
+    call(*words, *accepting, "--reason", "test data")
+    assert smallest_class(pd.read_csv("out.csv"), ["age", "income"]) >= 5
+
+
+def test_verify_counts_anybodys_file(people):
+    rows = [("a", "1"), ("a", "1"), ("b", ""), ("b", ""), ("b", ""), ("b", "2")]
+    with people.with_name("other.csv").open("w", newline="") as file:
+        csv.writer(file, delimiter=";").writerows([("x", "y"), *rows])
+    assert min(Counter(rows).values()) == 1
+    done = call("verify", "other.csv", "--qi", "x,y", "--k", 2, code=1)
+    assert "the smallest class has 1 record of 6; 1 are in classes below k" in done.stdout
+    assert "the smallest class has 2 records of 6." in call("verify", "other.csv", "--qi", "x", "--k", 2).stdout
+    found = json.loads(call("verify", "other.csv", "--qi", "x", "--qi", "y", "-k", 3, "--json", code=1).stdout)
+    assert (found["holds"], found["smallest_class"], found["below_k"], found["unique"]) == (False, 1, 3, 1)
+    assert "k must be at least 1" in refused("verify", "other.csv", "--qi", "x", "--k", 0).lower()
+
+
+def test_verify_reads_other_files(people):
+    pd.DataFrame({"x": [1, 1, 2, 2]}).to_parquet("other.parquet")
+    assert "the smallest class has 2 records of 4." in call("verify", "other.parquet", "--qi", "x", "--k", 2).stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["run", "people.csv", "--k", "5", "--qi", "agee"], "Error: There is no column 'agee': did you mean 'age'?"),
+        (["run", "people.csv", "--k", "5", "--qi", "AGE"], "did you mean 'age'?"),
+        (["verify", "people.csv", "--k", "5", "--qi", "incme"], "did you mean 'income'?"),
+        (["run", "nobody.csv", "--k", "5"], "There is no file 'nobody.csv'"),
+        (["verify", "nobody.csv", "--k", "5", "--qi", "a"], "There is no file 'nobody.csv'"),
+        (["run", "people.csv", "--k", "5", "--out", "no/out.csv"], "There is no folder 'no'"),
+        (["run", "people.csv", "--k", "5", "--out", "people.csv", "--force"], "named twice"),
+        (["run", "people.csv", "--k", "5", "--out", "a.csv", "--recipe", "a.csv"], "named twice"),
+        (["run", "people.csv", "--k", "5", "--out", "out.doc"], "must end in .csv"),
+        (["run", "people.csv", "--k", "5", "--report", "out.html"], "add --out"),
+        (["run", "people.csv", "--k", "five"], "'five' is not a valid integer"),
+        (["run", "people.csv", "--k", "50", *ROLES], "has only 40 records, fewer than k=50"),
+        (["run", "people.csv"], "Missing option"),
+        (["run", "--k", "5"], "name a file, or a data set"),
+        (["run", "people.csv", "--data", "toy", "--k", "5"], "and not both"),
+        (["run", "people.csv", "--k", "5", "--method", "mdavv"], "did you mean mdav"),
+        (["run", "people.csv", "--k", "5", "--gamma", "1"], "MDAV* (mdav-star) has no flag --gamma"),
+        (["run", "people.csv", "--k", "5", "--method", "v-mdav", "--gamma", "-1"], "gamma must be at least 0.0"),
+        (["run", "people.csv", "--k", "5", "--dates", "birth=year"], "There is no column 'birth'"),
+        (["replay", "people.csv", "people.csv"], "is no recipe"),
+        (["replay", "nothing.json", "people.csv"], "recipe 'nothing.json' cannot be read"),
+        (["sweep", "people.csv", "--k", "2-1", "--qi", "age"], "runs backward"),
+        (
+            ["sweep", "people.csv", "--k", "2", "--qi", "age", "--gamma", "1"],
+            "none of the algorithms has a flag --gamma",
+        ),
+        (["steps", "people.csv", "--qi", "age", "--method", "tfrp-1"], "is not explained step by step"),
+        (["search", "people.csv", "--qi", "illness", "--k", "2"], "there are categories"),
+        (["bound", "people.csv", "--qi", "illness", "--k", "999"], "k"),
+        (["methods", "mdavv"], "did you mean"),
+        (["run", "--data", "toy", "--k", "3", "--read-decimal", ","], "--read-decimal says how a file is read"),
+        (["run", "people.csv", "--k", "3", "--data-seed", "1"], "--data-seed is for data sets"),
+        (["run", "--data", "wnie", "--k", "3"], "did you mean 'wine'?"),
+        (["sweep", "--data", "toy", "--k", "12"], "Error: k can be at most 11"),
+        (["rum"], "No such command 'rum'"),
+    ],
+)
+def test_bad_input_is_one_sentence(people, words, says):
+    assert says.lower() in refused(*words).lower()
+    assert [path.name for path in people.parent.iterdir()] == ["people.csv"]
+
+
+def test_a_file_is_overwritten_only_by_force(people):
+    people.with_name("out.csv").write_text("mine")
+    words = ["run", "people.csv", "--k", 5, *ROLES, "--out", "out.csv"]
+    assert "add --force" in refused(*words)
+    assert people.with_name("out.csv").read_text() == "mine"
+    call(*words, "--force")
+    assert len(pd.read_csv("out.csv")) == 40
+
+
+def test_files_are_written_all_or_none(tmp_path):
+    first, second = tmp_path / "first.csv", tmp_path / "gone" / "second.csv"
+    with pytest.raises(DataError, match=r"there is no folder '.*gone'"):
+        write_files({str(first): b"1", str(second): b"2"}, force=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_command_left_is_deleted_by_the_next(people):
+    words = ["run", "people.csv", "--k", 5, *ROLES, "--out", "out.csv"]
+    part, lock = people.with_name(".out.csv.microagg-part"), people.with_name(".out.csv.microagg-lock")
+    part.write_text("half of a release")
+    lock.write_text("")
+    assert "Deleted '.out.csv.microagg-part'" in call(*words).stderr
+    assert sorted(path.name for path in people.parent.iterdir()) == ["out.csv", "people.csv"]
+    assert "Deleted" not in call(*words, "--force").stderr
+    people.with_name("out.csv").unlink()
+    part.symlink_to(people)
+    assert "cannot be written (File exists)" in refused(*words)
+    assert part.is_symlink()
+    assert people.stat().st_size > 0
+
+
+def test_one_of_two_commands_that_write_a_file_at_once_says_so(people):
+    words = ["run", "people.csv", "--k", 5, *ROLES, "--out", "out.csv", "--force"]
+    part = people.with_name(".out.csv.microagg-part")
+    part.write_text("of the other command")
+    with filelock.FileLock(people.with_name(".out.csv.microagg-lock")):
+        assert "nother command is writing 'out.csv': wait for it" in refused(*words)
+    assert part.read_text() == "of the other command"
+    assert not people.with_name("out.csv").exists()
+
+
+def test_what_another_command_has_written_meanwhile_is_kept(tmp_path):
+    out = tmp_path / "out.csv"
+    out.write_text("of the other command")
+    with pytest.raises(ParameterError, match="is there already"):
+        write_files({str(out): b"1", str(tmp_path / "new"): b"2"}, force=False)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"out.csv": "of the other command"}
+
+
+def test_a_full_disk_leaves_no_half_file(people, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("microagg.cli.output.os.fsync", full)
+    words = ["run", "people.csv", "--k", 5, *ROLES, "--out", "out.csv", "--recipe", "r.json"]
+    assert "'out.csv' cannot be written (No space left on device)" in refused(*words)
+    assert [path.name for path in people.parent.iterdir()] == ["people.csv"]
+
+
+def test_every_argument_and_every_parameter_is_a_flag():
+    help_text = " ".join(call("run", "--help").stdout.split())
+    arguments = [
+        name
+        for name, parameter in inspect.signature(microaggregate).parameters.items()
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+    ]
+    assert {flag.name for flag in release_flags()} == set(arguments) - {"labels", "method_params", "out", "client"}
+    known = {flag.name.removeprefix("param_") for flag in of_algorithms()}
+    assert known == {param.name for cls in ALGORITHMS.values() for param in cls.params}
+    reading = set(inspect.signature(read_file).parameters) - {"source", "name"}
+    for name in [*arguments, *known, *(f"read_{name}" for name in reading)]:
+        flag = re.search(rf"--{name.replace('_', '-')}\b", help_text)
+        assert flag or name in ("labels", "method_params", "client"), name
+
+
+@pytest.mark.parametrize("command", list(cli.list_commands(None)))
+def test_every_command_has_an_example(command):
+    text = call(command, "--help").stdout
+    assert f"microagg {command}" in text.partition("Example")[2]
+
+
+def test_what_is_said_of_columns_comes_through(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame(
+        {
+            "a,b": [1, 2, 3, 4, 5, 6],
+            "school": ["low", "high", "mid", "low", "mid", "n/a"],
+            "x=y": [2, 1, 1, 2, 2, 1],
+            "born": ["2001-01-31", "2002-01-31", "2003-01-31", "2004-01-31", "2005-01-31", "2006-01-31"],
+        }
+    )
+    frame.to_csv("odd.csv", index=False, sep=";")
+    words = ["--qi", "a,b", "--qi", "school,born", "--confidential", "x=y", "--ordinal", "school=low,mid,high"]
+    more = ["--missing-codes", "school=n/a", "--missing", "school=impute", "--dates", "born=year"]
+    reading = ["--read-delimiter", ";", "--read-missing", "none"]
+    call("run", "odd.csv", "--k", 2, "--method", "k-member", *words, *more, *reading, "--out", "o.csv", "--recipe", "r")
+    recipe = json.loads((tmp_path / "r").read_text())
+    assert recipe["quasi_identifiers"] == ["a,b", "school", "born"]
+    assert recipe["ordinal"] == [["school", ["low", "mid", "high"]]]
+    assert recipe["missing_codes"] == [["school", ["n/a"]]]
+    assert recipe["missing"] == [["school", "impute"]]
+    assert recipe["dates"] == [["born", "year"]]
+    assert columns_of(['"a,b",school'], frame) == ["a,b", "school"]
+
+
+def test_a_data_set_brings_its_roles(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    call("run", "--data", "wine", "--k", 5, "--out", "wine.csv", "--recipe", "r.json")
+    wine = datasets.load("wine")
+    recipe = json.loads((tmp_path / "r.json").read_text())
+    assert recipe["quasi_identifiers"] == list(wine.quasi_identifiers)
+    assert recipe["confidential"] == ["target"]
+    first = wine.quasi_identifiers[0]
+    found = json.loads(call("run", "--data", "wine", "--k", 5, "--qi", f"{first},target", "--json").stdout)
+    assert found["n_records"] == 178
+
+
+ODD = 'it\'s "odd",\nreally'
+COMMANDS = {
+    "plain": ({"method": "v-mdav", "gamma": 0.7, "polish": True, "rounding": "file"}, {}, ""),
+    "odd": ({"quasi_identifiers": [ODD, "age"], "shuffle": 5, "by": "sex"}, {}, ""),
+    "kinds": (
+        {
+            "quasi_identifiers": ["age", "school", "born"],
+            "method": "k-member",
+            "ordinal": {"school": ["low, or none", "mid", "high"]},
+            "dates": {"born": "year"},
+            "missing_codes": {"age": ["-9", "99"]},
+            "missing": {"age": "impute"},
+            "random_state": 4,
+            "statistic": "generalize",
+        },
+        {},
+        "",
+    ),
+    "names that are taken": ({"method": "rimhm", "method_params": {"weights": "squared", "shuffle": 0.5}}, {}, ""),
+    "taxonomy": ({"quasi_identifiers": ["school"], "method": "mondrian"}, {}, "the taxonomies"),
+    "groups": ({"labels": [0] * 20 + [1] * 20}, {}, "the groups"),
+    "reading": ({}, {"missing": ["-"], "skip_lines": 0, "header": True}, ""),
+}
+
+
+@pytest.mark.parametrize("case", COMMANDS)
+def test_the_command_of_a_release_writes_its_bytes(case, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    chosen, reading, lacking = COMMANDS[case]
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame(
+        {
+            "age": [*rng.integers(18, 90, 38), -9, 99],
+            ODD: rng.normal(0, 1, 40).round(2),
+            "school": rng.choice(["low, or none", "mid", "high"], 40),
+            "born": [f"19{year}-03-01" for year in rng.integers(20, 99, 40)],
+            "sex": ["f", "m"] * 20,
+        }
+    )
+    frame.to_csv("people.csv", index=False, sep=";")
+    reading = {"delimiter": ";", **reading}
+    given = {"quasi_identifiers": ["age", ODD], **chosen}
+    release = microaggregate(read_table("people.csv", **reading), k=4, **given)
+    stops = {finding.code for finding in release.findings if finding.level == "stop"}
+    if stops:
+        release = release.accept(*stops, reason="it's a test")
+    command, says = release.command("people.csv", reading=reading, out="out.parquet", recipe_file="r.json")
+    assert lacking in says
+    assert bool(says) == bool(lacking) == command.startswith("microagg replay r.json people.csv")
+    (tmp_path / "r.json").write_text(json.dumps(release.recipe))
+    call(*typed(command))
+    assert (tmp_path / "out.parquet").read_bytes() == release.export("out.parquet")[0]
+
+
+def typed(command):
+    """Return the words that a shell makes of a command, but the first."""
+    program = f"microagg() {{ printf '%s\\0' \"$@\"; }}\n{command}"
+    return subprocess.run(["sh", "-c", program], capture_output=True, text=True, check=True).stdout.split("\0")[:-1]
+
+
+def test_sweep_agrees_with_the_package(people):
+    words = ["sweep", "people.csv", "--qi", "age,income", "--method", "mdav,v-mdav", "--gamma", "0,0.5", "--k", "2-3"]
+    call(*words, "--out", "table.csv")
+    table = pd.read_csv("table.csv")
+    X = microagg.standardize(pd.read_csv("people.csv")[["age", "income"]])
+    for row in table.itertuples():
+        settings = [{}] if row.method == "mdav" else [{"gamma": 0.0}, {"gamma": 0.5}]
+        labels = [microagg.make(row.method, k=row.k, **params).fit_predict(X) for params in settings]
+        least = min(microagg.metrics.information_loss(X, one) for one in labels)
+        assert row.information_loss == pytest.approx(least, rel=1e-12)
+    assert list(zip(table["method"], table["k"], strict=True)) == [
+        (key, k) for key in ("mdav", "v-mdav") for k in (2, 3)
+    ]
+    assert len(json.loads(call(*words, "--json").stdout)["rows"]) == 4
+
+
+def test_bound_and_search_meet_at_the_optimum(people):
+    # Eleven numbers in groups of 3: dynamic programming gives 0.118 %.
+    found = json.loads(call("bound", "--data", "toy", "--k", 3, "--json").stdout)
+    X = datasets.load("toy").X
+    least = 100 * microagg.optimum.bounds.exact(X, 3)[0] / float(((X - X.mean(axis=0)) ** 2).sum())
+    assert found["information_loss"] == pytest.approx(least, rel=1e-6)
+    words = ["--seconds", 0.3, "--out", "best.csv", "--json", *ROLES]
+    best = json.loads(call("search", "people.csv", "--k", 3, *words).stdout)
+    usual = json.loads(call("run", "people.csv", "--k", 3, "--json", *ROLES).stdout)
+    assert best["loss"]["information_loss"] <= usual["loss"]["information_loss"]
+    assert smallest_class(pd.read_csv("best.csv"), ["age", "income"]) >= 3
+
+
+def test_bound_of_categories_is_one_on_total_il(people):
+    flags = ["people.csv", "--qi", "age,illness", "--k", 3]
+    found = json.loads(call("bound", *flags, "--json").stdout)
+    lost = json.loads(call("run", *flags, "--method", "k-member", "--json").stdout)["generalization"]
+    assert found["converged"]
+    assert 0 < found["total_information_loss"] <= lost["total_information_loss"]
+    assert found["information_loss"] <= lost["information_loss"]
+    assert f"Total-IL below {found['information_loss']:.4g} %" in call("bound", *flags).stdout
+
+
+def test_risk_measures_a_release_beside_its_original(people):
+    call("run", "people.csv", "--k", 4, *ROLES, "--out", "out.csv", "--recipe", "r.json")
+    found = json.loads(call("risk", "r.json", "people.csv", "--json").stdout)
+    linked = next(figure for figure in found["figures"] if figure["measure"] == "record_linkage")
+    assert 0.0 < linked["after"] <= 1 / 4
+    assert "Who knows the true values" in call("risk", "r.json", "people.csv").stdout
+
+
+RELEASED = [(30, 1000, "flu"), (30, 1000, "flu"), (50, 2000, "flu"), (50, 2000, "cold"), (70, 3000, "none")]
+
+
+def test_risk_measures_anybodys_file(people):
+    columns = ["age", "income", "illness"]
+    pd.DataFrame(RELEASED, columns=columns).to_csv("released.csv", index=False)
+    words = ["risk", "released.csv", "--qi", "age,income", "--confidential", "illness"]
+    found = {row["measure"]: row for row in json.loads(call(*words, "--json").stdout)["figures"]}
+    # Classes of 2, 2 and 1; the flu of the first is certain, and the last is alone.
+    assert found["max_reidentification"]["after"] == 1.0
+    assert found["mean_reidentification"]["after"] == 3 / 5
+    assert found["uniqueness"]["after"] == 1 / 5
+    assert found["homogeneous"]["after"] == 3 / 5
+    assert found["alpha"]["after"] == 1.0
+    assert "record_linkage" not in found
+    text = call(*words).stdout
+    assert "The smallest class of equal records, of 3 in all, has 1 record" in text
+    assert "1 record is alone with its quasi-identifiers." in text
+    assert "learns the 'illness' of 3 records of 5 for certain." in text
+
+
+def test_risk_of_anybodys_file_beside_its_original(people):
+    original = [(29, 900, "flu"), (31, 1100, "flu"), (50, 2000, "flu"), (50, 2000, "cold"), (70, 3000, "none")]
+    for name, rows in (("released.csv", RELEASED), ("original.csv", original), ("fewer.csv", original[:4])):
+        pd.DataFrame(rows, columns=["age", "income", "illness"]).to_csv(name, index=False)
+    words = ["risk", "released.csv", "--qi", "age,income"]
+    found = {
+        row["measure"]: row
+        for row in json.loads(call(*words, "--original", "original.csv", "--json").stdout)["figures"]
+    }
+    # Each of the first four is one of two that are equally near, and the last is the nearest to itself.
+    assert found["record_linkage"]["after"] == pytest.approx((4 / 2 + 1) / 5)
+    # Three records are released as they were; 1 of 16.5 years and 100 of 790 are more than 0.05 deviations.
+    assert found["interval_disclosure_sd"]["after"] == pytest.approx(3 / 5)
+    assert found["uniqueness"]["before"] == 3 / 5
+    says = refused(*words, "--original", "fewer.csv")
+    assert "The original has 4 records and the released file 5" in says
+    assert "Leave the records that were not released out of the original" in says
+    assert "name the original by --original original.csv" in refused(*words, "original.csv")
+    assert "--target needs a recipe" in refused(*words, "--target", "illness")
+    assert "name its columns by --qi" in refused("risk", "released.csv", "--original", "original.csv")
+    assert "named by --qi" in refused("risk", "released.csv", "original.csv")
+    assert "did you mean 'income'?" in refused("risk", "released.csv", "--qi", "age,incme")
+
+
+def test_flags_of_algorithms_are_known_when_they_are_needed(people):
+    assert "--gamma" in call("run", "--help").stdout
+    assert "'--gamma'" in refused("run", "people.csv", "--k", "5", "--gama", "1")
+    complete = {"_MICROAGG_COMPLETE": "bash_complete", "COMP_WORDS": "microagg run --gam", "COMP_CWORD": "2"}
+    done = CliRunner().invoke(cli, [], prog_name="microagg", env=complete)
+    assert done.output.split() == ["plain,--gamma"]
+
+
+def test_steps_are_those_of_the_package(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = call("steps", "--data", "toy", "--method", "v-mdav", "--gamma", "0.3")
+    texts = [step.text for step in microagg.explain.steps("v-mdav", datasets.load("toy").X, k=3, gamma=0.3)]
+    assert [line[6:] for line in done.stdout.splitlines()] == texts
+    call("steps", "--data", "toy", "--html", "toy.html")
+    assert "<!doctype html>" in (tmp_path / "toy.html").read_text()
+
+
+def test_lists():
+    assert [line.split()[0] for line in call("datasets").stdout.splitlines()] == list(datasets.NAMES)
+    assert [line.split()[0] for line in call("methods").stdout.splitlines()] == list(ALGORITHMS)
+    assert "--gamma  float, at least 0.0, default 0.2 (γ)" in call("methods", "v-mdav").stdout
+    assert json.loads(call("methods", "v-mdav", "--json").stdout)["methods"][0]["params"][0]["name"] == "gamma"
+
+
+@pytest.mark.parametrize("watched", [True, False])
+def test_progress_is_shown_on_a_terminal_only(monkeypatch, capsys, watched):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: watched, raising=False)
+    with working("Grouping") as show:
+        checkpoint("forming groups", 0.25)
+        show("Better")
+        checkpoint("looking")
+    texts = ["Grouping …", "Grouping: forming groups, 25% …", "Better …", "Better: looking …", ""]
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err == ("".join(f"\r\x1b[2K{text}" for text in texts) if watched else "")

@@ -1,0 +1,220 @@
+"""The command line in a real shell: a new user's session, what it loads, how it completes words, and Ctrl-C."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from functools import partial
+from operator import attrgetter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import microagg.cli.output
+import microagg.cli.releasing
+from microagg.cli import cli
+from microagg.cli.output import stoppable
+from microagg.optimum.search import Search
+from tests.cli.test_cli import ROLES, people, write_people
+from tests.conftest import ROOT
+from tests.release.common import smallest_class
+
+__all__ = ["people"]
+
+SCRIPT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]["microagg"]
+# Far more than the half minute that the whole test may take.
+LONG = ["--method", "iterated-local-search", "--effort", "100000000"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["datasets"],
+        ["run", "people.csv", "--k", "5", "--qi", "agee"],
+        ["run", "nobody.csv", "--k", "5"],
+        ["verify", "people.csv", "--k", "1", "--qi", "age"],
+        ["risk", "people.csv", "--qi", "agee"],
+    ],
+)
+def test_what_needs_no_algorithm_loads_none(people, words):
+    code = (
+        "import sys\nfrom microagg.cli import cli\n"
+        f"try:\n    cli.main({words!r})\nexcept SystemExit as end:\n    assert end.code in (0, 2), end.code\n"
+        "print(sorted({'sklearn', 'numba', 'scipy', 'matplotlib', 'urllib.request'} & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def shell(folder, *words):
+    """Start the command line as a shell does, by what the installed script calls."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    module, function = SCRIPT.split(":")
+    # What is begun in the background, as tests may be, does not hear Ctrl-C.
+    hear = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    command = [sys.executable, "-c", f"{hear}; from {module} import {function}; sys.exit({function}())", *words]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=folder, env=environment, **pipes)
+
+
+def ended(process):
+    out, err = process.communicate(timeout=100)
+    assert "Traceback" not in err
+    return process.returncode, out, err
+
+
+def test_a_new_users_session(tmp_path):
+    write_people(tmp_path / "people.csv")
+    begun = time.monotonic()
+    code, out, err = ended(shell(tmp_path, "--help"))
+    assert (code, err) == (0, "")
+    assert "verify" in out
+    never = ["--out", "never.csv", "--recipe", "never.json"]
+    stopped = shell(tmp_path, "run", "people.csv", "--k", "4", *ROLES, *LONG, *never)
+    run = ["run", "people.csv", "--k", "4", "--out", "out.csv", "--recipe", "r.json"]
+    # Two at a time, as each takes a second or two to begin.
+    typo = shell(tmp_path, "run", "people.csv", "--k", "4", "--qi", "aeg,income", "--out", "other.csv")
+    code, out, err = ended(shell(tmp_path, *run, *ROLES))
+    assert code == 0, err
+    missing = shell(tmp_path, "run", "poeple.csv", "--k", "4")
+    code, out, err = ended(typo)
+    assert (code, out, err) == (2, "", "Error: There is no column 'aeg': did you mean 'age'?\n")
+    replay = shell(tmp_path, "replay", "r.json", "people.csv", "--out", "again.csv")
+    code, out, err = ended(shell(tmp_path, "verify", "out.csv", "--qi", "age,income", "--k", "4"))
+    assert (code, err) == (0, "")
+    assert smallest_class(pd.read_csv(tmp_path / "out.csv"), ["age", "income"]) >= 4
+    code, out, err = ended(replay)
+    assert code == 0, err
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "out.csv").read_bytes()
+    code, out, err = ended(missing)
+    assert (code, out) == (2, "")
+    assert err == "Error: There is no file 'poeple.csv': check its name and folder.\n"
+    time.sleep(max(0.0, begun + 6.0 - time.monotonic()))
+    assert stopped.poll() is None
+    stopped.send_signal(signal.SIGINT)
+    code, out, err = ended(stopped)
+    assert (code, out, err.strip()) == (130, "", "Stopped.")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["again.csv", "out.csv", "people.csv", "r.json"]
+
+
+@pytest.fixture
+def heard():
+    """Set what becomes of Ctrl-C in a test."""
+    before = signal.getsignal(signal.SIGINT)
+    yield partial(signal.signal, signal.SIGINT)
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_command_ends_before_it_writes_or_when_all_is_written(people, heard, monkeypatch, capsys, number, code):
+    heard(signal.default_int_handler)
+    words = ["run", "people.csv", "--k", "5", *ROLES, "--out", "out.csv", "--recipe", "r.json"]
+    handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    for where, expected in (("cli.releasing.recipe_text", code), ("cli.files.check_targets", 0)):
+        before = attrgetter(where)(microagg)
+
+        def do(*args, before=before, **named):
+            signal.raise_signal(number)
+            return before(*args, **named)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(f"microagg.{where}", do)
+            with pytest.raises(SystemExit) as end:
+                cli.main(words)
+        assert end.value.code == expected
+        written = sorted(path.name for path in people.parent.iterdir())
+        assert written == (["people.csv"] if expected else ["out.csv", "people.csv", "r.json"])
+        assert capsys.readouterr().err.endswith("Stopped.\n" if expected else "Written: out.csv, r.json\n")
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
+
+
+@pytest.mark.parametrize(
+    ("press", "ends"),
+    [
+        ("import atexit, os; atexit.register(os.kill, os.getpid(), signal.SIGINT)", (0, "")),
+        # Python cannot raise anything there, and says so of other errors.
+        (
+            "import weakref, click; owner = type('Owner', (), {})(); old = click.Context.invoke; "
+            "ref = weakref.ref(owner, lambda _: signal.raise_signal(signal.SIGINT)); "
+            "click.Context.invoke = lambda *a, **b: (globals().pop('owner', None), old(*a, **b))[1]",
+            (130, "Stopped.\n"),
+        ),
+    ],
+)
+def test_ctrl_c_while_python_ends_or_calls_back(press, ends):
+    hear = "signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = f"import signal; {press}; {hear}; from microagg.cli import main; main()"
+    command = [sys.executable, "-c", code, "datasets"]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(ROOT)}
+    )
+    assert (done.returncode, done.stderr) == ends
+
+
+def test_ctrl_c_ends_the_work_even_where_the_exception_is_lost(people, heard, monkeypatch):
+    """As it is where C calls back, while compiled kernels are loaded."""
+    begin = Search.__init__
+
+    def lose(self, *args, **options):
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        begin(self, *args, **options)
+
+    monkeypatch.setattr(Search, "__init__", lose)
+    heard(signal.default_int_handler)
+    with pytest.raises(SystemExit) as end:
+        cli.main(["search", "people.csv", "--k", "3", "--seconds", "50", *ROLES, "--out", "out.csv"])
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert end.value.code == 130
+    assert not Path("out.csv").exists()
+
+
+def test_what_does_not_hear_ctrl_c_goes_on(heard):
+    heard(signal.SIG_IGN)
+    with stoppable() as pressed:
+        signal.raise_signal(signal.SIGINT)
+        assert not pressed()
+
+
+def test_ctrl_c_leaves_no_file(tmp_path):
+    write_people(tmp_path / "people.csv")
+    search = ["search", "people.csv", "--k", "3", "--seconds", "50", *ROLES, "--out", "out.csv", "--recipe", "r.json"]
+    sweep = ["sweep", "people.csv", "--qi", "age,income", *LONG, "--k", "2-9", "--out", "table.csv"]
+    under_way = [shell(tmp_path, *words) for words in (search, sweep)]
+    time.sleep(6)
+    for process in under_way:
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+    pressed = time.monotonic()
+    for process in under_way:
+        code, out, err = ended(process)
+        assert (code, out) == (130, ""), err
+        assert err.endswith("Stopped.\n")
+    assert time.monotonic() - pressed < 5
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+@pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
+def test_what_a_shell_loads_to_complete_words(name):
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "_MICROAGG_COMPLETE": f"{name}_source"}
+    command = [sys.executable, "-c", "import sys; sys.argv[0] = 'microagg'; from microagg.cli import main; main()"]
+    script = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
+    assert f"_MICROAGG_COMPLETE={name}_complete" in script
+    if shutil.which(name) is not None:
+        subprocess.run([name, "-n"], input=script, text=True, check=True, capture_output=True)
+    else:
+        assert name != "bash", "every machine of developers has it"

@@ -1,0 +1,203 @@
+"""Dates: what is read as one, and as which day."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microagg import DataError
+from microagg.columns.dates import (
+    Order,
+    holds_dates,
+    is_dated,
+    order,
+    parse,
+    read,
+    released,
+    rounded,
+    texts,
+    to_dates,
+    to_days,
+)
+
+
+def column(*values, **how):
+    return pd.Series(list(values), name="born", **how)
+
+
+def days_of(series):
+    return to_days(read(series)).tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("1970-01-01", 0),
+        ("1970-01-02", 1),
+        ("1969-12-31", -1),
+        ("2000-01-01", 10957),
+        ("2000-03-01", 11017),  # 31 days of January and 29 of February later
+        ("2001-12-31", 11687),
+        (" 2001-12-31 ", 11687),
+        ("2001-12-31T23:59:59.999", 11687),
+        ("2001-12-31 00:00", 11687),
+        ("2001/12/31", 11687),
+        ("31.12.2001", 11687),
+        ("1.3.2000", 11017),
+        ("31.12.2001 8:30", 11687),
+        ("31/12/2001", 11687),
+        ("31-12-2001", 11687),
+        ("12/31/2001", 11687),
+        ("12-31-2001 12:00:00", 11687),
+        ("4/4/2000", 11051),  # the day and the month are the same, so it does not matter which comes first
+        ("1600-02-29", -135081),  # 400 years have 146,097 days: 11,016 for 2000-02-29 less these
+        ("9999-12-31", 2932896),
+    ],
+)
+def test_text_is_read_as_the_day_that_it_says(text, days):
+    assert days_of(column(text)) == [days]
+    assert days_of(column(text, None, text, dtype="category"))[::2] == [days, days]
+
+
+def test_the_column_shows_whether_the_day_or_the_month_comes_first():
+    assert days_of(column("03/01/2000", "31/01/2000")) == [10959, 10987]  # 3 January, 31 January
+    assert days_of(column("03/01/2000", "01/31/2000")) == [11017, 10987]  # 1 March, 31 January
+    # Unambiguous ways to write a date stand beside them.
+    assert days_of(column("03/01/2000", "31-01-2000", "2000-01-04", "05.01.2000")) == [10959, 10987, 10960, 10961]
+
+
+@pytest.mark.parametrize(
+    ("values", "shown", "clear"),
+    [
+        ([], (None, None, None), True),
+        (["4/4/2000", "2000-02-03", "no date"], (None, None, None), True),
+        (["3/4/2000"], (None, None, "3/4/2000"), False),
+        (["3/4/2000", "13-4-2000"], ("13-4-2000", None, "3/4/2000"), True),
+        (["4/13/2000"], (None, "4/13/2000", None), True),
+        (["4/13/2000", "13/4/2000"], ("13/4/2000", "4/13/2000", None), False),
+        (["45/45/2000"], (None, None, None), True),
+    ],
+)
+def test_what_shows_the_order_of_day_and_month(values, shown, clear):
+    assert order(values) == shown
+    assert Order(*shown).is_clear is clear
+
+
+def test_one_text_says_one_date():
+    assert parse(" 3/4/2000 10:30", day_first=True) == date(2000, 4, 3)
+    assert parse("3/4/2000", day_first=False) == date(2000, 3, 4)
+    assert parse("3.4.2000", day_first=False) == date(2000, 4, 3)
+    assert parse("31.6.2000", day_first=True) is None
+    assert is_dated("31.6.2000")  # written as a date, though there is no such day
+    assert not is_dated("31.6.00")
+
+
+def test_dates_that_may_be_two_are_refused():
+    with pytest.raises(DataError) as error:
+        read(column("2000-01-31", "4/4/2000", "03/01/2000", "05/01/2000"))
+    assert str(error.value) == (
+        "column 'born' does not show whether the day or the month comes first in dates such as '03/01/2000': write "
+        "them as 2001-12-31 or 31.12.2001."
+    )
+    with pytest.raises(DataError, match=r"the day first, such as '31/01/2000', and with the month first, such as '1/3"):
+        read(column("03/01/2000", "31/01/2000", "1/31/2000"))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "yesterday",
+        "",
+        "2001",
+        "2001-13-01",
+        "2001-02-29",
+        "30.2.2000",
+        "31/31/2001",
+        "45/45/2001",
+        "31/12/01",
+        "31/12-2001",
+        "0000-01-01",
+        "2001-12-31 25:00",
+        "2001-12-31T10:00Z",
+        "2001-12-31T10:00+02:00",
+        "٢٠٠١-١٢-٣١",
+    ],
+)
+def test_text_that_is_no_date_is_named(value):
+    with pytest.raises(DataError) as error:
+        read(column("2000-01-01", None, value, value))
+    assert f"column 'born' has {value!r} in record 2 (counting from 0), which is no date" in str(error.value)
+
+
+@pytest.mark.parametrize("values", [[1999, 2000], [1.5], [True], ["2001-12-31", 5], [["2001-12-31"]]])
+def test_other_values_are_no_dates(values):
+    with pytest.raises(DataError, match=r"column 'born' (has .* no date|holds values that cannot be told apart)"):
+        read(column(*values))
+
+
+def test_dates_of_any_type():
+    mixed = column(date(2001, 12, 31), datetime(2000, 3, 1, 23), pd.Timestamp("1970-01-02"), "1969-12-31", dtype=object)
+    assert days_of(mixed) == [11687, 11017, 1, -1]
+    for unit in ("s", "ms", "us", "ns"):
+        moments = np.array(["1969-12-31T12:00", "NaT", "2001-12-31T23:59"], dtype=f"datetime64[{unit}]")
+        np.testing.assert_array_equal(days_of(pd.Series(moments)), [-1, np.nan, 11687])
+    assert np.isnan(days_of(column(None, np.nan, dtype=object))).all()
+    assert days_of(column(dtype=object)) == []
+
+
+def test_columns_that_hold_dates_by_their_type():
+    assert holds_dates(pd.Series(pd.date_range("2000", periods=2)))
+    assert holds_dates(pd.Series(pd.date_range("2000", periods=2, tz="UTC")))
+    assert holds_dates(column(None, date(2000, 1, 1)))
+    for values in (["2000-01-01"], [1], [pd.Timedelta(1)], [None], ["2000-01-01", date(2000, 1, 1)]):
+        assert not holds_dates(column(*values))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [pd.date_range("2000", periods=2, tz="Europe/Berlin"), [pd.Timestamp("2000-01-01", tz="UTC"), None]],
+)
+def test_times_with_a_time_zone_are_refused(values):
+    with pytest.raises(DataError, match=r"column 'born' has times with a time zone \(record 0, counting from 0, holds"):
+        read(column(*values))
+
+
+def test_what_was_read_is_returned_as_it_is():
+    once = read(column("31.12.2001", None))
+    assert once.dtype == "datetime64[s]"
+    assert read(once) is once
+    index = pd.Index(["x", "x"])
+    assert read(column("31.12.2001", None).set_axis(index)).index is index
+
+
+def test_dates_are_released_as_whole_days_or_years():
+    days = np.array([11687.4, 11687.6, -0.6])
+    assert rounded(days, "day").tolist() == [11687, 11688, -1]
+    # The middle of 2001, 2002 and 1969: 2 July.
+    assert to_dates(rounded(days, "year")).astype("datetime64[D]").astype(str).tolist() == [
+        "2001-07-02",
+        "2002-07-02",
+        "1969-07-02",
+    ]
+    assert texts(days, "day") == ["2001-12-31", "2002-01-01", "1969-12-31"]
+    assert texts(days, "year") == ["2001", "2002", "1969"]
+    years = released(rounded(days, "year"), "year")
+    assert (years.tolist(), years.dtype) == ([2001, 2002, 1969], np.int64)
+    assert released(rounded(days, "day"), "day").astype("datetime64[D]").astype(str).tolist() == texts(days, "day")
+
+
+WAYS = ["{0:%Y-%m-%d}", "{0:%Y-%m-%d} 10:30", "{0.day}.{0.month}.{0.year}", "{0:%d/%m/%Y}", "{0:%d-%m-%Y}"]
+
+
+@given(st.lists(st.tuples(st.dates(date(1000, 1, 1)), st.sampled_from(WAYS)), min_size=1, max_size=8))
+def test_dates_written_in_any_way_are_read_back(drawn):
+    # The last one shows that the day comes first.
+    values = [way.format(day) for day, way in drawn] + ["13/1/2000"]
+    expected = [(day - date(1970, 1, 1)) / timedelta(days=1) for day, _ in drawn] + [10969]
+    assert days_of(column(*values)) == expected
+    assert texts(np.array(expected), "day")[:-1] == [day.isoformat() for day, _ in drawn]

@@ -1,0 +1,448 @@
+"""The roles of columns, the kinds of quasi-identifiers and how they are encoded."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from microagg import DataError, ParameterError, Schema
+from microagg.columns.taxonomy import Taxonomy
+from tests.mixed_table import LEVELS, MARITAL_TEXT, ZIP, mixed_frame
+
+
+@pytest.fixture
+def frame():
+    return mixed_frame()
+
+
+@pytest.fixture
+def schema(frame):
+    return Schema.infer(frame, ["age", "zip", "income", "sex"], taxonomies={"zip": ZIP})
+
+
+@pytest.fixture
+def people():
+    return pd.DataFrame(
+        {
+            "name": ["a", "b", "c", "d"],
+            "age": [20, 30, 40, 50],
+            "income": [1.5, 2.5, np.nan, 4.5],
+            "smoker": [True, False, True, False],
+            "region": pd.Categorical(["n", "s", "n", "s"]),
+            "same": [7, 7, 7, 7],
+        }
+    )
+
+
+# ---- Roles -----------------------------------------------------------------------------------------------------------
+
+
+def test_all_numbers_without_another_role_are_quasi_identifiers(people):
+    schema = Schema.infer(people)
+    assert schema == Schema(("age", "income", "same"))
+    assert Schema.infer(people, confidential="income", identifiers=["name"], strata="same") == Schema(
+        ("age",), ("income",), ("name",), ("same",)
+    )
+
+
+def test_declared_roles_keep_their_order(people):
+    schema = Schema.infer(people, quasi_identifiers=pd.Index(["same", "age"]), confidential=("region", "name"))
+    assert schema.quasi_identifiers == ("same", "age")
+    assert schema.confidential == ("region", "name")
+    assert schema.identifiers == schema.strata == ()
+    np.testing.assert_array_equal(schema.matrix(people), [[7, 20], [7, 30], [7, 40], [7, 50]])
+
+
+def test_columns_may_be_called_by_numbers():
+    frame = pd.DataFrame(np.arange(6).reshape(3, 2))
+    assert Schema.infer(frame).quasi_identifiers == (0, 1)
+    assert Schema.infer(frame, 1).quasi_identifiers == (1,)
+
+
+def test_booleans_count_as_0_and_1_if_named(people):
+    assert Schema.infer(people, "smoker").matrix(people)[:, 0].tolist() == [1.0, 0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", "float32", "Int8"])
+def test_nullable_numbers(dtype):
+    frame = pd.DataFrame({"a": pd.Series([1, 2, 3], dtype=dtype), "b": pd.array([True, None, False], dtype="boolean")})
+    schema = Schema.infer(frame)
+    assert schema.quasi_identifiers == ("a",)
+    assert schema.matrix(frame).tolist() == [[1.0], [2.0], [3.0]]
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_missing_numbers_are_an_error_or_dropped(missing):
+    frame = pd.DataFrame({"a": [1, 2, 3], "b": pd.array([1, missing, 3], dtype="Int64")})
+    schema = Schema.infer(frame)
+    with pytest.raises(DataError, match=r"column 'b' has NaN .*in record 1"):
+        schema.matrix(frame)
+    assert schema.matrix(frame, missing="drop").tolist() == [[1.0, 1.0], [3.0, 3.0]]
+
+
+@pytest.mark.parametrize(
+    ("roles", "error", "says"),
+    [
+        ({"quasi_identifiers": ["age", "wage"]}, DataError, r"no column 'wage' \(named among the quasi-identifiers\)"),
+        ({"confidential": "wage"}, DataError, "no column 'wage' .*confidential attributes.*'name', 'age'"),
+        ({"identifiers": ["ssn"]}, DataError, "no column 'ssn' .*identifiers"),
+        ({"strata": ["land"]}, DataError, "no column 'land' .*strata"),
+        ({"quasi_identifiers": ["age", "age"]}, ParameterError, "'age' is named twice among the quasi-identifiers"),
+        (
+            {"quasi_identifiers": ["age"], "confidential": ["age"]},
+            ParameterError,
+            "'age' is named among the quasi-identifiers and among the confidential attributes",
+        ),
+        ({"identifiers": ["name"], "strata": "name"}, ParameterError, "identifiers and among the strata"),
+        ({"quasi_identifiers": []}, ParameterError, "names no column"),
+        ({"classes": "land"}, DataError, r"no column 'land' \(named as the classes\)"),
+        ({"classes": ["region"]}, ParameterError, r"classes must be the name of one column, not \['region'\]"),
+        (
+            {"quasi_identifiers": "age", "classes": "age"},
+            ParameterError,
+            "'age' is named as the classes and among the quasi-identifiers: .* leave it out of the quasi-identifiers",
+        ),
+        ({"identifiers": "name", "classes": "name"}, ParameterError, "as the classes and among the identifiers"),
+        ({"quasi_identifiers": [["age"]]}, ParameterError, r"must hold column names, not \['age'\]"),
+        ({"taxonomies": {"land": None}}, ParameterError, "a taxonomy for 'land', which is not among the quasi-ident"),
+        ({"confidential": ["age", "income", "same"]}, DataError, "no numeric column to serve as quasi-identifier"),
+    ],
+)
+def test_bad_roles_are_named(people, roles, error, says):
+    with pytest.raises(error, match=says):
+        Schema.infer(people, **roles)
+
+
+def test_classes_are_confidential_unless_they_are_strata(people):
+    schema = Schema.infer(people, classes="same")
+    assert (schema.quasi_identifiers, schema.confidential, schema.classes) == (("age", "income"), ("same",), "same")
+    assert schema == Schema(("age", "income"), ("same",), classes="same")
+    assert Schema.infer(people, "age", ["same", "name"], classes="same").confidential == ("same", "name")
+    assert Schema.infer(people, "age", strata="region", classes="region").confidential == ()
+    assert pickle.loads(pickle.dumps(schema)) == schema != Schema(("age", "income"), ("same",))
+
+
+def test_class_codes_of_the_records_that_are_kept(people):
+    schema = Schema.infer(people, "age", classes="region")
+    assert schema.class_codes(people, np.array([False, True, True, True])).tolist() == [0, 1, 0]
+    assert Schema.infer(people).class_codes(people, np.ones(4, dtype=bool)) is None
+    people["region"] = people["region"].where([True, False, True, False])
+    assert schema.class_codes(people, np.array([True, False, True, False])).tolist() == [0, 0]
+    with pytest.raises(DataError, match=r"column 'region' has no class in record 1 .*, one of 2 such records: fill in"):
+        schema.class_codes(people, np.ones(4, dtype=bool))
+
+
+def test_bad_frames_are_named(people):
+    with pytest.raises(DataError, match=r"must be a DataFrame of pandas or polars, .* not numpy.ndarray"):
+        Schema.infer(np.eye(3))
+    with pytest.raises(DataError, match="'age' occurs more than once"):
+        Schema.infer(people.rename(columns={"income": "age"}))
+    with pytest.raises(DataError, match="2 levels"):
+        Schema.infer(pd.concat({"x": people}, axis=1))
+    with pytest.raises(DataError, match="no column 'age'"):
+        Schema.infer(people).matrix(people.drop(columns="age"))
+
+
+def test_a_schema_is_frozen_and_hashable(people):
+    schema = Schema.infer(people)
+    with pytest.raises(AttributeError):
+        schema.confidential = ("age",)
+    assert hash(schema) == hash(Schema.infer(people))
+
+
+# ---- Kinds -----------------------------------------------------------------------------------------------------------
+
+
+def kinds(schema):
+    return {attribute.name: attribute.kind for attribute in schema.attributes}
+
+
+def test_kinds_are_inferred_from_the_columns(frame):
+    schema = Schema.infer(frame, ["age", "zip", "sex", "income", "status", "smoker"])
+    assert kinds(schema) == {
+        "age": "numeric",
+        "zip": "numeric",
+        "sex": "nominal",
+        "income": "ordinal",
+        "status": "nominal",
+        "smoker": "numeric",
+    }
+    assert not schema.is_numeric
+    assert schema.ordinal == {"income": LEVELS}
+    # Values are sorted, so that the order of the records does not matter.
+    assert schema.taxonomies["status"] == Taxonomy.flat(["abroad", "civil", "never"])
+    assert schema.taxonomies["sex"] == Taxonomy.flat(["f", "m"])
+    assert Schema.infer(frame.iloc[::-1], list(schema.quasi_identifiers)) == schema
+
+
+@pytest.mark.parametrize("dtype", ["string", "category", object])
+def test_text_of_any_type_is_nominal(frame, dtype):
+    schema = Schema.infer(frame.astype({"sex": dtype}), "sex")
+    assert kinds(schema) == {"sex": "nominal"}
+    assert schema.records(frame).values[:, 0].tolist() == [1, 2, 2, 1]
+
+
+def test_unnamed_quasi_identifiers_are_numbers_and_what_has_a_taxonomy_or_an_order(frame):
+    schema = Schema.infer(frame, confidential="age", taxonomies={"status": None}, ordinal={"sex": ["m", "f"]})
+    assert kinds(schema) == {"zip": "numeric", "sex": "ordinal", "status": "nominal"}
+    assert kinds(Schema.infer(frame)) == {"age": "numeric", "zip": "numeric"}
+
+
+def test_a_numeric_column_with_a_taxonomy_is_nominal(frame):
+    schema = Schema.infer(frame, "zip", taxonomies={"zip": ZIP})
+    assert kinds(schema) == {"zip": "nominal"}
+    assert schema.taxonomies["zip"] is ZIP
+    expected = [ZIP.node(value) for value in ("41076", "41099", "41075", "41076")]
+    for dtype in (int, float, str, "Int64", "category"):
+        assert schema.records(frame.astype({"zip": dtype})).values[:, 0].tolist() == expected
+    flat = Schema.infer(frame, "zip", taxonomies={"zip": None})
+    assert flat.taxonomies["zip"] == Taxonomy.flat([41075, 41076, 41099])
+
+
+def test_a_numeric_column_with_an_order_is_ordinal(frame):
+    schema = Schema.infer(frame, ["age"], ordinal={"age": [60, 20, 30.0, "40"]})
+    assert kinds(schema) == {"age": "ordinal"}
+    assert schema.ordinal["age"] == ("60", "20", "30", "40")
+    assert schema.records(frame).values[:, 0].tolist() == [1, 2, 3, 0]
+
+
+def test_what_is_given_goes_before_what_the_column_says(frame):
+    schema = Schema.infer(frame, ["income", "sex"], taxonomies={"income": None}, ordinal={"sex": ["m", "unknown", "f"]})
+    assert kinds(schema) == {"income": "nominal", "sex": "ordinal"}
+    assert schema.records(frame).domains.tolist() == [1, 2]
+    with pytest.raises(ParameterError, match="column 'sex' has a taxonomy and an order"):
+        Schema.infer(frame, "sex", taxonomies={"sex": None}, ordinal={"sex": ["m", "f"]})
+
+
+def test_unused_categories_count_for_an_order_only(frame):
+    few = frame.iloc[[1, 3]]
+    schema = Schema.infer(few, ["income", "status"])
+    assert schema.ordinal["income"] == LEVELS
+    assert schema.taxonomies["status"].values == ("abroad", "civil")
+
+
+def test_taxonomies_may_be_given_in_many_ways(frame, tmp_path):
+    path = tmp_path / "marital.txt"
+    path.write_text(MARITAL_TEXT, encoding="utf-8")
+    nested = {"*": {"married": ["civil", "abroad"], "single": ["never", "never again"]}}
+    expected = Schema(("status",), taxonomies={"status": Taxonomy.from_text(MARITAL_TEXT)})
+    for given in (MARITAL_TEXT, path, str(path), nested, Taxonomy.from_nested(nested)):
+        assert Schema.infer(frame, "status", taxonomies={"status": given}) == expected
+        assert Schema(("status",), taxonomies={"status": given}) == expected
+
+
+# ---- Encoding --------------------------------------------------------------------------------------------------------
+
+
+def test_records_hold_numbers_ranks_and_nodes(frame, schema):
+    records = schema.records(frame)
+    assert records.attributes == schema.attributes
+    assert [attribute.name for attribute in records.attributes] == ["age", "zip", "income", "sex"]
+    zips = [ZIP.node(value) for value in (41076, 41099, 41075, 41076)]
+    assert records.values[:, 0].tolist() == [20, 30, 40, 60]
+    assert records.values[:, 1].tolist() == zips
+    assert records.values[:, 2].tolist() == [2, 0, 1, 0]
+    assert records.values[:, 3].tolist() == [1, 2, 2, 1]
+    assert records.domains.tolist() == [40, 2, 2, 1]
+    # Nothing but the quasi-identifiers is looked at.
+    np.testing.assert_array_equal(schema.records(frame[["sex", "income", "zip", "age"]]).values, records.values)
+
+
+def test_a_schema_encodes_other_frames_alike(frame, schema):
+    other = frame.iloc[[3, 1]].astype({"income": str, "zip": float, "sex": "category"})
+    np.testing.assert_array_equal(schema.records(other).values, schema.records(frame).values[[3, 1]])
+
+
+def test_numbers_are_all_a_numeric_schema_has(frame):
+    schema = Schema.infer(frame)
+    assert schema.is_numeric
+    np.testing.assert_array_equal(schema.records(frame).values, schema.matrix(frame))
+
+
+def test_there_is_no_matrix_of_categories(frame, schema):
+    with pytest.raises(DataError, match=r"^'zip', 'income', 'sex' hold categories, so there is no matrix of numbers"):
+        schema.matrix(frame)
+    with pytest.raises(DataError, match=r"^'sex' holds categories"):
+        Schema.infer(frame, ["age", "sex"]).matrix(frame)
+
+
+# ---- Missing and unknown values --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("column", "absent"), [("age", np.nan), ("zip", np.nan), ("income", np.nan), ("sex", None), ("sex", np.nan)]
+)
+def test_missing_values_are_an_error_or_dropped(frame, schema, column, absent):
+    whole = schema.records(frame).values
+    # Of a repeated index, loc would set two records.
+    frame = frame.astype({"age": float, "zip": float})
+    frame.iloc[2, frame.columns.get_loc(column)] = absent
+    with pytest.raises(DataError, match=rf"column '{column}' has NaN \(a missing value\) in record 2"):
+        schema.records(frame)
+    records = schema.records(frame, missing="drop")
+    np.testing.assert_array_equal(records.values, whole[[0, 1, 3]])
+    # Kinds are inferred all the same.
+    again = Schema.infer(frame, ["age", "zip", "income", "sex"], taxonomies={"zip": ZIP})
+    assert again == schema
+
+
+def test_missing_values_of_nullable_types(frame, schema):
+    whole = schema.records(frame).values
+    frame = frame.astype({"age": "Int64", "zip": "Int64", "sex": "string"})
+    frame.iloc[0, frame.columns.get_loc("zip")] = pd.NA
+    frame.iloc[3, frame.columns.get_loc("sex")] = pd.NA
+    with pytest.raises(DataError, match=r"column 'zip' has NaN .* record 0 \(counting from 0\), one of 2 such values"):
+        schema.records(frame)
+    np.testing.assert_array_equal(schema.records(frame, missing="drop").values, whole[[1, 2]])
+
+
+def test_domains_are_those_of_the_records_that_are_kept(frame, schema):
+    frame.iloc[3, frame.columns.get_loc("sex")] = None
+    assert schema.records(frame, missing="drop").domains.tolist() == [20, 2, 2, 1]
+
+
+def test_infinity_and_bad_choices_are_refused(frame, schema):
+    with pytest.raises(ParameterError, match=r"missing must be one of 'error', 'drop', .*, not 'ignore'"):
+        schema.records(frame, missing="ignore")
+    frame["age"] = [1.0, 2.0, np.inf, 4.0]
+    for missing in ("error", "drop"):
+        with pytest.raises(DataError, match="column 'age' has infinity in record 2"):
+            schema.records(frame, missing)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "says"),
+    [
+        ("zip", 99999, "column 'zip', record 2 (counting from 0): the taxonomy has no value '99999'"),
+        ("zip", "4107*", "column 'zip', record 2 (counting from 0): the taxonomy has no value '4107*'"),
+        ("zip", 41075.5, "no value '41075.5': it has '41075', '41076', '41095', '41099'; add it."),
+        (
+            "sex",
+            "x",
+            "column 'sex', record 2 (counting from 0): the taxonomy has no value 'x': it has 'f', 'm'; add it.",
+        ),
+        ("sex", "", "record 2 (counting from 0): the taxonomy has no value ''"),
+        (
+            "income",
+            "huge",
+            "column 'income' has 'huge' in record 2 (counting from 0), which is not in its order 'low', 'middle', "
+            "'high': add it.",
+        ),
+        ("age", "old", "column 'age' is not numeric (record 2 holds 'old')"),
+    ],
+)
+def test_unknown_values_are_named_with_column_and_record(frame, schema, column, value, says):
+    frame = frame.astype(object)
+    frame.iloc[2, frame.columns.get_loc(column)] = value
+    frame = frame.astype({name: float for name in ("age",) if name != column})
+    with pytest.raises(DataError) as error:
+        schema.records(frame)
+    assert says in str(error.value)
+
+
+def test_unknown_values_are_found_when_kinds_are_inferred(frame):
+    with pytest.raises(DataError, match=r"column 'zip', record 1 \(counting from 0\): .*no value '41099'"):
+        Schema.infer(frame, taxonomies={"zip": {"*": [41075, 41076]}})
+    with pytest.raises(DataError, match=r"column 'income' has 'high' in record 0 .* not in its order 'low', 'middle'"):
+        Schema.infer(frame, ["income"], ordinal={"income": ["low", "middle"]})
+    # A column without a value has no kind but that of its type.
+    with pytest.raises(DataError, match="the taxonomy of column 'status': a taxonomy needs a root and at least one"):
+        Schema.infer(frame.assign(status=pd.Categorical([None] * 4)), "status")
+
+
+# ---- Schemas ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "says"),
+    [
+        (
+            {"taxonomies": {"zip": ZIP}},
+            ParameterError,
+            "a taxonomy for 'zip', which is not among the quasi-identifiers",
+        ),
+        ({"ordinal": {"income": LEVELS}}, ParameterError, "an order for 'income', which is not among the quasi-ident"),
+        ({"ordinal": {"age": []}}, DataError, "the order of column 'age' is empty"),
+        ({"ordinal": {"age": ["20", 30, 20]}}, DataError, "the order of column 'age' has the category '20' twice"),
+        ({"ordinal": {"age": "low"}}, ParameterError, "the order of column 'age' must be its categories from the lowe"),
+        ({"ordinal": {"age": 3}}, ParameterError, "must be its categories from the lowest up, not 3"),
+        ({"taxonomies": {"age": {}}}, DataError, "the taxonomy of column 'age': a taxonomy must be a mapping with exa"),
+        ({"taxonomies": {"age": "*\na"}}, DataError, "the taxonomy of column 'age': line 2 of the taxonomy"),
+        (
+            {"taxonomies": {"age": 5}},
+            ParameterError,
+            "the taxonomy of column 'age': a taxonomy must be a Taxonomy, a p",
+        ),
+        ({"taxonomies": {"age": "absent.txt"}}, DataError, "the taxonomy of column 'age': the taxonomy 'absent.txt' c"),
+    ],
+)
+def test_bad_taxonomies_and_orders_are_named(frame, given, error, says):
+    with pytest.raises(error) as from_frame:
+        Schema.infer(frame, "age", **given)
+    with pytest.raises(error) as alone:
+        Schema(("age",), **given)
+    assert says in str(from_frame.value)
+    assert says in str(alone.value)
+
+
+def test_other_roles_have_no_kind(frame):
+    schema = Schema.infer(frame, ["age"], confidential="income", identifiers="name", strata="sex")
+    assert schema.is_numeric
+    with pytest.raises(ParameterError, match="a taxonomy for 'sex', which is not among"):
+        Schema.infer(frame, ["age"], strata="sex", taxonomies={"sex": None})
+
+
+def test_columns_that_are_neither_numbers_nor_categories_are_refused(frame):
+    frame["mixed"] = ["a", 1, "b", 2]
+    with pytest.raises(DataError, match=r"column 'mixed' is not numeric \(record 0 holds 'a'\)"):
+        Schema.infer(frame, ["mixed"])
+    frame["complex"] = [1j] * 4
+    with pytest.raises(DataError, match="column 'complex' is not numeric"):
+        Schema.infer(frame, ["complex"])
+    # With a taxonomy it does not matter how they are stored.
+    assert kinds(Schema.infer(frame, "mixed", taxonomies={"mixed": None})) == {"mixed": "nominal"}
+
+
+def test_schemas_are_equal_by_roles_and_kinds(frame, schema):
+    same = Schema(
+        ["age", "zip", "income", "sex"],
+        taxonomies={"sex": Taxonomy.flat("fm"), "zip": ZIP.to_nested()},
+        ordinal={"income": list(LEVELS)},
+    )
+    assert same == schema
+    assert hash(same) == hash(schema)
+    assert Schema(same.quasi_identifiers, taxonomies=same.taxonomies) != schema
+    assert Schema(same.quasi_identifiers, taxonomies=same.taxonomies, ordinal={"income": LEVELS[::-1]}) != schema
+    flat = {**same.taxonomies, "zip": Taxonomy.flat(ZIP.values)}
+    assert Schema(same.quasi_identifiers, taxonomies=flat, ordinal=same.ordinal) != schema
+
+
+def test_schemas_survive_pickling(frame, schema):
+    again = pickle.loads(pickle.dumps(schema))
+    assert again == schema
+    assert hash(again) == hash(schema)
+    np.testing.assert_array_equal(again.records(frame).values, schema.records(frame).values)
+    records = pickle.loads(pickle.dumps(schema.records(frame)))
+    assert records.attributes == schema.attributes
+    np.testing.assert_array_equal(records.domains, schema.records(frame).domains)
+
+
+def test_schemas_cannot_be_changed(schema):
+    with pytest.raises(TypeError):
+        schema.taxonomies["age"] = ZIP
+    with pytest.raises(TypeError):
+        schema.ordinal["age"] = LEVELS
+    given = {"zip": ZIP}
+    made = Schema(("zip",), taxonomies=given)
+    given["zip"] = Taxonomy.flat("a")
+    assert made.taxonomies["zip"] == ZIP
+
+
+def test_a_column_that_is_gone_is_named():
+    frame = pd.DataFrame({"a": ["x", "y"], "b": [1, 2]})
+    schema = Schema.infer(frame, ["a", "b"])
+    with pytest.raises(DataError, match="there is no column 'a': the columns are 'b'"):
+        schema.records(frame.drop(columns="a"))

@@ -1,0 +1,427 @@
+"""Taxonomies: what they say of their values, how they are written and read, and what is none."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microagg.columns.taxonomy import Taxonomy, category
+from microagg.errors import DataError, ParameterError
+from tests import naive_mixed
+
+TEXT = """\
+*
+  married
+    civil
+    abroad
+  single
+    widowed
+    never
+"""
+NESTED = {"*": {"married": ["civil", "abroad"], "single": ["widowed", "never"]}}
+
+
+@pytest.fixture
+def marital():
+    return Taxonomy.from_text(TEXT)
+
+
+def chain(*names):
+    """Return the text of a taxonomy in which each node stands below the one before."""
+    return "\n".join(f"{' ' * depth}{name}" for depth, name in enumerate(names))
+
+
+# ---- What a tree says ------------------------------------------------------------------------------------------------
+
+
+def test_nodes_are_in_the_order_of_the_lines(marital):
+    assert marital.names == ("*", "married", "civil", "abroad", "single", "widowed", "never")
+    assert marital.parents == (-1, 0, 1, 1, 0, 4, 4)
+    assert marital.children == [[1, 4], [2, 3], [], [], [5, 6], [], []]
+    assert marital.depths == [0, 1, 2, 2, 1, 2, 2]
+    assert marital.leaves == (2, 3, 5, 6)
+    assert marital.values == ("civil", "abroad", "widowed", "never")
+    assert marital.height == 2
+    assert not marital.is_flat
+    assert [marital.height_of(node) for node in range(7)] == [2, 1, 0, 0, 1, 0, 0]
+    assert marital.heights.tolist() == [1.0, 0.5, 0.0, 0.0, 0.5, 0.0, 0.0]
+    assert list(marital.ancestors(5)) == [5, 4, 0]
+    assert marital.lineages.tolist() == [[0] * 7, [0, 1, 1, 1, 4, 4, 4], [0, 1, 2, 3, 4, 5, 6]]
+
+
+def test_values_meet_at_their_lowest_common_ancestor(marital):
+    assert marital.generalize(["civil"]) == "civil"
+    assert marital.generalize(["civil", "civil"]) == "civil"
+    assert marital.generalize(["abroad", "civil"]) == "married"
+    assert marital.generalize(["abroad", "civil", "never"]) == "*"
+    assert marital.distance("civil", "civil") == 0.0
+    assert marital.distance("civil", "abroad") == 0.5
+    assert marital.distance("never", "civil") == 1.0
+    assert marital.join(2, 1) == marital.join(1, 2) == 1
+    assert marital.join(3, 4) == 0
+
+
+def test_a_flat_taxonomy_tells_values_apart_and_nothing_else():
+    flat = Taxonomy.flat(["b", "a", "b", 3, 3.0])
+    assert flat.values == ("b", "a", "3")
+    assert flat.is_flat
+    assert flat.distance("a", "b") == 1.0
+    assert flat.generalize(["a", 3]) == "*"
+    assert Taxonomy.flat("ab", root="letter").generalize("ab") == "letter"
+    # A single value has nothing to be generalized to, but is one.
+    assert Taxonomy.flat(["only"]).distance("only", "only") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (41076, "41076"),
+        (41076.0, "41076"),
+        (np.float32(3.0), "3"),
+        (-0.0, "0"),
+        (np.int8(5), "5"),
+        (0.5, "0.5"),
+        ("1.0", "1.0"),
+    ],
+)
+def test_whole_numbers_are_written_without_a_decimal_point(value, written):
+    assert category(value) == written
+
+
+def test_numbers_are_found_however_they_are_stored():
+    zips = Taxonomy.from_nested({"*": {"4107*": [41075, 41076.0], "4109*": ["41099"]}})
+    assert zips.values == ("41075", "41076", "41099")
+    for value in (41075, 41075.0, np.int32(41075), np.float64(41075), "41075"):
+        assert zips.node(value) == 2
+
+
+@pytest.mark.parametrize("value", ["Civil", "", "married", "*", None, 1.5])
+def test_unknown_values_and_inner_nodes_are_refused(marital, value):
+    with pytest.raises(DataError) as error:
+        marital.node(value)
+    assert str(error.value) == (
+        f"the taxonomy has no value {str(value)!r}: it has 'civil', 'abroad', 'widowed', 'never'; add it."
+    )
+    with pytest.raises(DataError, match="has no value"):
+        marital.distance("civil", value)
+
+
+def test_nothing_cannot_be_generalized(marital):
+    with pytest.raises(DataError, match="no values to generalize"):
+        marital.generalize([])
+    with pytest.raises(DataError, match="has no value 'lost'"):
+        marital.generalize(["civil", "lost"])
+
+
+# ---- Chains of one name ----------------------------------------------------------------------------------------------
+
+
+def test_a_chain_of_its_own_name_fills_levels():
+    tree = Taxonomy.from_text("*\n  a\n    a\n      a\n  b\n    c\n      d\n      e\n")
+    assert tree.values == ("a", "d", "e")
+    assert tree.node("a") == 3
+    assert tree.generalize(["a", "a"]) == "a"
+    assert tree.generalize(["a", "d"]) == "*"
+    assert tree.distance("a", "a") == 0.0
+    assert tree.distance("d", "e") == pytest.approx(1 / 3)
+    # A chain may end in a node that branches.
+    tree = Taxonomy.from_text("*\n  a\n    a\n      x\n      y\n  b\n    c\n      z\n")
+    assert tree.generalize(["x", "y"]) == "a"
+    assert tree.distance("x", "y") == pytest.approx(1 / 3)
+    with pytest.raises(DataError, match="no value 'a'"):
+        tree.node("a")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "*\n  a\n  a\n",
+        # The upper a has another child, so it is something else than the lower.
+        "*\n  a\n    a\n    b\n",
+        # The same name in two branches.
+        "*\n  a\n    x\n  b\n    x\n",
+        "*\n  a\n    *\n  b\n    c\n",
+        # A name comes back below another.
+        chain("*", "a", "b", "a"),
+    ],
+)
+def test_two_nodes_of_one_name_are_refused(text):
+    with pytest.raises(DataError, match=r"the taxonomy has two nodes called '(a|x|\*)': rename one of them"):
+        Taxonomy.from_text(text)
+
+
+@pytest.mark.parametrize(
+    "parents",
+    [(-1, 0), (-1, 0, 0, 0), (-1, 0, 2), (-1, 2, 0), (-1, 0, 7), (-1, -1, 0), (-1, 0, -1), (0, 0, 0), (-1, -2, 0)],
+)
+def test_parents_that_are_no_tree_are_refused(parents):
+    with pytest.raises(DataError, match="one parent for each node, which comes before it, and -1 for the first only"):
+        Taxonomy(("*", "a", "b"), parents)
+    assert Taxonomy(("*", "a", "b"), (-1, 0, 0)) == Taxonomy.flat("ab")
+
+
+# ---- Reading ---------------------------------------------------------------------------------------------------------
+
+
+def test_text_and_nested_mappings_say_the_same(marital):
+    assert Taxonomy.from_nested(NESTED) == marital
+    assert Taxonomy.from_text(marital.to_text()) == marital
+    assert marital.to_text() == TEXT
+    assert Taxonomy.from_nested(marital.to_nested()) == marital
+    assert Taxonomy.from_nested(json.loads(json.dumps(marital.to_nested()))) == marital
+    assert Taxonomy.from_string(json.dumps(NESTED)) == marital
+    assert Taxonomy.from_string(f"  \n{json.dumps(NESTED, indent=2)}") == marital
+    assert Taxonomy.from_string(TEXT) == marital
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {"*": {"married": {"civil": None, "abroad": {}}, "single": {"widowed": [], "never": ()}}},
+        {"*": [{"married": ["civil", "abroad"]}, {"single": ["widowed", "never"]}]},
+        {"*": [{"married": ["civil", {"abroad": None}], "single": ({"widowed": None, "never": None},)}]},
+    ],
+)
+def test_nested_trees_may_be_written_in_other_ways(marital, tree):
+    assert Taxonomy.from_nested(tree) == marital
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT.replace("  ", "\t"),
+        TEXT.replace("  ", " "),
+        TEXT.replace("\n", "\n\n   \n"),
+        TEXT.replace("\n", "\r\n"),
+        TEXT.replace("\n", "  \n"),
+        TEXT.rstrip("\n"),
+        "\ufeff" + TEXT,
+        "# marital status\n\n" + TEXT.replace("    abroad", "      # of the army\n    abroad") + "\n\t# the end",
+        "   " + TEXT.rstrip().replace("\n", "\n   "),
+        # Each branch has its own indentation.
+        "*\n  married\n         civil\n         abroad\n  single\n   widowed\n   never",
+    ],
+)
+def test_text_may_be_written_in_other_ways(marital, text):
+    assert Taxonomy.from_text(text) == marital
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "the taxonomy is empty"),
+        ("\n  \n# only this\n", "the taxonomy is empty"),
+        ("*", "needs a root and at least one value below it"),
+        ("*\n  a\n\tb", "line 3 of the taxonomy mixes blanks and tabs"),
+        ("*\n \ta", "line 2 of the taxonomy mixes blanks and tabs"),
+        ("a\n  b\n\nc\n  d", "line 4 of the taxonomy ('c') is a second root beside 'a'"),
+        ("a\nb", "line 2 of the taxonomy ('b') is a second root beside 'a'"),
+        ("*\n    a\n  b", "line 3 of the taxonomy ('b') is indented by 2, which no line above it is"),
+        ("*\n  a\n      b\n    c", "line 4 of the taxonomy ('c') is indented by 4"),
+        ("  *\n    a\nb", "line 3 of the taxonomy ('b') is indented by 0"),
+        ("*\n  a\n    x\n  b", "not balanced: 'b' is 1 below the root, 'x' 2; insert levels"),
+    ],
+)
+def test_text_that_is_no_taxonomy(text, says):
+    with pytest.raises(DataError) as error:
+        Taxonomy.from_text(text)
+    assert says in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("tree", "says"),
+    [
+        ({}, "exactly one root, not 0 roots"),
+        ({"a": ["b"], "c": ["d"]}, "exactly one root, not 2 roots"),
+        (["a"], "exactly one root, not list"),
+        ({"*": {"a": {"x": None}, "b": None}}, "not balanced: 'b' is 1 below the root, 'x' 2"),
+        ({"*": None}, "at least one value"),
+        ({"*": [None]}, "must be text or numbers, not None"),
+        ({"*": [True]}, "must be text or numbers, not True"),
+        ({"*": [["a"]]}, "must be text or numbers, not ['a']"),
+        ({"*": "abc"}, "below '*' there must be a mapping, a list or nothing, not 'abc'"),
+        ({"*": ["a", "a"]}, "two nodes called 'a'"),
+        ({"*": ["a", " "]}, "a node without a name"),
+        ({"": ["a"]}, "a node without a name"),
+        ({"*": range(20_001)}, "there must be a mapping, a list or nothing"),
+        ({"*": list(range(20_000))}, "at most 20,000 nodes, not 20,001"),
+    ],
+)
+def test_nested_trees_that_are_no_taxonomy(tree, says):
+    with pytest.raises(DataError) as error:
+        Taxonomy.from_nested(tree)
+    assert says in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"*": ["a", }', "the taxonomy is not JSON (line 1: "),
+        ('{"*":\n ["a" "b"]}', "the taxonomy is not JSON (line 2: "),
+        # A plain dict would keep the last of them.
+        ('{"*": {"a": ["x"], "a": ["y"]}}', "two nodes called 'a' side by side"),
+        ('{"*": ["x"], "*": ["y"]}', "two nodes called '*' side by side"),
+        ('{"*": {"a": 5}}', "below 'a' there must be"),
+    ],
+)
+def test_json_that_is_no_taxonomy(text, says):
+    with pytest.raises(DataError) as error:
+        Taxonomy.from_string(text)
+    assert says in str(error.value)
+
+
+@pytest.mark.parametrize("depth", [5_000, 100_000])
+def test_json_nested_beyond_measure(depth):
+    text = '{"a":' * depth + "null" + "}" * depth
+    with pytest.raises(DataError, match="nested too deeply"):
+        Taxonomy.from_string(text)
+
+
+def test_files(marital, tmp_path):
+    text, nested, marked = tmp_path / "marital.txt", tmp_path / "marital.JSON", tmp_path / "marked.json"
+    text.write_text(TEXT, encoding="utf-8")
+    nested.write_text(json.dumps(NESTED), encoding="utf-8")
+    # Some editors begin a file with the mark of its encoding.
+    marked.write_text(json.dumps(NESTED), encoding="utf-8-sig")
+    for path in (text, nested, marked):
+        assert Taxonomy.read(path) == Taxonomy.read(str(path)) == marital
+
+
+def test_files_that_hold_no_taxonomy_are_named(tmp_path):
+    absent = tmp_path / "absent.txt"
+    with pytest.raises(DataError) as error:
+        Taxonomy.read(absent)
+    assert (
+        str(error.value) == f"the taxonomy {str(absent)!r} cannot be read (No such file or directory): check its name."
+    )
+    with pytest.raises(DataError, match="cannot be read"):
+        Taxonomy.read(tmp_path)
+    latin = tmp_path / "latin.txt"
+    latin.write_bytes("*\n  ledig\n  verwitwet, 1× verheiratet".encode("latin-1"))
+    with pytest.raises(DataError, match=r"latin\.txt' is not UTF-8 text: save it as such"):
+        Taxonomy.read(latin)
+    shallow, broken = tmp_path / "shallow.txt", tmp_path / "broken.json"
+    shallow.write_text("*\n  a\n    x\n  b", encoding="utf-8")
+    with pytest.raises(DataError, match=r"^in 'shallow\.txt': the taxonomy is not balanced: 'b' is 1 below the root"):
+        Taxonomy.read(shallow)
+    broken.write_text(TEXT, encoding="utf-8")
+    with pytest.raises(DataError, match=r"^in 'broken\.json': the taxonomy is not JSON \(line 1"):
+        Taxonomy.read(broken)
+
+
+def test_a_taxonomy_may_be_given_in_many_ways(marital, tmp_path):
+    path = tmp_path / "marital.txt"
+    path.write_text(TEXT, encoding="utf-8")
+    for given_as in (marital, path, str(path), TEXT, NESTED, json.dumps(NESTED)):
+        assert Taxonomy.of(given_as) == marital
+    assert Taxonomy.of(marital) is marital
+    assert Taxonomy.of(None, ["b", "a"]) == Taxonomy.flat("ba")
+    with pytest.raises(DataError, match=r"the taxonomy 'marital' cannot be read"):
+        Taxonomy.of("marital")
+    with pytest.raises(ParameterError, match="must be a Taxonomy, a path, text or nested mappings, not 5"):
+        Taxonomy.of(5)
+    with pytest.raises(ParameterError, match=r"not \['a', 'b'\]"):
+        Taxonomy.of(["a", "b"])
+
+
+# ---- Any tree --------------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def trees(draw):
+    """Draw a taxonomy of height 1 to 4 with plain names."""
+    height, parents = draw(st.integers(1, 4)), []
+
+    def add(parent, depth):
+        node = len(parents)
+        parents.append(parent)
+        for _ in range(draw(st.integers(1, 3)) if depth < height else 0):
+            add(node, depth + 1)
+
+    add(-1, 0)
+    words = st.text("abcä é-*1", min_size=1, max_size=6).map(str.strip).filter(bool)
+    names = draw(st.lists(words, min_size=len(parents), max_size=len(parents), unique=True))
+    return Taxonomy(tuple(names), tuple(parents))
+
+
+@given(tree=trees(), data=st.data())
+def test_any_tree_against_plain_definitions(tree, data):
+    parents = list(tree.parents)
+    leaves = naive_mixed.leaves(parents)
+    assert list(tree.leaves) == leaves
+    assert tree.depths == [len(naive_mixed.line(parents, node)) - 1 for node in range(len(parents))]
+    one, other, third = (data.draw(st.sampled_from(leaves)) for _ in range(3))
+    common = naive_mixed.common(parents, [one, other])
+    assert tree.join(one, other) == common
+    assert tree.generalize([tree.names[one], tree.names[other]]) == tree.names[common]
+    assert (
+        tree.generalize([tree.names[node] for node in (one, other, third)])
+        == (tree.names[naive_mixed.common(parents, [one, other, third])])
+    )
+    for node in range(len(parents)):
+        line = naive_mixed.line(parents, node)[::-1]
+        assert tree.lineages[:, node].tolist() == line + [node] * (tree.height + 1 - len(line))
+    # The distance is an ultrametric.
+    a, b, c = (tree.names[node] for node in (one, other, third))
+    assert tree.distance(a, b) == tree.distance(b, a)
+    assert (tree.distance(a, b) == 0.0) == (a == b)
+    assert tree.distance(a, c) <= max(tree.distance(a, b), tree.distance(b, c))
+
+
+@given(tree=trees())
+def test_any_tree_survives_being_written_and_pickled(tree):
+    for again in (
+        Taxonomy.from_text(tree.to_text()),
+        Taxonomy.from_nested(tree.to_nested()),
+        Taxonomy.from_string(json.dumps(tree.to_nested())),
+        pickle.loads(pickle.dumps(tree)),
+    ):
+        assert again == tree
+        assert hash(again) == hash(tree)
+        assert [again.node(value) for value in again.values] == list(tree.leaves)
+
+
+def test_taxonomies_are_equal_by_names_and_shape(marital):
+    assert marital != Taxonomy.from_text(TEXT.replace("never", "ever"))
+    # The same names, but abroad is another kind of single.
+    assert marital != Taxonomy((*marital.names[:3], "single", "abroad", *marital.names[5:]), (-1, 0, 1, 0, 3, 3, 3))
+    assert Taxonomy.flat("ab") != Taxonomy.flat("ba")
+    assert len({marital, Taxonomy.from_nested(NESTED), Taxonomy.flat("ab")}) == 2
+    with pytest.raises(AttributeError):
+        marital.names = ()
+
+
+@pytest.mark.parametrize(
+    "values", [["#1", "b"], [" a", "a"], ['"a"', "a"], ["two\nlines", "b"], ["*", "a"], ["*", "**"]]
+)
+def test_any_value_survives_text_and_nesting(values):
+    taxonomy = Taxonomy.flat(values)
+    assert set(taxonomy.values) == set(values)
+    assert Taxonomy.from_text(taxonomy.to_text()) == taxonomy
+    assert Taxonomy.from_nested(taxonomy.to_nested()) == taxonomy
+
+
+def test_further_values_stand_below_the_root():
+    tree = Taxonomy.from_text("*\n  a\n    a\n  b\n    x\n    y\n")
+    assert tree.with_values([7.0, "z"]).to_text() == tree.to_text() + "  7\n    7\n  z\n    z\n"
+    assert Taxonomy.flat("ab").with_values("c") == Taxonomy.flat("abc")
+    assert tree.with_values([]) == tree
+    with pytest.raises(DataError, match="two nodes called 'b'"):
+        tree.with_values(["b"])
+
+
+def test_the_content_of_a_file():
+    tree = Taxonomy.flat("ab")
+    assert Taxonomy.from_bytes("\ufeff*\n  a\n  b\n".encode(), name="x.txt") == tree
+    assert Taxonomy.from_bytes(b'{"*": ["a", "b"]}', name="x.JSON") == tree
+    with pytest.raises(DataError, match=r"in 'x\.json': the taxonomy is not JSON"):
+        Taxonomy.from_bytes(b"*\n  a\n", name="x.json")
+    with pytest.raises(DataError, match=r"'x\.txt' is not UTF-8 text: save it as such"):
+        Taxonomy.from_bytes(b"\xff\xfe", name="x.txt")
+    with pytest.raises(DataError, match=r"'x\.txt' is larger than 4 MB"):
+        Taxonomy.from_bytes(b"a" * (4 << 20) + b"a", name="x.txt")

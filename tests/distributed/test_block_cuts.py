@@ -1,0 +1,285 @@
+"""Cuts: who is in which block, and that ties, categories and few records do not break them."""
+
+from __future__ import annotations
+
+import functools
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from microagg.columns.records import Attribute
+from microagg.columns.taxonomy import Taxonomy
+from microagg.distributed.block_cuts import Cuts
+from microagg.distributed.block_learning import EVEN
+from microagg.errors import DataError, ParameterError
+
+REGIONS = Taxonomy.from_nested(
+    {"*": {"north": ["n1", "n2", "n3"], "south": ["s1", "s2"], "west": ["w1", "w2", "w3"], "east": ["e1", "e2"]}}
+)
+
+
+def numeric(d):
+    return tuple(Attribute(f"x{j}") for j in range(d))
+
+
+def sizes(cuts, values):
+    return np.bincount(cuts.assign(values), minlength=cuts.n_blocks)
+
+
+@settings(max_examples=40)
+@given(arrays(float, (60, 2), elements=st.integers(-3, 3).map(float)), st.integers(1, 9), st.integers(1, 20))
+def test_every_record_has_one_block_and_equal_records_the_same(X, n_blocks, least):
+    cuts = Cuts.learn(X, numeric(2), n_blocks, least)
+    blocks = cuts.assign(X)
+    assert cuts.n_blocks <= n_blocks
+    counts = np.bincount(blocks, minlength=cuts.n_blocks)
+    assert len(counts) == cuts.n_blocks
+    assert counts.min() >= min(least, 60)
+    block_of = {}
+    for row, block in zip(X.tolist(), blocks.tolist(), strict=True):
+        assert block_of.setdefault(tuple(row), block) == block
+
+
+@pytest.mark.parametrize("n_blocks", [1, 2, 3, 5, 8, 13, 64])
+def test_blocks_have_about_as_many_records(n_blocks):
+    rng = np.random.default_rng(0)
+    X = np.exp(rng.normal(size=(20_000, 4)))
+    cuts = Cuts.learn(X[:4_000], numeric(4), n_blocks)
+    assert cuts.n_blocks == n_blocks
+    on_sample = sizes(cuts, X[:4_000]) / (4_000 / n_blocks)
+    assert on_sample.min() >= 1 / EVEN
+    assert on_sample.max() <= EVEN
+    on_all = sizes(cuts, X) / (20_000 / n_blocks)
+    assert 0.4 < on_all.min() <= on_all.max() < 2.0
+
+
+def test_by_hand():
+    # Along the second attribute there are three pairs of neighbors: 0, 0 | 8, 9 | 20, 21.
+    X = np.array([[5.0, 0.0], [1.0, 0.0], [6.0, 8.0], [2.0, 9.0], [3.0, 20.0], [9.0, 21.0]])
+    cuts = Cuts.learn(X, numeric(2), 3)
+    assert [(cut.attribute, cut.at_most) for cut in cuts.cuts] == [(1, 4.0), (1, 14.5)]
+    assert cuts.assign(X).tolist() == [0, 0, 1, 1, 2, 2]
+    assert cuts.assign(np.array([[0.0, 4.0], [0.0, 4.1], [0.0, 14.6]])).tolist() == [0, 1, 2]
+    low, high = cuts.boxes()
+    assert low.tolist() == [[-np.inf, -np.inf], [-np.inf, 4.0], [-np.inf, 14.5]]
+    assert high.tolist() == [[np.inf, 4.0], [np.inf, 14.5], [np.inf, np.inf]]
+
+
+def test_boxes_hold_the_records_of_their_block():
+    X = np.random.default_rng(4).normal(size=(500, 3))
+    cuts = Cuts.learn(X, numeric(3), 11)
+    blocks, (low, high) = cuts.assign(X), cuts.boxes()
+    assert ((low[blocks] < X) & (high[blocks] >= X)).all()
+    for block in range(11):  # and no others
+        within = ((low[block] < X) & (high[block] >= X)).all(axis=1)
+        assert (blocks[within] == block).all()
+
+
+def test_neighboring_numbers_are_told_apart():
+    X = np.array([[1.0], [1.0], [np.nextafter(1.0, 2.0)], [np.nextafter(1.0, 2.0)]])
+    assert Cuts.learn(X, numeric(1), 2).assign(X).tolist() == [0, 0, 1, 1]
+
+
+def test_all_equal_is_one_block():
+    cuts = Cuts.learn(np.ones((50, 2)), numeric(2), 16)
+    assert (cuts.n_blocks, cuts.cuts) == (1, ())
+    assert cuts.assign(np.array([[7.0, -1.0]])).tolist() == [0]
+    assert [bound.tolist() for bound in cuts.boxes()] == [[[-np.inf] * 2], [[np.inf] * 2]]
+
+
+def test_half_equal():
+    rng = np.random.default_rng(5)
+    X = np.concatenate([np.zeros((500, 2)), rng.uniform(1, 2, size=(500, 2))])
+    cuts = Cuts.learn(X, numeric(2), 8)
+    counts = np.sort(sizes(cuts, X))
+    # The equal ones cannot be divided; the others are in four blocks of about the size that was asked for.
+    assert counts[-1] == 500
+    assert len(counts) == 5
+    assert counts[-2] <= EVEN * 125
+
+
+def test_an_attribute_that_repeats_is_passed_over():
+    # 90 % zeros and far outliers: a gap, but no even cut.
+    X = np.column_stack([np.where(np.arange(400) < 360, 0.0, 100.0), np.arange(400) % 40])
+    assert Cuts.learn(X, numeric(2), 2).cuts[0].attribute == 1
+    # With so many blocks that a tenth of the records are one of them, it is cut.
+    assert Cuts.learn(X, numeric(2), 10).cuts[0].attribute == 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_cuts_pass_between_clusters(seed):
+    rng = np.random.default_rng(seed)
+    centers = np.array([[0.0, 0.0, 0.0], [4.0, 0.0, 9.0], [8.0, 9.0, 0.0]])
+    cluster = rng.choice(3, size=3_000, p=[0.3, 0.4, 0.3])
+    X = centers[cluster] + rng.normal(scale=0.5, size=(3_000, 3))
+    # The median of every attribute is within a cluster.
+    cuts = Cuts.learn(X, numeric(3), 2)
+    blocks = cuts.assign(X)
+    assert cuts.n_blocks == 2
+    assert sum(len(set(blocks[cluster == c].tolist())) for c in range(3)) == 3
+
+
+def test_evenly_spread_records_are_cut_in_the_middle_of_their_longest_side():
+    X = np.random.default_rng(3).uniform(size=(5_000, 3)) * [1.0, 3.0, 1.0]
+    cuts = Cuts.learn(X, numeric(3), 4).cuts
+    assert [cut.attribute for cut in cuts] == [1, 1, 1]
+    assert cuts[0].at_most == pytest.approx(1.5, abs=0.3)
+
+
+def test_nominal_cuts_keep_whats_below_a_node_together():
+    rng = np.random.default_rng(7)
+    attributes = (Attribute("region", "nominal", taxonomy=REGIONS),)
+    values = rng.choice(REGIONS.leaves, size=(900, 1)).astype(float)
+    cuts = Cuts.learn(values, attributes, 4)
+    block_of = {REGIONS.names[leaf]: int(cuts.assign(np.array([[leaf]], dtype=float))[0]) for leaf in REGIONS.leaves}
+    for region in ("north", "south", "west", "east"):
+        assert len({block for name, block in block_of.items() if name[0] == region[0]}) == 1
+    assert len(set(block_of.values())) == cuts.n_blocks == 4
+
+
+def test_a_category_that_the_sample_lacks_has_a_block():
+    attributes = (Attribute("region", "nominal", taxonomy=REGIONS),)
+    sample = np.array([[REGIONS.node(name)] for name in ("n1", "n2", "s1", "s2")], dtype=float)
+    cuts = Cuts.learn(sample, attributes, 2)
+    alike = [float(REGIONS.node(name)) for name in ("n1", "n3")]
+    assert len(set(cuts.assign(np.array(alike)[:, np.newaxis]).tolist())) == 1
+    assert 0 <= cuts.assign(np.array([[float(REGIONS.node("e1"))]]))[0] < 2
+
+
+def test_a_taxonomy_in_any_order_of_its_nodes():
+    # The same tree, breadth first: what is below a node does not follow it.
+    wide = Taxonomy(("*", "a", "b", "a1", "b1", "a2", "b2"), (-1, 0, 0, 1, 2, 1, 2))
+    values = np.array([[3.0], [4.0], [5.0], [6.0]])
+    cuts = Cuts.learn(values, (Attribute("c", "nominal", taxonomy=wide),), 2)
+    blocks = cuts.assign(values)
+    assert blocks[0] == blocks[2] != blocks[1] == blocks[3]
+
+
+def test_flat_taxonomies_are_halved():
+    flat = Taxonomy.flat(range(100))
+    values = np.array(flat.leaves, dtype=float)[:, np.newaxis]
+    cuts = Cuts.learn(values, (Attribute("c", "nominal", taxonomy=flat),), 4)
+    assert cuts.n_blocks == 4
+    assert sizes(cuts, values).max() <= EVEN * 25
+
+
+def test_numbers_beside_categories_are_compared_by_shares_of_their_domain():
+    # Two clusters of ranks at both ends, and numbers without any: whatever the unit of these.
+    for unit in (1e-6, 1.0, 1e6):
+        values = np.column_stack([np.arange(80.0) * unit, np.tile([0.0, 4.0], 40)])
+        cut = Cuts.learn(values, (Attribute("x"), Attribute("o", "ordinal", levels=tuple("abcde"))), 2).cuts[0]
+        assert (cut.attribute, cut.at_most) == (1, 2.0)
+    # Two categories that have only the root in common, likewise.
+    values = np.column_stack([np.arange(80.0), np.tile([1.0, 2.0], 40)])
+    two = Attribute("c", "nominal", taxonomy=Taxonomy.flat("pq"))
+    assert Cuts.learn(values, (Attribute("x"), two), 2).cuts[0].leaves == (1,)
+    # Numbers in two clusters, and ranks without any.
+    values = np.column_stack([np.tile([0.0, 1e-3], 40), np.arange(80) % 5])
+    cut = Cuts.learn(values, (Attribute("x"), Attribute("o", "ordinal", levels=tuple("abcde"))), 2).cuts[0]
+    assert (cut.attribute, cut.at_most) == (0, 5e-4)
+
+
+def test_pairs_of_categories_that_a_cut_separates():
+    # b1, b2 are as near as leaves can be; a cut of a and b separates no pair, one within b separates some.
+    taxonomy = Taxonomy.from_nested({"*": {"a": ["a1", "a2"], "b": ["b1", "b2", "b3"]}})
+    values = np.array([[taxonomy.node(name)] for name in ("a1", "a2", "b1", "b2", "b3")], dtype=float)
+    cut = Cuts.learn(values, (Attribute("c", "nominal", taxonomy=taxonomy),), 2).cuts[0]
+    assert [taxonomy.names[leaf] for leaf in cut.leaves] == ["a1", "a2"]
+
+
+def test_the_order_of_a_small_sample_does_not_matter():
+    rng = np.random.default_rng(8)
+    X = rng.integers(0, 30, size=(300, 3)).astype(float)
+    cuts = Cuts.learn(X, numeric(3), 7)
+    assert Cuts.learn(X, numeric(3), 7) == cuts
+    assert Cuts.learn(X[rng.permutation(300)], numeric(3), 7) == cuts
+
+
+def test_round_trip_through_json():
+    rng = np.random.default_rng(9)
+    attributes = (*numeric(2), Attribute("region", "nominal", taxonomy=REGIONS))
+    values = np.column_stack([rng.normal(size=(400, 2)), rng.choice(REGIONS.leaves, size=400)])
+    cuts = Cuts.learn(values, attributes, 9)
+    assert any(cut.leaves for cut in cuts.cuts)
+    again = Cuts.from_dict(json.loads(json.dumps(cuts.to_dict(), allow_nan=False)))
+    assert again == cuts
+    np.testing.assert_array_equal(again.assign(values), cuts.assign(values))
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"names": ["x"]}, {"names": ["x"], "cuts": [1]}, {"names": ["x"], "cuts": [{"attribute": 0}]}]
+)
+def test_what_are_no_cuts(given):
+    with pytest.raises(DataError, match="these are no cuts"):
+        Cuts.from_dict(given)
+
+
+def test_cuts_that_are_no_tree():
+    written = Cuts.learn(np.arange(8.0)[:, np.newaxis], numeric(1), 4).to_dict()
+    written["cuts"][0]["inside"] = 0
+    with pytest.raises(DataError, match="no tree"):
+        Cuts.from_dict(written)
+
+
+def four_blocks():
+    """Return the cuts of four blocks in a row, two and two below the first cut."""
+    return Cuts.learn(np.arange(8.0)[:, np.newaxis], numeric(1), 4)
+
+
+@pytest.mark.parametrize(
+    ("counts", "least", "expected"),
+    [
+        ([9, 9, 9, 9], 5, [0, 1, 2, 3]),
+        ([9, 2, 9, 9], 5, [0, 0, 1, 2]),  # with its sibling
+        ([2, 2, 9, 8], 5, [0, 0, 1, 0]),  # four are too few still: with the smallest on the other side
+        ([3, 2, 9, 8], 5, [0, 0, 1, 2]),
+        ([0, 0, 0, 9], 5, [0, 0, 0, 0]),
+        ([1, 1, 1, 1], 5, [0, 0, 0, 0]),
+        ([5, 5, 5, 0], 1, [0, 1, 2, 2]),
+    ],
+)
+def test_small_blocks_are_joined(counts, least, expected):
+    assert four_blocks().joined(np.array(counts), least).tolist() == expected
+
+
+@functools.cache
+def thirteen_blocks():
+    return Cuts.learn(np.random.default_rng(1).normal(size=(260, 3)), numeric(3), 13)
+
+
+@given(st.lists(st.integers(0, 40), min_size=13, max_size=13), st.integers(1, 60))
+def test_joined_blocks_have_the_least(counts, least):
+    cuts = thirteen_blocks()
+    numbers = cuts.joined(np.array(counts), least)
+    together = np.bincount(numbers, weights=counts)
+    assert together.min() >= least or len(together) == 1
+    _, firsts = np.unique(numbers, return_index=True)
+    assert (np.diff(firsts) > 0).all()  # numbered as they begin
+    kept = np.array(counts) >= least
+    if kept.all():
+        assert numbers.tolist() == list(range(13))
+
+
+def test_refusals():
+    good = np.arange(6.0).reshape(3, 2)
+    cuts = Cuts.learn(good, numeric(2), 2)
+    bad = good.copy()
+    bad[1, 1] = np.nan
+    for call in (lambda: cuts.assign(bad), lambda: Cuts.learn(bad, numeric(2), 2)):
+        with pytest.raises(DataError, match=r"column 'x1' has NaN \(a missing value\) in record 1"):
+            call()
+    with pytest.raises(DataError, match="one column of values for each of 2 attributes"):
+        cuts.assign(np.zeros((3, 1)))
+    with pytest.raises(DataError, match="no records to learn"):
+        Cuts.learn(np.empty((0, 2)), numeric(2), 2)
+    with pytest.raises(ParameterError, match="n_blocks must be a whole number of at least 1, not 0"):
+        Cuts.learn(good, numeric(2), 0)
+    with pytest.raises(ParameterError, match="least must be a whole number"):
+        Cuts.learn(good, numeric(2), 2, 1.5)
+    with pytest.raises(DataError, match="one count for each of 2 blocks"):
+        cuts.joined(np.array([1, 2, 3]), 5)
+    assert cuts.assign(np.empty((0, 2))).tolist() == []

@@ -1,0 +1,107 @@
+"""Moments of parts against those of all records, taken by numpy."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microagg.columns.scaling import SCALES, Scaling
+from microagg.distributed.block_moments import Moments
+from microagg.errors import DataError, ParameterError
+from microagg.metrics import sst
+
+
+def merged(X, ends):
+    """Return the moments of X from those of the parts that end at ``ends``."""
+    return reduce(Moments.merge, [Moments.of(part) for part in np.split(X, sorted(ends))])
+
+
+@pytest.fixture(name="X")
+def skewed():
+    rng = np.random.default_rng(2)
+    X = np.exp(rng.normal(size=(200, 3)))
+    X[:, 2] += 3 * X[:, 0] - 1e4
+    return X
+
+
+@given(st.lists(st.integers(0, 200), max_size=8))
+def test_any_parts_merge_to_the_whole(ends):
+    X = np.random.default_rng(0).normal(size=(200, 4)) @ np.random.default_rng(1).normal(size=(4, 4)) + [0, 5, -9, 1e5]
+    moments = merged(X, ends)
+    assert moments.n == 200
+    np.testing.assert_array_equal(moments.least, X.min(axis=0))
+    np.testing.assert_array_equal(moments.greatest, X.max(axis=0))
+    np.testing.assert_allclose(moments.mean, X.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(moments.comoments, 200 * np.cov(X.T, bias=True), rtol=1e-9)
+    np.testing.assert_allclose(moments.correlations(), np.corrcoef(X.T), rtol=1e-9)
+
+
+def test_by_hand():
+    one, other = Moments.of(np.array([[1.0, 10.0], [3.0, 30.0]])), Moments.of(np.array([[8.0, 10.0]]))
+    both = one.merge(other)
+    # Means 4 and 50/3; deviations -3, -1, 4 and -20/3, 40/3, -20/3.
+    np.testing.assert_allclose(both.mean, [4.0, 50 / 3])
+    np.testing.assert_allclose(both.comoments, [[26.0, -20.0], [-20.0, 2400 / 9]], rtol=1e-14)
+
+
+@pytest.mark.parametrize("method", SCALES)
+@pytest.mark.parametrize("parts", [1, 2, 7, 200])
+def test_scaling_is_that_of_all_records(X, method, parts):
+    moments = merged(X, np.linspace(0, 200, parts + 1)[1:-1].astype(int))
+    expected = Scaling.fit(X, method)
+    scaling = moments.scaling(method)
+    assert (scaling.method, scaling.constant) == (method, expected.constant)
+    np.testing.assert_array_equal(scaling.low, expected.low)
+    np.testing.assert_allclose(scaling.center, expected.center, rtol=1e-13)
+    np.testing.assert_allclose(scaling.spread, expected.spread, rtol=1e-13)
+    np.testing.assert_allclose(scaling.transform(X), expected.transform(X), rtol=1e-12, atol=1e-12)
+    assert moments.sst(scaling) == pytest.approx(sst(expected.transform(X)), rel=1e-12)
+
+
+@pytest.mark.parametrize("shift", [2.0**40, -(2.0**40)])
+def test_a_common_offset_changes_nothing_at_all(shift):
+    X = np.random.default_rng(3).integers(-1000, 1000, size=(90, 3)).astype(float)
+    scaled = merged(X, [20, 50]).scaling("zscore").transform(X)
+    np.testing.assert_array_equal(merged(X + shift, [20, 50]).scaling("zscore").transform(X + shift), scaled)
+
+
+def test_constant_columns_stay_constant():
+    X = np.column_stack([np.full(9, 0.1), np.arange(9.0), np.full(9, 1e8 + 0.1)])
+    moments = merged(X, [2, 5, 7])
+    scaling = moments.scaling("zscore")
+    assert scaling.constant == (0, 2)
+    assert (scaling.transform(X)[:, [0, 2]] == 0.0).all()
+    assert moments.sst(scaling) == pytest.approx(9.0)
+    correlations = moments.correlations()
+    assert correlations[1, 1] == 1.0
+    assert np.isnan(correlations[[0, 2]]).all()
+
+
+def test_a_column_that_is_constant_in_each_part_only_varies():
+    scaling = Moments.of(np.zeros((3, 1))).merge(Moments.of(np.ones((1, 1)))).scaling("zscore")
+    assert scaling.constant == ()
+    np.testing.assert_allclose(scaling.transform(np.array([[0.0], [1.0]])), [[-(3**-0.5)], [3**0.5]])
+
+
+def test_parts_without_records():
+    none, some = Moments.of(np.empty((0, 2))), Moments.of(np.array([[1.0, 2.0], [4.0, 0.0]]))
+    assert none.merge(some) is some
+    assert some.merge(none) is some
+    with pytest.raises(DataError, match="there are no records to scale"):
+        none.merge(none).scaling("zscore")
+
+
+def test_refusals_are_those_of_scaling():
+    with pytest.raises(DataError, match=r"column 'b' has NaN \(a missing value\) in record 1"):
+        Moments.of(np.array([[1.0, 2.0], [3.0, np.nan]]), ["a", "b"])
+    with pytest.raises(ParameterError, match="scale must be one of"):
+        Moments.of(np.eye(2)).scaling("log")
+    tiny = Moments.of(np.array([[0.0]])).merge(Moments.of(np.array([[1e-150]])))
+    with pytest.raises(DataError, match="column 'a' has a range of 1e-150"):
+        tiny.scaling("minmax", ["a"])
+    with pytest.raises(DataError, match="of 2 and of 1 attributes"):
+        Moments.of(np.eye(2)).merge(Moments.of(np.ones((1, 1))))

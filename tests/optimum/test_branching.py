@@ -1,0 +1,186 @@
+"""Proven optima: by all groups that count and by branching, against the optimum; and what a search is told of them."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from microagg import Search, metrics, optimum
+from microagg.optimum import bounds, enumerated, proof_checker
+from microagg.optimum.branching import Branching, recombine
+from microagg.optimum.certificate import Certificate
+from microagg.optimum.master_problem import Master
+from microagg.optimum.set_partitioning import SetPartitioning
+from tests.instances import ROUNDING, instances
+
+
+def proven(X, k, labels=None, steps=3000):
+    """Return a tree that has ended; on the way its floor never falls and never exceeds the optimum."""
+    program = SetPartitioning(X, k)
+    while not program.converged:
+        program.advance(inf, lambda: True)
+    tree = Branching(program)
+    if labels is not None:
+        tree.offer(labels)
+    floors = [0.0]
+    for _ in range(steps):
+        if tree.converged:
+            return tree, floors
+        tree.advance(inf, lambda: True)
+        floors.append(tree.sse)
+    raise AssertionError("the tree does not end")
+
+
+@pytest.mark.parametrize("chunk", range(5))
+def test_floor_is_the_optimum(chunk):
+    for _, X, k in instances(100, start=100 * chunk):
+        optimum = bounds.exact(X, k)[0]
+        tree, floors = proven(X, k, np.arange(len(X)) * (len(X) // k) // len(X))
+        assert optimum * (1 - 2e-6) <= tree.sse <= optimum * ROUNDING
+        assert (np.diff(floors) >= -1e-12 * optimum).all()
+        assert max(floors) <= optimum * ROUNDING
+        assert metrics.sse(X, tree.labels) == pytest.approx(optimum, rel=1e-6)
+        assert np.bincount(tree.labels).min() >= k
+
+
+@pytest.mark.parametrize("chunk", range(2))
+def test_floor_is_the_optimum_by_branching_alone(chunk, monkeypatch):
+    monkeypatch.setattr(SetPartitioning, "groups_below", lambda *_: (True, None))
+    monkeypatch.setattr(Master, "add_cuts", lambda *_: 0)
+    divided = 0
+    for _, X, k in instances(40, start=1000 + 40 * chunk):
+        optimum, labels = bounds.exact(X, k)
+        tree, _ = proven(X, k, labels)
+        divided += next(tree._number)
+        assert optimum * (1 - 2e-6) <= tree.sse <= optimum * ROUNDING
+    assert divided > 0
+
+
+@pytest.mark.parametrize("chunk", range(2))
+def test_floor_is_the_optimum_by_enumeration_alone(chunk, monkeypatch):
+    """Without cuts in the program more is left for the list: its own cuts and decisions, which the checker follows."""
+    monkeypatch.setattr(Master, "add_cuts", lambda *_: 0)
+    monkeypatch.setattr(Master, "add_triples", lambda *_: 0)
+    monkeypatch.setattr(enumerated, "_MOST_ROUNDS", chunk)
+    leaves = cuts = 0
+    for _, X, k in instances(40, start=1000 + 40 * chunk):
+        optimum = bounds.exact(X, k)[0]
+        tree, _ = proven(X, k, np.arange(len(X)) * (len(X) // k) // len(X))
+        assert optimum * (1 - 2e-6) <= tree.sse <= optimum * ROUNDING
+        if tree.proof is not None:
+            leaves += len(tree.proof.leaves)
+            cuts += sum(len(leaf.prices.cuts) for leaf in tree.proof.leaves)
+            checked = proof_checker.check(X, held(k, tree.proof))
+            assert checked.sse == pytest.approx(optimum, rel=2e-6)
+            assert optimum * (1 - 2e-6) <= checked.floor <= optimum * ROUNDING
+    assert leaves > 20
+    assert (cuts > 0) == (chunk > 0)
+
+
+def held(k, proof):
+    return proof_checker.Held("", k, *proof)
+
+
+def along_a_line(n, k):
+    """Return records along a line and their optimum; in the plane, so that no shortcut for one attribute applies."""
+    x = np.random.default_rng(n + k).normal(size=n)
+    return np.column_stack([0.6 * x, 0.8 * x]), bounds.exact(x[:, np.newaxis], k)[0]
+
+
+@pytest.mark.parametrize(("n", "k"), [(60, 3), (60, 5), (60, 10), (200, 3), (200, 5), (1000, 3)])
+def test_records_along_a_line_reach_their_optimum(n, k):
+    X, optimum = along_a_line(n, k)
+    program = bounds.LinearProgram(X, k)
+    bound = program.improve(600)
+    assert bound.optimal
+    assert bound.converged
+    assert bound.sse == pytest.approx(optimum, rel=2e-6)
+    assert bound.sse <= optimum * ROUNDING
+    assert metrics.sse(X, program.labels) == pytest.approx(optimum)
+
+
+def test_records_along_a_line_have_no_floor_above_their_optimum():
+    X, optimum = along_a_line(1000, 10)
+    program = bounds.LinearProgram(X, 10)
+    for _ in range(4):
+        assert program.improve(0.5).sse <= optimum * ROUNDING
+    assert not program.bound.optimal
+
+
+def test_floor_before_the_end_says_that_it_is_no_optimum():
+    X = np.random.default_rng(5).normal(size=(60, 3))
+    program = bounds.LinearProgram(X, 3)
+    assert not program.improve(0.0).optimal
+    assert program.labels is None
+    while not (bound := program.improve(0.2)).converged:
+        assert bound.sse <= program.least * ROUNDING
+    assert bound.optimal
+    assert metrics.sse(X, program.labels) == pytest.approx(program.least)
+    assert optimum.gap(program.least, bound.sse) <= bounds.CLOSED
+
+
+def test_floor_that_is_read_in_the_middle_of_a_step_is_that_of_the_last_one(monkeypatch):
+    """While a leaf is divided, none is open for a moment: whoever asks then must not be told that all are closed."""
+    monkeypatch.setattr(SetPartitioning, "groups_below", lambda *_: (True, None))
+    monkeypatch.setattr(Master, "add_cuts", lambda *_: 0)
+    read = []
+    trees = []
+    divided = Master.shares_of_pairs
+
+    def watched(master):
+        read.extend((tree.sse, tree.converged) for tree in trees)
+        return divided(master)
+
+    monkeypatch.setattr(Master, "shares_of_pairs", watched)
+    for _, X, k in instances(40, start=1000):
+        optimum, labels = bounds.exact(X, k)
+        program = SetPartitioning(X, k)
+        while not program.converged:
+            program.advance(inf, lambda: True)
+        trees[:] = [Branching(program)]
+        trees[0].offer(labels)
+        read.clear()
+        while not trees[0].converged:
+            trees[0].advance(inf, lambda: True)
+            assert all(floor <= optimum * ROUNDING and not ended for floor, ended in read)
+
+
+def test_best_of_some_groups():
+    groups = np.array(
+        [[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1], [1, 0, 1, 0, 0, 0], [0, 1, 0, 1, 0, 0]]
+    )
+    costs = np.array([1.0, 2.0, 1.0, 1.0, 1.5])
+    none = csr_array((5, 0))
+    found = recombine(csr_array(groups), costs, none, np.empty(0), None, inf, lambda: True)
+    assert found.tolist() == [2, 3, 4]
+    cut, most, start = csr_array(np.array([[0], [0], [0], [1], [2]])), np.array([2.0]), np.array([0, 1, 2])
+    assert recombine(csr_array(groups), costs, cut, most, start, inf, lambda: True).tolist() == [0, 1, 2]
+    assert recombine(csr_array(groups), costs, cut, most + 1, start, inf, lambda: True).tolist() == [2, 3, 4]
+    assert recombine(csr_array(groups[:2]), costs[:2], csr_array((2, 0)), np.empty(0), None, inf, lambda: True) is None
+
+
+def test_search_goes_on_from_what_it_is_told():
+    X = np.random.default_rng(3).normal(size=(14, 2))
+    optimum, best = bounds.exact(X, 3)
+    search = Search(X, 3, np.repeat([0, 1], 7))
+    search.offer(best)
+    search.improve(iterations=5)
+    assert search.sse == pytest.approx(optimum)
+    assert search.iterations == 5
+    assert search.trace[-1][1] == pytest.approx(search.information_loss)
+    search.offer(np.repeat([0, 1], 7))
+    search.take_over()
+    assert search.sse == pytest.approx(optimum)
+    assert metrics.sse(X, search.labels) == pytest.approx(optimum)
+
+
+def test_certificate_is_closed_by_what_the_program_finds():
+    X = np.random.default_rng(8).normal(size=(60, 4))
+    own = Certificate(X, 4, np.arange(60) // 4).narrow(60.0)
+    assert own.closed
+    assert own.bound.optimal
+    assert metrics.sse(X, own.labels) == pytest.approx(own.bound.sse, rel=2e-6)
+    assert own.found[-1][1] == pytest.approx(metrics.information_loss(X, own.labels))

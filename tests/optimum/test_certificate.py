@@ -1,0 +1,201 @@
+"""What is found and what is proven at one k, and the floors that are known at once."""
+
+import numpy as np
+import pytest
+
+from microagg import DataError, ParameterError, Partition, datasets, make, metrics
+from microagg.columns.records import Records
+from microagg.kernels import running
+from microagg.optimum import bounds, certificate
+from microagg.optimum.bounds import Bound, LinearProgram, exact, nearest_neighbor
+from microagg.optimum.certificate import Certificate
+from microagg.optimum.mixed_bounds import NearestMixedNeighbors
+from microagg.optimum.problem import Problem
+from microagg.progress import Cancelled, watched
+
+CORNERS = np.array([[x + dx, y + dy] for x in (0, 9) for y in (0, 9) for dx in (0, 1) for dy in (0, 1)], dtype=float)
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(8).normal(size=(200, 3))
+
+
+def check_trace(steps, sign):
+    seconds, losses = np.array(steps).T
+    assert (np.diff(seconds) >= 0).all()
+    assert (sign * np.diff(losses) > 0).all()
+
+
+def test_it_begins_with_mdav_star_or_the_labels_given_and_the_nearest_neighbors(X):
+    own = Certificate(X, 3)
+    loss = metrics.information_loss(X, make("mdav-star", k=3).fit_predict(X))
+    assert own.found == [(0.0, pytest.approx(loss))]
+    assert own.proven == [(0.0, pytest.approx(nearest_neighbor(X, 3).information_loss))]
+    assert own.gap == pytest.approx(loss / nearest_neighbor(X, 3).information_loss - 1)
+    assert not own.closed
+    labels = np.arange(200) // 4 + 10
+    given = Certificate(X, 4, labels)
+    assert given.labels.tolist() == (labels - 10).tolist()
+    assert given.found[0][1] == pytest.approx(metrics.information_loss(X, labels))
+
+
+def test_time_narrows_it_from_both_sides(X):
+    own = Certificate(X, 3)
+    begun = own.gap
+    assert own.narrow(0.5) is own
+    check_trace(own.found, -1)
+    check_trace(own.proven, 1)
+    assert own.gap < begun
+    assert own.found[-1][1] == pytest.approx(metrics.information_loss(X, own.labels))
+    assert own.proven[-1][1] == pytest.approx(own.bound.information_loss)
+    assert own.proven[-1][1] <= own.found[-1][1]
+    assert Partition(own.labels, 3).sizes.min() >= 3
+    spent, gap, steps = own.seconds, own.gap, len(own.found)
+    own.narrow(0.2)
+    assert own.seconds > spent
+    assert own.gap <= gap
+    check_trace(own.found, -1)
+    assert all(seconds > spent for seconds, _ in own.found[steps:])
+
+
+def test_its_course_has_both_after_each_step():
+    own = Certificate(CORNERS, 4)
+    own.found, own.proven, own.seconds = [(0.0, 9.0), (2.0, 8.0)], [(0.0, 1.0), (1.0, 3.0), (2.0, 4.0)], 5.0
+    assert own.course == [(0.0, 9.0, 1.0), (1.0, 9.0, 3.0), (2.0, 8.0, 4.0), (5.0, 8.0, 4.0)]
+
+
+def test_four_squares_far_apart_are_grouped_and_proven_to_be_the_optimum():
+    # Each square of side 1 has SSE 4 · 0.5; the start mixes them.
+    own = Certificate(CORNERS, 4, np.arange(16) % 4).narrow(60)
+    assert own.closed
+    assert own.labels.tolist() == [0] * 4 + [1] * 4 + [2] * 4 + [3] * 4
+    assert own.found[-1][1] == pytest.approx(100 * 8 / metrics.sst(CORNERS))
+    assert own.gap == pytest.approx(0, abs=1e-6)
+    # Once both meet there is nothing left to do.
+    seen = []
+    own.narrow(60, lambda _, left: seen.append(left) is None)
+    assert not seen
+
+
+def test_where_nothing_need_be_lost_it_ends_at_once():
+    """The centroid of equal records may be next to them."""
+    X = np.repeat(np.random.default_rng(0).normal(1000, size=(30, 2)), 3, axis=0)
+    own = Certificate(X, 3).narrow(600)
+    assert own.bound.optimal
+    assert own.found[-1][1] <= 1e-12
+    assert own.seconds < 60
+
+
+def test_watch_sees_both_and_stops_both(X):
+    seen = []
+
+    def watch(own, left):
+        seen.append((own.found[-1][1], own.proven[-1][1], left))
+        return len(seen) < 6
+
+    own = Certificate(X, 3).narrow(600, watch)
+    assert len(seen) == 6
+    assert all(low <= high for high, low, _ in seen)
+    assert all(0 < left <= 600 for *_, left in seen)
+    assert own.seconds < 600
+
+
+def test_cancelled_it_keeps_what_is_known(X):
+    calls = []
+    own = Certificate(X, 3)
+    with pytest.raises(Cancelled), watched(lambda *_: len(calls) < 4 and calls.append(0) is None):
+        own.narrow(600)
+    assert own.found[-1][1] == pytest.approx(metrics.information_loss(X, own.labels))
+    assert own.proven[-1][1] == pytest.approx(own.bound.information_loss)
+    assert own.narrow(0.0).found[-1][1] == pytest.approx(metrics.information_loss(X, own.labels))
+
+
+def test_a_failure_below_ends_the_search_above(X, monkeypatch):
+    def fail(*_):
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(LinearProgram, "improve", fail)
+    with pytest.raises(MemoryError, match="no room"):
+        Certificate(X, 3).narrow(600)
+
+
+def test_bad_arguments_are_named(X):
+    with pytest.raises(ParameterError, match="seconds"):
+        Certificate(X, 3).narrow(-1)
+    with pytest.raises(ParameterError, match="seconds, at least 0, not 'a minute'"):
+        Certificate(X, 3).narrow("a minute")
+    with pytest.raises(DataError, match="fewer than k=201"):
+        Certificate(X, 201)
+
+
+def test_floors_known_at_once_are_the_nearest_neighbor_bound_or_the_optimum(X):
+    assert [own.sse for own in certificate.floors(Problem.of(X), [2, 5])] == pytest.approx(
+        [nearest_neighbor(X, k).sse for k in (2, 5)]
+    )
+    toy = datasets.load("toy").X
+    assert [own.sse for own in certificate.floors(Problem.of(toy), [2, 3])] == pytest.approx(
+        [exact(toy, k)[0] for k in (2, 3)]
+    )
+    # With fewer than 2k records there is one group, which loses all.
+    assert certificate.floors(Problem.of(X[:9]), [5])[0].information_loss == pytest.approx(100)
+    assert certificate.floors(Problem.of(X[:9]), [4])[0].information_loss < 100
+    # Of mixed records it is that of Total-IL.
+    mixed = NearestMixedNeighbors(Records.of_numbers(X), 5).improve().bounds([5])[0]
+    assert certificate.floors(Problem.of(Records.of_numbers(X)), [5])[0].sse == mixed.sse > 0
+    strata = np.arange(200) % 2
+    assert certificate.floors(Problem.of(X, strata=strata), [3])[0].sse == pytest.approx(
+        sum(nearest_neighbor(X[strata == s], 3).sse for s in (0, 1))
+    )
+
+
+def test_floors_rise_and_go_on_after_they_were_cancelled(X, monkeypatch):
+    monkeypatch.setattr(bounds, "_SECONDS_AT_A_TIME", 0.0)
+    monkeypatch.setattr(running, "THREADS", 1)
+    own = certificate.Floors(Problem.of(X), [5, 2, 5])
+    assert own.ks == (2, 5)
+    assert own.share == 0.0
+    assert [bound.sse for bound in own.bounds([2, 4])] == [0.0, 0.0]
+    with watched(lambda message, share: False), pytest.raises(Cancelled):
+        own.improve()
+    assert 0.0 < own.share < 1.0
+    for k, part in zip((2, 4), own.bounds([2, 4]), strict=True):
+        assert 0.0 < part.sse < nearest_neighbor(X, k).sse
+    assert own.improve().share == 1.0
+    assert own.bounds([2, 4])[1].sse == nearest_neighbor(X, 4).sse
+    assert own.covers([2, 3, 5])
+    assert not own.covers([6])
+
+
+def test_floors_of_one_attribute_become_the_optimum():
+    x = np.random.default_rng(1).normal(size=(60, 1))
+    own, seen = certificate.Floors(Problem.of(x), [2, 3]), []
+
+    def watcher(message, share):
+        seen.append((message, share, own.bounds([3])[0].sse))
+        return True
+
+    with watched(watcher):
+        own.improve()
+    assert [message for message, _, _ in seen][-2:] == ["finding the optimum at k = 2", "finding the optimum at k = 3"]
+    assert [share for _, share, _ in seen][-2:] == pytest.approx([1 / 3, 2 / 3])
+    assert seen[-1][2] == nearest_neighbor(x, 3).sse < own.bounds([3])[0].sse == pytest.approx(exact(x, 3)[0])
+    assert own.share == 1.0
+    # The optimum of another k has not been computed, only its neighbors.
+    assert not certificate.Floors(Problem.of(x), [2, 5]).covers([3])
+    assert certificate.Floors(Problem.of(Records.of_numbers(x)), [2]).improve().share == 1.0
+
+
+def test_what_is_proven_for_a_k_holds_for_larger_ones():
+    def bound(k, sse):
+        return Bound(k, sse, sse / 2, 0.0)
+
+    bounds = [bound(2, 1.0), bound(3, 2.0), bound(4, 3.0), bound(9, 8.0)]
+    found = certificate.raised(bounds, [bound(3, 4.0), bound(4, 3.5)])
+    assert [(own.k, own.sse, own.information_loss) for own in found] == [
+        (2, 1.0, 0.5),
+        (3, 4.0, 2.0),
+        (4, 4.0, 2.0),
+        (9, 8.0, 4.0),
+    ]
+    assert certificate.raised(bounds, []) == bounds

@@ -1,0 +1,163 @@
+"""The bound from clique partitioning: never above the optimum, whatever the dual values and whenever it is stopped."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+from math import inf
+
+import numpy as np
+import pytest
+
+from microagg import make, metrics
+from microagg.optimum import bounds
+from microagg.optimum.clique_partitioning import CliquePartitioning
+from tests.instances import ROUNDING, instances, random_inequalities
+
+
+def finish(program, rounds=1000):
+    for _ in range(rounds):
+        if program.converged:
+            break
+        assert program.advance(inf, lambda: True)
+    return program
+
+
+def begin(program):
+    """Let it choose the pairs to begin with."""
+    while not hasattr(program, "_matrix"):
+        assert not next(program._steps)
+
+
+def evaluate(program, duals):
+    """Make the bound of these dual values its best."""
+    for _ in program._assemble():
+        pass
+    program._duals = program._y = duals
+    program._value = program._evaluate(duals)
+    program._best = -inf
+    with ThreadPoolExecutor(1) as pool:
+        for _ in program._price(pool):
+            pass
+
+
+def test_bounds_are_in_order():
+    better = []
+    for seed, X, k in instances(40):
+        optimum = bounds.exact(X, k)[0]
+        program = CliquePartitioning(X, k)
+        values = [program.sse]
+        while len(values) <= seed % 30 and not program.converged:
+            program.advance(inf, lambda: True)
+            values.append(program.sse)
+        assert values == sorted(values)
+        assert values[-1] <= optimum * ROUNDING
+        if program.converged:
+            better.append(values[-1] / optimum if optimum else 1.0)
+    assert np.mean(better) > 0.95
+
+
+def test_any_duals_of_any_inequalities_give_a_bound():
+    """Not those found by the method only, and whichever pairs are in the program."""
+    for seed, X, k in instances(150):
+        rng = np.random.default_rng(seed)
+        program = CliquePartitioning(X, k)
+        begin(program)
+        n = len(X)
+        optimum = bounds.exact(X, k)[0]
+        if seed % 3:  # few pairs, so that others have to be found
+            program._keys = program._keys[rng.random(len(program._keys)) < 0.3]
+        program._start(program._keys, random_inequalities(rng, n, 3, seed % 9))
+        mean = optimum / n / k / program._unit
+        u = rng.normal(mean, mean, size=n)
+        others = -rng.exponential(mean, size=1 + len(program._inequalities))
+        evaluate(program, np.concatenate([u, others]))
+        assert np.isfinite(program._best)
+        assert program._best * program._unit <= optimum * ROUNDING
+
+
+def test_no_inequality_enters_twice():
+    X = np.random.default_rng(3).normal(size=(60, 3))
+    program = CliquePartitioning(X, 6)
+    for _ in range(6):
+        program.advance(inf, lambda: True)
+        found = program._inequalities
+        assert len(found) > 100
+        assert len(np.unique(found, axis=0)) == len(found)
+
+
+def test_pairs_that_are_not_in_the_program_count():
+    """The dual values are so high that without these pairs there would be no bound."""
+    for _, X, k in instances(40):
+        program = CliquePartitioning(X, k)
+        begin(program)
+        optimum = bounds.exact(X, k)[0]
+        program._start(program._keys[:0], program._inequalities)
+        evaluate(program, np.append(np.full(len(X), 5 * optimum / len(X) / k / program._unit), 0.0))
+        assert program._best * program._unit <= optimum * ROUNDING
+
+
+def test_value_is_what_the_formula_says():
+    """Against the sum over all pairs, without a sparse matrix."""
+    for seed, X, k in instances(80):
+        rng = np.random.default_rng(seed)
+        program = CliquePartitioning(X, k)
+        begin(program)
+        X, n = program._X, len(X)
+        inequalities = random_inequalities(rng, n, 3, 6)
+        program._start(program._keys, inequalities)
+        u, w, v = rng.normal(size=n), -rng.random(), -rng.random(len(inequalities))
+        evaluate(program, np.concatenate([u, [w], v]))
+        diagonal = -u - w
+        reduced = np.square(X[:, np.newaxis] - X).sum(axis=2) / k - u - u[:, np.newaxis]
+        for (center, *leaves), dual in zip(inequalities, v, strict=True):
+            leaves = [leaf for leaf in leaves if leaf >= 0]
+            diagonal[center] += dual
+            for leaf in leaves:
+                reduced[center, leaf] -= dual
+                reduced[leaf, center] -= dual
+            for one, other in combinations(leaves, 2):
+                reduced[one, other] += dual
+                reduced[other, one] += dual
+        expected = k * u.sum() + k * (n // k) * w + np.minimum(diagonal, diagonal * k / (2 * k - 1)).sum()
+        expected += np.minimum(reduced[np.triu_indices(n, 1)], 0.0).sum()
+        assert program._best == pytest.approx(expected, rel=1e-7, abs=1e-7)
+
+
+def test_stops_when_told_and_goes_on_where_it_was():
+    X = np.random.default_rng(3).normal(size=(200, 3))
+    program = CliquePartitioning(X, 5)
+    assert not program.advance(0.0, lambda: True)
+    assert not program.advance(inf, lambda: False)
+    assert program.iterations == 0
+    assert program.sse == 0.0
+    straight = finish(CliquePartitioning(X, 5), 6)
+    calls = 0
+    while program.iterations < 6:
+        calls += 1
+        program.advance(time.perf_counter() + 1e-3, lambda: True)
+    assert calls > 6
+    assert program.sse == pytest.approx(straight.sse, rel=1e-9)
+
+
+def test_units_do_not_matter():
+    X = np.random.default_rng(4).normal(size=(60, 2))
+    expected = finish(CliquePartitioning(X, 5), 5).sse
+    for factor in (2.0**-300, 2.0**300):
+        assert finish(CliquePartitioning(X * factor, 5), 5).sse / factor**2 == expected
+    assert finish(CliquePartitioning(X * 1e-3, 5), 5).sse * 1e6 == pytest.approx(expected, rel=1e-3)
+
+
+def test_identical_records_are_no_neighbors_of_themselves():
+    X = np.repeat(np.random.default_rng(5).normal(size=(6, 2)), 5, axis=0)
+    assert finish(CliquePartitioning(X, 5)).sse == pytest.approx(0.0, abs=1e-6)
+    # With one more needed in each group than are identical, something must be lost.
+    assert finish(CliquePartitioning(X, 6)).sse > 0.0
+
+
+def test_very_large_groups():
+    X = np.random.default_rng(7).normal(size=(100, 2))
+    for k in (30, 50):
+        bound = finish(CliquePartitioning(X, k), 4).sse
+        assert bounds.nearest_neighbor(X, k).sse < bound <= metrics.sse(X, make("mdav", k=k).fit_predict(X))

@@ -1,0 +1,168 @@
+"""The floor of Total-IL: never above the optimum, sometimes equal to it, and the same however it is computed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from microagg import Schema
+from microagg.columns.records import Attribute, Records
+from microagg.columns.taxonomy import Taxonomy
+from microagg.errors import DataError, ParameterError
+from microagg.kernels import running
+from microagg.optimum import certificate, mixed_bounds
+from microagg.optimum.mixed_bounds import NearestMixedNeighbors
+from microagg.optimum.problem import Problem
+from microagg.progress import Cancelled, watched
+from tests import naive_mixed
+from tests.instances import ROUNDING
+from tests.mixed_table import LEVELS, MARITAL_TEXT, ZIP, mixed_frame
+
+TREES = (ZIP, Taxonomy.from_text(MARITAL_TEXT), Taxonomy.from_nested({"*": ["a", "b", "c"]}))
+
+
+def some_records(rng, n):
+    """Return records of one to four attributes of any kind, many of them equal or far from 0."""
+    attributes, columns = [], []
+    for j in range(int(rng.integers(1, 5))):
+        kind = rng.choice(["numeric", "tied", "far", "one value", "ordinal", "nominal"])
+        if kind == "ordinal":
+            attributes.append(Attribute(j, "ordinal", LEVELS))
+            columns.append(rng.integers(0, len(LEVELS), n))
+        elif kind == "nominal":
+            tree = TREES[rng.integers(len(TREES))]
+            attributes.append(Attribute(j, "nominal", taxonomy=tree))
+            columns.append(rng.choice(list(tree.leaves), n))
+        else:
+            attributes.append(Attribute(j))
+            made = {
+                "numeric": rng.normal(size=n),
+                "tied": rng.integers(0, 3, n),
+                "far": 1e9 + rng.integers(0, 4, n),
+                "one value": np.ones(n),
+            }
+            columns.append(made[kind])
+    return Records(tuple(attributes), np.column_stack(columns).astype(float))
+
+
+def least_loss(records, k, rows=None):
+    """Return the least Total-IL, or None if there are too few records: the best group of the first, and of the rest."""
+    table, rows = naive_mixed.Table(records), list(range(len(records)) if rows is None else rows)
+    n = len(rows)
+    masks = range(1 << n)
+    members = [[rows[i] for i in range(n) if mask >> i & 1] for mask in masks]
+    lost = [len(own) * table.loss(own) if len(own) >= k else np.inf for own in members]
+    best = [0.0] + [np.inf] * (len(masks) - 1)
+    for mask in masks[1:]:
+        first, group = mask & -mask, mask
+        while group:
+            if group & first and lost[group] < np.inf:
+                best[mask] = min(best[mask], lost[group] + best[mask ^ group])
+            group = (group - 1) & mask
+    return best[-1]
+
+
+def floor(records, k, strata=None):
+    return NearestMixedNeighbors(records, k, strata=strata).improve().bounds([k])[0]
+
+
+def test_never_above_the_optimum_and_sometimes_equal():
+    rng, reached, shares = np.random.default_rng(0), 0, []
+    for _ in range(400):
+        k = int(rng.integers(2, 5))
+        records = some_records(rng, int(rng.integers(k, 9)))
+        own, least = floor(records, k), least_loss(records, k)
+        assert 0.0 <= own.sse <= least * ROUNDING
+        assert own.information_loss == pytest.approx(100 * own.sse / (records.n * records.d))
+        if len(records) >= 2 * k and least > 0:
+            reached += own.sse >= least * (1 - 1e-8)
+            shares.append(own.sse / least)
+    assert reached > 2
+    assert np.mean(shares) > 0.4
+
+
+def test_a_record_next_to_nine_others():
+    """Ten records on a line, evenly spaced, are as bad as it gets: neighbors are on both sides."""
+    records = Records.of_numbers(np.arange(10.0)[:, np.newaxis])
+    # Each has a neighbor at 1/9; of the second nearest, only those of the ends are at 2/9.
+    assert floor(records, 2).sse == pytest.approx(10 / 9)
+    assert floor(records, 3).sse == pytest.approx((8 * 1 + 2 * 2) / 9)
+
+
+def test_by_hand_where_it_is_the_optimum():
+    values = np.array([[10.0, ZIP.names.index(code)] for code in ("41075", "41076", "41095", "41099")])
+    records = Records((Attribute("age"), Attribute("zip", "nominal", taxonomy=ZIP)), values)
+    # Ages agree. Two pairs of codes below one node each lose half of the height of the taxonomy, each record.
+    assert floor(records, 2).sse == pytest.approx(4 * 0.5)
+    assert least_loss(records, 2) == pytest.approx(4 * 0.5)
+
+
+def test_strata_add_up_and_keep_the_domains_of_the_file():
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        records = some_records(rng, 12)
+        strata = [np.arange(0, 12, 2), np.arange(1, 12, 2)]
+        for k in (2, 3, 4):
+            own = floor(records, k, strata)
+            assert own.sse <= sum(least_loss(records, k, rows) for rows in strata) * ROUNDING
+            assert own.sse >= floor(records, k).sse * (1 - 1e-9) or k == 4
+            # Six records cannot form two groups of four: they are one group.
+            if k == 4:
+                assert own.sse == pytest.approx(sum(least_loss(records, k, rows) for rows in strata))
+
+
+def test_every_k_at_once_as_one_by_one(monkeypatch):
+    records = some_records(np.random.default_rng(5), 90)
+    for number in (1, 3):
+        monkeypatch.setattr(running, "THREADS", number)
+        together = NearestMixedNeighbors(records, 7).improve().bounds(range(1, 8))
+        assert [bound.sse for bound in together] == [floor(records, k).sse for k in range(1, 8)]
+        assert [bound.sse for bound in together] == sorted(bound.sse for bound in together)
+        table = naive_mixed.Table(records)
+        apart = [sorted(table.distance(i, j) for j in range(90) if j != i)[3] for i in range(90)]
+        assert together[4].sse == pytest.approx(sum(apart), rel=1e-8)
+
+
+def test_it_rises_while_it_is_watched_and_goes_on_after_a_cancellation(monkeypatch):
+    monkeypatch.setattr(mixed_bounds, "_SECONDS_AT_A_TIME", 0.0)
+    monkeypatch.setattr(running, "THREADS", 1)
+    records = some_records(np.random.default_rng(8), 200)
+    own, whole, seen = NearestMixedNeighbors(records, 4), floor(records, 4), []
+
+    def watcher(message, share):
+        seen.append((own.share, own.bounds([4])[0].sse))
+        return len(seen) < 3
+
+    with watched(watcher), pytest.raises(Cancelled):
+        own.improve()
+    assert 0.0 < own.share < 1.0
+    assert not own.bounds([4])[0].converged
+    own.improve()
+    last = own.bounds([4])[0]
+    assert (own.share, last.converged, last.sse) == (1.0, True, whole.sse)
+    assert [share for share, _ in seen] == sorted({share for share, _ in seen})
+    assert [value for _, value in seen] == sorted(value for _, value in seen)
+    assert seen[-1][1] <= whole.sse
+
+
+def test_problems_and_certificates_have_it():
+    frame = mixed_frame().drop(columns="name")
+    schema = Schema.infer(frame, quasi_identifiers=list(frame), taxonomies={"zip": ZIP})
+    records = schema.records(frame)
+    problem = Problem.of(records)
+    assert certificate.floors(problem, [1, 2])[0].sse == 0.0
+    [own] = problem.floor([2])
+    assert 0.0 < own.sse == certificate.floors(problem, [2])[0].sse <= least_loss(records, 2) * ROUNDING
+    # With k = 4 all are one group.
+    assert problem.floor([4])[0].sse == pytest.approx(naive_mixed.total_loss(records, [0] * 4))
+    assert certificate.Floors(problem, [2]).improve().share == 1.0
+
+
+def test_bad_input():
+    records = Records.of_numbers(np.arange(6.0)[:, np.newaxis])
+    with pytest.raises(ParameterError, match="k=3"):
+        NearestMixedNeighbors(records, 2).bounds([3])
+    with pytest.raises(DataError, match="7"):
+        NearestMixedNeighbors(records, 7)
+    with pytest.raises(DataError, match="strat"):
+        NearestMixedNeighbors(records, 3, strata=[np.arange(2), np.arange(2, 6)])

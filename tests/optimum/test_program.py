@@ -1,0 +1,266 @@
+"""No floor is above the optimum and no optimum is claimed wrongly, whatever prices are handed on within a program."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from math import inf
+
+import numpy as np
+import pytest
+
+from microagg.optimum import bounds, branching, clique_partitioning
+from microagg.optimum.branching import Branching
+from microagg.optimum.certificate import is_closed
+from microagg.optimum.clique_partitioning import CliquePartitioning
+from microagg.optimum.enumerated import Enumerated
+from microagg.optimum.lagrangian_decomposition import LagrangianDecomposition
+from microagg.optimum.master_problem import Master
+from microagg.optimum.program import Multipliers, proven, usable
+from microagg.optimum.semidefinite import Semidefinite
+from microagg.optimum.set_partitioning import SetPartitioning
+from tests import naive
+from tests.instances import ROUNDING, instances
+
+
+def one(value):
+    return lambda prices: np.concatenate([prices[:-1], [value]])
+
+
+#: What becomes of prices on their way.
+BAD = {
+    "one is no number": one(np.nan),
+    "none is a number": lambda prices: np.full_like(prices, np.nan),
+    "one without end": one(inf),
+    "all below any number": lambda prices: np.full_like(prices, -inf),
+    "beyond what can be added up": lambda prices: np.full_like(prices, 1e308),
+    "far too high": lambda prices: prices + 1e6,
+    "far too low": lambda prices: prices - 1e6,
+    "a tenth more": lambda prices: prices * 1.1,
+    "a tenth less": lambda prices: prices * 0.9,
+    "opposites": lambda prices: -prices,
+    "zeros": lambda prices: np.zeros_like(prices),
+    "one too many": lambda prices: np.append(prices, 1e3),
+    "one too few": lambda prices: prices[:-1],
+    "a column": lambda prices: prices[:, np.newaxis],
+}
+SAME_SHAPE = [name for name in BAD if not name.startswith(("one too", "a column"))]
+SOME = [(X, k, naive.least_sse(X, k)) for _, X, k in instances(60, start=1000) if len(X) <= 9][:12]
+
+
+@pytest.fixture(params=BAD)
+def bad(request):
+    return BAD[request.param]
+
+
+@pytest.fixture(params=SAME_SHAPE)
+def of_same_shape(request):
+    return BAD[request.param]
+
+
+def some_steps(program, optimum, most=40):
+    """Advance, and return the floors on the way, none of them above the optimum."""
+    floors = []
+    for _ in range(most):
+        if program.converged:
+            break
+        program.advance(inf, lambda: True)
+        floors.append(program.sse)
+        assert floors[-1] <= optimum * ROUNDING
+    return floors
+
+
+def a_bad_partition(X, k):
+    """Return groups of which the first is the last records in a random order."""
+    return np.random.default_rng(0).permutation(np.arange(len(X)) * (len(X) // k) // len(X))
+
+
+def test_prices_from_the_solver(bad, monkeypatch):
+    solve = Master.solve
+
+    def changed(master, *arguments):
+        solved = solve(master, *arguments)
+        master.duals = master.duals._replace(pi=bad(master.duals.pi))
+        return solved
+
+    monkeypatch.setattr(Master, "solve", changed)
+    for X, k, optimum in SOME:
+        some_steps(SetPartitioning(X, k), optimum)
+
+
+def take_in(program, duals):
+    with np.errstate(invalid="ignore"):
+        search = program._start(duals)
+    assert program._search(search, inf, lambda: True)
+    program._update(search)
+
+
+def converged(X, k):
+    program = SetPartitioning(X, k)
+    while not program.converged:
+        program.advance(inf, lambda: True)
+    return program
+
+
+@pytest.mark.parametrize("sigma", [-1.0, np.nan, inf])
+def test_prices_of_cuts(sigma):
+    """With a negative one the value would rise without end."""
+    cuts = 0
+    for X, k, optimum in SOME:
+        program = converged(X, k)
+        master, before = program._master, program.sse
+        cuts += len(master.cuts)
+        take_in(program, master.duals._replace(sigma=np.full(len(master.cuts), sigma)))
+        assert before <= program.sse <= optimum * ROUNDING
+    assert cuts
+
+
+def test_prices_of_pairs_on_which_nothing_is_decided():
+    """Those under a decision against the optimum prove more than the optimum, but only of what keeps to it."""
+    above = 0
+    for X, k, optimum in SOME:
+        labels = bounds.exact(X, k)[1]
+        program = converged(X, k)
+        of_places = labels[program.places]
+        pair = tuple(np.flatnonzero(of_places == of_places[0])[:2].tolist())
+        program.decide({pair: False}, program.bound, program.duals)
+        some_steps(program, inf)
+        above += program.sse > optimum * 1.01
+        duals = program.duals
+        program.decide({}, 0.0, duals._replace(rho=np.zeros_like(duals.rho)))
+        take_in(program, duals)
+        assert program.sse <= optimum * ROUNDING
+    assert above
+
+
+def test_prices_that_the_list_of_groups_rests_on(bad, monkeypatch):
+    """They are changed after the last bound, so that groups of the optimum may be missing on the list."""
+    monkeypatch.setattr(branching, "recombine", lambda *_: None)
+    for X, k, optimum in SOME:
+        program = converged(X, k)
+        program._best_duals = program._best_duals._replace(pi=bad(program._best_duals.pi))
+        tree = Branching(program)
+        tree.offer(a_bad_partition(X, k))
+        some_steps(tree, optimum, 300)
+        if tree.converged and optimum.gap(tree.least, tree.sse) <= bounds.CLOSED:
+            assert tree.least <= optimum * (1 + 2e-6) + 1e-12
+
+
+@pytest.mark.parametrize("gap", [np.nan, inf])
+def test_no_list_up_to_a_limit_that_is_none(gap):
+    X, k, _ = SOME[0]
+    assert SetPartitioning(X, k).groups_below(gap, 1000, inf, lambda: True) == (True, None)
+
+
+def test_prices_of_a_list_of_groups(bad, monkeypatch):
+    monkeypatch.setattr(Master, "add_cuts", lambda *_: 0)
+    monkeypatch.setattr(Master, "add_triples", lambda *_: 0)
+    bounded = Enumerated._bound_by
+    asked = []
+
+    def changed(listed, pi, sigma):
+        asked.append(bad(pi))
+        return bounded(listed, asked[-1], sigma)
+
+    monkeypatch.setattr(Enumerated, "_bound_by", changed)
+    for X, k, optimum in SOME:
+        tree = Branching(converged(X, k))
+        tree.offer(a_bad_partition(X, k))
+        some_steps(tree, optimum, 100)
+    assert asked
+
+
+def test_prices_of_pairs_of_records(bad, monkeypatch):
+    solve = CliquePartitioning._solve
+
+    def changed(program, pool):
+        yield from solve(program, pool)
+        program._duals = bad(program._duals)
+
+    monkeypatch.setattr(CliquePartitioning, "_solve", changed)
+    # With few pairs in the program, what the others take off its bound depends on the prices, too.
+    monkeypatch.setattr(clique_partitioning, "NEAR", 1)
+    for X, k, optimum in SOME:
+        some_steps(CliquePartitioning(X, k), optimum, 8)
+
+
+def test_prices_of_inequalities_are_not_positive(monkeypatch):
+    X, k, optimum = SOME[0]
+    program = CliquePartitioning(X, k)
+    program.advance(inf, lambda: True)
+    before = program.sse
+    for _ in program._assemble():
+        pass
+    program._duals = program._y + np.append(np.zeros(len(program._y) - 1), 1.0)
+    monkeypatch.setattr(program, "_evaluate", lambda *_: 1e3 * optimum)
+    with ThreadPoolExecutor(1) as pool:
+        for _ in program._price(pool):
+            pass
+    assert program.sse == before
+
+
+def test_multipliers_between_copies(of_same_shape, monkeypatch):
+    step = LagrangianDecomposition._step
+
+    def changed(program, pool):
+        yield from step(program, pool)
+        program._pairwise[0] = of_same_shape(program._pairwise[0])
+
+    monkeypatch.setattr(LagrangianDecomposition, "_step", changed)
+    for X, k, optimum in SOME:
+        some_steps(LagrangianDecomposition(X, k), optimum, 12)
+
+
+@pytest.mark.parametrize("change", [1, -(2**20), 2**28])
+def test_multipliers_of_triples(change, monkeypatch):
+    step = LagrangianDecomposition._step
+    changes = []
+
+    def changed(program, pool):
+        yield from step(program, pool)
+        program._triple[0, 0, 1:] += change
+        changes.append(program._triple.size)
+
+    monkeypatch.setattr(LagrangianDecomposition, "_step", changed)
+    for X, k, optimum in SOME:
+        if k > 2:
+            program = LagrangianDecomposition(X, k)
+            floors = some_steps(program, optimum, 12)
+            assert len(set(floors)) == 1  # the one before any step
+    assert sum(changes)
+
+
+def test_multipliers_of_the_relaxation(of_same_shape, monkeypatch):
+    projected = Semidefinite._projected
+
+    def changed(program, matrix):
+        # What a solver makes of no numbers need not be known.
+        whole = projected(program, matrix) if np.isfinite(matrix).all() else matrix
+        return of_same_shape(whole.ravel()).reshape(whole.shape)
+
+    monkeypatch.setattr(Semidefinite, "_projected", changed)
+    with np.errstate(all="ignore"):
+        for X, k, optimum in SOME:
+            some_steps(Semidefinite(X, k), optimum, 3)
+
+
+def test_a_floor_above_a_partition_is_none(monkeypatch):
+    X, k, optimum = SOME[0]
+    program = bounds.LinearProgram(X, k)
+    assert program.improve(60).optimal
+    before = optimum.bounds.nearest_neighbor(X, k).sse
+    monkeypatch.setattr(Branching, "sse", 1.5 * optimum)
+    assert program.bound.sse == before
+    assert not program.bound.optimal
+    assert is_closed(1.0, 1.0)
+    assert not is_closed(1.0, 1.1)
+
+
+def test_what_multipliers_must_be():
+    good = np.array([0.0, 1.0])
+    assert usable(Multipliers(good, (2,), low=0.0, high=1.0), Multipliers(-good, (2,)))
+    for values, shape in [([np.nan, 0.0], (2,)), ([0.0, inf], (2,)), (good, (3,)), (good - 1, (2,)), (good + 1, (2,))]:
+        own = Multipliers(np.asarray(values), shape, low=0.0, high=1.0)
+        assert not usable(own)
+        assert proven(lambda: 7.0, own) == -inf
+    assert proven(lambda: 7.0, Multipliers(good, (2,))) == 7.0
+    assert proven(lambda: inf) == proven(lambda: np.nan) == -inf

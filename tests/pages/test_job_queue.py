@@ -1,0 +1,284 @@
+"""Jobs: work in other threads is watched, takes turns, is cancelled at any moment, and says why it failed."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import pytest
+
+from microagg import DataError
+from microagg.progress import checkpoint
+from pages.shared.fair_scheduler import Turns
+from pages.shared.job_queue import Desk, Job
+
+
+@pytest.fixture
+def desk():
+    desk = Desk(Turns(1))
+    yield desk
+    desk.close()
+
+
+def ended(desk, work, total=10):
+    job = Job("one", total)
+    job.begin(desk, work)
+    job.future.result(timeout=10)
+    return job
+
+
+def test_a_job_runs_until_its_work_is_done(desk):
+    go = threading.Event()
+
+    def work(job):
+        go.wait(10)
+        job.made, job.done = "all", job.total
+
+    job = Job("one", 2)
+    assert not job.running
+    assert not job.complete
+    job.begin(desk, work)
+    job.wait(0.05)
+    assert job.running
+    assert not job.complete
+    go.set()
+    job.wait(10)
+    assert job.complete
+    assert (job.made, job.done, job.problem) == ("all", 2, "")
+
+
+def test_progress_becomes_steps_and_words(desk):
+    seen = []
+
+    def make():
+        for share in (0.25, 1.0, None):
+            checkpoint("half way", share)
+            seen.append((job.message, job.done))
+        return 7
+
+    job = Job("one", 8)
+    job.begin(desk, lambda own: setattr(own, "made", own.watch("Grouping", make)))
+    job.future.result(timeout=10)
+    # The last step is left to whoever takes what was made.
+    assert seen == [("Grouping: half way", 2), ("Grouping: half way", 7), ("Grouping: half way", 0)]
+    assert job.made == 7
+    assert not job.complete
+
+
+def test_a_cancelled_job_ends_without_a_problem(desk):
+    def work(job):
+        job.stop.set()
+        job.watch("Grouping", lambda: checkpoint("now", 0.5))
+        job.done = job.total
+
+    job = ended(desk, work)
+    assert not job.complete
+    assert not job.running
+    assert job.problem == ""
+
+
+def test_a_cancelled_job_counts_as_ended_before_its_thread_has_noticed(desk):
+    go = threading.Event()
+    job = Job("one", 1)
+    job.begin(desk, lambda own: go.wait(10))
+    assert job.running
+    job.stop.set()
+    assert not job.running
+    assert not job.complete
+    assert not job.future.done()
+    go.set()
+
+
+def test_check_ends_a_cancelled_job_only(desk):
+    def work(job):
+        job.check()
+        job.made = 1
+        job.stop.set()
+        job.check()
+        job.made = 2
+
+    assert ended(desk, work).made == 1
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (DataError("column 'x' is empty."), "column 'x' is empty."),
+        (ZeroDivisionError("no"), "a run failed unexpectedly (ZeroDivisionError: no): please report it."),
+    ],
+)
+def test_what_failed_says_why(desk, error, says, in_parts):
+    def fail(_item):
+        raise error
+
+    def work(job):
+        job.done = job.total
+        if in_parts:
+            job.do_all([1, 2], fail)
+        fail(0)
+
+    job = ended(desk, work)
+    assert job.problem == says
+    assert not job.complete
+
+
+def test_all_items_are_done_once_the_first_first(desk):
+    order = []
+
+    def do(item):
+        order.append(item)
+        job.step(f"item {item}")
+
+    job = Job("one", 30)
+    job.begin(desk, lambda own: own.do_all(range(30), do))
+    job.future.result(timeout=10)
+    assert order == list(range(30))
+    assert job.complete
+    assert job.message == "item 29"
+
+
+def test_items_not_begun_can_be_arranged_anew(desk):
+    order, begun, go = [], threading.Event(), threading.Event()
+
+    def do(item):
+        begun.set()
+        go.wait(10)
+        order.append(item)
+
+    job = Job("one", 5)
+    job.begin(desk, lambda own: own.do_all([1, 2, 3, 4, 5], do))
+    assert begun.wait(10)
+    job.arrange(lambda item: -item)
+    go.set()
+    job.future.result(timeout=10)
+    assert order == [1, 5, 4, 3, 2]
+
+
+def test_after_a_failure_no_further_item_is_begun(desk):
+    done = []
+
+    def do(item):
+        done.append(item)
+        if item == 2:
+            raise DataError("two is wrong.")
+
+    job = ended(desk, lambda own: own.do_all(range(10), do))
+    assert done == [0, 1, 2]
+    assert job.problem == "two is wrong."
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has priorities of threads")
+def test_the_threads_of_jobs_let_others_first(desk):
+    seen = {}
+
+    def work(job):
+        seen["job"] = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+        with ThreadPoolExecutor(1) as further:
+            seen["further"] = further.submit(
+                lambda: os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+            ).result()
+        job.done = job.total
+
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    assert ended(desk, work).complete
+    assert seen["job"] == seen["further"] == 10
+    assert os.getpriority(os.PRIO_PROCESS, 0) == before
+
+
+def test_a_long_job_lets_a_small_one_of_another_owner_through():
+    desk, stop = Desk(Turns(1, small=0.01)), threading.Event()
+
+    def endless(job):
+        while job.goes_on() and not stop.is_set():
+            time.sleep(0.005)
+
+    def small(job):
+        job.made, job.done = 1, job.total
+
+    long, short = Job("long", 1), Job("short", 1)
+    long.begin(desk, endless, "one")
+    time.sleep(0.05)
+    short.begin(desk, small, "two")
+    short.wait(5)
+    assert short.complete
+    assert long.running
+    long.stop.set()
+    long.future.result(timeout=5)
+    desk.close()
+
+
+def test_an_item_that_takes_long_lets_the_others_of_its_job_by():
+    desk, others = Desk(Turns(1, small=0.01)), threading.Event()
+
+    def do(item):
+        if item == "long":
+            while not others.is_set() and job.goes_on():
+                time.sleep(0.002)
+            job.step()
+        elif job.done == 2:
+            others.set()
+        job.step()
+
+    job = Job("one", 5)
+    job.begin(desk, lambda own: own.do_all(["long", "a", "b", "c"], do))
+    job.wait(10)
+    assert job.complete
+    desk.close()
+
+
+def test_a_job_that_waits_for_something_else_leaves_its_turn_to_others(desk):
+    other = Future()
+    first, second = Job("first", 1), Job("second", 1)
+    first.begin(desk, lambda own: setattr(own, "made", own.until(other)), "one")
+    second.begin(desk, lambda own: other.set_result(7), "two")
+    first.wait(5)
+    assert first.made == 7
+
+
+def test_a_job_that_waits_is_cancelled_at_once(desk):
+    job = Job("first", 1)
+    job.begin(desk, lambda own: own.until(Future()))
+    time.sleep(0.02)
+    job.stop.set()
+    job.future.result(timeout=2)
+    assert (job.problem, job.complete) == ("", False)
+
+
+def test_jobs_of_many_owners_are_read_and_cancelled_at_every_moment():
+    """A reader who finds a job complete finds all that it made, whatever is cancelled meanwhile."""
+    desk, drawn = Desk(Turns(2, small=0.01, quantum=0.001)), random.Random(5)
+    begun = []
+
+    def work(job):
+        job.made = {}
+
+        def do(item):
+            job.check()
+            job.made[item] = item
+            job.step()
+
+        job.do_all(range(20), do)
+
+    for number in range(60):
+        job = Job(number, 20)
+        job.begin(desk, work, number % 7)
+        begun.append(job)
+        if drawn.random() < 0.5:
+            drawn.choice(begun).stop.set()
+        for other in drawn.sample(begun, min(3, len(begun))):
+            if other.complete:
+                assert other.made == {item: item for item in range(20)}
+    for job in begun:
+        job.future.result(timeout=20)
+    assert not any(job.problem for job in begun)
+    for job in begun:
+        assert job.complete or job.stop.is_set()
+        if job.complete:
+            assert len(job.made) == 20
+    # Nothing is left behind: a new job computes at once.
+    assert desk.turns._computing == desk.turns._waiting == []

@@ -1,0 +1,164 @@
+"""What is stored: that it is whole, up to date, and what the code gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks import landscape as measuring
+from microagg import ParameterError, datasets
+from microagg.columns.scaling import standardize
+from microagg.studies import landscape
+from microagg.studies.experiment import Method, Problem, run_one
+from microagg.studies.landscape import store
+from tests.conftest import load_benchmark
+from tests.studies.small import small
+
+__all__ = ["small"]
+
+BENCHMARKS = ("census", "tarragona", "eia")
+
+
+def problem_of(data, seed=0):
+    return Problem.of(standardize(load_data(data, seed).X))
+
+
+def load_data(data, seed=0):
+    if data in BENCHMARKS:
+        return load_benchmark(data)
+    return datasets.load(data, seed=seed if data in ("simu", "simc") else None)
+
+
+def test_stored_results_are_those_of_the_code_as_it_is():
+    """After a change of an algorithm run benchmarks/landscape.py, which computes what has changed."""
+    now = {name: measuring.digest(method) for name, method in landscape.METHODS.items()}
+    now["limits"] = measuring.limits_digest()
+    stored = landscape.about()["digests"]
+    assert stored == {name: now[name] for name in stored}
+    assert set(now) - set(stored) <= set(measuring.SLOW)
+
+
+def test_every_method_was_run_everywhere_or_it_is_said_why_not():
+    runs = landscape.runs()
+    assert not runs.duplicated(["data", "seed", "method", "k"]).any()
+    left_out = {(entry["method"], entry["data"]) for entry in landscape.about()["left_out"]}
+    for row in landscape.incomplete().to_dict("records"):
+        # Of the slow methods, what there was no time for is not stored yet.
+        assert (row["method"], row["data"]) in left_out or row["method"] in measuring.SLOW[1:], row
+    table = landscape.results()
+    assert set(table["data"]) == set(landscape.DATA)
+    assert (table["smallest_group"] >= table["k"]).all()
+    random = table["data"].isin(["simu", "simc"]) | table["method"].isin(["k-member"])
+    assert (table.loc[random & ~table["method"].isin(measuring.SLOW), "seeds"] == landscape.SEEDS).all()
+
+
+def test_losses_lie_between_the_lowest_known_and_all_there_is():
+    table = landscape.limits()
+    assert len(table) == 15 * len(landscape.KS)
+    assert (table["floor"] <= table["best"]).all()
+    assert (table["floor"] > 0).all()
+    assert (landscape.results()["above_best"] >= 0).all()
+    assert (landscape.runs()["information_loss"] <= 100 + 1e-9).all()
+    for _, part in table.groupby(["data", "seed"]):
+        assert part["floor"].is_monotonic_increasing
+        assert part["best"].is_monotonic_increasing
+
+
+@pytest.mark.parametrize("data", ["wine", "simc", "census", "tarragona"])
+@pytest.mark.parametrize("name", ["mdav-star", "v-mdav", "v-mdav-best", "mdav", "k-member"])
+def test_stored_rows_are_what_a_sweep_computes(data, name):
+    method = landscape.METHODS[name]
+    known = landscape.recognize(load_data(data).X)
+    assert known == (data, 0)
+    stored = landscape.stored(*known, method, [10, 3])
+    assert stored["k"].tolist() == [10, 3]
+    for row, k in zip(stored.to_dict("records"), (10, 3), strict=True):
+        result = run_one(problem_of(data), method, k)
+        computed = result.row() | {"settings": result.params}
+        assert list(row) == list(computed)
+        for column in ("information_loss", "unpolished", "sse"):
+            assert row.pop(column) == pytest.approx(computed.pop(column), rel=1e-9)
+        assert row.pop("seconds") > 0
+        del computed["seconds"]
+        assert row == computed
+
+
+def test_methods_are_recognized_by_what_they_run(small):
+    def losses(method, ks=(2, 3), data="census", seed=0):
+        table = landscape.stored(data, seed, method, ks)
+        return [] if table.empty else table["information_loss"].tolist()
+
+    assert losses(Method("mdav")) == [20, 60]
+    assert losses(Method("mdav"), [4, 3]) == [60]
+    assert losses(Method("mdav", polish=True)) == []
+    assert losses(Method("v-mdav")) == []
+    assert losses(Method("v-mdav", {"gamma": 0.3})) == []
+    grid = [step / 10 for step in range(21)]
+    [best] = landscape.stored("census", 0, Method("v-mdav", {"gamma": grid}), [2]).to_dict("records")
+    assert (best["params"], best["settings"], best["settings_tried"]) == ("gamma=0.3", {"gamma": 0.3}, 21)
+    assert best["label"] == "V-MDAV (best γ)"
+    # Of a randomized algorithm on real data every stored seed counts, and other parameters do not.
+    assert losses(Method("k-member")) == [30]
+    assert losses(Method("k-member", {"random_state": 1})) == [50]
+    assert losses(Method("k-member", {"random_state": 7})) == []
+    assert losses(Method("k-member", {"furthest_from": "seed"})) == []
+    assert losses(Method("mdav"), [2], "simu", 1) == [50]
+    assert losses(Method("k-member"), [2], "simu", 1) == []
+
+
+def test_only_the_data_as_they_are_measured_are_recognized():
+    X = datasets.load("simc", seed=2).X
+    assert landscape.recognize(X) == ("simc", 2)
+    assert landscape.recognize(pd.DataFrame(X)) == ("simc", 2)
+    assert landscape.recognize(X, "minmax") is None
+    assert landscape.recognize(X[:-1]) is None
+    assert landscape.recognize(X[:, ::-1]) is None
+    X[3, 4] = np.nextafter(X[3, 4], 0)
+    assert landscape.recognize(X) is None
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_benchmarks_are_recognized(name):
+    assert landscape.recognize(load_benchmark(name).X) == (name, 0)
+
+
+def test_what_is_not_stored_is_refused():
+    with pytest.raises(ParameterError, match="no stored results on 'adult' with seed 0"):
+        landscape.stored("adult", 0, Method("mdav"), [3])
+    with pytest.raises(ParameterError, match="no stored results on 'simu' with seed 5"):
+        landscape.stored("simu", 5, Method("mdav"), [3])
+    with pytest.raises(ParameterError, match="k must be"):
+        landscape.stored("simu", 0, Method("mdav"), [0])
+
+
+def test_the_lowest_loss_known_is_that_of_a_method_or_of_the_search(small):
+    table = landscape.limits()
+    assert table["best"].tolist() == [8, 60, 10, 30, 50]
+    # At k = 3 all methods find the same; the first in the file has reached it.
+    assert table["best_by"].tolist() == ["search", "mdav", "search", "mdav-star", "mdav"]
+
+
+def test_what_is_known_of_a_k_counts_for_others(small):
+    rows = [(2, 9.0, "search", 5.0, "a"), (3, 7.0, "mdav", 4.0, "b"), (4, 8.0, "cbfs", 6.0, "c")]
+    part = pd.DataFrame(rows, columns=["k", "best", "best_by", "floor", "floor_by"])
+    table = store._monotone(part)
+    # A partition for k = 3 is one for k = 2; a floor for k = 2 holds for k = 3.
+    assert table["best"].tolist() == [7, 7, 8]
+    assert table["best_by"].tolist() == ["mdav", "mdav", "cbfs"]
+    assert table["floor"].tolist() == [5, 5, 6]
+    assert table["floor_by"].tolist() == ["a", "a", "c"]
+
+
+def test_the_stored_files_are_small():
+    folder = measuring.FOLDER
+    assert sum(path.stat().st_size for path in folder.iterdir() if path.is_file()) < 1_000_000
+
+
+def test_the_optimum_lies_between_limits_at_any_k():
+    known = landscape.limits().query("data == 'wine' and seed == 0").set_index("k")
+    found = landscape.between("wine", 0, [1, 5, 22, 100, 120])
+    assert found[1] == (known.loc[2, "best"], 0.0)
+    assert found[5] == (known.loc[5, "best"], known.loc[5, "floor"])
+    assert found[22] == (known.loc[25, "best"], known.loc[20, "floor"])
+    assert found[120] == (np.inf, known.loc[100, "floor"])
