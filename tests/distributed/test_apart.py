@@ -86,8 +86,8 @@ def test_what_went_wrong_in_the_process_is_told_as_itself(monkeypatch, tmp_path,
         f"kind = getattr(microagg.errors, {broken!r}, None) or getattr(builtins, {broken!r})\n"
         "def fail(*given, **named): raise kind('microagg broke its promise: a class of 2')\n"
         "microagg.microaggregate = fail\n"
-        "from microagg.distributed import apart\n"
-        "apart._main()\n"
+        "from microagg.distributed import subprocess_runner\n"
+        "subprocess_runner._main()\n"
     )
     answer_with(monkeypatch, program)
     with pytest.raises(MicroaggError, match="microagg broke its promise: a class of 2") as told:

@@ -268,7 +268,7 @@ def test_stops_when_told_and_goes_on_where_it_was(monkeypatch):
 def test_does_not_depend_on_the_number_of_threads(monkeypatch):
     X = np.random.default_rng(8).normal(size=(500, 3))
     one = run(LagrangianDecomposition(X, 3), 4).sse
-    monkeypatch.setattr(lagrangian_decomposition.threads, "THREADS", 5)
+    monkeypatch.setattr(lagrangian_decomposition.running, "THREADS", 5)
     assert run(LagrangianDecomposition(X, 3), 4).sse == one
 
 
