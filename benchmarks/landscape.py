@@ -16,7 +16,7 @@ on where it was. Runs go from quick methods to slow ones, and each table is writ
 Seconds are those of the processor (``time.process_time``) on one core, so that what else runs on the machine hardly
 matters; of a method with several settings, all of them together. A method that takes more than ``--bound`` seconds at
 one k is not run on that data set any further, and what is left out so is stored with the reason. Results go to
-``microagg/landscape/``, as the dashboard and notebooks have no folder ``benchmarks``.
+``microagg/studies/landscape/``, as the dashboard and notebooks have no folder ``benchmarks``.
 """
 
 from __future__ import annotations
