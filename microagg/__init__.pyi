@@ -1,6 +1,7 @@
 from . import datasets as datasets, explain as explain, metrics as metrics, optimum as optimum
 from .algorithms.base import Info as Info, Microaggregator as Microaggregator, Param as Param
 from .algorithms.registry import ALGORITHMS as ALGORITHMS, make as make
+from .api import microaggregate as microaggregate, replay as replay
 from .columns.scaling import standardize as standardize
 from .columns.schema import Schema as Schema
 from .errors import (
@@ -13,7 +14,7 @@ from .errors import (
 )
 from .optimum.search import Search as Search
 from .partition import Partition as Partition
-from .release import Finding as Finding, Release as Release, microaggregate as microaggregate, replay as replay
+from .release import Finding as Finding, Plan as Plan, Release as Release
 from .studies import experiment as experiment, landscape as landscape
 
 __version__: str

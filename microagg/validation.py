@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -357,3 +359,11 @@ def spread(ks: Sequence[int], first: int | None = None) -> list[int]:
         gaps = halves
     ordered = [ks[place] for place in places]
     return sorted(ordered, key=lambda k: k != first)
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn of what the caller of this package did: the line named is the nearest one outside of it."""
+    package, level, frame = str(Path(__file__).parent), 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)

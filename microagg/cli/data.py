@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -13,13 +12,14 @@ import click
 import pandas as pd
 
 from microagg import datasets
-from microagg.cli.flags import Flag, of_function
+from microagg.api import ENGINES
+from microagg.cli.flags import Flag, of_function, of_options
 from microagg.cli.output import say
 from microagg.columns import arguments, first_decisions
 from microagg.columns.gaps import GAPS
 from microagg.columns.schema import Schema
 from microagg.errors import DataError, ParameterError
-from microagg.release import microaggregate
+from microagg.release.choices import OPTIONS
 from microagg.release.command import split
 from microagg.release.source import Source
 from microagg.tables import read_file
@@ -60,29 +60,13 @@ def columns_of(texts: Iterable[str], frame: pd.DataFrame) -> list[Any]:
 # The data of a command: a file or a data set, and what was said of its columns.
 
 _READING = "read_"
-_SHORT = {"quasi_identifiers": ("--qi",), "identifiers": ("--drop",), "k": ("-k",)}
+# The options that name columns: several, or one; and those that say more of quasi-identifiers.
+_SEVERAL = tuple(own.name for own in OPTIONS if own.kind.shell == "columns")
+_ONE = tuple(own.name for own in OPTIONS if own.kind.shell == "column")
+_KINDS = tuple(own.name for own in OPTIONS if own.kind.shell == "pairs" and own.kind.of_columns)
 
-# The arguments of microaggregate that name columns: several, or one.
-_SEVERAL = ("quasi_identifiers", "confidential", "identifiers", "by", "others")
-_ONE = ("classes", "weights")
-# Those that say more of quasi-identifiers.
-_KINDS = ("taxonomies", "ordinal", "dates", "numbers", "missing_codes")
-
-# How their values are written in a shell.
-_VALUES = {
-    "taxonomies": "COLUMN[=FILE]",
-    "ordinal": "COLUMN=LOW,…,HIGH",
-    "dates": "COLUMN[=day|year]",
-    "numbers": "COLUMN[=1,234.5|1.234,5]",
-    "missing_codes": "COLUMN=CODE",
-    "missing": "[COLUMN=]error|drop|category|impute",
-}
-
-#: The arguments of microaggregate that say what columns are.
+#: The options that say what columns are, and what is done about gaps in them.
 ROLES = (*_SEVERAL, *_ONE, *_KINDS, "missing")
-
-#: Those that a shell cannot give.
-_NOT_FLAGS = ("labels", "method_params", "out", "client")
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,13 +98,20 @@ def data_flags() -> list[click.Parameter]:
 
 def column_flags() -> list[Flag]:
     """Return the flags that say what columns are, and on which scale they are compared."""
-    without = [name for name in inspect.signature(microaggregate).parameters if name not in (*ROLES, "scale")]
-    return of_function(microaggregate, without=without, names=_SHORT, values=_VALUES)
+    return of_options([own.name for own in OPTIONS if own.name not in (*ROLES, "scale")])
 
 
 def release_flags(without: Sequence[str] = ()) -> list[Flag]:
-    """Return a flag for each argument of ``microaggregate``."""
-    return of_function(microaggregate, without=(*_NOT_FLAGS, *without), names=_SHORT, values=_VALUES)
+    """Return a flag for each argument of ``microaggregate`` that a shell can give, except those ``without``."""
+    k = Flag(["k", "--k", "-k"], type=int, required=True, help="The minimum number of records in a group.")
+    method = Flag(["--method"], metavar="KEY", help="The algorithm: see microagg methods. Default: 'mdav-star'.")
+    engine = Flag(
+        ["--engine"],
+        type=click.Choice(sorted(ENGINES)),
+        help="Where the work is done: in memory, or in blocks of records by the workers of Dask. Default: 'memory'.",
+    )
+    block = Flag(["--block-size"], type=int, help="With Dask, about how many records are in a block.")
+    return [flag for flag in (k, method, *of_options(without), engine, block) if flag.name not in without]
 
 
 def read_data(given: dict[str, Any]) -> Data:

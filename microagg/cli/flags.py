@@ -6,18 +6,17 @@ import ast
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
 
 from microagg.errors import ParameterError
+from microagg.release.choices import OPTIONS
+from microagg.release.options import Option
 
 if TYPE_CHECKING:
     from microagg.algorithms.base import Param
-
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Flag(click.Option):
@@ -82,11 +81,42 @@ def described(function: Callable[..., Any]) -> dict[str, Argument]:
     section = re.split(r"\n\n\w+\n-{3,}\n", after)[0]
     found: dict[str, Argument] = {}
     for names, kind, text in re.findall(r"^(\w[\w, ]*) : (.+)((?:\n(?: .*)?)*)", section, re.MULTILINE):
-        plain = re.sub(r":\w+:`~?([^`]*)`", r"\1", " ".join(text.split())).replace("``", "")
-        sentence = re.split(r"(?<=\w[\w)])\.(?: |$)|; ", plain)[0].rstrip(".")
         for name in names.split(", "):
-            found[name] = Argument(kind, f"{sentence}.")
+            found[name] = Argument(kind, first_sentence(text))
     return found
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of documentation, without its markup."""
+    plain = re.sub(r":\w+:`~?([^`]*)`", r"\1", " ".join(text.split())).replace("``", "")
+    return f"{re.split(r'(?<=[a-zA-Z0-9_][a-zA-Z0-9_)])[.](?: |$)|; ', plain)[0].rstrip('.')}."
+
+
+def of_options(without: Sequence[str] = ()) -> list[Flag]:
+    """Return a flag for each option of a release that a shell can give, except those ``without``.
+
+    What is not given is None, so that the default stays the option's.
+    """
+    found = []
+    for own in OPTIONS:
+        if own.kind.shell and own.name not in without:
+            names = [own.name, f"--{_dashed(own.name)}", *([own.flag] if own.flag else [])]
+            said = first_sentence(own.help) + _default(own.default)
+            found.append(Flag(names, **_told(own), default=None, help=said))
+    return found
+
+
+def _told(own: Option) -> dict[str, Any]:
+    """Return how click reads an option."""
+    told: dict[str, dict[str, Any]] = {
+        "word": {"type": click.Choice(sorted(getattr(own.kind, "words", ())))},
+        "whole": {"type": int},
+        "switch": {"is_flag": True, "flag_value": True},
+        "columns": {"multiple": True, "metavar": "COLUMN,…"},
+        "column": {"type": str, "metavar": "COLUMN"},
+        "pairs": {"multiple": True, "metavar": own.metavar},
+    }
+    return told[own.kind.shell]
 
 
 def of_function(
@@ -94,8 +124,6 @@ def of_function(
     *,
     without: Sequence[str] = (),
     prefix: str = "",
-    names: Mapping[str, Sequence[str]] = _NOTHING,
-    values: Mapping[str, str] = _NOTHING,
     section: str = "Options",
 ) -> list[Flag]:
     """Return a flag for each argument by keyword of ``function``, except those ``without``.
@@ -109,10 +137,6 @@ def of_function(
     without : sequence of str
     prefix : str
         What the flags and the values that the command gets begin with, such as ``read``.
-    names : mapping of str to sequence of str
-        Further names of the flags of an argument, such as ``--qi``.
-    values : mapping of str to str
-        What the help calls the value of an argument, where the docstring speaks of what no shell can write.
     section : str
         The heading in the help.
     """
@@ -125,9 +149,8 @@ def of_function(
             [
                 f"{prefix}_{name}" if prefix else name,
                 f"--{prefix}-{_dashed(name)}" if prefix else f"--{_dashed(name)}",
-                *names.get(name, ()),
             ],
-            **_type(says[name].kind, parameter.default) | ({"metavar": values[name]} if name in values else {}),
+            **_type(says[name].kind, parameter.default),
             **({"required": True} if parameter.default is inspect.Parameter.empty else {"default": None}),
             help=says[name].help + _default(parameter.default),
         )
@@ -146,10 +169,6 @@ def _default(value: Any) -> str:
 
 def _type(kind: str, default: Any) -> dict[str, Any]:
     """Return how click reads an argument whose docstring says that it is of this ``kind``."""
-    if "mapping of column name" in kind:
-        return {"multiple": True, "metavar": "[COLUMN=]VALUE" if kind[0] == "{" else "COLUMN[=VALUE]"}
-    if "collection of them" in kind:
-        return {"multiple": True, "metavar": "COLUMN,…"}
     if kind.startswith("sequence of str"):
         return {"multiple": True, "metavar": "TEXT"}
     if match := re.match(r"\{[^}]*\}", kind):
@@ -159,7 +178,7 @@ def _type(kind: str, default: Any) -> dict[str, Any]:
         return {"is_flag": True, "flag_value": True} if default is False else {"type": bool, "metavar": "yes|no"}
     if kind.startswith("int"):
         return {"type": int}
-    return {"type": str, "metavar": "COLUMN" if kind.startswith("column name") else "TEXT"}
+    return {"type": str, "metavar": "TEXT"}
 
 
 def of_algorithms(taken: Sequence[str] = ()) -> list[Flag]:

@@ -1,4 +1,4 @@
-"""Lists: the data sets, and the algorithms."""
+"""What there is, the data sets and the algorithms, and these step by step."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from microagg import datasets, explain
+from microagg import datasets
 from microagg.cli.data import column_flags, data_flags, read_data, source_of
 from microagg.cli.flags import Command, given_params, read_params, with_flags
 from microagg.cli.output import check_targets, print_json, write_files
 from microagg.errors import DataError
-from microagg.explain.player import animation
 
 if TYPE_CHECKING:
     from microagg.algorithms.base import Param
@@ -108,9 +107,6 @@ def _as_dict(key: str) -> dict[str, Any]:
     return {"key": key, **{name: getattr(cls.info, name) for name in said}, "params": params}
 
 
-# Algorithms step by step.
-
-
 @with_flags(data_flags(), column_flags(), algorithms=True)
 @click.command(cls=Command)
 @click.option("--k", "-k", type=int, default=3, show_default=True, help="The minimum number of records in a group.")
@@ -129,6 +125,9 @@ def steps(k: int, method: str, html: str | None, force: bool, as_json: bool, **g
       microagg steps --data toy --method mdav-star --k 3
       microagg steps people.csv --qi age,income --method v-mdav --gamma 0.3 --html v-mdav.html
     """
+    from microagg import explain  # which needs scikit-learn and Numba
+    from microagg.explain.player import animation
+
     check_targets([html], [given["file"]], force=force)
     params = read_params(method, given_params(given))
     scale = given.pop("scale")

@@ -1,4 +1,4 @@
-"""Who works on a release: this process, or the workers of Dask."""
+"""Releases: made of a file or a data set, by this process or by the workers of Dask, and made again from a recipe."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from microagg.api import microaggregate
+from microagg.api import replay as replayed
 from microagg.cli.data import Data, columns_in, data_flags, read_data, release_flags
 from microagg.cli.flags import Command, Flag, given_params, read_params, with_flags
 from microagg.cli.group import FAILS
 from microagg.cli.output import check_targets, finish, print_json, say, working, write_files
-from microagg.distributed import LargeRelease, head_of
-from microagg.distributed import release as release_in_parts
-from microagg.distributed import replay as replay_in_parts
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
-from microagg.release import Finding, Release, microaggregate
-from microagg.release import replay as replayed
+from microagg.release import Finding, Release
 from microagg.tables import written_ending
+
+if TYPE_CHECKING:
+    from microagg.distributed import LargeRelease
 
 _FLAGS = ("scheduler", "workers", "memory_limit")
 
@@ -79,6 +80,8 @@ class _HeldError(Exception):
 
 def run_large(given: dict[str, Any]) -> None:
     """Do what ``microagg run --engine dask`` got."""
+    from microagg import distributed  # which needs Numba
+
     who = take_engine(given, in_parts=True)
     targets = _targets(given)
     data = _read_head(given)
@@ -86,15 +89,17 @@ def run_large(given: dict[str, Any]) -> None:
     del chosen["engine"]
     block_size = chosen.pop("block_size", None)
     file = data.origin["file"]
-    _deliver(partial(release_in_parts, file, chosen, out=targets["out"], block_size=block_size, **who), targets)
+    _deliver(partial(distributed.release, file, chosen, out=targets["out"], block_size=block_size, **who), targets)
 
 
 def replay_large(given: dict[str, Any], recipe: Mapping[str, Any]) -> None:
     """Do what ``microagg replay`` got with the ``recipe`` of a release in parts."""
+    from microagg import distributed
+
     who = take_engine(given, in_parts=True)
     targets = _targets(given)
     file = _read_head(given).origin["file"]
-    _deliver(partial(replay_in_parts, file, recipe, out=targets["out"], **who), targets)
+    _deliver(partial(distributed.replay, file, recipe, out=targets["out"], **who), targets)
 
 
 def _read_head(given: dict[str, Any]) -> Data:
@@ -109,6 +114,8 @@ def _read_head(given: dict[str, Any]) -> Data:
             raise ParameterError(
                 f"--{name.replace('_', '-')} says how other files than Parquet are read: leave it out."
             )
+    from microagg.distributed import head_of
+
     return Data(head_of(file), {"file": file, "reading": {}}, None)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from microagg.api import microaggregate
 from microagg.cli.data import Data, column_flags, columns_in, data_flags, read_data, release_flags, source_of
 from microagg.cli.flags import Command, with_flags
 from microagg.cli.output import print_json, working
@@ -16,7 +17,6 @@ from microagg.optimum.bounds import Bound, linear_program
 from microagg.optimum.formatting import percent
 from microagg.optimum.problem import Problem
 from microagg.optimum.search import Search
-from microagg.release import microaggregate
 from microagg.release.source import Source
 from microagg.validation import FloatArray, quoted
 

@@ -14,6 +14,7 @@ import pandas as pd
 
 from microagg import datasets, standardize
 from microagg import release as releases
+from microagg.api import replay
 from microagg.cli.data import columns_of, data_flags, read_data
 from microagg.cli.flags import Command, with_flags
 from microagg.cli.group import FAILS
@@ -204,7 +205,7 @@ def risk(
     if recipe.get("engine") == "dask":
         raise ParameterError("risks of a release in parts are not measured: release a sample of the file in memory.")
     data = read_data(given)
-    release = make(lambda: releases.replay(data.frame, recipe))
+    release = make(lambda: replay(data.frame, recipe))
     with working("Measuring"):
         found = release.assess(target=target, sampling_fraction=sampling_fraction)
     print_json(found.to_dict()) if as_json else click.echo(found.summary())

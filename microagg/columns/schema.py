@@ -174,6 +174,17 @@ class Schema:
         """Return the columns that have a role, one of :data:`ROLES`."""
         return _names(role, getattr(self, role))
 
+    def arguments(self) -> dict[str, Any]:
+        """Return what :meth:`infer` takes to make this schema, by the keywords of :func:`microagg.microaggregate`."""
+        roles: dict[str, Any] = {"by" if role == "strata" else role: getattr(self, role) for role in ROLES}
+        return roles | {
+            "taxonomies": {name: taxonomy.to_nested() for name, taxonomy in self.taxonomies.items()},
+            "ordinal": {name: list(levels) for name, levels in self.ordinal.items()},
+            "dates": dict(self.dates),
+            "numbers": dict(self.numbers),
+            "missing_codes": dict(self.missing_codes),
+        }
+
     @property
     def attributes(self) -> tuple[Attribute, ...]:
         """The quasi-identifiers with their kinds."""

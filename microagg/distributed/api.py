@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -26,9 +25,9 @@ from microagg.distributed.release import LargeRelease
 from microagg.distributed.summary import Sums
 from microagg.errors import DataError, GuaranteeError, ParameterError
 from microagg.progress import checkpoint
-from microagg.release import Finding, microaggregate
+from microagg.release import Finding
 from microagg.release import recipe as recipes
-from microagg.release.prepare import prepare
+from microagg.release.choices import Choices as Chosen
 from microagg.tables import digest_bytes
 from microagg.validation import is_whole
 
@@ -79,17 +78,15 @@ def release(
     ------
     MicroaggError
     """
-    given = _all(given)
-    refuse(given)
-    block_size = _check_block(
-        usual_block(given["method"] or "mdav-star") if block_size is None else block_size, given["k"]
-    )
+    chosen = Chosen.checked(**given)
+    refuse(chosen)
+    block_size = _check_block(usual_block(chosen.method or "mdav-star") if block_size is None else block_size, chosen.k)
     target = _target(out)
     working = Working.beside(target)
     source = frames.source_of(data)
     if (table := source.known) is not None:
         # What can be refused before workers are started.
-        begins(Choices.of(table, given, {}, block_size).findings())
+        begins(Choices.of(table, chosen, {}, block_size).findings())
     with working.locked():
         working.begin(source.identity)
         try:
@@ -98,7 +95,7 @@ def release(
                 cluster.check_workers(found, working)
                 stages = Stages(found, working, 0)
                 table = source.table(stages)
-                choices = Choices.of(table, given, _categories(stages, table, given), block_size)
+                choices = Choices.of(table, chosen, _categories(stages, table, chosen), block_size)
                 if source.known is None:
                     begins(choices.findings())
                 made = _Making(stages, choices, target, recipe).release()
@@ -117,14 +114,6 @@ def replay(data: Any, recipe: Mapping[str, Any], **options: Any) -> LargeRelease
     if not is_whole(recipe.get("block_size")):
         raise ParameterError("the recipe has no block_size: pass LargeRelease.recipe as it was written.")
     return release(data, recipes.choices(recipe), block_size=recipe["block_size"], recipe=recipe, **options)
-
-
-def _all(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of :func:`microagg.release.prepare.prepare`, as they usually are where none is given."""
-    params = dict(given.get("method_params") or {}) | dict(given.get("params") or {})
-    usual = {name: parameter.default for name, parameter in inspect.signature(microaggregate).parameters.items()}
-    names = list(inspect.signature(prepare).parameters)[1:]
-    return {name: params if name == "params" else given.get(name, usual.get(name)) for name in names}
 
 
 def _check_block(block_size: Any, k: Any) -> int:
@@ -146,12 +135,12 @@ def _target(out: Any) -> Path:
     return target
 
 
-def _categories(stages: Stages, table: Table, given: Mapping[str, Any]) -> dict[str, tuple[list[str], bool]]:
+def _categories(stages: Stages, table: Table, chosen: Chosen) -> dict[str, tuple[list[str], bool]]:
     """Return the categories of those quasi-identifiers of which they have to be seen."""
-    names = to_be_seen(table, given)
+    names = to_be_seen(table, chosen)
     if not names:
         return {}
-    codes = dict(given["missing_codes"] or {})
+    codes = dict(chosen.missing_codes or {})
     task = partial(reading.see_categories, table.parts, names, codes)
     what = digest_bytes(repr((names, sorted(codes.items(), key=repr), table.parts)).encode())[:16]
     numbers = range(len(table.parts))
@@ -176,7 +165,7 @@ class _Making:
 
     def release(self) -> LargeRelease:
         choices, working = self.choices, self.working
-        seed = working.choose(choices.identity(), {"seed": choices.prepared.random_state})["seed"]
+        seed = working.choose(choices.identity(), {"seed": choices.prepared.choices.random_state})["seed"]
         job = choices.job(seed)
         self.stages.needed = job.needed
         if not working.path(reading.ENCODED, "").exists():
@@ -277,7 +266,8 @@ class _Making:
         )
 
     def _recipe(self, seed: int | None, read: list[str], written: list[str]) -> dict[str, Any]:
-        chosen = recipes.chosen(replace(self.choices.prepared, random_state=seed))
+        prepared = self.choices.prepared
+        chosen = recipes.chosen(replace(prepared, choices=prepared.choices.but(random_state=seed)))
         digests = {"strata_sha256": None, "classes_sha256": None, "weights_sha256": None}
         return chosen | {
             "n": self.choices.table.n,

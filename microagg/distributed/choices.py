@@ -13,17 +13,11 @@ from microagg.distributed.parts import Table, load
 from microagg.distributed.reading import spilled
 from microagg.errors import DataError, ParameterError
 from microagg.release import recipe as recipes
+from microagg.release.choices import OPTIONS
+from microagg.release.choices import Choices as Chosen
 from microagg.release.findings import Finding, identifiers, undecided, undeclared
 from microagg.release.prepare import Prepared, prepare
 from microagg.validation import quoted
-
-# What cannot be done in parts, or not yet, and what to do instead.
-_NOT_IN_PARTS = {
-    "labels": "leave it out: groups found elsewhere are for files that fit into memory",
-    "shuffle": "leave it out, and shuffle the file beforehand, or what is released",
-    "weights": "leave it out, and name the column among the others, or take engine='memory'",
-    "classes": "leave it out, and name the column among the confidential ones",
-}
 
 #: Cuts are learned on so many records of the sample for each block, and on so many at least.
 PER_BLOCK, SAMPLE = 500, 50_000
@@ -49,8 +43,8 @@ class Choices:
     given_seed: int | None
 
     @classmethod
-    def of(cls, table: Table, given: Mapping[str, Any], categories: Mapping[str, Any], block_size: int) -> Choices:
-        """Return the choices ``given`` as arguments of :func:`microagg.release.prepare.prepare`.
+    def of(cls, table: Table, chosen: Chosen, categories: Mapping[str, Any], block_size: int) -> Choices:
+        """Return what was ``chosen``, checked on the first records of a table.
 
         ``categories`` are those of columns for which they have to be known of all records, see :func:`to_be_seen`.
 
@@ -59,14 +53,14 @@ class Choices:
         DataError, ParameterError
             As :func:`microagg.release.prepare.prepare`.
         """
-        taxonomies, ordinal = dict(given["taxonomies"] or {}), dict(given["ordinal"] or {})
+        taxonomies, ordinal = dict(chosen.taxonomies or {}), dict(chosen.ordinal or {})
         for name, (values, ordered) in categories.items():
             if ordered:
                 ordinal[name] = values
             else:
                 taxonomies[name] = Taxonomy.of(None, values)
-        prepared = prepare(table.head(), **(dict(given) | {"taxonomies": taxonomies, "ordinal": ordinal}))
-        return cls(prepared, table, block_size, given["random_state"])
+        prepared = prepare(table.head(), chosen.but(taxonomies=taxonomies, ordinal=ordinal))
+        return cls(prepared, table, block_size, chosen.random_state)
 
     def identity(self) -> dict[str, Any]:
         """Return what tells this job from others on the same files."""
@@ -90,16 +84,16 @@ class Choices:
             parts=table.parts,
             schema=prepared.source.declared,
             types=table.schema,
-            k=prepared.k,
+            k=prepared.choices.k,
             method=estimator.info.key,
             params={name: getattr(estimator, name) for name in names if name != "random_state"},
             seed=seed if "random_state" in names else None,
-            scale=prepared.scale,
-            statistic=prepared.statistic,
-            categories=prepared.categories,
-            rounding=prepared.rounding,
+            scale=prepared.choices.scale,
+            statistic=prepared.choices.statistic,
+            categories=prepared.choices.categories,
+            rounding=prepared.choices.rounding,
             missing=prepared.source.missing,
-            polish=prepared.polish,
+            polish=prepared.choices.polish,
             rate=min(1.0, max(SAMPLE, PER_BLOCK * blocks) / table.n) if blocks > 1 else 0.0,
             needed=self.disk(),
         )
@@ -122,12 +116,12 @@ class Choices:
 _PART, _BLOCK = 3, 12
 
 
-def refuse(given: Mapping[str, Any]) -> None:
+def refuse(chosen: Chosen) -> None:
     """Raise :class:`ParameterError` for what cannot be done in parts."""
-    for name, instead in _NOT_IN_PARTS.items():
-        if given[name] is not None:
-            raise ParameterError(f"{name} cannot be had with engine='dask': {instead}.")
-    missing = given["missing"]
+    for own in OPTIONS:
+        if own.not_in_parts and chosen.values[own.name] is not None:
+            raise ParameterError(f"{own.name} cannot be had with engine='dask': {own.not_in_parts}.")
+    missing = chosen.missing
     for how in missing.values() if isinstance(missing, Mapping) else [missing]:
         if how in ("impute", "category"):
             raise ParameterError(
@@ -135,14 +129,14 @@ def refuse(given: Mapping[str, Any]) -> None:
             )
 
 
-def to_be_seen(table: Table, given: Mapping[str, Any]) -> list[str]:
+def to_be_seen(table: Table, chosen: Chosen) -> list[str]:
     """Return the quasi-identifiers whose categories nobody has named, so that all records have to be seen for them."""
     pa = load("pyarrow")
-    taxonomies = given["taxonomies"] if isinstance(given["taxonomies"], Mapping) else {}
+    taxonomies = chosen.taxonomies or {}
     known = {name for name, taxonomy in taxonomies.items() if taxonomy is not None}
-    known |= {name for kind in ("ordinal", "dates", "numbers") for name in _names(given[kind])}
+    known |= {name for names in (chosen.ordinal, chosen.dates, chosen.numbers) for name in _names(names)}
     found = []
-    for name in dict.fromkeys((*_names(given["quasi_identifiers"]), *taxonomies)):
+    for name in dict.fromkeys((*_names(chosen.quasi_identifiers), *taxonomies)):
         if name in known or name not in table.names:
             continue
         kind = table.schema.field(name).type

@@ -124,7 +124,7 @@ def _end_with_others(done: threading.Event) -> None:
 
 
 def _main() -> None:
-    from microagg import microaggregate  # which loads what the other process has no need of
+    from microagg.distributed import api  # which loads what the other process has no need of
 
     # Of a server that was begun in the background it would inherit that it does not hear this.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -145,7 +145,8 @@ def _main() -> None:
 
     try:
         with watched(tell):
-            made: Any = microaggregate(given.pop("frame"), engine="dask", **given)
+            of_engine = {name: given.pop(name) for name in ("out", "block_size") if name in given}
+            made: Any = api.release(given.pop("frame"), given, **of_engine)
         said = {"made": made.to_dict() | {"path": str(made.path), "seconds": made.seconds}}
     except MicroaggError as error:
         said = {"error": type(error).__name__, "text": str(error)}

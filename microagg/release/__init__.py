@@ -1,4 +1,4 @@
-"""Releases of a file: :func:`microaggregate` makes one, :func:`replay` makes it again from its recipe."""
+"""Releases of a file: a :class:`Plan` holds all choices and makes one, in the memory of this process."""
 
 import lazy_loader
 

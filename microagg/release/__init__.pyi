@@ -1,4 +1,3 @@
-from .api import microaggregate as microaggregate, replay as replay
 from .assessment import Assessment as Assessment, Figure as Figure
 from .audit import risks_of_file as risks_of_file
 from .changes import (
@@ -9,6 +8,7 @@ from .changes import (
 from .export import as_written as as_written, check_export as check_export
 from .findings import Finding as Finding
 from .recoding import CATEGORIES as CATEGORIES, ROUNDINGS as ROUNDINGS, STATISTICS as STATISTICS
+from .plan import Plan as Plan
 from .release import Release as Release
 from .remedies import Change as Change, Remedy as Remedy, loss_finding as loss_finding, try_remedies as try_remedies
 from .report.report import Report as Report

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
 
 from microagg.errors import DataError, ParameterError
 from microagg.progress import checkpoint
 from microagg.release.assessment import Assessment
 from microagg.release.before_after import Beside
+from microagg.release.released import Released
 from microagg.release.risks import MOST_COLUMNS, outliers, risks
 from microagg.release.source import Source
 from microagg.release.utilities import attributes, utilities
 from microagg.validation import is_real, quoted
 
-if TYPE_CHECKING:
-    from microagg.release.release import Release
-
 
 def assess(
-    release: Release,
+    release: Released,
     source: Source,
     *,
     target: Hashable | None = None,

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from microagg.columns.gaps import GAPS
 from microagg.columns.records import Records
-from microagg.columns.scaling import SCALES
 from microagg.columns.schema import ROLES, Schema
 from microagg.errors import DataError, ParameterError
 from microagg.release import strata
-from microagg.release import weights as record_weights
-from microagg.release.recoding import CATEGORIES, ROUNDINGS, STATISTICS
+from microagg.release.choices import OPTIONS, Choices
 from microagg.release.source import Numbers, Source
 from microagg.release.strata import check_given
 from microagg.tables.frames import as_pandas
@@ -26,10 +22,7 @@ from microagg.tables.notices import has_surrogates
 from microagg.validation import (
     FloatArray,
     IntArray,
-    check_choice,
     check_enough_records,
-    check_k,
-    check_labels,
     counted,
     is_whole,
     quoted,
@@ -44,23 +37,14 @@ class Prepared:
     """A file with all choices for its release, checked.
 
     What follows from them is computed when it is first asked for, so that replay finds another file out by its values
-    before anything is made of them. ``random_state`` is the seed that was given or, where the method needs one, drawn.
-    ``labels`` are those of groups found elsewhere, shape (n released records,), or None; with them ``estimator`` is
-    what these began with, if that was said, and is not fitted.
+    before anything is made of them. The seed among the ``choices`` is the one that was given or, where the method needs
+    one, drawn. Where there are groups found elsewhere, ``estimator`` is what these began with, if that was said, and is
+    not fitted.
     """
 
     source: Source
     estimator: Microaggregator | None
-    k: int
-    categories: str
-    scale: str
-    statistic: str
-    random_state: int | None
-    rounding: str
-    release_weights: str
-    polish: bool
-    labels: IntArray | None
-    shuffle: int | None
+    choices: Choices
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -110,7 +94,7 @@ class Prepared:
     @cached_property
     def order(self) -> IntArray | None:
         """The random order of the released records, as positions in the order of the file; None if that is kept."""
-        return self.source.order(self.shuffle)
+        return self.source.order(self.choices.shuffle)
 
     @property
     def rows(self) -> IntArray | None:
@@ -129,10 +113,10 @@ class Prepared:
     def numbers(self) -> Numbers | None:
         """The numeric quasi-identifiers; None where there are none, or where nothing depends on their scale."""
         numeric = any(attribute.kind == "numeric" for attribute in self.schema.attributes)
-        grouped_by_scale = self.polish or not (self.estimator is None or self.estimator.info.mixed)
-        if not numeric or (not grouped_by_scale and self.statistic == "generalize"):
+        grouped_by_scale = self.choices.polish or not (self.estimator is None or self.estimator.info.mixed)
+        if not numeric or (not grouped_by_scale and self.choices.statistic == "generalize"):
             return None
-        return self.source.numbers(self.scale)
+        return self.source.numbers(self.choices.scale)
 
     def part(self, rows: IntArray) -> tuple[Any, IntArray | None]:
         """Return what the method partitions of the released records at ``rows``, and their classes."""
@@ -150,122 +134,49 @@ class Prepared:
     def check_sizes(self) -> None:
         """Raise :class:`DataError` unless all records, and those of each stratum and given group, are at least k."""
         aside = f" (after leaving out {counted(self.n_dropped, 'incomplete record')})" if self.n_dropped else ""
-        check_enough_records(len(self.records), self.k, f"the data{aside}")
+        check_enough_records(len(self.records), self.choices.k, f"the data{aside}")
         for rows, values in self.strata:
-            check_enough_records(len(rows), self.k, f"stratum {strata.name(self.schema.strata, values)}{aside}")
-        if self.labels is not None:
-            check_given(self.labels, self.k, self.strata, self.schema.strata, aside)
+            check_enough_records(len(rows), self.choices.k, f"stratum {strata.name(self.schema.strata, values)}{aside}")
+        if self.choices.labels is not None:
+            check_given(self.choices.labels, self.choices.k, self.strata, self.schema.strata, aside)
 
 
-def prepare(
-    frame: pd.DataFrame,
-    *,
-    method: str | None,
-    k: int,
-    params: Mapping[str, Any],
-    quasi_identifiers: Any,
-    confidential: Any,
-    identifiers: Any,
-    by: Any,
-    taxonomies: Any,
-    ordinal: Any,
-    classes: Any,
-    weights: Any,
-    others: Any,
-    dates: Any,
-    numbers: Any,
-    missing_codes: Any,
-    categories: str,
-    scale: str,
-    statistic: str,
-    missing: str | Mapping[Any, str],
-    random_state: Any,
-    rounding: str,
-    release_weights: str,
-    polish: bool,
-    labels: ArrayLike | None,
-    shuffle: int | None,
-) -> Prepared:
-    """Return ``frame`` with the choices for its release, checked; see :func:`microagg.microaggregate`.
+def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:
+    """Return ``frame`` with the ``choices`` for its release, checked against it.
 
     Raises
     ------
     DataError
         If the columns are not what is said of them, or have names or categories that no recipe or file can hold.
     ParameterError
-        If a choice is unknown or out of its bounds, or the method or polishing does not work on the kinds of the
-        quasi-identifiers.
+        If the method is not known, or a parameter of it out of its bounds, or the method or polishing does not work on
+        the kinds of the quasi-identifiers.
     """
-    k = check_k(k)
-    check_choice("scale", scale, SCALES)
-    check_choice("statistic", statistic, STATISTICS)
-    if not isinstance(missing, Mapping):
-        check_choice("missing", missing, GAPS)
-    check_choice("categories", categories, CATEGORIES)
-    check_choice("rounding", rounding, ROUNDINGS)
-    check_choice("release_weights", release_weights, record_weights.RELEASE_WEIGHTS)
-    if not isinstance(polish, (bool, np.bool_)):
-        raise ParameterError(f"polish must be True or False, not {polish!r}.")
-    order = _seed("shuffle", shuffle)
-    groups = None if labels is None else check_labels(labels)
-    estimator, seed = _estimator(method, k, params, _seed("random_state", random_state), groups is not None)
-    schema = Schema.infer(
-        frame,
-        quasi_identifiers,
-        confidential,
-        identifiers,
-        strata=by,
-        taxonomies=_mapping("taxonomies", taxonomies),
-        ordinal=_mapping("ordinal", ordinal),
-        classes=classes,
-        weights=weights,
-        others=others,
-        dates=dates,
-        numbers=numbers,
-        missing_codes=missing_codes,
-    )
+    estimator, seed = _estimator(choices)
+    columns = {own.name: choices.values[own.name] for own in OPTIONS if own.kind.of_columns}
+    schema = Schema.infer(frame, strata=columns.pop("by"), **columns)
     if estimator is not None and not (estimator.info.mixed or schema.is_numeric):
         _refuse_categories(estimator.info.key, schema)
-    if polish and not schema.is_numeric:
+    if choices.polish and not schema.is_numeric:
         _refuse_to_polish(schema)
     _check_text(schema)
     _check_names(schema)
     _check_texts(list(as_pandas(frame).columns))
-    return Prepared(
-        Source.of(frame, schema, missing),
-        estimator,
-        k,
-        categories,
-        scale,
-        statistic,
-        seed,
-        rounding,
-        release_weights,
-        bool(polish),
-        groups,
-        order,
-    )
+    return Prepared(Source.of(frame, schema, choices.missing), estimator, choices.but(random_state=seed))
 
 
-def _seed(name: str, given: Any) -> int | None:
-    if given is not None and (not is_whole(given) or given < 0):
-        raise ParameterError(f"{name} must be a whole number of at least 0 or None, not {given!r}.")
-    return None if given is None else int(given)
-
-
-def _estimator(
-    method: str | None, k: int, params: Mapping[str, Any], seed: int | None, grouped: bool
-) -> tuple[Microaggregator | None, int | None]:
-    """Return what forms the groups and its seed; if they are ``grouped`` already, what they began with, if known."""
+def _estimator(choices: Choices) -> tuple[Microaggregator | None, int | None]:
+    """Return what forms the groups and its seed; if these are given, what they began with, if known."""
     from microagg.algorithms import registry  # which needs scikit-learn and Numba
 
-    if method is None and grouped:
-        if params:
+    grouped, seed = choices.labels is not None, choices.random_state
+    if choices.method is None and grouped:
+        if choices.params:
             raise ParameterError(
-                f"there is no method for the parameters {quoted(list(params))}: name it, or omit them."
+                f"there is no method for the parameters {quoted(list(choices.params))}: name it, or omit them."
             )
         return None, seed
-    estimator = registry.make("mdav-star" if method is None else method, k, **params)
+    estimator = registry.make("mdav-star" if choices.method is None else choices.method, choices.k, **choices.params)
     if "random_state" in estimator.get_params() and not grouped:
         if seed is None:
             seed = estimator.get_params()["random_state"]
@@ -274,12 +185,6 @@ def _estimator(
             seed = int(np.random.SeedSequence().generate_state(1)[0])
         estimator.set_params(random_state=seed)
     return estimator, seed
-
-
-def _mapping(name: str, given: Any) -> Mapping[Any, Any] | None:
-    if given is not None and not isinstance(given, Mapping):
-        raise ParameterError(f"{name} must map column names to {name}, not be {given!r}: write {{'column': ...}}.")
-    return given
 
 
 def _refuse_categories(method: str, schema: Schema) -> None:

@@ -2,113 +2,69 @@
 
 from __future__ import annotations
 
-import inspect
 import json
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from microagg import __version__
-from microagg.columns.gaps import GAPS
-from microagg.columns.scaling import SCALES
-from microagg.columns.schema import ROLES
 from microagg.errors import DataError, MicroaggError, ParameterError
-from microagg.partition import canonical_labels
 from microagg.release import strata
-from microagg.release.prepare import Prepared, prepare
-from microagg.release.recoding import CATEGORIES, ROUNDINGS, STATISTICS, Recoding
-from microagg.release.weights import RELEASE_WEIGHTS
+from microagg.release.choices import OPTIONS, Choices, recorded
+from microagg.release.options import ALWAYS, is_literal
+from microagg.release.prepare import Prepared
+from microagg.release.recoding import Recoding
 from microagg.tables import digest_array, digest_bytes
-from microagg.validation import FloatArray, IntArray, is_whole, plain, quoted
+from microagg.validation import FloatArray, IntArray, is_whole, quoted
 
-# What was chosen: the arguments of prepare but the data, under the same names.
-_CHOICES = tuple(inspect.signature(prepare).parameters)[1:]
-
-# Those of them that a recipe holds in the form in which they are checked.
-_AS_THEY_ARE = (
-    "categories",
-    "scale",
-    "statistic",
-    "random_state",
-    "rounding",
-    "release_weights",
-    "polish",
-    "shuffle",
-)
-
-# What recipes did not hold from the beginning, and what it was then: those already written can still be replayed.
-_ADDED: dict[str, Any] = {
-    "weights": None,
-    "others": [],
-    "dates": [],
-    "numbers": [],
-    "missing_codes": [],
-    "rounding": "none",
-    "release_weights": "mean",
-    "polish": False,
-    "labels": None,
-    "shuffle": None,
-    "weights_sha256": None,
-}
-
-# Mappings from columns, which are held as pairs: a column may be called by a number, which no key in JSON can be.
-_MAPPINGS = ("taxonomies", "ordinal", "dates", "missing_codes")
-
-# What those of them may be that are words.
-_WORDS: dict[str, tuple[str, ...]] = {
-    "categories": CATEGORIES,
-    "scale": tuple(SCALES),
-    "statistic": STATISTICS,
-    "rounding": ROUNDINGS,
-    "release_weights": RELEASE_WEIGHTS,
-}
-
-# How deep what a recipe holds may be nested: a taxonomy has fewer levels.
-_DEEPEST = 64
-
-# All that a recipe holds, in the order in which it is written.
+# What recipes hold of the release besides its choices, and what those hold that were written before it was added.
 _DIGESTS = ("input_sha256", "strata_sha256", "classes_sha256", "weights_sha256")
-_KEYS = ("versions", *_CHOICES, "n", *_DIGESTS, "release_sha256")
+_ADDED = {"weights_sha256": None}
+
+
+def _chosen_keys() -> list[str]:
+    return ["method", "k", "params", *(own.name for own in recorded())]
+
+
+def _before() -> dict[str, Any]:
+    """Return what those recipes say that were written before recipes held it."""
+    return {own.name: own.before for own in OPTIONS if own.before is not ALWAYS} | _ADDED
 
 
 def write(prepared: Prepared, recoding: Recoding) -> dict[str, Any]:
     """Return the recipe of a release, made of what JSON can hold."""
-    recipe = chosen(prepared) | {
+    return chosen(prepared) | {
         "n": len(prepared.source.given),
         **dict(_digests(prepared)),
         "release_sha256": _digest_release(recoding, prepared.order),
     }
-    return {key: recipe[key] for key in _KEYS}
 
 
 def chosen(prepared: Prepared) -> dict[str, Any]:
     """Return all choices behind a release, and the versions that made it, made of what JSON can hold."""
-    schema, estimator, missing = prepared.schema, prepared.estimator, prepared.source.missing
+    estimator, missing = prepared.estimator, prepared.source.missing
     params = () if estimator is None else estimator.params
-    recipe = {
+    return written(
+        Choices(
+            prepared.choices.k,
+            None if estimator is None else estimator.info.key,
+            {param.name: getattr(estimator, param.name) for param in params if param.name != "random_state"},
+            dict(prepared.choices.values) | prepared.schema.arguments() | {"missing": missing},
+        )
+    )
+
+
+def written(choices: Choices) -> dict[str, Any]:
+    """Return choices with all that columns are, and the versions of the programs, as JSON can hold them."""
+    return {
         "versions": {"microagg": __version__, "numpy": np.__version__},
-        "method": None if estimator is None else estimator.info.key,
-        "k": prepared.k,
-        "params": {param.name: getattr(estimator, param.name) for param in params if param.name != "random_state"},
-        **{"by" if role == "strata" else role: plain(getattr(schema, role)) for role in ROLES},
-        "taxonomies": [[plain(name), taxonomy.to_nested()] for name, taxonomy in schema.taxonomies.items()],
-        "ordinal": [[plain(name), list(levels)] for name, levels in schema.ordinal.items()],
-        "dates": plain(list(schema.dates.items())),
-        "numbers": plain(_numbers(schema.numbers)),
-        "missing_codes": plain(list(schema.missing_codes.items())),
-        "missing": missing if isinstance(missing, str) else plain(list(missing.items())),
-        **{name: getattr(prepared, name) for name in _AS_THEY_ARE},
-        "labels": None if prepared.labels is None else canonical_labels(prepared.labels).tolist(),
+        "method": choices.method,
+        "k": choices.k,
+        "params": dict(choices.params),
+        **{own.name: own.kind.written(choices.values[own.name]) for own in recorded()},
     }
-    return {key: recipe[key] for key in ("versions", *_CHOICES)}
-
-
-def _numbers(numbers: Mapping[Any, str | None]) -> list[Any]:
-    """Return the columns of numbers, with how they are written where one does not write them plainly."""
-    return list(numbers.items() if any(numbers.values()) else numbers)
 
 
 def check(recipe: Any) -> None:
@@ -116,9 +72,15 @@ def check(recipe: Any) -> None:
 
     All that is made of a recipe, programs and commands too, is made of one that was checked here: anybody may send one.
     """
+    check_chosen(recipe, ("n", *_DIGESTS, "release_sha256"))
+
+
+def check_chosen(recipe: Any, further: Sequence[str] = ()) -> None:
+    """Raise :class:`ParameterError` as :func:`check` does, of the choices of a recipe and what it holds ``further``."""
     if not isinstance(recipe, Mapping):
         raise ParameterError(f"a recipe must be a dict such as Release.recipe, not {type(recipe).__name__}.")
-    lacking = [key for key in _KEYS if key not in recipe and key not in _ADDED]
+    keys = ("versions", *_chosen_keys(), *further)
+    lacking = [key for key in keys if key not in recipe and key not in _before()]
     if lacking:
         raise ParameterError(f"the recipe has no {quoted(lacking)}: pass Release.recipe as it was written.")
     damaged = [key for key, value in recipe.items() if not _has_its_form(key, value)]
@@ -131,44 +93,15 @@ def check(recipe: Any) -> None:
 
 def _has_its_form(key: str, value: Any) -> bool:
     """Whether a part of a recipe is what a release may have written, so that nothing else gets into a program."""
-    if not _is_literal(value):
+    if not is_literal(value):
         return False
     if key in ("n", "k"):
         return is_whole(value) and value >= (0 if key == "n" else 1)
-    if key in ("random_state", "shuffle"):
-        return value is None or (is_whole(value) and value >= 0)
-    if key in _WORDS:
-        return isinstance(value, str) and value in _WORDS[key]
-    if key == "polish":
-        return isinstance(value, bool)
     if key in ("versions", "params"):
         return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
-    if key == "labels":
-        return value is None or (isinstance(value, (list, tuple)) and all(map(is_whole, value)))
-    if key in ("classes", "weights", "method"):
-        return value is None or isinstance(value, str) or (is_whole(value) and key != "method")
-    if key in ("quasi_identifiers", "confidential", "identifiers", "by", "others"):
-        return isinstance(value, (list, tuple)) and _are_names(value)
-    if key == "numbers":
-        return isinstance(value, (list, tuple)) and (_are_names(value) or all(map(_is_named, value)))
-    if key == "missing" and isinstance(value, str):
-        return value in GAPS
-    if key in _MAPPINGS or key == "missing":
-        return isinstance(value, Mapping) or (isinstance(value, (list, tuple)) and all(map(_is_named, value)))
-    return True
-
-
-def _is_literal(value: Any, depth: int = 0) -> bool:
-    """Whether a value is made of what JSON can hold, and not nested deeper than taxonomies are."""
-    if value is None or isinstance(value, (str, bool, int)):
-        return True
-    if isinstance(value, float):
-        return math.isfinite(value)
-    if depth > _DEEPEST:
-        return False
-    if isinstance(value, Mapping):
-        return all(isinstance(key, (str, int)) and _is_literal(below, depth + 1) for key, below in value.items())
-    return isinstance(value, (list, tuple)) and all(_is_literal(item, depth + 1) for item in value)
+    if key == "method":
+        return value is None or isinstance(value, str)
+    return all(own.kind.has_form(value) for own in OPTIONS if own.name == key)
 
 
 def _check_method(method: str | None, params: Mapping[str, Any]) -> None:
@@ -185,21 +118,11 @@ def _check_method(method: str | None, params: Mapping[str, Any]) -> None:
         known[name].check(value)
 
 
-def _is_named(pair: Any) -> bool:
-    return isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], (str, int))
-
-
-def _are_names(value: Any) -> bool:
-    return all(isinstance(name, (str, int)) for name in value)
-
-
 def choices(recipe: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of :func:`microagg.release.prepare.prepare` that a recipe holds."""
-    known = _ADDED | dict(recipe)
-    mappings = _MAPPINGS if isinstance(known["missing"], str) else (*_MAPPINGS, "missing")
-    if not _are_names(known["numbers"]):
-        mappings = (*mappings, "numbers")
-    return {key: dict(known[key]) if key in mappings else known[key] for key in _CHOICES}
+    """Return the keywords of :func:`microagg.microaggregate` that a recipe holds, but those of the engine."""
+    known = _before() | dict(recipe)
+    options = {own.name: own.kind.read(known[own.name]) for own in recorded()}
+    return {"method": known["method"], "k": known["k"], "method_params": dict(known["params"]), **options}
 
 
 def check_same_data(prepared: Prepared, recipe: Mapping[str, Any]) -> None:
@@ -213,7 +136,7 @@ def check_same_data(prepared: Prepared, recipe: Mapping[str, Any]) -> None:
         "weights_sha256": f"the weights ({recipe.get('weights')!r}) differ from those the recipe was made for",
     }
     for key, digest in _digests(prepared):
-        if digest != (_ADDED | dict(recipe))[key]:
+        if digest != (_before() | dict(recipe))[key]:
             raise DataError(f"{says[key]}: use the same file, with its records in the same order.")
 
 

@@ -12,50 +12,16 @@ import pandas as pd
 
 from microagg.columns.schema import Schema
 from microagg.errors import DataError
-from microagg.partition import Partition
 from microagg.release.assessment import Assessment
 from microagg.release.export import export, write_text
 from microagg.release.findings import Finding
-from microagg.release.report.report import Report
-from microagg.release.source import Source
+from microagg.release.released import Released
 from microagg.validation import counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Release:
-    """A protected file and what is to be known about it.
-
-    Attributes
-    ----------
-    frame : DataFrame of pandas or polars, or pyarrow.Table
-        The protected file, of the kind that was given.
-    partition : Partition
-        The groups of the released records, in their order.
-    report : Report
-        What the release loses and guarantees.
-    recipe : dict
-        What :func:`replay` needs, besides the original file, to reproduce the release; JSON can hold it. It has
-        digests of the original values, so it belongs with the original, not with the release.
-    """
-
-    frame: Any
-    partition: Partition
-    report: Report
-    recipe: dict[str, Any]
-    _released: pd.DataFrame
-    _source: Source | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what is pickled and copied: not the original file, which must not go where the release goes."""
-        return self.__dict__ | {"_source": None}
-
-    def to_pandas(self) -> pd.DataFrame:
-        """Return the protected file as a DataFrame of pandas, whatever kind was given; not a copy.
-
-        It is what files are written from. See :func:`microagg.tables.frames.as_pandas` for what becomes of types that
-        pandas does not have.
-        """
-        return self._released
+class Release(Released):
+    """A protected file and what is to be known about it, with what can be done with it: see :class:`Released`."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -139,15 +105,12 @@ class Release:
             )
         return assess(self, self._source, target=target, sampling_fraction=sampling_fraction)
 
-    @property
-    def has_originals(self) -> bool:
-        """Whether the original file is at hand, so that the release can be compared with it: not after copying."""
-        return self._source is not None
-
     def to_dict(self, **about: Any) -> dict[str, Any]:
         """Return what the report of :meth:`to_html` says, as JSON can hold it; it takes the same arguments."""
-        from microagg.release.report.contents import contents  # which needs what is imported with scripts
+        from microagg.release.report.contents import contents  # which needs scikit-learn and Numba, for the methods
 
+        if about.get("assessment") is None and self.has_originals:
+            about["assessment"] = self.assess()
         return contents(self, **about)
 
     def to_json(self, path: str | os.PathLike[str], **about: Any) -> None:
@@ -226,13 +189,13 @@ class Release:
 
     def script(self, file: str | os.PathLike[str] = "", **options: Any) -> str:
         """Return a program that makes this release from ``file``; see :func:`microagg.release.script.script`."""
-        from microagg.release.script import script  # which needs microaggregate
+        from microagg.release.script import script
 
         return script(self.recipe, file, **options)
 
     def command(self, file: str | os.PathLike[str] = "", **options: Any) -> tuple[str, str]:
         """Return what to type in a shell to make this release; see :func:`microagg.release.command.command`."""
-        from microagg.release.command import command  # which needs microaggregate
+        from microagg.release.command import command
 
         stops = dict.fromkeys(finding.code for finding in self.report.accepted if finding.level == "stop")
         return command(self.recipe, file, accept=tuple(stops), reason=self.report.reason, **options)

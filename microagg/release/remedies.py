@@ -15,8 +15,8 @@ from microagg.columns.schema import Schema
 from microagg.columns.suggestions import code_length
 from microagg.errors import ConstantColumnWarning, ParameterError
 from microagg.progress import checkpoint
-from microagg.release.api import microaggregate
 from microagg.release.findings import Finding
+from microagg.release.plan import Plan
 from microagg.release.release import Release
 from microagg.release.report.report import Report
 from microagg.release.strata import keys
@@ -198,7 +198,7 @@ def _run(frame: pd.DataFrame, choices: Mapping[str, Any], k: int, what: str, sha
     with warnings.catch_warnings():
         # The sample, or the first characters, may hold one value only where the file does not.
         warnings.simplefilter("ignore", ConstantColumnWarning)
-        return microaggregate(frame, k=k, **choices)
+        return Plan.checked(k=k, **choices).run(frame)
 
 
 def _with_notations(frame: pd.DataFrame, choices: dict[str, Any]) -> dict[str, Any]:

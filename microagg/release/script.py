@@ -10,7 +10,7 @@ from typing import Any
 
 from microagg.errors import ParameterError
 from microagg.release import recipe as recipes
-from microagg.release.api import microaggregate
+from microagg.release.choices import OPTIONS
 from microagg.tables import read_file
 from microagg.validation import quoted
 
@@ -102,12 +102,11 @@ def chosen_reading(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def chosen_in(recipe: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of :func:`microaggregate` that are not the default, the method's own at the end."""
-    choices = recipes.choices(recipe)
-    defaults = {name: parameter.default for name, parameter in inspect.signature(microaggregate).parameters.items()}
-    # In their order. A recipe holds an empty list where a role was given to no column.
-    shown = [name for name in defaults if name in choices and name != "params"]
-    chosen = {name: choices[name] for name in shown if choices[name] not in (defaults[name], [], {})}
+    """Return the keywords of :func:`microagg.microaggregate` that are not the default, the method's own at the end."""
+    known = recipes.choices(recipe)
+    defaults = {"k": None, "method": None} | {own.name: own.default for own in OPTIONS}
+    # A recipe holds an empty list where a role was given to no column.
+    chosen = {name: known[name] for name, usual in defaults.items() if known[name] not in (usual, [], {}, ())}
     if "taxonomies" in chosen:
         chosen["taxonomies"] = {name: _with_lists(nested) for name, nested in chosen["taxonomies"].items()}
     from microagg.algorithms.registry import algorithm  # which needs scikit-learn and Numba

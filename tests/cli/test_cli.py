@@ -19,13 +19,13 @@ from click.testing import CliRunner
 
 import microagg
 from microagg import ALGORITHMS, datasets
+from microagg.api import microaggregate
 from microagg.cli import cli
 from microagg.cli.data import columns_of, release_flags
 from microagg.cli.flags import of_algorithms
 from microagg.cli.output import working, write_files
 from microagg.errors import DataError, ParameterError
 from microagg.progress import checkpoint
-from microagg.release import microaggregate
 from microagg.tables import read_file, read_table
 from tests.release.common import smallest_class
 

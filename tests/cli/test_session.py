@@ -124,7 +124,7 @@ def test_a_command_ends_before_it_writes_or_when_all_is_written(people, heard, m
     heard(signal.default_int_handler)
     words = ["run", "people.csv", "--k", "5", *ROLES, "--out", "out.csv", "--recipe", "r.json"]
     handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
-    for where, expected in (("cli.releasing.recipe_text", code), ("cli.files.check_targets", 0)):
+    for where, expected in (("cli.releasing.recipe_text", code), ("cli.output.check_targets", 0)):
         before = attrgetter(where)(microagg)
 
         def do(*args, before=before, **named):

@@ -85,7 +85,8 @@ def test_what_went_wrong_in_the_process_is_told_as_itself(monkeypatch, tmp_path,
         "import builtins, sys, microagg, microagg.errors\n"
         f"kind = getattr(microagg.errors, {broken!r}, None) or getattr(builtins, {broken!r})\n"
         "def fail(*given, **named): raise kind('microagg broke its promise: a class of 2')\n"
-        "microagg.microaggregate = fail\n"
+        "from microagg.distributed import api\n"
+        "api.release = fail\n"
         "from microagg.distributed import subprocess_runner\n"
         "subprocess_runner._main()\n"
     )

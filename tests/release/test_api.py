@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from microagg.algorithms import registry
 from microagg.algorithms.base import Info, Param
+from microagg.api import microaggregate, replay
 from microagg.columns.scaling import standardize
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
-from microagg.release import Release, microaggregate, replay
+from microagg.release import Release
 from tests.release.common import QUASI, Blocks, smallest_class, use
 
 # ---- What changes and what does not ----------------------------------------------------------------------------------

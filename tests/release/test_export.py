@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from microagg.api import microaggregate
 from microagg.columns.schema import Schema
 from microagg.errors import DataError, ParameterError
-from microagg.release import Finding, check_export, microaggregate
+from microagg.release import Finding, check_export
 from microagg.tables import to_csv
 
 SCHEMA = Schema(("age",), confidential=("ill",), identifiers=("name",), strata=("town",))

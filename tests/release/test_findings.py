@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import microagg
+from microagg.api import microaggregate
 from microagg.columns.schema import Schema
 from microagg.errors import ParameterError
-from microagg.release import Finding, counting, microaggregate
+from microagg.release import Finding, counting
 from microagg.release.findings import find
 from tests.conftest import load_benchmark
 

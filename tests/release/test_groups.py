@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from microagg import Search
+from microagg.api import microaggregate, replay
 from microagg.columns.scaling import standardize
 from microagg.errors import DataError, ParameterError
 from microagg.metrics import sse
 from microagg.partition import Partition
-from microagg.release import microaggregate, replay
 from microagg.studies import experiment
 from tests.release.common import QUASI, Blocks, use
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from microagg.algorithms import registry
+from microagg.api import microaggregate, replay
 from microagg.errors import ConstantColumnWarning, DataError, MicroaggError, ParameterError
-from microagg.release import microaggregate, replay
 from tests.release.common import QUASI
 
 

@@ -21,12 +21,12 @@ import microagg.release.report.report
 from microagg import DataError, MicroaggError, ParameterError, Schema
 from microagg.algorithms import registry
 from microagg.algorithms.base import Info, Microaggregator, Param
+from microagg.api import microaggregate, replay
 from microagg.columns.taxonomy import Taxonomy
 from microagg.errors import ConstantColumnWarning
 from microagg.metrics import generalization
 from microagg.optimum.formatting import percent
 from microagg.partition import Partition
-from microagg.release import microaggregate, replay
 from microagg.release.recoding import recode
 from microagg.release.report.contents import promise
 from microagg.tables import read_table, to_csv
@@ -541,7 +541,7 @@ def test_what_is_released_has_a_digest(monkeypatch, statistic):
         result.columns[3][result.columns[3] == result.columns[3][0]] = "civil"
         return result
 
-    monkeypatch.setattr("microagg.release.api.recode", other)
+    monkeypatch.setattr("microagg.release.making.recode", other)
     with pytest.raises(MicroaggError, match="comes out otherwise than recorded"):
         replay(frame, recipe)
 

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from microagg.api import microaggregate
 from microagg.errors import DataError, ParameterError
 from microagg.progress import Cancelled, watched
-from microagg.release import Change, loss_finding, microaggregate, try_remedies
+from microagg.release import Change, loss_finding, try_remedies
 from tests.release.common import QUASI
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from microagg.api import microaggregate
 from microagg.columns.scaling import Scaling, standardize
 from microagg.errors import ConstantColumnWarning, DataError
 from microagg.metrics import information_loss, sse, sst
 from microagg.optimum import bounds
-from microagg.release import microaggregate
 from microagg.release.measures import Utility
 from microagg.release.report.report import Report
 from microagg.release.source import Numbers
@@ -90,7 +90,7 @@ def test_a_release_below_k_is_withheld(frame, monkeypatch):
     monkeypatch.setattr(
         "microagg.release.recoding.group_values", lambda X, partition, *rest: X.values[: partition.n_groups]
     )
-    monkeypatch.setattr("microagg.release.api.partition_within", lambda *given: Always(len(frame)))
+    monkeypatch.setattr("microagg.release.making.partition_within", lambda *given: Always(len(frame)))
     with pytest.raises(RuntimeError, match="class of 1 records, fewer than k=4"):
         microaggregate(frame, k=4, quasi_identifiers=QUASI)
 

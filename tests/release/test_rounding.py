@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from microagg import ParameterError
-from microagg.release import microaggregate, replay
+from microagg.api import microaggregate, replay
 from microagg.release.recoding import decimals
 from tests.release.common import Blocks, smallest_class, use
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from microagg import datasets
+from microagg.api import microaggregate
 from microagg.errors import ParameterError
-from microagg.release import microaggregate
 from microagg.release.script import script
 from microagg.tables import read_table, write_table
 from tests.release.common import QUASI

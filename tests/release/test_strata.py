@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from microagg.algorithms import registry
+from microagg.api import microaggregate
 from microagg.columns.scaling import standardize
 from microagg.errors import DataError
-from microagg.release import microaggregate
 from tests.release.common import QUASI, smallest_class
 
 

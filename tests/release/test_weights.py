@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from microagg import metrics
+from microagg.api import microaggregate, replay
 from microagg.columns.scaling import centered, standardize
 from microagg.errors import DataError, ParameterError
 from microagg.partition import group_means
-from microagg.release import microaggregate, replay
 from tests.release.common import QUASI, Blocks, use
 
 

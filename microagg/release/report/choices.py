@@ -8,6 +8,7 @@ from typing import Any
 from microagg.algorithms.registry import algorithm
 from microagg.columns.numerals import COMMA, POINT
 from microagg.release import recipe as recipes
+from microagg.release.choices import OPTIONS
 from microagg.release.report.report import Report
 from microagg.validation import counted, listing, quoted
 
@@ -38,6 +39,8 @@ def choices(recipe: Mapping[str, Any], report: Report) -> list[tuple[str, str]]:
     """
     known = recipes.choices(recipe)
     said = [*_method(known, recipe["params"], report), *_columns(known, report), *_values(known, report)]
+    further = [own for own in OPTIONS if not own.in_report and known[own.name] != own.default]
+    said += [(own.name.replace("_", " ").capitalize(), f"{known[own.name]}") for own in further]
     return [(subject, f"{words[:1].upper()}{words[1:]}.") for subject, words in said]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype
@@ -12,11 +12,8 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from microagg.algorithms.registry import algorithm
 from microagg.errors import DataError
 from microagg.optimum.formatting import percent
+from microagg.release.released import Released
 from microagg.validation import counted, listing, quoted
-
-if TYPE_CHECKING:
-    from microagg.release.release import Release
-
 
 _NEEDED = ("title", "k", "information_loss")
 _NUMBERS = ("k", "information_loss", "record_linkage", "floor", "n_records")
@@ -25,7 +22,7 @@ _NUMBERS = ("k", "information_loss", "record_linkage", "floor", "n_records")
 _ROUNDING = 1e-9
 
 
-def compared(comparison: pd.DataFrame, release: Release) -> dict[str, Any] | None:
+def compared(comparison: pd.DataFrame, release: Released) -> dict[str, Any] | None:
     """Return the rows of a comparison with the one that was chosen marked, and what they say; None if it has none.
 
     Raises
@@ -57,7 +54,7 @@ def _check(comparison: Any) -> None:
         raise DataError(f"comparison has something other than numbers in {quoted(wrong)}.")
 
 
-def _chosen(comparison: pd.DataFrame, release: Release) -> pd.Series[bool]:
+def _chosen(comparison: pd.DataFrame, release: Released) -> pd.Series[bool]:
     """Return which row is the release: the one marked, otherwise the one of its method and k, if there is one."""
     if "chosen" in comparison and is_bool_dtype(comparison["chosen"]):
         return comparison["chosen"].astype(bool)
@@ -66,7 +63,7 @@ def _chosen(comparison: pd.DataFrame, release: Release) -> pd.Series[bool]:
     return (comparison["k"] == release.report.k) & (comparison["title"].astype(str) == title)
 
 
-def _on(comparison: pd.DataFrame, release: Release) -> str:
+def _on(comparison: pd.DataFrame, release: Released) -> str:
     """Return that only a sample was compared, if so."""
     n = comparison["n_records"].max() if "n_records" in comparison else release.report.n_records
     if not n < release.report.n_records:
@@ -148,7 +145,7 @@ def _risk(table: pd.DataFrame) -> str:
 _RECORDS, _COLUMNS = 5, 8
 
 
-def card(release: Release) -> str:
+def card(release: Released) -> str:
     """Return a small table of what matters most, and the first records, as HTML."""
     report = release.report
     facts = [
@@ -176,7 +173,7 @@ def card(release: Release) -> str:
     return f"<div><strong>Release</strong><table>{rows}</table><p>{shown}</p>{first}</div>"
 
 
-def _losses(release: Release) -> list[tuple[str, str]]:
+def _losses(release: Released) -> list[tuple[str, str]]:
     report, found = release.report, []
     if report.loss is not None:
         found.append(("Information loss", _beside_least(report.loss.information_loss, report.loss.lower_bound)))

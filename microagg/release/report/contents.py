@@ -7,7 +7,7 @@ import os
 import platform
 from collections.abc import Mapping
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -15,15 +15,13 @@ from microagg.errors import DataError, ParameterError
 from microagg.optimum.formatting import percent
 from microagg.release import recipe as recipes
 from microagg.release.assessment import Assessment, Figure
+from microagg.release.released import Released
 from microagg.release.report.choices import choices, stand_ins
 from microagg.release.report.comparing import compared
 from microagg.release.report.report import Report
 from microagg.release.script import script
 from microagg.tables import digest_bytes
 from microagg.validation import counted, plain, shortened
-
-if TYPE_CHECKING:
-    from microagg.release.release import Release
 
 
 def promise(report: Report, assessment: Assessment | None) -> dict[str, str]:
@@ -131,7 +129,7 @@ _ROLES = {
 
 
 def contents(
-    release: Release,
+    release: Released,
     *,
     assessment: Assessment | None = None,
     comparison: pd.DataFrame | None = None,
@@ -151,8 +149,6 @@ def contents(
     ParameterError
         If ``assessment`` is none.
     """
-    if assessment is None and release.has_originals:
-        assessment = release.assess()
     if assessment is not None and not isinstance(assessment, Assessment):
         raise ParameterError(f"assessment must be what Release.assess returns, not {type(assessment).__name__}.")
     known = _file(file, file_name)
@@ -188,7 +184,7 @@ def _file(file: str | os.PathLike[str] | bytes | None, name: str) -> dict[str, A
     return {"name": name, "bytes": len(data), "sha256": digest_bytes(data)}
 
 
-def _columns(release: Release) -> list[dict[str, Any]]:
+def _columns(release: Released) -> list[dict[str, Any]]:
     """Return the columns by their role, and what became of them."""
     known = recipes.choices(release.recipe)
     roles = {role: _as_list(known.get(role)) for role in _ROLES} | {"undeclared": release.report.undeclared_columns}
@@ -216,7 +212,7 @@ def _as_list(given: Any) -> list[Any]:
     return [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
 
 
-def _report(release: Release) -> dict[str, Any]:
+def _report(release: Released) -> dict[str, Any]:
     found = release.report.to_dict()
     del found["dropped"]
     for filled in found["filled"]:
@@ -252,7 +248,7 @@ def _measures(assessment: Assessment) -> list[dict[str, Any]]:
     return [vars(measure) | {"bounds": list(measure.bounds)} for measure in measures.values()]
 
 
-def _program(release: Release, file: Mapping[str, Any] | None, origin: Mapping[str, Any] | None) -> dict[str, str]:
+def _program(release: Released, file: Mapping[str, Any] | None, origin: Mapping[str, Any] | None) -> dict[str, str]:
     """Return the program that makes the release again, and what is to be said of it."""
     recipe = release.recipe
     given: dict[str, Any] = dict(origin) if origin else {"file": "original.csv"}

@@ -1,0 +1,286 @@
+"""What can be chosen for a release: each option is declared here, once.
+
+From :data:`OPTIONS` come the keywords of :func:`microagg.microaggregate` with their defaults and documentation, what is
+checked, what a recipe holds, the programs and commands that are made of a recipe, the flags of the shell, what a
+release in parts refuses, and the report's line on an option for which it has no words of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from microagg.columns.scaling import SCALES
+from microagg.errors import ParameterError
+from microagg.release.options import Column, Columns, Gaps, Groups, Mapped, Option, Seed, Word, YesNo
+from microagg.release.recoding import CATEGORIES, ROUNDINGS, STATISTICS
+from microagg.release.weights import RELEASE_WEIGHTS
+from microagg.validation import check_k, quoted
+
+#: All options, in the order of the keywords.
+OPTIONS: tuple[Option, ...] = (
+    Option(
+        "quasi_identifiers",
+        Columns(),
+        None,
+        help="What is microaggregated; by default all numeric columns that have no other role, and those with a "
+        "taxonomy or an order, or among ``dates``, ``numbers`` or ``missing_codes``, see "
+        ":meth:`microagg.Schema.infer`.",
+        flag="--qi",
+    ),
+    Option(
+        "confidential",
+        Columns(),
+        None,
+        help="Confidential attributes; released as they are.",
+    ),
+    Option(
+        "identifiers",
+        Columns(),
+        None,
+        help="Columns left out of the release.",
+        flag="--drop",
+    ),
+    Option(
+        "scale",
+        Word(tuple(SCALES)),
+        "zscore",
+        help="The scale for distances and information loss, set by all released records together, whatever their "
+        "stratum. Methods for mixed attributes compare values by their share of the attribute's domain in the "
+        "file; to them only the reported information loss has this scale.",
+    ),
+    Option(
+        "by",
+        Columns(),
+        None,
+        help="Strata: groups stay within the records that have the same values here, each of k records or more.",
+    ),
+    Option(
+        "statistic",
+        Word(STATISTICS),
+        "mean",
+        help='What replaces the values of a group, attribute by attribute. With "mean" and "median": of numbers their '
+        "mean or median (of dates rounded to whole days, and then the year where that is their unit), of ordered "
+        "categories the median (the lower of two), of others the most frequent one (of equals the first in the "
+        'taxonomy). With "generalize": what they have in common, as text; of numbers and ordered categories the '
+        "range, of others as ``categories`` says.",
+    ),
+    Option(
+        "missing",
+        Gaps(),
+        "error",
+        help="What is done about missing values of quasi-identifiers, all of them or those named (of others they are "
+        'an error), before records are grouped; all of it is reported. "drop" leaves the record out of the release. '
+        '"category" makes the gaps of categories without an order one more category, called ``missing``. "impute" '
+        "fills in, from the records that are released, the median of numbers and dates (the lower of two where all "
+        "are whole), the lower median of ordered categories, and the most frequent of others (of equals the first "
+        "in the taxonomy). Missing values of other columns stay.",
+        metavar="[COLUMN=]error|drop|category|impute",
+    ),
+    Option(
+        "random_state",
+        Seed(),
+        None,
+        help="Seed for methods that draw at random. Deterministic methods do not use it; it is recorded in the recipe.",
+    ),
+    Option(
+        "taxonomies",
+        Mapped(),
+        None,
+        type="mapping of column name to taxonomy, optional",
+        help="Quasi-identifiers that hold categories without an order: see :meth:`microagg.Schema.infer` for what a "
+        "taxonomy may be given as, and which columns have one without being named.",
+        metavar="COLUMN[=FILE]",
+    ),
+    Option(
+        "ordinal",
+        Mapped(),
+        None,
+        type="mapping of column name to sequence, optional",
+        help="Quasi-identifiers that hold ordered categories, and these from the lowest to the highest.",
+        metavar="COLUMN=LOW,…,HIGH",
+    ),
+    Option(
+        "classes",
+        Column(),
+        None,
+        help="The class of each record, such as an income bracket, for methods with a parameter that uses it; released "
+        "as it is. It counts as confidential unless it has another role, and is no quasi-identifier.",
+        not_in_parts="leave it out, and name the column among the confidential ones",
+    ),
+    Option(
+        "weights",
+        Column(),
+        None,
+        help="The weight of each record, such as the number of persons it stands for: a finite number above 0. The "
+        "mean of a group becomes Σ w x / Σ w.",
+        before=None,
+        not_in_parts="leave it out, and name the column among the others, or take engine='memory'",
+    ),
+    Option(
+        "others",
+        Columns(),
+        None,
+        help="Columns about which it was decided that they have no other role; released as they are.",
+        before=(),
+    ),
+    Option(
+        "dates",
+        Mapped(named=True),
+        None,
+        type='mapping of column name to {"day", "year"}, or column name or collection of them, optional',
+        help="Quasi-identifiers that are dates, and the unit that they are released by; the day for those that are "
+        "only named, and for quasi-identifiers of the type datetime64 that are not. They are grouped by as days since "
+        "1970-01-01, a time of the day left out, and losses are measured in these; a released year counts as its "
+        "middle. Text may say ``2001-12-31``, ``31.12.2001``, ``31/12/2001`` or ``12/31/2001``: see "
+        ":func:`microagg.columns.dates.read`.",
+        metavar="COLUMN[=day|year]",
+        before=(),
+    ),
+    Option(
+        "numbers",
+        Mapped(named=True),
+        None,
+        type='mapping of column name to {"1,234.5", "1.234,5"} or None, or column name or collection of them, optional',
+        help="Quasi-identifiers that are numbers though the file holds them as text, and how they are written where "
+        "that must be said: with a decimal point or a decimal comma. Of those that are only named the column "
+        "itself shows it; where it does not, as in one that has nothing but ``1,234``, that is an error. Thousands "
+        "may be apart, and there may be a currency, ``%``, or brackets in place of a minus: see "
+        ":func:`microagg.columns.numerals.read`. What is released are plain numbers.",
+        metavar="COLUMN[=1,234.5|1.234,5]",
+        before=(),
+    ),
+    Option(
+        "missing_codes",
+        Mapped(),
+        None,
+        type="mapping of column name to a value or a collection of them, optional",
+        help='What stands for a missing value of a quasi-identifier, such as ``{"age": ["n/a", -999]}``.',
+        metavar="COLUMN=CODE",
+        before=(),
+    ),
+    Option(
+        "categories",
+        Word(CATEGORIES),
+        "ancestor",
+        help='What "generalize" makes of categories without an order: their lowest common ancestor in the taxonomy, or '
+        "the set of them, such as ``{Divorced, Widowed}``.",
+    ),
+    Option(
+        "rounding",
+        Word(ROUNDINGS),
+        "none",
+        help='With "file" means and medians are rounded, half to even, to as many decimals as the released records '
+        "have in that column: none for integers, which keep their type where the result fits into it, and for floats "
+        "that are whole; not at all where there are more than nine. Shares of booleans are not rounded.",
+        before="none",
+    ),
+    Option(
+        "release_weights",
+        Word(RELEASE_WEIGHTS),
+        "mean",
+        help="What is released of the ``weights``: for each record the mean weight of its group, so that the group's "
+        "total weight is kept; its own; or nothing.",
+        before="mean",
+    ),
+    Option(
+        "polish",
+        YesNo(),
+        False,
+        help="Whether the groups are improved by local search within their strata, see "
+        ":mod:`microagg.kernels.local_search.iterated`; only where all quasi-identifiers are numeric. It lowers "
+        "the SSE of the scaled records, and knows nothing of classes.",
+        before=False,
+    ),
+    Option(
+        "labels",
+        Groups(),
+        None,
+        help="Groups found elsewhere, such as by :class:`microagg.Search`, for the records that are released, in the "
+        "order of the file: they take the place of what the method would find.",
+        before=None,
+        not_in_parts="leave it out: groups found elsewhere are for files that fit into memory",
+    ),
+    Option(
+        "shuffle",
+        Seed(),
+        None,
+        help="A seed: the records are released in random order, under a new index from 0. Without it they keep their "
+        "order.",
+        before=None,
+        not_in_parts="leave it out, and shuffle the file beforehand, or what is released",
+    ),
+)
+
+
+def option(name: str) -> Option:
+    """Return the option of that name."""
+    return next(own for own in OPTIONS if own.name == name)
+
+
+def recorded() -> list[Option]:
+    """Return the options in the order in which recipes hold them, which is that of the first ones that were written."""
+    return sorted(OPTIONS, key=lambda own: (not own.kind.of_columns, own.name != "categories"))
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """All choices for a release, checked as far as they can be without the file.
+
+    Attributes
+    ----------
+    k : int
+    method : str or None
+    params : dict
+        The parameters of the method.
+    values : dict
+        What was chosen for each of :data:`OPTIONS`, by name; each is an attribute, too.
+    """
+
+    k: int
+    method: str | None
+    params: Mapping[str, Any]
+    values: Mapping[str, Any]
+
+    @classmethod
+    def checked(
+        cls, *, k: Any, method: str | None = None, method_params: Mapping[str, Any] | None = None, **given: Any
+    ) -> Self:
+        """Return what was chosen by the keywords of :func:`microagg.microaggregate`.
+
+        Raises
+        ------
+        ParameterError
+            If a choice is unknown or out of its bounds, or a parameter of the method is given twice.
+        """
+        k = check_k(k)
+        values = {own.name: own.kind.check(own.name, given.pop(own.name, own.default)) for own in OPTIONS}
+        return cls(k, method, _params(method_params, given), values)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what was chosen for an option."""
+        values = self.__dict__.get("values", {})
+        if name not in values:
+            raise AttributeError(f"there is no option {name!r}")
+        return values[name]
+
+    def but(self, **changed: Any) -> Self:
+        """Return the same choices but for some options."""
+        return replace(self, values=dict(self.values) | changed)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return all choices as keywords of :func:`microagg.microaggregate`."""
+        return {"k": self.k, "method": self.method, "method_params": dict(self.params), **self.values}
+
+
+def _params(named: Any, further: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of the method, given in either way."""
+    if named is not None and not isinstance(named, Mapping):
+        raise ParameterError(
+            f"method_params must be a mapping of parameters to values, such as {{'gamma': 0.3}}, not {named!r}."
+        )
+    own = dict(named or {})
+    if twice := [name for name in further if name in own]:
+        raise ParameterError(f"{quoted(twice)} is given twice: in method_params, and as an argument of its own.")
+    return own | dict(further)
