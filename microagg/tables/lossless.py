@@ -20,6 +20,9 @@ EXACT_WHOLE = 2**53
 #: Numbers with no more digits than this come out of a 64-bit float as they went in.
 EXACT_DIGITS = 15
 
+#: What pandas makes of text: its own type since version 3, objects before.
+TEXT: Any = pd.Series(["text"]).dtype
+
 #: The first day that Python, and what prints dates, knows, and the first one that it does not.
 FIRST_DAY, BEYOND_DAYS = np.datetime64("0001-01-01", "s"), np.datetime64("10000-01-01", "s")
 
@@ -89,6 +92,11 @@ def as_exact(series: pd.Series[Any], largest: int = EXACT_WHOLE) -> pd.Series[An
     return series
 
 
+def texts(cells: Sequence[str | None]) -> pd.Series[Any]:
+    """Return texts, shape (n,), as a column of the type that pandas gives to them, also if all are missing."""
+    return pd.Series(list(cells), dtype=TEXT)
+
+
 def printable_dates(series: pd.Series[Any], name: str) -> tuple[pd.Series[Any], list[Notice]]:
     """Return a column, as text if it has dates beyond the years 1 to 9999, which Python cannot print, and a notice."""
     if not is_date(series):
@@ -100,10 +108,9 @@ def printable_dates(series: pd.Series[Any], name: str) -> tuple[pd.Series[Any], 
     if not len(beyond):
         return series, []
     cells = [None if no else str(moment).replace("T", " ") for moment, no in zip(moments, absent, strict=True)]
-    text = pd.Series(cells, index=series.index, dtype=pd.Series(["text"]).dtype)
     example = str(cells[int(beyond[0])])
     what = f"{counted(len(beyond), 'date')} beyond the years 1 to 9999"
-    return text, [kept_as_text(name, what, example, int((~absent).sum()), len(beyond))]
+    return texts(cells), [kept_as_text(name, what, example, int((~absent).sum()), len(beyond))]
 
 
 def is_midnight(series: pd.Series[Any]) -> bool:

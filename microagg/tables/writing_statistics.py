@@ -27,6 +27,7 @@ from microagg.tables.lossless import (
     plain_column,
 )
 from microagg.tables.statistics import codes_of
+from microagg.validation import optional_import
 
 #: How many bytes a text of SPSS has at most.
 MAX_TEXT = 32_767
@@ -41,12 +42,7 @@ _WRITTEN_BY_SPSS = b"01 Jan 8000:00:00"
 
 def write_sav(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
     """Return columns as an SPSS file; see :func:`microagg.tables.write_table`."""
-    try:
-        import pyreadstat
-    except ImportError:
-        raise DataError(
-            f"writing {name!r} needs the package pyreadstat: install microagg[statistics], or choose .csv."
-        ) from None
+    pyreadstat = optional_import("pyreadstat", "statistics", f"writing {name!r}", "choose .csv")
     names = list(columns)
     table: dict[str, pd.Series[Any]] = {}
     value_labels: dict[str, dict[Any, str]] = {}
@@ -114,6 +110,7 @@ _WRITTEN_BY_STATA = dt.datetime(1980, 1, 1)
 
 def write_dta(columns: Mapping[str, pd.Series[Any]]) -> bytes:
     """Return columns as a file of Stata 14; see :func:`microagg.tables.write_table`."""
+    # By pandas: pyreadstat writes the time of writing, no floats of 32 bits, and whole numbers in 32 bits at least.
     if len(columns) > MAX_COLUMNS:
         raise DataError(
             f"the table has {len(columns):,} columns, and a Stata file holds {MAX_COLUMNS:,}: choose .csv or .parquet."

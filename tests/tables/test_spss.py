@@ -10,7 +10,7 @@ import pytest
 
 from microagg.errors import DataError
 from microagg.tables import read_file, read_table, renamed_columns, write_table
-from microagg.tables.spss_reader import answered, read_or_error, write
+from microagg.tables.statistics_reader import answered, read_or_error, write
 from tests.tables.common import fails
 
 

@@ -1,4 +1,4 @@
-"""Reads an SPSS file as a program of its own: from standard input, to JSON and arrays on standard output.
+"""Reads an SPSS or Stata file as a program of its own: from standard input, to JSON and arrays on standard output.
 
 The C library below pyreadstat ends the whole process on some damaged files, and a dashboard must outlive an upload.
 A file that has taken such a process over must not reach the other one: what it answers is data, and runs nothing.
@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
+import warnings
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,16 +19,35 @@ import numpy as np
 
 
 def read(data: bytes, max_cells: int) -> dict[str, Any]:
-    """Return what an SPSS file says of its variables, and its records unless they have more than ``max_cells``.
+    """Return what a file says of its variables, and its records unless they have more than ``max_cells``.
 
     ``columns`` are arrays of n floats, or lists of n texts, in the order of ``names``. There is none if the file itself
-    says that it has too many records, and at most one record too many otherwise. Dates are seconds since 1582-10-14.
+    says that it has too many records, and at most one record too many otherwise. Dates are numbers, as they are stored.
+    Where the file of Stata holds texts that are not in its encoding, these are ``recoded``: read as Latin-1.
     """
     import pyreadstat
 
-    # Only so are the values listed that count as missing.
-    _, about = pyreadstat.read_sav(io.BytesIO(data), metadataonly=True, user_missing=True, output_format="dict")
-    names = list(about.column_names)
+    stata = not data.startswith((b"$FL2", b"$FL3"))
+    parse = pyreadstat.read_dta if stata else pyreadstat.read_sav
+    options: dict[str, Any] = {"output_format": "dict", "disable_datetime_conversion": True}
+    try:
+        return _read(parse, data, max_cells, options)
+    except (pyreadstat.ReadstatError, UnicodeDecodeError) as error:
+        if not stata or not (isinstance(error, UnicodeDecodeError) or "encoding" in str(error)):
+            raise
+    found: dict[str, Any] = _recoded(_read(parse, data, max_cells, {**options, "encoding": "ISO-8859-1"}))
+    return {**found, "recoded": True}
+
+
+def _read(parse: Any, data: bytes, max_cells: int, options: dict[str, Any]) -> dict[str, Any]:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        # Only so are the values listed that count as missing.
+        _, about = parse(io.BytesIO(data), metadataonly=True, user_missing=True, **options)
+    # A name that occurs twice is changed, and nothing else tells.
+    twice = [re.fullmatch(r"column '(.*)' is duplicated, renamed to '(.*)'", str(each.message)) for each in said]
+    renamed = {each[2]: each[1] for each in twice if each}
+    names = [renamed.get(name, name) for name in about.column_names]
     records = about.number_rows or 0
     found: dict[str, Any] = {
         "names": names,
@@ -35,16 +56,27 @@ def read(data: bytes, max_cells: int) -> dict[str, Any]:
         "labels": about.variable_value_labels,
         "measures": about.variable_measure,
         "formats": about.original_variable_types,
+        "types": about.readstat_variable_types,
         "columns": [],
     }
     if records * len(names) <= max_cells and len(set(names)) == len(names):
         most = max_cells // max(len(names), 1) + 1
-        table, _ = pyreadstat.read_sav(
-            io.BytesIO(data), disable_datetime_conversion=True, row_limit=most, output_format="dict"
-        )
-        # As arrays, numbers pass quickly from one process to the other.
-        found["columns"] = [_compact(table[name]) for name in names]
+        table, _ = parse(io.BytesIO(data), row_limit=most, **options)
+        # As arrays, numbers pass quickly from one process to the other, and each list is let go of.
+        found["columns"] = [_compact(table.pop(name)) for name in names]
     return found
+
+
+def _recoded(found: Any) -> Any:
+    """Return texts that were read as Latin-1 as what they are in UTF-8 wherever they are valid in it."""
+    if isinstance(found, str):
+        try:
+            return found.encode("latin-1").decode()
+        except UnicodeError:
+            return found
+    if isinstance(found, dict):
+        return {_recoded(key): _recoded(value) for key, value in found.items()}
+    return [_recoded(each) for each in found] if isinstance(found, list) else found
 
 
 def _compact(cells: list[Any]) -> Any:
