@@ -124,7 +124,7 @@ def in_own_process(data: bytes, max_cells: int) -> dict[str, Any]:
         return {"error": f"exit code {done.returncode}"}
     try:
         return answered(done.stdout)
-    except (ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
         return {"error": f"an answer that cannot be read ({type(error).__name__})"}
 
 

@@ -80,7 +80,10 @@ def _recoded(found: Any) -> Any:
 
 
 def _compact(cells: list[Any]) -> Any:
-    return cells if any(isinstance(cell, str) for cell in cells) else np.array(cells, dtype=np.float64)
+    if not any(isinstance(cell, str) for cell in cells):
+        return np.array(cells, dtype=np.float64)
+    shared: dict[str | None, str | None] = {}  # equal texts are one object
+    return [shared.setdefault(cell, cell) for cell in cells]
 
 
 def read_or_error(data: bytes, max_cells: int, most: int | None = None) -> dict[str, Any]:
@@ -98,20 +101,26 @@ def read_or_error(data: bytes, max_cells: int, most: int | None = None) -> dict[
 
 
 def _size(cells: Any) -> int:
-    """Return how many bytes a column takes: a text those of an object of Python and of its place in a list."""
-    return int(cells.nbytes) if isinstance(cells, np.ndarray) else sum(64 + len(cell or "") for cell in cells)
+    """Return how many bytes a column takes: its characters, and of each distinct text an object of Python as well."""
+    if isinstance(cells, np.ndarray):
+        return int(cells.nbytes)
+    return sum(8 + len(cell or "") for cell in cells) + sum(64 + len(cell or "") for cell in set(cells))
 
 
 def write(found: dict[str, Any], stream: BinaryIO) -> None:
-    """Write what :func:`read_or_error` returns: a line of JSON, and an archive of the columns of numbers."""
+    """Write what :func:`read_or_error` returns: a line of JSON, and numbers and which texts are where."""
     columns = found.get("columns", [])
     about = {name: value for name, value in found.items() if name != "columns"}
     if "labels" in found:
         # A code is a number or a text, and keys of JSON are texts.
         about["labels"] = {name: list(codes.items()) for name, codes in found["labels"].items()}
-        about["columns"] = [None if isinstance(cells, np.ndarray) else cells for cells in columns]
+        about["columns"] = []
+    numbers = {}
+    for place, cells in enumerate(columns):
+        places = {} if isinstance(cells, np.ndarray) else {text: at for at, text in enumerate(dict.fromkeys(cells))}
+        about["columns"].append(list(places))
+        numbers[str(place)] = np.array([places[cell] for cell in cells], dtype=np.int32) if places else cells
     stream.write(json.dumps(about).encode("ascii") + b"\n")
-    numbers = {str(place): cells for place, cells in enumerate(columns) if isinstance(cells, np.ndarray)}
     np.savez(stream, **numbers)  # type: ignore[arg-type]
 
 
@@ -120,7 +129,7 @@ def answered(data: bytes) -> dict[str, Any]:
 
     Raises
     ------
-    ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile
+    ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile
         If it is something else.
     """
     line, _, archive = data.partition(b"\n")
@@ -128,7 +137,10 @@ def answered(data: bytes) -> dict[str, Any]:
     if "labels" in found:
         found["labels"] = {name: dict(map(tuple, codes)) for name, codes in found["labels"].items()}
         with np.load(io.BytesIO(archive), allow_pickle=False) as numbers:
-            found["columns"] = [numbers[str(at)] if c is None else c for at, c in enumerate(found["columns"])]
+            found["columns"] = [
+                [known[each] for each in numbers[str(place)].tolist()] if known else numbers[str(place)]
+                for place, known in enumerate(found["columns"])
+            ]
     elif "error" not in found:
         raise ValueError("neither a table nor an error")
     return found
