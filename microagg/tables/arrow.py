@@ -7,13 +7,11 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from microagg.errors import DataError
-from microagg.tables.lossless import BEYOND_DAYS, EXACT_DIGITS, FIRST_DAY, texts
-from microagg.tables.notices import Notice, kept_as_text
+from microagg.tables.lossless import EXACT_DIGITS, kept_as_text, printable_dates, texts, whole_numbers
+from microagg.tables.notices import Notice
 from microagg.validation import counted
 
 with contextlib.suppress(ImportError):  # whoever has a column of pyarrow has the package
@@ -163,10 +161,8 @@ def _check_utf8(column: Any, name: str, label: str) -> None:
 
 
 def _whole_numbers(column: Any, name: str) -> _Converted:
-    if not column.null_count:
-        return _by_numpy(column), []
-    values = _by_numpy(column.fill_null(0)).to_numpy()
-    return pd.Series(pd.arrays.IntegerArray(values, column.is_null().to_numpy()), copy=False), []
+    values = _by_numpy(column.fill_null(0) if column.null_count else column)
+    return whole_numbers(values.to_numpy(), column.is_null().to_numpy() if column.null_count else None), []
 
 
 def _floats(column: Any, name: str) -> _Converted:
@@ -203,7 +199,10 @@ def _decimals(column: Any, name: str) -> _Converted:
         for cell, number in zip(text, numbers, strict=True)
         if cell.is_valid and not _is_exact(column, cell, number)
     )
-    return _by_pandas(text), [_kept(column, name, "decimals with more digits than a float keeps", str(inexact))]
+    values = len(column) - column.null_count
+    return _by_pandas(text), [
+        kept_as_text(name, "decimals with more digits than a float keeps", str(inexact), values, values)
+    ]
 
 
 def _prints_back(column: Any, numbers: Any) -> bool:
@@ -225,39 +224,25 @@ def _dates(column: Any, name: str) -> _Converted:
 def _timestamps(column: Any, name: str, unit: str | None = None) -> _Converted:
     """Return times; where they are beyond those that can be printed, as text, to the ``unit`` if it is given."""
     zone = column.type.tz
-    ends = pc.min_max(column.cast(pa.int64())).as_py().values()
-    # In seconds, as nanoseconds reach no further than from 1677 to 2262.
-    first, last = (np.datetime64("NaT" if end is None else end, column.type.unit).astype("M8[s]") for end in ends)
-    if first < FIRST_DAY or last >= BEYOND_DAYS:
-        printed = [_times_as_text(chunk, unit or column.type.unit) for chunk in column.chunks]
-        beyond = str(first if first < FIRST_DAY else last).replace("T", " ")
-        what = "dates or times beyond the years 1 to 9999"
-        return _by_pandas(pa.chunked_array(printed)), [_kept(column, name, what, beyond)]
-    if zone is None:
-        return _by_numpy(column), []
+    series = _by_numpy(column.cast(pa.timestamp(column.type.unit)))
+    series, notices = printable_dates(series, name, unit, "+00:00" if zone else "")
+    if zone is None or notices:
+        return series, notices
     try:
         return _by_pandas(column), []
     except (KeyError, ValueError, pa.ArrowException):  # a zone that this machine does not know
         moved = _by_pandas(column.cast(pa.timestamp(column.type.unit, "UTC")))
-    count = len(column) - column.null_count
+    present = moved.dropna()
+    count = len(present)
     notice = Notice(
         "unknown-time-zone",
         f"column {name!r} has {counted(count, 'time')} in the time zone {zone!r}, which this machine does not know: "
-        f"read as times in UTC, such as {moved.dropna().iloc[0] if count else ''}.",
+        f"read as times in UTC, such as {present.iloc[0] if count else ''}.",
         column=name,
         count=count,
-        example=str(first),
+        example=str(present.iloc[0]) if count else "",
     )
     return moved, [notice] if count else []
-
-
-def _times_as_text(chunk: Any, unit: str) -> Any:
-    """Return times as text such as ``12024-05-01 12:00:00``, those of a zone in UTC with ``+00:00`` behind."""
-    moments: NDArray[np.datetime64] = chunk.cast(pa.timestamp(chunk.type.unit)).to_numpy(zero_copy_only=False)
-    absent = np.isnat(moments)
-    printed = np.char.replace(moments.astype(f"M8[{unit}]").astype(str), "T", " ")
-    behind = "+00:00" if chunk.type.tz else ""
-    return pa.array([None if no else text + behind for text, no in zip(printed, absent, strict=True)], pa.string())
 
 
 def _times_of_day(column: Any, name: str) -> _Converted:
@@ -324,8 +309,3 @@ def _extension(column: Any, name: str) -> _Converted:
         example=example,
     )
     return series, [mine, *notices]
-
-
-def _kept(column: Any, name: str, what: str, example: str) -> Notice:
-    values = len(column) - column.null_count
-    return kept_as_text(name, what, example, values, values)

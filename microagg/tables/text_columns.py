@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype, is_object_dtype
 
 from microagg.tables import text_numbers
-from microagg.tables.lossless import EXACT_WHOLE, TEXT
+from microagg.tables.lossless import EXACT_WHOLE, TEXT, whole_numbers
 from microagg.tables.notices import MISSING, Notice, Offer
 from microagg.tables.text_numbers import Count, Kinds
 from microagg.validation import counted, shortened
@@ -146,14 +146,12 @@ def _together(pieces: Sequence[_Piece], kinds: Kinds) -> Any:
         values = _whole(pieces, kinds)
         if values is None or all(piece.present is None for piece in pieces):
             return values
-        # As floats, they would be written with a point.
-        masks = [
-            np.ones(len(piece.values), dtype=np.bool_) if piece.present is None else piece.present for piece in pieces
-        ]
-        present = np.concatenate(masks)
+        present = np.concatenate(
+            [np.ones(len(piece.values), dtype=np.bool_) if piece.present is None else piece.present for piece in pieces]
+        )
         spread = np.zeros(len(present), dtype=values.dtype)
         spread[present] = values
-        return pd.arrays.IntegerArray(spread, ~present)
+        return whole_numbers(spread, ~present)
     parts = []
     for piece in pieces:
         floats = _floats(piece.values, kinds)

@@ -13,10 +13,10 @@ from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype, is_timed
 
 from microagg.errors import DataError, ParameterError
 from microagg.tables.frames import as_pandas
-from microagg.tables.lossless import check_text, file_names, is_category, is_text, plain_column
+from microagg.tables.lossless import check_text, is_category, is_text, plain_column
 from microagg.tables.notices import has_surrogates
 from microagg.tables.writing_excel import write_xlsx
-from microagg.tables.writing_statistics import MAX_TEXT, write_dta, write_sav
+from microagg.tables.writing_statistics import MAX_TEXT, file_names, write_dta, write_sav
 from microagg.validation import check_unique_columns, optional_import
 
 if TYPE_CHECKING:
