@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 import warnings
@@ -24,6 +25,22 @@ FloatArray = NDArray[np.float64]
 
 #: Values beyond this would overflow when squared and summed.
 LARGEST = 1e140
+
+
+def optional_import(name: str, extra: str, what: str = "this", otherwise: str = "") -> Any:
+    """Return the module ``name``, which is installed with an ``extra`` of the package.
+
+    Raises
+    ------
+    DataError
+        If it is not installed: that ``what`` needs its package, and what can be done ``otherwise``.
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        package = str(error.name or name).partition(".")[0]
+        otherwise = f", or {otherwise}" if otherwise else ""
+        raise DataError(f"{what} needs the package {package}: install microagg[{extra}]{otherwise}.") from None
 
 
 def is_whole(value: Any) -> bool:

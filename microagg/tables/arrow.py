@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
+import contextlib
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from microagg.errors import DataError
-from microagg.tables.lossless import BEYOND_DAYS, EXACT_DIGITS, FIRST_DAY
-from microagg.tables.notices import Notice, kept_as_text
+from microagg.tables.lossless import EXACT_DIGITS, kept_as_text, printable_dates, texts, whole_numbers
+from microagg.tables.notices import Notice
 from microagg.validation import counted
+
+with contextlib.suppress(ImportError):  # whoever has a column of pyarrow has the package
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
 _Converted = tuple["pd.Series[Any]", list[Notice]]
 
@@ -44,7 +46,6 @@ def to_series(column: Any, name: str, label: str) -> tuple[pd.Series[Any], list[
     DataError
         If a text is not in UTF-8.
     """
-    pa: Any = importlib.import_module("pyarrow")
     types = pa.types
     kind = column.type
     rules: tuple[tuple[Callable[[Any], bool], Callable[[Any, str], _Converted]], ...] = (
@@ -65,7 +66,7 @@ def to_series(column: Any, name: str, label: str) -> tuple[pd.Series[Any], list[
             return convert(column, name)
     if types.is_boolean(kind) or types.is_null(kind) or types.is_duration(kind) or is_text_type(kind):
         return _by_pandas(column), []
-    return _texts([None if cell is None else str(cell) for cell in column.to_pylist()]), []
+    return texts([None if cell is None else str(cell) for cell in column.to_pylist()]), []
 
 
 def check_single_values(schema: Any, where: str = "") -> None:
@@ -73,7 +74,7 @@ def check_single_values(schema: Any, where: str = "") -> None:
 
     ``where`` is what messages say of the table, such as `` of the file 'people.parquet'``.
     """
-    types: Any = importlib.import_module("pyarrow").types
+    types = pa.types
     for column in schema:
         if types.is_nested(getattr(column.type, "storage_type", column.type)) and not _is_of_pandas(column.type):
             raise DataError(
@@ -84,7 +85,7 @@ def check_single_values(schema: Any, where: str = "") -> None:
 
 def converted_bytes(column: Any) -> int:
     """Return about how many bytes :func:`to_series` takes for a column beside its own."""
-    types: Any = importlib.import_module("pyarrow").types
+    types = pa.types
     kind = _values_type(column.type)
     if types.is_decimal(kind):
         per_cell = 32 + int(kind.precision)
@@ -103,20 +104,19 @@ def converted_bytes(column: Any) -> int:
 
 def is_text_type(kind: Any) -> bool:
     """Whether a type of pyarrow is that of texts."""
-    types: Any = importlib.import_module("pyarrow").types
+    types = pa.types
     is_view = getattr(types, "is_string_view", lambda _: False)
     return bool(types.is_string(kind) or types.is_large_string(kind) or is_view(kind))
 
 
 def is_category_type(kind: Any) -> bool:
     """Whether values of a type of pyarrow, if they stand in a dictionary, become categories."""
-    types: Any = importlib.import_module("pyarrow").types
+    types = pa.types
     return bool(is_text_type(kind) or types.is_integer(kind) or types.is_boolean(kind))
 
 
 def plain_text(part: Any) -> Any:
     """Return a dictionary of texts and positions in it as these texts, of pyarrow's type for large ones."""
-    pa: Any = importlib.import_module("pyarrow")
     return part.dictionary.cast(pa.large_string()).take(part.indices)
 
 
@@ -130,7 +130,7 @@ def _values_type(kind: Any) -> Any:
 
 
 def _is_bytes(kind: Any) -> bool:
-    types: Any = importlib.import_module("pyarrow").types
+    types = pa.types
     is_view = getattr(types, "is_binary_view", lambda _: False)
     return bool(
         types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind) or is_view(kind)
@@ -139,7 +139,6 @@ def _is_bytes(kind: Any) -> bool:
 
 def _by_pandas(column: Any) -> pd.Series[Any]:
     """Return a column as pyarrow makes it pandas'."""
-    pa: Any = importlib.import_module("pyarrow")
     frame: pd.DataFrame = pa.table({"column": column}).to_pandas(ignore_metadata=True)
     return frame["column"]
 
@@ -150,13 +149,7 @@ def _by_numpy(column: Any) -> pd.Series[Any]:
     return pd.Series(values if values.flags.writeable else values.copy(), copy=False)
 
 
-def _texts(cells: Sequence[str | None]) -> pd.Series[Any]:
-    """Return a column of the type that pandas gives to texts, also if all are missing."""
-    return pd.Series(list(cells), dtype=pd.Series(["text"]).dtype)
-
-
 def _check_utf8(column: Any, name: str, label: str) -> None:
-    pa: Any = importlib.import_module("pyarrow")
     try:
         column.validate(full=True)
     except pa.ArrowInvalid:
@@ -168,15 +161,11 @@ def _check_utf8(column: Any, name: str, label: str) -> None:
 
 
 def _whole_numbers(column: Any, name: str) -> _Converted:
-    if not column.null_count:
-        return _by_numpy(column), []
-    values = _by_numpy(column.fill_null(0)).to_numpy()
-    return pd.Series(pd.arrays.IntegerArray(values, column.is_null().to_numpy()), copy=False), []
+    values = _by_numpy(column.fill_null(0) if column.null_count else column)
+    return whole_numbers(values.to_numpy(), column.is_null().to_numpy() if column.null_count else None), []
 
 
 def _floats(column: Any, name: str) -> _Converted:
-    pa: Any = importlib.import_module("pyarrow")
-    pc: Any = importlib.import_module("pyarrow.compute")
     single = column.cast(pa.float32()) if column.type == pa.float16() else column
     notices = []
     undefined = int(pc.sum(pc.is_nan(single)).as_py() or 0) if column.null_count else 0
@@ -195,7 +184,6 @@ def _floats(column: Any, name: str) -> _Converted:
 
 
 def _decimals(column: Any, name: str) -> _Converted:
-    pa: Any = importlib.import_module("pyarrow")
     text = column.cast(pa.string())
     if column.type.scale <= 0:
         try:
@@ -211,12 +199,14 @@ def _decimals(column: Any, name: str) -> _Converted:
         for cell, number in zip(text, numbers, strict=True)
         if cell.is_valid and not _is_exact(column, cell, number)
     )
-    return _by_pandas(text), [_kept(column, name, "decimals with more digits than a float keeps", str(inexact))]
+    values = len(column) - column.null_count
+    return _by_pandas(text), [
+        kept_as_text(name, "decimals with more digits than a float keeps", str(inexact), values, values)
+    ]
 
 
 def _prints_back(column: Any, numbers: Any) -> bool:
     """Whether all floats are, as they are printed, the decimals of a column."""
-    pa: Any = importlib.import_module("pyarrow")
     try:
         return bool(numbers.cast(pa.string()).cast(column.type).equals(column))
     except pa.ArrowInvalid:  # more digits than the column's type has
@@ -224,64 +214,42 @@ def _prints_back(column: Any, numbers: Any) -> bool:
 
 
 def _is_exact(column: Any, text: Any, number: Any) -> bool:
-    pa: Any = importlib.import_module("pyarrow")
     return _prints_back(pa.chunked_array([[text.as_py()]]).cast(column.type), pa.chunked_array([[number.as_py()]]))
 
 
 def _dates(column: Any, name: str) -> _Converted:
-    pa: Any = importlib.import_module("pyarrow")
     return _timestamps(column.cast(pa.timestamp("s" if pa.types.is_date32(column.type) else "ms")), name, unit="D")
 
 
 def _timestamps(column: Any, name: str, unit: str | None = None) -> _Converted:
     """Return times; where they are beyond those that can be printed, as text, to the ``unit`` if it is given."""
-    pa: Any = importlib.import_module("pyarrow")
-    pc: Any = importlib.import_module("pyarrow.compute")
     zone = column.type.tz
-    ends = pc.min_max(column.cast(pa.int64())).as_py().values()
-    # In seconds, as nanoseconds reach no further than from 1677 to 2262.
-    first, last = (np.datetime64("NaT" if end is None else end, column.type.unit).astype("M8[s]") for end in ends)
-    if first < FIRST_DAY or last >= BEYOND_DAYS:
-        texts = [_times_as_text(chunk, unit or column.type.unit) for chunk in column.chunks]
-        beyond = str(first if first < FIRST_DAY else last).replace("T", " ")
-        what = "dates or times beyond the years 1 to 9999"
-        return _by_pandas(pa.chunked_array(texts)), [_kept(column, name, what, beyond)]
-    if zone is None:
-        return _by_numpy(column), []
+    series = _by_numpy(column.cast(pa.timestamp(column.type.unit)))
+    series, notices = printable_dates(series, name, unit, "+00:00" if zone else "")
+    if zone is None or notices:
+        return series, notices
     try:
         return _by_pandas(column), []
     except (KeyError, ValueError, pa.ArrowException):  # a zone that this machine does not know
         moved = _by_pandas(column.cast(pa.timestamp(column.type.unit, "UTC")))
-    count = len(column) - column.null_count
+    present = moved.dropna()
+    count = len(present)
     notice = Notice(
         "unknown-time-zone",
         f"column {name!r} has {counted(count, 'time')} in the time zone {zone!r}, which this machine does not know: "
-        f"read as times in UTC, such as {moved.dropna().iloc[0] if count else ''}.",
+        f"read as times in UTC, such as {present.iloc[0] if count else ''}.",
         column=name,
         count=count,
-        example=str(first),
+        example=str(present.iloc[0]) if count else "",
     )
     return moved, [notice] if count else []
 
 
-def _times_as_text(chunk: Any, unit: str) -> Any:
-    """Return times as text such as ``12024-05-01 12:00:00``, those of a zone in UTC with ``+00:00`` behind."""
-    pa: Any = importlib.import_module("pyarrow")
-    moments: NDArray[np.datetime64] = chunk.cast(pa.timestamp(chunk.type.unit)).to_numpy(zero_copy_only=False)
-    absent = np.isnat(moments)
-    texts = np.char.replace(moments.astype(f"M8[{unit}]").astype(str), "T", " ")
-    behind = "+00:00" if chunk.type.tz else ""
-    return pa.array([None if no else text + behind for text, no in zip(texts, absent, strict=True)], pa.string())
-
-
 def _times_of_day(column: Any, name: str) -> _Converted:
-    pa: Any = importlib.import_module("pyarrow")
-    pc: Any = importlib.import_module("pyarrow.compute")
     return _by_pandas(pc.replace_substring_regex(column.cast(pa.string()), r"\.0+$", "")), []
 
 
 def _bytes(column: Any, name: str) -> _Converted:
-    pa: Any = importlib.import_module("pyarrow")
     plain = column.cast(pa.large_binary())
     try:
         text = plain.cast(pa.large_string())
@@ -303,12 +271,10 @@ def _bytes(column: Any, name: str) -> _Converted:
 
 
 def _as_hexadecimal(chunk: Any) -> Any:
-    pa: Any = importlib.import_module("pyarrow")
     return pa.array([None if cell is None else cell.hex() for cell in chunk.to_pylist()], pa.large_string())
 
 
 def _dictionary(column: Any, name: str) -> _Converted:
-    pa: Any = importlib.import_module("pyarrow")
     values = column.type.value_type
     if is_category_type(values):
         unified = column.unify_dictionaries()
@@ -320,14 +286,13 @@ def _dictionary(column: Any, name: str) -> _Converted:
 
 
 def _extension(column: Any, name: str) -> _Converted:
-    pa: Any = importlib.import_module("pyarrow")
     kind = str(column.type.extension_name)
     if kind.startswith("pandas."):  # periods and intervals
         found = _by_pandas(column)
-        return _texts([None if absent else str(cell) for cell, absent in zip(found, found.isna(), strict=True)]), []
+        return texts([None if absent else str(cell) for cell, absent in zip(found, found.isna(), strict=True)]), []
     stored = pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
     if kind == "arrow.uuid":
-        return _texts([None if cell is None else str(uuid.UUID(bytes=cell)) for cell in stored.to_pylist()]), []
+        return texts([None if cell is None else str(uuid.UUID(bytes=cell)) for cell in stored.to_pylist()]), []
     if kind == "arrow.bool8":
         return _by_pandas(stored.cast(pa.bool_())), []
     series, notices = to_series(stored, name, "")
@@ -344,8 +309,3 @@ def _extension(column: Any, name: str) -> _Converted:
         example=example,
     )
     return series, [mine, *notices]
-
-
-def _kept(column: Any, name: str, what: str, example: str) -> Notice:
-    values = len(column) - column.null_count
-    return kept_as_text(name, what, example, values, values)

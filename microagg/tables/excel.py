@@ -25,7 +25,7 @@ from microagg.tables.excel_cells import (
     open_workbook,
 )
 from microagg.tables.excel_layout import Table, lay_out, merged_cells, notices_of
-from microagg.tables.lossless import EXACT_WHOLE
+from microagg.tables.lossless import EXACT_WHOLE, texts, whole_numbers
 from microagg.tables.notices import (
     MISSING,
     LayoutOptions,
@@ -136,7 +136,7 @@ class _Column:
         self._say("missing-words", absent, says, "cell", offer)
 
     def read(self, from_1904: bool) -> Any:
-        """Return the values, an array of shape (n,) or a list with None where a value is missing."""
+        """Return the values, an array, Series or list of n cells with None where one is missing."""
         types = {type(cell) for cell in self._cells if cell is not None}
         if types <= {int, float, Percent}:
             return self._numbers()
@@ -152,7 +152,9 @@ class _Column:
             self._say("early-dates", early, f"{says}February in that year, which is read as the 28th.", "date")
             return np.array([np.datetime64("NaT") if cell is None else cell for cell in self._cells], dtype="M8[us]")
         elif types == {bool} or types == {str}:
-            return self._cells if None in self._cells or str in types else np.array(self._cells, dtype=bool)
+            if str in types:
+                return texts(self._cells)
+            return self._cells if None in self._cells else np.array(self._cells, dtype=bool)
         elif types in ({dt.time}, {dt.timedelta}):
             found = self._find(lambda cell: cell is not None)
             one, more = _KINDS[types.pop()]
@@ -185,8 +187,8 @@ class _Column:
         if not exact:
             return self._texts()
         if whole and present:
-            # As floats, they would be written with a point.
-            return np.array(cells, dtype=np.int64) if len(present) == len(cells) else pd.array(cells, dtype="Int64")
+            values = np.array([0 if cell is None else cell for cell in cells], dtype=np.int64)
+            return whole_numbers(values, np.array([cell is None for cell in cells]))
         return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
 
     def _mixed(self) -> None:
@@ -198,8 +200,8 @@ class _Column:
         listed = " and ".join((", ".join(named[:-1]), named[-1]))
         self._say("mixed", found, f"has {listed}, such as {{example!r}} in {{at}}: all are kept as text.")
 
-    def _texts(self) -> list[str | None]:
-        return [cell if cell is None or type(cell) is str else cell_text(cell) for cell in self._cells]
+    def _texts(self) -> pd.Series[Any]:
+        return texts([cell if cell is None or type(cell) is str else cell_text(cell) for cell in self._cells])
 
     def _find(self, fits: Callable[[Any], bool]) -> dict[int, Any]:
         """Return cells by their records."""

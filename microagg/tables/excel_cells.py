@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from microagg.errors import DataError, MicroaggError
 from microagg.tables.memory_guard import check_memory
 from microagg.tables.xlsx_prescan import DamagedError, Survey, survey
+from microagg.validation import optional_import
 
 #: How many bytes a part of a workbook that is read may have once it is unpacked.
 MAX_UNPACKED = 1 << 28
@@ -230,12 +231,7 @@ def open_workbook(data: bytes, label: str) -> Iterator[Workbook]:
     DataError
         If it is no workbook, a damaged one, or one that takes too much memory.
     """
-    try:
-        import openpyxl  # noqa: F401
-    except ImportError:
-        raise DataError(
-            f"reading {label!r} needs the package openpyxl: install microagg[files], or save the table as .csv."
-        ) from None
+    optional_import("openpyxl", "files", f"reading {label!r}", "save the table as .csv")
     # openpyxl warns of styles and extensions that it leaves out; none of them touches a value.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import os
 import warnings
 from collections.abc import Collection, Hashable
@@ -15,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from microagg.errors import ConvertedColumnWarning, DataError, ParameterError
 from microagg.tables.arrow import check_single_values, is_text_type, to_series
-from microagg.validation import IntArray, check_unique_columns
+from microagg.validation import IntArray, check_unique_columns, optional_import
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -85,8 +84,9 @@ def as_given(
     """
     if isinstance(like, pd.DataFrame):
         return frame
-    pa: Any = importlib.import_module("pyarrow")
-    narwhals: Any = importlib.import_module("narwhals")
+    pa = optional_import("pyarrow", "files")
+    import narwhals
+
     given, arrow = narwhals.from_native(like, eager_only=True), _as_arrow(like)
     columns, fields = [], []
     for name in frame.columns:
@@ -107,7 +107,8 @@ def _implementation(given: Any) -> str:
     package = type(given).__module__.partition(".")[0]
     if package not in ("polars", "pyarrow"):
         return ""
-    dependencies: Any = importlib.import_module("narwhals").dependencies
+    from narwhals import dependencies
+
     found = dependencies.is_polars_dataframe(given) or dependencies.is_pyarrow_table(given)
     return package if found else ""
 
@@ -116,13 +117,9 @@ def _as_arrow(table: Any) -> Any:
     """Return a table of polars or Arrow as one of Arrow, or raise :class:`DataError`."""
     if not _implementation(table):
         raise DataError(_refusal(table))
-    try:
-        pa: Any = importlib.import_module("pyarrow")
-    except ImportError:
-        raise DataError(
-            "a table of polars needs the package pyarrow to be read: install microagg[files], or pass one of pandas."
-        ) from None
-    narwhals: Any = importlib.import_module("narwhals")
+    pa = optional_import("pyarrow", "files", "a table of polars", "pass one of pandas")
+    import narwhals
+
     check_unique_columns(table.column_names if hasattr(table, "column_names") else table.columns)
     given = narwhals.from_native(table, eager_only=True)
     for name, kind in given.schema.items():
@@ -172,7 +169,7 @@ def _from_arrow(arrow: Any) -> pd.DataFrame:
 
 def _in_type(column: Any, kind: Any) -> Any:
     """Return a column of pyarrow as texts, dates, times or categories of the type ``kind``, if it holds such."""
-    pa: Any = importlib.import_module("pyarrow")
+    pa = optional_import("pyarrow", "files")
     types = pa.types
     if types.is_dictionary(column.type) and types.is_dictionary(kind):
         values = _in_type(column.dictionary, kind.value_type)
@@ -185,7 +182,8 @@ def _in_type(column: Any, kind: Any) -> Any:
 
 def _orders(given: Any, frame: pd.DataFrame) -> list[Any]:
     """Return how columns of polars' type Enum get it again, with the categories that ``frame`` has."""
-    narwhals: Any = importlib.import_module("narwhals")
+    import narwhals
+
     return [
         narwhals.col(name).cast(narwhals.Enum(list(frame[name].cat.categories)))
         for name, kind in given.schema.items()

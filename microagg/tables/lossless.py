@@ -1,17 +1,22 @@
-"""Columns as files of every kind can hold them: numbers, yes or no, dates, categories or text."""
+"""The column without loss, which every kind of file fills, and from which every kind is written.
+
+What a file holds becomes text, whole numbers beside missing values, or dates that can be printed; what is none of these
+is kept as text, and a notice says so. What is written is plain first: numbers, yes or no, dates, categories or text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pandas.api.types import infer_dtype, is_bool_dtype, is_complex_dtype, is_float_dtype, is_integer_dtype
 
 from microagg.errors import DataError
-from microagg.tables.notices import Notice, has_surrogates, kept_as_text
+from microagg.tables.notices import Notice, has_surrogates
 from microagg.validation import counted
 
 #: Whole numbers beyond this have no exact place in a file whose numbers are all 64-bit floats.
@@ -20,8 +25,63 @@ EXACT_WHOLE = 2**53
 #: Numbers with no more digits than this come out of a 64-bit float as they went in.
 EXACT_DIGITS = 15
 
-#: The first day that Python, and what prints dates, knows, and the first one that it does not.
-FIRST_DAY, BEYOND_DAYS = np.datetime64("0001-01-01", "s"), np.datetime64("10000-01-01", "s")
+#: What pandas makes of text: its own type since version 3, objects before.
+TEXT: Any = pd.Series(["text"]).dtype
+
+# The first day that Python, and what prints dates, knows, and the first one that it does not.
+_FIRST_DAY, _BEYOND_DAYS = np.datetime64("0001-01-01", "s"), np.datetime64("10000-01-01", "s")
+
+
+def texts(cells: Sequence[str | None]) -> pd.Series[Any]:
+    """Return texts, shape (n,), as a column of the type that pandas gives to them, also if all are missing."""
+    return pd.Series(list(cells), dtype=TEXT)
+
+
+def whole_numbers(values: NDArray[Any], absent: NDArray[np.bool_] | None) -> pd.Series[Any]:
+    """Return whole numbers as a column, of a nullable type where some are ``absent``: as floats they would have a point.
+
+    ``values`` has shape (n,), with any number where one is absent; None says that none is.
+    """
+    if absent is None or not absent.any():
+        return pd.Series(values, copy=False)
+    return pd.Series(pd.arrays.IntegerArray(values, absent), copy=False)
+
+
+def printable_dates(
+    series: pd.Series[Any], name: str, unit: str | None = None, zone: str = ""
+) -> tuple[pd.Series[Any], list[Notice]]:
+    """Return a column, as text if it has dates beyond the years 1 to 9999, which Python cannot print, and a notice.
+
+    The text goes to the ``unit`` of numpy, that of the column if none is given, with the ``zone`` behind it.
+    """
+    if not is_date(series):
+        return series, []
+    moments = series.to_numpy()
+    absent = np.isnat(moments)
+    # In seconds, as nanoseconds reach no further than from 1677 to 2262.
+    seconds = moments.astype("M8[s]")
+    beyond = np.flatnonzero(~absent & ((seconds < _FIRST_DAY) | (seconds >= _BEYOND_DAYS)))
+    if not len(beyond):
+        return series, []
+    printed = np.char.replace(moments.astype(f"M8[{unit}]" if unit else moments.dtype).astype(str), "T", " ")
+    cells = [None if no else f"{text}{zone}" for text, no in zip(printed, absent, strict=True)]
+    what = f"{counted(len(beyond), 'date')} beyond the years 1 to 9999"
+    example = str(cells[int(beyond[0])])
+    return texts(cells), [kept_as_text(name, what, example, int((~absent).sum()), len(beyond))]
+
+
+def kept_as_text(name: str, what: str, example: str, values: int, count: int) -> Notice:
+    """Return that a column is kept as text, because ``count`` of its ``values`` could not be kept exactly otherwise.
+
+    ``what`` says what these hold, such as ``example``.
+    """
+    return Notice(
+        "kept-as-text",
+        f"column {name!r} holds {what}, such as {example}: all its {counted(values, 'value')} are kept as text.",
+        column=name,
+        count=count,
+        example=example,
+    )
 
 
 def plain_column(series: pd.Series[Any]) -> pd.Series[Any]:
@@ -87,23 +147,6 @@ def as_exact(series: pd.Series[Any], largest: int = EXACT_WHOLE) -> pd.Series[An
         if not (present == present.dt.floor("ms")).all():
             return as_text(series)
     return series
-
-
-def printable_dates(series: pd.Series[Any], name: str) -> tuple[pd.Series[Any], list[Notice]]:
-    """Return a column, as text if it has dates beyond the years 1 to 9999, which Python cannot print, and a notice."""
-    if not is_date(series):
-        return series, []
-    moments = series.to_numpy()
-    absent = np.isnat(moments)
-    seconds = moments.astype("M8[s]")
-    beyond = np.flatnonzero(~absent & ((seconds < FIRST_DAY) | (seconds >= BEYOND_DAYS)))
-    if not len(beyond):
-        return series, []
-    cells = [None if no else str(moment).replace("T", " ") for moment, no in zip(moments, absent, strict=True)]
-    text = pd.Series(cells, index=series.index, dtype=pd.Series(["text"]).dtype)
-    example = str(cells[int(beyond[0])])
-    what = f"{counted(len(beyond), 'date')} beyond the years 1 to 9999"
-    return text, [kept_as_text(name, what, example, int((~absent).sum()), len(beyond))]
 
 
 def is_midnight(series: pd.Series[Any]) -> bool:
@@ -195,119 +238,3 @@ def _is_exact(cell: Any, number: float) -> bool:
     if isinstance(cell, Decimal):
         return bool(Decimal(repr(number)) == cell) or cell.is_nan()
     return bool(pd.isna(cell) or cell == number)
-
-
-# What columns are called in files whose programs do not take every name.
-
-
-class _Rule(NamedTuple):
-    """Which names a program takes: ``others`` are characters beside letters and digits, ``firsts`` may begin a name."""
-
-    program: str
-    others: str
-    firsts: str
-    reserved: frozenset[str]
-    most: int
-    size: Callable[[str], int]
-    key: Callable[[str], str]
-    label: int
-
-
-def _bytes(text: str) -> int:
-    return len(text.encode())
-
-
-# help varname of Stata, and what pandas keeps from being a name beyond that.
-_STATA_WORDS = """
-    _all _b _coef _cons _n _N _pi _pred _rc _se _skip byte double float if in int long strL using with
-    aggregate array boolean break case catch class colvector complex const continue default delegate delete do else
-    eltypedef end enum explicit export external for friend function global goto inline local NULL pragma protected quad
-    rowvector short typedef typename virtual
-"""
-_SPSS_WORDS = "ALL AND BY EQ GE GT LE LT NE NOT OR TO WITH"
-
-_RULES = {
-    ".dta": _Rule("Stata", "_", "_", frozenset(_STATA_WORDS.split()), 32, len, str, 80),
-    ".sav": _Rule("SPSS", "_.@#$", "@", frozenset(_SPSS_WORDS.lower().split()), 64, _bytes, str.lower, 255),
-}
-
-
-def file_names(names: Sequence[str], ending: str) -> list[str]:
-    """Return what the columns ``names`` are called in a file with this ending, in the same order.
-
-    Names in .csv, .parquet and .xlsx files are free. In a name for Stata (.dta) or SPSS (.sav), every character that
-    is no letter, digit or ``_`` (for SPSS also ``.``, ``@``, ``#`` and ``$``) becomes ``_``. A name gets ``v_`` before
-    it if it begins with another character than a letter (for Stata also ``_``, for SPSS ``@``), is a word of the
-    program's language, or nothing but ``_``. What is longer than 32 characters (Stata) or 64 bytes (SPSS) is cut.
-    Where two names become the same, the later one gets ``_2``, ``_3`` and so on at its end; names that are fine as
-    they are always stay. SPSS does not tell ``a`` from ``A``.
-
-    Raises
-    ------
-    DataError
-        If a name that has to be changed is too long for the label which keeps it, 80 characters in Stata and 255
-        bytes in SPSS.
-    """
-    rule = _RULES.get(ending)
-    if rule is None:
-        return list(names)
-    fitted = [_fit(name, rule) for name in names]
-    taken: set[str] = set()
-    # Names that are fine come first, so that no changed name drives one of them out.
-    for name, fit in zip(names, fitted, strict=True):
-        if name == fit:
-            taken.add(rule.key(name))
-    kept: set[str] = set()
-    result = []
-    for name, fit in zip(names, fitted, strict=True):
-        if name == fit and rule.key(name) not in kept:
-            kept.add(rule.key(name))
-            result.append(name)
-            continue
-        final = _free(fit, taken, rule)
-        taken.add(rule.key(final))
-        _check_label(name, final, rule, ending)
-        result.append(final)
-    return result
-
-
-def _fit(name: str, rule: _Rule) -> str:
-    fit = "".join(c if _is_letter(c) or c in "0123456789" or c in rule.others else "_" for c in name)
-    if not fit.strip("_") or not (_is_letter(fit[0]) or fit[0] in rule.firsts) or _is_reserved(fit, rule):
-        fit = f"v_{fit}"
-    fit = _cut(fit, rule.most, rule)
-    # SPSS takes a full stop at the end for the end of a command.
-    return f"{fit[:-1]}_" if fit.endswith(".") else fit
-
-
-def _is_letter(character: str) -> bool:
-    return character.isalpha() and (character.isascii() or ord(character) >= 192)
-
-
-def _is_reserved(name: str, rule: _Rule) -> bool:
-    # Stata's own types of text are str1 to str2045.
-    return rule.key(name) in rule.reserved or (rule.program == "Stata" and name[:3] == "str" and name[3:].isdigit())
-
-
-def _cut(name: str, most: int, rule: _Rule) -> str:
-    while rule.size(name) > most:
-        name = name[:-1]
-    return name
-
-
-def _free(name: str, taken: Iterable[str], rule: _Rule) -> str:
-    number, candidate = 1, name
-    while rule.key(candidate) in taken:
-        number += 1
-        suffix = f"_{number}"
-        candidate = _cut(name, rule.most - len(suffix), rule) + suffix
-    return candidate
-
-
-def _check_label(name: str, final: str, rule: _Rule, ending: str) -> None:
-    if rule.size(name) > rule.label:
-        unit = "characters" if rule.size is len else "bytes"
-        raise DataError(
-            f"column {name[:40] + '…'!r} is called {final!r} in {ending} files, and its full name is longer than the "
-            f"{rule.label} {unit} of a label in {rule.program}: give it a shorter name first."
-        )

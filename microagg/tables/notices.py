@@ -159,20 +159,6 @@ class UnreadableError(DataError):
         self.offers = offers
 
 
-def kept_as_text(name: str, what: str, example: str, values: int, count: int) -> Notice:
-    """Return that a column is kept as text, because ``count`` of its ``values`` could not be kept exactly otherwise.
-
-    ``what`` says what these hold, such as ``example``.
-    """
-    return Notice(
-        "kept-as-text",
-        f"column {name!r} holds {what}, such as {example}: all its {counted(values, 'value')} are kept as text.",
-        column=name,
-        count=count,
-        example=example,
-    )
-
-
 # How a table is to be read from a text file or a workbook alike.
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import contextlib
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,11 @@ from microagg.tables.arrow import (
 )
 from microagg.tables.memory_guard import check_memory
 from microagg.tables.notices import Notice, Reading, check_cells, check_names, refuse_no_records
-from microagg.validation import is_whole, quoted
+from microagg.validation import is_whole, optional_import, quoted
+
+with contextlib.suppress(ImportError):  # said where a file is opened
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
 # What reading takes beside the columns themselves, in bytes: pyarrow and what it keeps for later.
 _BESIDE = 40_000_000
@@ -38,13 +42,7 @@ _RECORDS, _FEW_RECORDS, _BYTES = 1 << 16, 16, 1 << 23
 
 def read_parquet(data: bytes, label: str, max_cells: int) -> Reading:
     """Return the table of a Parquet file; see :func:`microagg.tables.read_file`."""
-    try:
-        pa: Any = importlib.import_module("pyarrow")
-        importlib.import_module("pyarrow.parquet")
-    except ImportError:
-        raise DataError(
-            f"reading {label!r} needs the package pyarrow: install microagg[files], or save the table as .csv."
-        ) from None
+    optional_import("pyarrow", "files", f"reading {label!r}", "save the table as .csv")
     try:
         return _read(data, label, max_cells)
     except MicroaggError:
@@ -141,14 +139,12 @@ def _named(names: Sequence[str], label: str) -> list[str]:
 
 
 def _open(data: bytes, **options: Any) -> Any:
-    pa: Any = importlib.import_module("pyarrow")
-    pq: Any = importlib.import_module("pyarrow.parquet")
+    pq = optional_import("pyarrow.parquet", "files")
     return pq.ParquetFile(pa.BufferReader(data), pre_buffer=False, page_checksum_verification=True, **options)
 
 
 def _width(kind: Any) -> int:
     """Return how many bytes a cell of a type takes at least, once it is in a table."""
-    pa: Any = importlib.import_module("pyarrow")
     if pa.types.is_dictionary(kind):
         return 1 if is_category_type(kind.value_type) else _width(kind.value_type)
     if pa.types.is_date(kind) or pa.types.is_null(kind):
@@ -177,7 +173,6 @@ def _chunks(
     file: Any, names: list[str], packed: Collection[str], stored: Mapping[str, _Stored], budget: _Budget
 ) -> dict[str, Any]:
     """Return columns as pyarrow's chunks; those that are ``packed`` in dictionaries of texts as these texts."""
-    pa: Any = importlib.import_module("pyarrow")
     # A text that is stored by what it shares with the one before may be as long as all its part, and each one after it.
     repeated = max((stored[name].largest for name in names if stored[name].has_prefixes), default=1)
     rows = max(_FEW_RECORDS, min(_RECORDS, _BYTES // max(repeated, 1)))
@@ -209,15 +204,12 @@ def _is_same(one: Any, other: Any) -> bool:
 
 def _unpacked(part: Any) -> int:
     """Return how many bytes the texts of a dictionary take that stand for themselves."""
-    pc: Any = importlib.import_module("pyarrow.compute")
     lengths = pc.binary_length(part.dictionary).take(part.indices)
     return int(pc.sum(lengths).as_py() or 0) + 8 * len(part)
 
 
 def _unit_of_int96(data: bytes, metadata: Any) -> str:
     """Return the unit that holds all times in the old type of 96 bits: "ns" if it can, "us" otherwise."""
-    pa: Any = importlib.import_module("pyarrow")
-    pc: Any = importlib.import_module("pyarrow.compute")
     columns = range(metadata.num_columns)
     names = [metadata.schema.column(j).name for j in columns if metadata.schema.column(j).physical_type == "INT96"]
     if names:
@@ -233,7 +225,6 @@ def _unit_of_int96(data: bytes, metadata: Any) -> str:
 
 def _bytes(chunks: Any) -> int:
     """Return how many bytes a column takes, its dictionary once."""
-    pa: Any = importlib.import_module("pyarrow")
     return 0 if pa.types.is_dictionary(chunks.type) else int(chunks.nbytes)
 
 
@@ -330,13 +321,9 @@ def sample_parquet(path: str | os.PathLike[str], n: int, seed: int = 0, parts: i
     for name, value, least in (("n", n, 1), ("seed", seed, 0), ("parts", parts, 1)):
         if not is_whole(value) or value < least:
             raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}.")
+    optional_import("pyarrow", "files", f"reading {str(path)!r}")
     try:
-        pa: Any = importlib.import_module("pyarrow")
-        pq: Any = importlib.import_module("pyarrow.parquet")
-    except ImportError:
-        raise DataError(f"reading {str(path)!r} needs the package pyarrow: install microagg[files].") from None
-    try:
-        return _sample(pa, pq, parquet_files(path), Path(path).name, n, seed, parts)
+        return _sample(parquet_files(path), Path(path).name, n, seed, parts)
     except MicroaggError:
         raise
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError) as error:
@@ -344,7 +331,8 @@ def sample_parquet(path: str | os.PathLike[str], n: int, seed: int = 0, parts: i
         raise DataError(f"{str(path)!r} is no Parquet file, or a damaged one ({reason}): export it again.") from None
 
 
-def _sample(pa: Any, pq: Any, files: Sequence[Path], label: str, n: int, seed: int, parts: int) -> Sample:
+def _sample(files: Sequence[Path], label: str, n: int, seed: int, parts: int) -> Sample:
+    pq = optional_import("pyarrow.parquet", "files")
     groups: list[tuple[Path, int, int]] = []
     schema = None
     for file in files:
@@ -369,7 +357,7 @@ def _sample(pa: Any, pq: Any, files: Sequence[Path], label: str, n: int, seed: i
     for i in drawn:
         file, group, size = groups[i]
         own = rows[(rows >= before) & (rows < before + size)] - before
-        tables.append(_take(pa, pq, file, group, own))
+        tables.append(_take(file, group, own))
         before += size
     table = pa.concat_tables(tables, promote_options="permissive")
     check_memory(2 * table.nbytes, sum(file.stat().st_size for file in files), label)
@@ -380,8 +368,9 @@ def _sample(pa: Any, pq: Any, files: Sequence[Path], label: str, n: int, seed: i
     return Sample(pd.DataFrame(columns), total, len(drawn), len(groups), tuple(notices))
 
 
-def _take(pa: Any, pq: Any, file: Path, group: int, rows: NDArray[Any]) -> Any:
+def _take(file: Path, group: int, rows: NDArray[Any]) -> Any:
     """Return the records at these positions of a row group."""
+    pq = optional_import("pyarrow.parquet", "files")
     parts, before = [], 0
     with pq.ParquetFile(file, pre_buffer=False) as opened:
         for batch in opened.iter_batches(batch_size=_SAMPLED_AT_ONCE, row_groups=[group], use_threads=False):

@@ -15,16 +15,13 @@ from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype, is_object_dtype
 
 from microagg.tables import text_numbers
-from microagg.tables.lossless import EXACT_WHOLE
+from microagg.tables.lossless import EXACT_WHOLE, TEXT, whole_numbers
 from microagg.tables.notices import MISSING, Notice, Offer
 from microagg.tables.text_numbers import Count, Kinds
 from microagg.validation import counted, shortened
 
 #: What stands between the cells of a chunk; no text file with this character is read.
 SEPARATOR = "\0"
-
-# What pandas makes of text: its own type since version 3, objects before.
-_TEXT: Any = pd.Series(["text"]).dtype
 
 _SHOWN = 40
 
@@ -149,14 +146,12 @@ def _together(pieces: Sequence[_Piece], kinds: Kinds) -> Any:
         values = _whole(pieces, kinds)
         if values is None or all(piece.present is None for piece in pieces):
             return values
-        # As floats, they would be written with a point.
-        masks = [
-            np.ones(len(piece.values), dtype=np.bool_) if piece.present is None else piece.present for piece in pieces
-        ]
-        present = np.concatenate(masks)
+        present = np.concatenate(
+            [np.ones(len(piece.values), dtype=np.bool_) if piece.present is None else piece.present for piece in pieces]
+        )
         spread = np.zeros(len(present), dtype=values.dtype)
         spread[present] = values
-        return pd.arrays.IntegerArray(spread, ~present)
+        return whole_numbers(spread, ~present)
     parts = []
     for piece in pieces:
         floats = _floats(piece.values, kinds)
@@ -209,13 +204,13 @@ def _texts(chunks: Sequence[str], absent: frozenset[str]) -> Any:
     parts = []
     for chunk in chunks:
         cells: list[Any] = chunk.split(SEPARATOR)
-        if is_object_dtype(_TEXT):
+        if is_object_dtype(TEXT):
             # Equal texts are one object.
             shared: dict[str, Any] = dict.fromkeys(absent, np.nan)
             cells = [shared.setdefault(cell, cell) for cell in cells]
         elif not absent.isdisjoint(cells):
             cells = [None if cell in absent else cell for cell in cells]
-        parts.append(pd.Series(pd.array(cells, dtype=_TEXT)))
+        parts.append(pd.Series(pd.array(cells, dtype=TEXT)))
     return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
 
 

@@ -13,11 +13,11 @@ from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype, is_timed
 
 from microagg.errors import DataError, ParameterError
 from microagg.tables.frames import as_pandas
-from microagg.tables.lossless import check_text, file_names, is_category, is_text, plain_column
+from microagg.tables.lossless import check_text, is_category, is_text, plain_column
 from microagg.tables.notices import has_surrogates
 from microagg.tables.writing_excel import write_xlsx
-from microagg.tables.writing_statistics import MAX_TEXT, write_dta, write_sav
-from microagg.validation import check_unique_columns
+from microagg.tables.writing_statistics import MAX_TEXT, file_names, write_dta, write_sav
+from microagg.validation import check_unique_columns, optional_import
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -25,13 +25,8 @@ if TYPE_CHECKING:
 
 def write_parquet(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
     """Return columns as a Parquet file; see :func:`microagg.tables.write_table`."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise DataError(
-            f"writing {name!r} needs the package pyarrow: install microagg[files], or choose .csv."
-        ) from None
+    pa = optional_import("pyarrow", "files", f"writing {name!r}", "choose .csv")
+    pq = optional_import("pyarrow.parquet", "files")
     arrays = []
     for series in columns.values():
         column = _storable(series)

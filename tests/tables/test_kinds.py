@@ -321,7 +321,7 @@ def test_without_pyarrow_polars_is_told_what_to_install(monkeypatch):
 
     table = pl.DataFrame({"age": [1, 2]})
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(DataError, match=r"needs the package pyarrow to be read: install microagg\[files\]"):
+    with pytest.raises(DataError, match=r"a table of polars needs the package pyarrow: install microagg\[files\]"):
         microaggregate(table, k=2)
 
 

@@ -97,7 +97,12 @@ def test_a_column_may_be_called_like_a_signature():
 
 @pytest.mark.parametrize(
     ("package", "extra", "name"),
-    [("pyarrow", "files", "x.parquet"), ("pyreadstat", "statistics", "x.sav")],
+    [
+        ("pyarrow", "files", "x.parquet"),
+        ("openpyxl", "files", "x.xlsx"),
+        ("pyreadstat", "statistics", "x.sav"),
+        ("pyreadstat", "statistics", "x.dta"),
+    ],
 )
 def test_optional_packages(monkeypatch, package, extra, name):
     data = write_table(pd.DataFrame({"a": [1]}), name)

@@ -10,7 +10,7 @@ import pytest
 
 from microagg.errors import DataError
 from microagg.tables import read_file, read_table, renamed_columns, write_table
-from microagg.tables.spss_reader import answered, read_or_error, write
+from microagg.tables.statistics_reader import answered, read_or_error, write
 from tests.tables.common import fails
 
 
@@ -155,8 +155,8 @@ def test_seconds_that_are_no_dates_stay_numbers(sav):
 
 def test_what_would_take_too_much_memory_does_not_come_back(sav, monkeypatch):
     data = sav(pd.DataFrame({"s": ["x" * 100, "y"] * 50, "n": [1.0] * 100}))
-    # 100 texts of 64 bytes each beside their characters, and 100 floats of 8.
-    needed = 100 * 64 + 50 * 101 + 100 * 8
+    # 100 places of 8 bytes and their characters, two texts of 64 bytes and theirs, and 100 floats of 8.
+    needed = 100 * 8 + 50 * 101 + 2 * 64 + 101 + 100 * 8
     assert read_or_error(data, 10_000, 2 * needed - 1) == {"needed": needed, "error": "MemoryError"}
     assert len(read_or_error(data, 10_000, 2 * needed)["columns"]) == 2
     monkeypatch.setattr("microagg.tables.memory_guard.machine_memory", lambda: 1000)
@@ -185,7 +185,7 @@ def test_damaged_files_in_the_process_that_reads_them(sav, tmp_path, monkeypatch
     [
         "pickle.dumps(Owned())",
         "b'{}' + bytes([10]) + pickle.dumps(Owned())",
-        'b\'{"labels": {}, "columns": [null]}\' + bytes([10]) + pickle.dumps(Owned())',
+        'b\'{"labels": {}, "columns": [[]]}\' + bytes([10]) + pickle.dumps(Owned())',
         'b\'{"labels": {"a": 3}, "columns": []}\' + bytes([10])',
         "b'[1, 2]'",
         "b'null'",
@@ -214,7 +214,7 @@ def test_every_kind_of_answer_is_read_as_it_was_written():
         "labels": {"a": {1.0: "one", 2: "two"}, "s": {"x": "\ud83d ü"}},
         "measures": {"a": "scale"},
         "formats": {"a": "F8.2"},
-        "columns": [np.array([1.5, np.nan]), ["x\n", None]],
+        "columns": [np.array([1.5, np.nan, 2]), ["x\n", None, "x\n"]],
     }
     stream = io.BytesIO()
     write(found, stream)

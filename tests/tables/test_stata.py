@@ -133,7 +133,52 @@ def test_times_with_leap_seconds_are_numbers_and_it_is_said():
     assert "such as 1500000000000." in notice.text
 
 
-def test_a_long_text_that_many_records_point_at_is_refused(monkeypatch):
+@pytest.mark.parametrize(
+    ("form", "number", "day"),
+    [
+        ("%td", -0.5, "1959-12-31"),
+        ("%-tdD_m_CY", 1, "1960-01-02"),
+        ("%d", 1, "1960-01-02"),
+        ("%tw", 52 + 51, "1961-12-24"),
+        ("%tw", -1, "1959-12-24"),
+        ("%tm", -1, "1959-12-01"),
+        ("%tq", 5, "1961-04-01"),
+        ("%th", 3, "1961-07-01"),
+        ("%ty", 2024, "2024-01-01"),
+        ("%tc", -1000, "1959-12-31 23:59:59"),
+    ],
+)
+def test_periods_are_their_first_days(form, number, day):
+    data = dta(pd.DataFrame({"t": [number, np.nan]}, dtype=float)).replace(
+        b"%10.0g" + bytes(51), form.encode().ljust(57, b"\0")
+    )
+    column = read_table(data, name="x.dta")["t"]
+    assert column[0] == pd.Timestamp(day)
+    assert pd.isna(column[1])
+
+
+def test_numbers_that_no_calendar_has_stay_numbers():
+    data = dta(pd.DataFrame({"t": [1e300, 3.0]})).replace(b"%10.0g" + bytes(51), b"%td".ljust(57, b"\0"))
+    reading = read_file(data, name="x.dta")
+    assert reading.frame["t"].tolist() == [1e300, 3.0]
+    (notice,) = reading.notices
+    assert (notice.code, notice.column, notice.count) == ("kept-as-number", "t", 1)
+    assert "such as 1e+300 in Stata's format %td, counted from 1960" in notice.text
+
+
+def test_texts_in_another_encoding_are_read_and_it_is_said():
+    good = dta(pd.DataFrame({"größe": ["abcd", "über"]}))
+    reading = read_file(good.replace(b"abcd", b"a\xe9cd"), name="x.dta")
+    assert reading.frame.to_dict("list") == {"größe": ["aécd", "über"]}
+    (notice,) = reading.notices
+    assert notice.code == "encoding"
+    assert "'x.dta' holds texts that are not in its encoding: these are read as Latin-1" in notice.text
+    # Before Stata 14, texts were those of Windows.
+    old = dta(pd.DataFrame({"t": ["abcd"]}), version=114).replace(b"abcd", b"\x80\xe9cd")
+    assert read_table(old, name="x.dta")["t"].tolist() == ["€écd"]
+
+
+def test_a_long_text_that_many_records_point_at_in_the_process_that_reads_it(monkeypatch):
     monkeypatch.setattr("microagg.tables.memory_guard.machine_memory", lambda: None)
     given = pd.DataFrame({"note": ["x" * 100_000] * 2000})
     data = dta(given, convert_strl=["note"])
@@ -162,7 +207,7 @@ def test_refusals():
     for part in (b"<stata_dta>", b"\x72\x01\x01", b"<stata_dta>" + bytes(500), good[:300], good[: len(good) // 2]):
         fails(r"'x\.dta' is a damaged Stata file.*: save it as \.dta again", part, name="x.dta")
     assert len(read_table(good, name="x.dta", max_cells=2000)) == 1000
-    fails("at least 1,000 records with 2 columns, over the limit of 1,998 cells", good, name="x.dta", max_cells=1998)
+    fails("has 1,000 records with 2 columns, over the limit of 1,998 cells", good, name="x.dta", max_cells=1998)
     fails("over the limit of 100 cells", good, name="x.dta", max_cells=100)
 
 

@@ -1,4 +1,4 @@
-"""Reads an SPSS file as a program of its own: from standard input, to JSON and arrays on standard output.
+"""Reads an SPSS or Stata file as a program of its own: from standard input, to JSON and arrays on standard output.
 
 The C library below pyreadstat ends the whole process on some damaged files, and a dashboard must outlive an upload.
 A file that has taken such a process over must not reach the other one: what it answers is data, and runs nothing.
@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
+import warnings
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,16 +19,35 @@ import numpy as np
 
 
 def read(data: bytes, max_cells: int) -> dict[str, Any]:
-    """Return what an SPSS file says of its variables, and its records unless they have more than ``max_cells``.
+    """Return what a file says of its variables, and its records unless they have more than ``max_cells``.
 
     ``columns`` are arrays of n floats, or lists of n texts, in the order of ``names``. There is none if the file itself
-    says that it has too many records, and at most one record too many otherwise. Dates are seconds since 1582-10-14.
+    says that it has too many records, and at most one record too many otherwise. Dates are numbers, as they are stored.
+    Where the file of Stata holds texts that are not in its encoding, these are ``recoded``: read as Latin-1.
     """
     import pyreadstat
 
-    # Only so are the values listed that count as missing.
-    _, about = pyreadstat.read_sav(io.BytesIO(data), metadataonly=True, user_missing=True, output_format="dict")
-    names = list(about.column_names)
+    stata = not data.startswith((b"$FL2", b"$FL3"))
+    parse = pyreadstat.read_dta if stata else pyreadstat.read_sav
+    options: dict[str, Any] = {"output_format": "dict", "disable_datetime_conversion": True}
+    try:
+        return _read(parse, data, max_cells, options)
+    except (pyreadstat.ReadstatError, UnicodeDecodeError) as error:
+        if not stata or not (isinstance(error, UnicodeDecodeError) or "encoding" in str(error)):
+            raise
+    found: dict[str, Any] = _recoded(_read(parse, data, max_cells, {**options, "encoding": "ISO-8859-1"}))
+    return {**found, "recoded": True}
+
+
+def _read(parse: Any, data: bytes, max_cells: int, options: dict[str, Any]) -> dict[str, Any]:
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        # Only so are the values listed that count as missing.
+        _, about = parse(io.BytesIO(data), metadataonly=True, user_missing=True, **options)
+    # A name that occurs twice is changed, and nothing else tells.
+    twice = [re.fullmatch(r"column '(.*)' is duplicated, renamed to '(.*)'", str(each.message)) for each in said]
+    renamed = {each[2]: each[1] for each in twice if each}
+    names = [renamed.get(name, name) for name in about.column_names]
     records = about.number_rows or 0
     found: dict[str, Any] = {
         "names": names,
@@ -35,20 +56,34 @@ def read(data: bytes, max_cells: int) -> dict[str, Any]:
         "labels": about.variable_value_labels,
         "measures": about.variable_measure,
         "formats": about.original_variable_types,
+        "types": about.readstat_variable_types,
         "columns": [],
     }
     if records * len(names) <= max_cells and len(set(names)) == len(names):
         most = max_cells // max(len(names), 1) + 1
-        table, _ = pyreadstat.read_sav(
-            io.BytesIO(data), disable_datetime_conversion=True, row_limit=most, output_format="dict"
-        )
-        # As arrays, numbers pass quickly from one process to the other.
-        found["columns"] = [_compact(table[name]) for name in names]
+        table, _ = parse(io.BytesIO(data), row_limit=most, **options)
+        # As arrays, numbers pass quickly from one process to the other, and each list is let go of.
+        found["columns"] = [_compact(table.pop(name)) for name in names]
     return found
 
 
+def _recoded(found: Any) -> Any:
+    """Return texts that were read as Latin-1 as what they are in UTF-8 wherever they are valid in it."""
+    if isinstance(found, str):
+        try:
+            return found.encode("latin-1").decode()
+        except UnicodeError:
+            return found
+    if isinstance(found, dict):
+        return {_recoded(key): _recoded(value) for key, value in found.items()}
+    return [_recoded(each) for each in found] if isinstance(found, list) else found
+
+
 def _compact(cells: list[Any]) -> Any:
-    return cells if any(isinstance(cell, str) for cell in cells) else np.array(cells, dtype=np.float64)
+    if not any(isinstance(cell, str) for cell in cells):
+        return np.array(cells, dtype=np.float64)
+    shared: dict[str | None, str | None] = {}  # equal texts are one object
+    return [shared.setdefault(cell, cell) for cell in cells]
 
 
 def read_or_error(data: bytes, max_cells: int, most: int | None = None) -> dict[str, Any]:
@@ -66,20 +101,26 @@ def read_or_error(data: bytes, max_cells: int, most: int | None = None) -> dict[
 
 
 def _size(cells: Any) -> int:
-    """Return how many bytes a column takes: a text those of an object of Python and of its place in a list."""
-    return int(cells.nbytes) if isinstance(cells, np.ndarray) else sum(64 + len(cell or "") for cell in cells)
+    """Return how many bytes a column takes: its characters, and of each distinct text an object of Python as well."""
+    if isinstance(cells, np.ndarray):
+        return int(cells.nbytes)
+    return sum(8 + len(cell or "") for cell in cells) + sum(64 + len(cell or "") for cell in set(cells))
 
 
 def write(found: dict[str, Any], stream: BinaryIO) -> None:
-    """Write what :func:`read_or_error` returns: a line of JSON, and an archive of the columns of numbers."""
+    """Write what :func:`read_or_error` returns: a line of JSON, and numbers and which texts are where."""
     columns = found.get("columns", [])
     about = {name: value for name, value in found.items() if name != "columns"}
     if "labels" in found:
         # A code is a number or a text, and keys of JSON are texts.
         about["labels"] = {name: list(codes.items()) for name, codes in found["labels"].items()}
-        about["columns"] = [None if isinstance(cells, np.ndarray) else cells for cells in columns]
+        about["columns"] = []
+    numbers = {}
+    for place, cells in enumerate(columns):
+        places = {} if isinstance(cells, np.ndarray) else {text: at for at, text in enumerate(dict.fromkeys(cells))}
+        about["columns"].append(list(places))
+        numbers[str(place)] = np.array([places[cell] for cell in cells], dtype=np.int32) if places else cells
     stream.write(json.dumps(about).encode("ascii") + b"\n")
-    numbers = {str(place): cells for place, cells in enumerate(columns) if isinstance(cells, np.ndarray)}
     np.savez(stream, **numbers)  # type: ignore[arg-type]
 
 
@@ -88,7 +129,7 @@ def answered(data: bytes) -> dict[str, Any]:
 
     Raises
     ------
-    ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile
+    ValueError, LookupError, TypeError, AttributeError, EOFError, zipfile.BadZipFile
         If it is something else.
     """
     line, _, archive = data.partition(b"\n")
@@ -96,7 +137,10 @@ def answered(data: bytes) -> dict[str, Any]:
     if "labels" in found:
         found["labels"] = {name: dict(map(tuple, codes)) for name, codes in found["labels"].items()}
         with np.load(io.BytesIO(archive), allow_pickle=False) as numbers:
-            found["columns"] = [numbers[str(at)] if c is None else c for at, c in enumerate(found["columns"])]
+            found["columns"] = [
+                [known[each] for each in numbers[str(place)].tolist()] if known else numbers[str(place)]
+                for place, known in enumerate(found["columns"])
+            ]
     elif "error" not in found:
         raise ValueError("neither a table nor an error")
     return found
