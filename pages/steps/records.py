@@ -7,6 +7,7 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray, IntArray
 from pages.shared import jobs, state, theme
 from pages.shared.figures import finish, ring, show_figure
-from pages.shared.navigation import ASSETS
 from pages.shared.text import count, escape_markdown, percent
 from pages.shared.workspace import chosen_workspace
 
@@ -161,8 +161,8 @@ def _check_number(number: int) -> None:
 _picture = st.components.v2.component(
     "microagg_points",
     html='<div class="mg-points"></div>',
-    css=(ASSETS / "points.css").read_text(encoding="utf-8"),
-    js=(ASSETS / "points.js").read_text(encoding="utf-8"),
+    css=Path(__file__).with_name("points.css").read_text(encoding="utf-8"),
+    js=Path(__file__).with_name("points.js").read_text(encoding="utf-8"),
     isolate_styles=False,
 )
 _KEY = "steps_points"
