@@ -107,7 +107,7 @@ def _run_here(figures: list[Figure]) -> dict[str, Computed]:
         jobs.compile_for(job, [recipe.method.key for _, recipe in todo])
         for figure, recipe in todo:
             job.message = f"{figure.method} on {figure.dataset}, k = {figure.k}"
-            with watched(lambda *_: job.goes_on()):
+            with watched(lambda *_: job.should_continue()):
                 live[figure.identity] = literature.compute(recipe, lambda _: job.check())
             job.step()
 
