@@ -50,7 +50,7 @@ def _loss(workspace: Workspace) -> str:
 
 def _controls(workspace: Workspace) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", width=660):
-        label = f"Beside {escape_markdown(methods.title(methods.chosen(workspace)))}"
+        label = f"Beside {methods.title(methods.chosen(workspace))}"
         fitting = methods.fitting(workspace)
         widgets.pick_method(label, "second", fitting, methods.second(workspace), methods.title)
         planes.pick(workspace)

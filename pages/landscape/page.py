@@ -83,7 +83,7 @@ def _best_parameters(*names: str) -> None:
                 state.update(**{field: f"{plain}{_BEST}" if st.session_state[key] else plain})
 
     st.toggle(
-        f"Best γ of {escape_markdown(titles)} for each k",
+        f"Best γ of {titles} for each k",
         key=key,
         on_change=commit,
         help="As the literature reports it: γ = 0, 0.1, …, 2 are all run, and the lowest loss is taken, a choice made "

@@ -95,7 +95,7 @@ def _param(key: str, param: Param) -> None:
     widget_key = f"w_{key}.{param.name}"
     st.session_state[widget_key] = state.current().params_of(key)[param.name]
     name = param.symbol or param.name.replace("_", " ").capitalize()
-    label = f"{name} of {title_of(key)}".replace("*", r"\*")
+    label = f"{name} of {title_of(key)}"
 
     def commit() -> None:
         state.set_params(key, state.current().params_of(key) | {param.name: st.session_state[widget_key]})

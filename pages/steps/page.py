@@ -14,7 +14,7 @@ from microagg.explain.player import page, scene
 from microagg.explain.player import records as placed
 from microagg.tables import to_csv
 from microagg.validation import check_enough_records
-from pages.shared import shell, state, tables, tour, widgets
+from pages.shared import shell, state, tour, widgets
 from pages.shared.text import escape_markdown, file_name
 from pages.steps import exercise, records
 from pages.steps.records import Watched, watched
@@ -130,7 +130,7 @@ def _change(seen: Watched) -> None:
     else:
         state.bound(
             st.slider,
-            f"How many records of {escape_markdown(tables.chosen_title())}",
+            "How many records of the data set",
             "few",
             min_value=2,
             max_value=explain.MOST_RECORDS,

@@ -100,7 +100,7 @@ def test_from_start_to_the_clusters_of_a_clicked_point(page, server):
     visit(page, "Clusters")
     figure_of_clusters(page)
     wait_until_idle(page)
-    assert metrics(page)[:3] == ["22.2 %", "13.9 %", "147"]
+    assert metrics(page)[:3] == ["22.2 %", "20.1 %", "147"]
     assert page.locator(".js-plotly-plot").count() == 3
 
     # The address reproduces the view in a session of its own.
@@ -109,7 +109,7 @@ def test_from_start_to_the_clusters_of_a_clicked_point(page, server):
     page.goto(link)
     figure_of_clusters(page)
     wait_until_idle(page)
-    assert metrics(page)[:3] == ["22.2 %", "13.9 %", "147"]
+    assert metrics(page)[:3] == ["22.2 %", "20.1 %", "147"]
 
 
 def test_a_long_sweep_can_be_cancelled_and_gone_on_with(page, server):
