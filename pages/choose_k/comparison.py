@@ -188,7 +188,7 @@ def _usual_ks(workspace: Workspace) -> str:
 
 def _shown_ks(workspace: Workspace) -> str:
     """Return what is compared, on a button: as it is written, or from where to where if that is long."""
-    text = state.current().ks.strip(" ,;") or _usual_ks(workspace)
+    text = state.current().compare.ks.strip(" ,;") or _usual_ks(workspace)
     values = [int(digits) for digits in re.findall(r"[0-9]{1,9}", text)]
     if len(text) <= 8 and re.fullmatch(r"[\d\s,;–-]+", text):
         return text
@@ -206,7 +206,7 @@ def ks(workspace: Workspace) -> list[int]:
     strata = workspace.strata
     n = workspace.n if strata is None else int(np.unique(strata, return_counts=True)[1].min())
     few = f"there are only {count(n, 'record')}{'' if strata is None else ' in the smallest stratum'}"
-    text = state.current().ks
+    text = state.current().compare.ks
     found, beyond = read_ks(text if text.strip(" ,;") else _usual_ks(workspace), n, 500 if workspace.is_numeric else 30)
     if not found:
         raise ParameterError(f"{few}: write values of k of at most {n:,}.")

@@ -108,7 +108,7 @@ def _scene(workspace: Workspace, view: View, sides: list[Side]) -> dict[str, obj
         loss=_loss(workspace),
         unit="% of the SST" if workspace.is_numeric else "% of the most that can be lost",
         centroids=workspace.is_numeric,
-        by_group={"loss": False, "group": True}.get(state.current().colors),
+        by_group={"loss": False, "group": True}.get(state.current().clusters.colors),
     )
 
 

@@ -226,10 +226,10 @@ def _about(table: Table, column: Decision, examples: str) -> str:
 
 def _gaps(table: Table, column: Decision) -> None:
     if column.n_codes:
-        says = f"Treat {named(column.possible_codes)} ({column.n_codes:,}) as missing"
+        label = f"Treat {named(column.possible_codes)} ({column.n_codes:,}) as missing"
         with st.container(horizontal=True, gap="xsmall"):
-            _tie(st.toggle, table, column, "codes", says)
-            st.markdown(escape_markdown(says))
+            _tie(st.toggle, table, column, "codes", label)
+            st.markdown(escape_markdown(label))
     if column.n_missing:
         fill = "Fill in the most frequent" if column.kind == "category" else "Fill in the median"
         says = {"drop": "Leave the record out", "category": "A category of its own", "impute": fill}

@@ -18,14 +18,6 @@ def title_of(key: str) -> str:
     return ALGORITHMS[key].info.title
 
 
-def families() -> dict[str, list[str]]:
-    """Return the algorithms' keys by family."""
-    found: dict[str, list[str]] = {}
-    for key, cls in ALGORITHMS.items():
-        found.setdefault(cls.info.family, []).append(key)
-    return found
-
-
 def pick_method(
     label: str, field: str, options: Sequence[str], shown: str, titles: Callable[[str], str], **how: Any
 ) -> None:
@@ -137,7 +129,7 @@ def pick_measure(labels: Mapping[str, str], key: str, field: str = "measure", la
     ``labels`` are what the screen calls each of them, ``key`` tells two pickers apart, ``field`` of the choices holds what
     is chosen, and ``label`` is for those who cannot see the picker.
     """
-    chosen = getattr(state.current(), field)
+    chosen = state.current().value(field)
     st.session_state[key] = shown = chosen if chosen in labels else next(iter(labels))
     st.segmented_control(
         label,
