@@ -1,23 +1,9 @@
-"""The dashboard's router: ``streamlit run app.py``. Pages live in pages/, a folder each, what they share in
-pages/shared/.
+"""The dashboard: ``streamlit run app.py``.
+
+Beside a folder pages/ Streamlit answers the first visitor of a process by itself, and does not find the page that a
+link asks for. So the script that is run for each visitor stands elsewhere: pages/router/script.py.
 """
 
-from pages.shared import ahead, navigation
+import streamlit as st
 
-ahead.begin()
-navigation.fetch_charts()
-
-from pages.shared import chosen, shell, state
-
-page = navigation.navigation()
-shell.require_login()
-began = state.load()
-shell.follow(page)
-# Another page's address begins empty: without the choices it would lead elsewhere if the server went away meanwhile.
-state.publish()
-with chosen.line(shell.heading(page)):
-    ahead.say()
-shell.in_tab(page, began=began)
-page.run()
-state.publish()
-shell.collect_garbage()
+app = st.App("pages/router/script.py")

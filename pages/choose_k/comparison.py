@@ -14,7 +14,7 @@ from microagg.algorithms.method import PENALTY, VARIANTS, Variant
 from microagg.validation import read_ks
 from pages.shared import methods, state, widgets
 from pages.shared.figures import WAITING, Picture
-from pages.shared.text import count, escape_markdown, listing, shortened
+from pages.shared.text import count, escape_markdown, listing
 from pages.shared.workspace import Workspace
 
 # A picture stands for so many times as long as it took to make, but no longer than so many seconds. What it takes grows
@@ -57,7 +57,7 @@ def controls(workspace: Workspace) -> None:
         if len(able) < len(VARIANTS):
             with st.expander("Which methods do not fit, and why"):
                 _unfit(workspace)
-    with st.popover(f"k: {escape_markdown(_shown_ks(workspace))}", key="compared_ks"):
+    with st.popover(f"k: {_shown_ks(workspace)}", key="compared_ks"):
         state.bound(
             st.text_input,
             "Values of k, the minimum group size",
@@ -188,9 +188,11 @@ def _usual_ks(workspace: Workspace) -> str:
 
 def _shown_ks(workspace: Workspace) -> str:
     """Return what is compared, on a button: as it is written, or from where to where if that is long."""
-    text = state.current().ks.strip(" ,;") or _usual_ks(workspace)
+    text = state.current().compare.ks.strip(" ,;") or _usual_ks(workspace)
     values = [int(digits) for digits in re.findall(r"[0-9]{1,9}", text)]
-    return f"{min(values):,} … {max(values):,}" if len(text) > 8 and values else shortened(text, 12)
+    if len(text) <= 8 and re.fullmatch(r"[\d\s,;–-]+", text):
+        return text
+    return f"{min(values):,} … {max(values):,}" if values else "?"
 
 
 def ks(workspace: Workspace) -> list[int]:
@@ -204,7 +206,7 @@ def ks(workspace: Workspace) -> list[int]:
     strata = workspace.strata
     n = workspace.n if strata is None else int(np.unique(strata, return_counts=True)[1].min())
     few = f"there are only {count(n, 'record')}{'' if strata is None else ' in the smallest stratum'}"
-    text = state.current().ks
+    text = state.current().compare.ks
     found, beyond = read_ks(text if text.strip(" ,;") else _usual_ks(workspace), n, 500 if workspace.is_numeric else 30)
     if not found:
         raise ParameterError(f"{few}: write values of k of at most {n:,}.")

@@ -28,7 +28,7 @@ def body() -> None:
     """Draw the page."""
     tour.draw("choose_k")
     workspace = chosen_workspace()
-    is_map = state.current().measure == MAP
+    is_map = state.current().compare.measure == MAP
     st.markdown(
         "**Click a point.** It chooses a method and k."
         if is_map
@@ -122,7 +122,7 @@ def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[i
             floor=[bound for bound in soon if bound.converged or bound.sse > 0] if has_floor else (),
             proven=certificate.marks(workspace, ks) if has_floor else (),
             best=certificate.best_known(workspace, ks, rows) if is_loss else None,
-            limit=choices.limit if is_loss else None,
+            limit=choices.compare.limit if is_loss else None,
             line=_line(workspace, name, ks),
             selected=(methods.chosen(workspace), choices.k),
         ),
@@ -162,7 +162,7 @@ def _select(chart: str) -> None:
     # A click beside the lines chooses a k, but no method.
     name, k = points[0]["customdata"][:2]
     choices = state.current()
-    if name in VARIANTS and choices.best:
+    if name in VARIANTS and choices.compare.best:
         workspace = chosen_workspace()
         [method] = methods.sweep_methods(workspace, [name])
         rows = compared.rows(workspace, {method: name}, [int(k)])
@@ -191,7 +191,7 @@ def _helper(workspace: Workspace, rows: pd.DataFrame, whole: pd.DataFrame) -> No
 
 def _choice_in_words(workspace: Workspace, own: pd.DataFrame, whole: pd.DataFrame) -> str:
     """Return what to choose of one method: by ``whole``, the rows of all records, where these have each k, or estimated."""
-    limit, n = state.current().limit, workspace.n_file
+    limit, n = state.current().compare.limit, workspace.n_file
     known = whole if whole.empty else whole[(whole["variant"] == own["variant"].iloc[0]) & whole["k"].isin(own["k"])]
     if len(known) < len(own):
         return workspace.estimated + sweeps.choice_in_words(own, limit, workspace.n)

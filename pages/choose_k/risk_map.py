@@ -55,7 +55,7 @@ def picture(
     missing = len(rows) - len(known)
     return Picture(
         risk_map_figure.risk_map(known, risk, loss, limits, (methods.chosen(workspace), choices.k)),
-        pareto.summary(known, risk, loss, choices.risk_limit),
+        pareto.summary(known, risk, loss, choices.compare.risk_limit),
         CHART,
         f"A loss against a risk, {measure.label}: {count(len(known), 'run')}, which the table below lists, too.",
         captions=(
@@ -92,8 +92,8 @@ def _limits(workspace: Workspace, ks: Sequence[int], risk: str, loss: str) -> ri
     floors = _floors(workspace, ks, loss)
     follows = risk == "max_reidentification"
     return risk_map_figure.Limits(
-        risk=choices.risk_limit,
-        loss=choices.limit if loss == "information_loss" else None,
+        risk=choices.compare.risk_limit,
+        loss=choices.compare.limit if loss == "information_loss" else None,
         floors=floors if follows else {},
         k=choices.k,
         least=None if follows else floors.get(choices.k),
@@ -129,7 +129,7 @@ def helper(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tu
         if loss == "information_loss":
             limit_of_loss()
     with right:
-        limits = choices.risk_limit, choices.limit
+        limits = choices.compare.risk_limit, choices.compare.limit
         floors = _floors(workspace, ks, loss)
         if loss == "information_loss":  # what is acceptable may take a larger k than those shown
             floors = {bound.k: bound.information_loss for bound in stored.floors(workspace, landscape.KS)} | floors

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from microagg import metrics
 from pages.clusters.map_figure import Side
 from pages.shared import theme
 from pages.shared.figures import finish
-from pages.shared.navigation import ASSETS
 from pages.shared.text import escape_html, percent
 
 _HTML = """
@@ -34,8 +34,8 @@ _plotly = st.components.v2.component("microagg_plotly", js=f"{get_plotlyjs()}\ne
 _linked = st.components.v2.component(
     "microagg_clusters",
     html=_HTML,
-    css=(ASSETS / "clusters.css").read_text(encoding="utf-8"),
-    js=(ASSETS / "clusters.js").read_text(encoding="utf-8"),
+    css=Path(__file__).with_name("clusters.css").read_text(encoding="utf-8"),
+    js=Path(__file__).with_name("clusters.js").read_text(encoding="utf-8"),
     isolate_styles=False,  # Plotly's styles are the document's
 )
 _chosen = st.components.v2.component(

@@ -50,7 +50,7 @@ def _loss(workspace: Workspace) -> str:
 
 def _controls(workspace: Workspace) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", width=660):
-        label = f"Beside {escape_markdown(methods.title(methods.chosen(workspace)))}"
+        label = f"Beside {methods.title(methods.chosen(workspace))}"
         fitting = methods.fitting(workspace)
         widgets.pick_method(label, "second", fitting, methods.second(workspace), methods.title)
         planes.pick(workspace)
@@ -108,7 +108,7 @@ def _scene(workspace: Workspace, view: View, sides: list[Side]) -> dict[str, obj
         loss=_loss(workspace),
         unit="% of the SST" if workspace.is_numeric else "% of the most that can be lost",
         centroids=workspace.is_numeric,
-        by_group={"loss": False, "group": True}.get(state.current().colors),
+        by_group={"loss": False, "group": True}.get(state.current().clusters.colors),
     )
 
 

@@ -72,7 +72,11 @@ def pick_details(workspace: Workspace) -> None:
 
 def view(workspace: Workspace, partition: Partition) -> View:
     """Return the chosen plane; ``partition`` says which attributes lose most."""
-    plane, scaled, central = _chosen(workspace), state.current().axes == "suited", state.current().frame == "center"
+    plane, scaled, central = (
+        _chosen(workspace),
+        state.current().clusters.axes == "suited",
+        state.current().clusters.frame == "center",
+    )
     if plane == "components":
         across, up = _principal(workspace)
     elif plane == "attributes":
@@ -84,17 +88,24 @@ def view(workspace: Workspace, partition: Partition) -> View:
 
 def _chosen(workspace: Workspace) -> str:
     choices, there = state.current(), _planes(workspace)
-    if choices.plane in there:
-        return choices.plane
-    named = {choices.x, choices.y} & set(_with_order(workspace))
+    if choices.clusters.plane in there:
+        return choices.clusters.plane
+    named = {choices.clusters.x, choices.clusters.y} & set(_with_order(workspace))
     return "attributes" if named and "attributes" in there else "components"
 
 
 def _pair(workspace: Workspace) -> list[str]:
     """Return the two chosen attributes, the first ones where none is chosen."""
     names, choices = _with_order(workspace), state.current()
-    across = choices.x if choices.x in names else next(name for name in names if name != choices.y)
-    return [across, choices.y if choices.y in names else next(name for name in names if name != across)]
+    across = (
+        choices.clusters.x
+        if choices.clusters.x in names
+        else next(name for name in names if name != choices.clusters.y)
+    )
+    return [
+        across,
+        choices.clusters.y if choices.clusters.y in names else next(name for name in names if name != across),
+    ]
 
 
 def _principal(workspace: Workspace) -> list[Axis]:

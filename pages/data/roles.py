@@ -226,8 +226,10 @@ def _about(table: Table, column: Decision, examples: str) -> str:
 
 def _gaps(table: Table, column: Decision) -> None:
     if column.n_codes:
-        codes = escape_markdown(named(column.possible_codes))
-        _tie(st.toggle, table, column, "codes", f"Treat {codes} ({column.n_codes:,}) as missing")
+        label = f"Treat {named(column.possible_codes)} ({column.n_codes:,}) as missing"
+        with st.container(horizontal=True, gap="xsmall"):
+            _tie(st.toggle, table, column, "codes", label)
+            st.markdown(escape_markdown(label))
     if column.n_missing:
         fill = "Fill in the most frequent" if column.kind == "category" else "Fill in the median"
         says = {"drop": "Leave the record out", "category": "A category of its own", "impute": fill}
@@ -238,20 +240,19 @@ def _pick(place: Any, table: Table, column: Decision, field: str, options: Mappi
     # A link or the data set itself may say what is not among the options.
     shown = getattr(column, field)
     texts = {**options, shown: options.get(shown, shown)}
-    label = f"{field.capitalize()} of {escape_markdown(column.name)}"
-    how = {"options": list(texts), "format_func": texts.get, "label_visibility": "collapsed"}
-    _tie(place.selectbox, table, column, field, label, **how)
+    label = f"{field.capitalize()} of {column.name}"
+    _tie(place.selectbox, table, column, field, label, options=list(texts), format_func=texts.get)
 
 
 def _tie(widget: Any, table: Table, column: Decision, field: str, label: str, **options: Any) -> None:
-    """Draw ``widget`` tied to the attribute ``field`` of a column."""
+    """Draw ``widget`` tied to the attribute ``field`` of a column; ``label`` is not shown but read out, see :mod:`.text`."""
     key = f"column_{field}_{column.name}"
     st.session_state[key] = getattr(column, field)
 
     def commit() -> None:
         columns.decide(table, column.name, **{field: st.session_state[key]})
 
-    widget(label, key=key, on_change=commit, **options)
+    widget(label, key=key, on_change=commit, label_visibility="collapsed", **options)
 
 
 def _alike_in_words(name: str, sets: tuple[tuple[str, ...], ...]) -> str:

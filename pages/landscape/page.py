@@ -30,17 +30,20 @@ def body() -> None:
         wrap=True,
         label_visibility="collapsed",
     )
-    _VIEWS[state.current().view][1]()
+    _VIEWS[state.current().landscape.view][1]()
     _how()
 
 
 def _duel() -> None:
     choices = state.current()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for label, field, shown in (("One method", "first", choices.first), ("Its rival", "rival", choices.rival)):
+        for label, field, shown in (
+            ("One method", "first", choices.landscape.first),
+            ("Its rival", "rival", choices.landscape.second),
+        ):
             widgets.pick_method(label, field, list(landscape.METHODS), shown, landscape.title, width=260)
-        _best_parameters(choices.first, choices.rival)
-    first, second = choices.first, choices.rival
+        _best_parameters(choices.landscape.first, choices.landscape.second)
+    first, second = choices.landscape.first, choices.landscape.second
     table = landscape.duel(first, second)
     st.markdown(f"**{escape_markdown(conclusions.of_duel(table, first, second))}**")
     if table.empty or first == second:
@@ -78,12 +81,12 @@ def _best_parameters(*names: str) -> None:
     def commit() -> None:
         chosen = state.current()
         for field in ("first", "rival"):
-            plain = getattr(chosen, field).removesuffix(_BEST)
+            plain = chosen.value(field).removesuffix(_BEST)
             if f"{plain}{_BEST}" in landscape.METHODS:
                 state.update(**{field: f"{plain}{_BEST}" if st.session_state[key] else plain})
 
     st.toggle(
-        f"Best γ of {escape_markdown(titles)} for each k",
+        f"Best γ of {titles} for each k",
         key=key,
         on_change=commit,
         help="As the literature reports it: γ = 0, 0.1, …, 2 are all run, and the lowest loss is taken, a choice made "
@@ -110,12 +113,16 @@ def _matrix() -> None:
             format_func={"best": "the lowest loss known", "floor": "the proven floor"}.__getitem__,
             required=True,
         )
-    k = choices.at_k or None
-    table = landscape.matrix(k, choices.above)
-    what = "the lowest loss known" if choices.above == "best" else "the proven floor, which no partition gets below"
+    k = choices.landscape.k or None
+    table = landscape.matrix(k, choices.landscape.above)
+    what = (
+        "the lowest loss known"
+        if choices.landscape.above == "best"
+        else "the proven floor, which no partition gets below"
+    )
     show_figure(
         charts.matrix(table, landscape.incomplete()),
-        title=conclusions.of_matrix(table, choices.above, k),
+        title=conclusions.of_matrix(table, choices.landscape.above, k),
         key="matrix",
         alt="Percent by which each method loses more, by data set; the file to download has the numbers.",
     )
@@ -129,10 +136,10 @@ def _matrix() -> None:
 def _time() -> None:
     choices = state.current()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        widgets.pick_method("Data set", "on", ["", *landscape.DATA], choices.on, _data_title, width=260)
+        widgets.pick_method("Data set", "on", ["", *landscape.DATA], choices.landscape.data, _data_title, width=260)
         _pick_k()
-    k = choices.at_k or None
-    table = landscape.pareto(choices.on or None, k)
+    k = choices.landscape.k or None
+    table = landscape.pareto(choices.landscape.data or None, k)
     show_figure(
         charts.loss_and_time(table),
         title=conclusions.of_pareto(table, k),
@@ -159,7 +166,7 @@ def _time() -> None:
 
 def _pick_k() -> None:
     key, options = "w_at_k", [0, *landscape.KS]
-    st.session_state[key] = state.current().at_k
+    st.session_state[key] = state.current().landscape.k
     st.selectbox(
         "k, the minimum group size",
         options,

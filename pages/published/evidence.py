@@ -67,13 +67,13 @@ def show() -> None:
             wrap=True,
             label_visibility="collapsed",
         )
-        if choices.against != "class_penalty":
+        if choices.published.against != "class_penalty":
             labels = {name: measure.label for name, measure in measures.CATEGORIES.items()}
             shown = widgets.pick_measure(labels, "w_stored_measure")
-    part = stored[stored["experiment"] == choices.against]
+    part = stored[stored["experiment"] == choices.published.against]
     if part.empty:
         st.info("The stored results have no such comparison: the command below adds it.")
-    elif choices.against == "class_penalty":
+    elif choices.published.against == "class_penalty":
         _stored_tradeoff(part)
     else:
         _stored_curves(_with_variants(part), shown)
@@ -90,7 +90,7 @@ def show() -> None:
 
 def _stored_curves(rows: pd.DataFrame, measure: str) -> None:
     choices = state.current()
-    against = choices.against
+    against = choices.published.against
     most = rows["n_records"].max()
     at = rows[rows["n_records"] == most]
     k = choices.k if against == "k" else int(rows["k"].iloc[0])

@@ -30,7 +30,7 @@ def body() -> None:
 
 def _tabs() -> Sequence[Any]:
     key, names = "w_stored", {label: name for name, (label, _) in _PARTS.items()}
-    st.session_state[key] = _PARTS[state.current().stored][0]
+    st.session_state[key] = _PARTS[state.current().published.part][0]
     return st.tabs(list(names), key=key, on_change=lambda: state.update(stored=names[st.session_state[key]]))
 
 
@@ -43,13 +43,13 @@ def _figures() -> None:
         state.bound(
             st.selectbox, "Paper", "paper", options=list(literature.PAPERS), format_func=literature.PAPERS.__getitem__
         )
-    figures = [figure for figure in literature.figures() if figure.paper == state.current().paper]
+    figures = [figure for figure in literature.figures() if figure.paper == state.current().published.paper]
     tables = list(dict.fromkeys(figure.table for figure in figures))
-    if choices.table not in tables:
+    if choices.published.table not in tables:
         state.update(table=tables[0])
     with right:
         state.bound(st.selectbox, "Table", "table", options=tables)
-    shown = [figure for figure in figures if figure.table == state.current().table]
+    shown = [figure for figure in figures if figure.table == state.current().published.table]
     live = _run_here(shown)
     results = {**stored.results, **live}
     _origin(stored, outdated, shown, live)
@@ -107,7 +107,7 @@ def _run_here(figures: list[Figure]) -> dict[str, Computed]:
         jobs.compile_for(job, [recipe.method.key for _, recipe in todo])
         for figure, recipe in todo:
             job.message = f"{figure.method} on {figure.dataset}, k = {figure.k}"
-            with watched(lambda *_: job.goes_on()):
+            with watched(lambda *_: job.should_continue()):
                 live[figure.identity] = literature.compute(recipe, lambda _: job.check())
             job.step()
 

@@ -39,7 +39,7 @@ def findings(workspace: Workspace, release: Release, counted: Finding) -> list[F
     if names := columns.undecided(workspace.table):
         text = f"Nobody has decided yet what these columns are: {quoted(names)}. Agree to the guesses, or change them."
         decided = Finding("stop", "undecided", tuple(names), text)
-    found = [decided, counted, *own, loss_finding(release.report, state.current().limit)]
+    found = [decided, counted, *own, loss_finding(release.report, state.current().compare.limit)]
     return sorted(found, key=lambda finding: list(_ICONS).index(finding.level))
 
 

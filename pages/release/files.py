@@ -39,7 +39,7 @@ def show(workspace: Workspace, release: Release, data: bytes, *, ready: bool) ->
         required=True,
         wrap=True,
     )
-    ending, stem = state.current().format, file_stem(workspace)
+    ending, stem = state.current().release.format, file_stem(workspace)
     with st.container(horizontal=True):
         st.download_button(
             f"Protected file ({_FORMATS[ending]})",
@@ -73,7 +73,7 @@ def recipe_button(recipe: dict[str, Any], stem: str) -> None:
 
 def program(workspace: Workspace, release: Release) -> None:
     """Draw the Python that makes the release again, and the command."""
-    ending, stem = state.current().format, file_stem(workspace)
+    ending, stem = state.current().release.format, file_stem(workspace)
     with st.expander("The Python that makes it again, and the command"):
         st.caption("Paste it into a notebook or a file beside the original data; the bytes come out the same.")
         files = {"out": f"{stem}_protected{ending}", "recipe_file": f"{stem}_recipe.json"}

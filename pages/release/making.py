@@ -26,12 +26,12 @@ _STATISTICS = {
 
 def statistic(workspace: Workspace) -> str:
     """Return what replaces the values of a group, as :attr:`Choices.statistic`: means of numbers, else ranges."""
-    return state.current().statistic or ("mean" if workspace.is_numeric else "ancestor")
+    return state.current().release.statistic or ("mean" if workspace.is_numeric else "ancestor")
 
 
 def shuffle() -> int | None:
     """Return the seed by which the released records are shuffled, None if they are not."""
-    return state.current().shuffle if state.current().shuffle >= 0 else None
+    return state.current().release.shuffle if state.current().release.shuffle >= 0 else None
 
 
 def arguments(workspace: Workspace) -> dict[str, Any]:
@@ -49,8 +49,8 @@ def arguments(workspace: Workspace) -> dict[str, Any]:
         "scale": choices.scale,
         "statistic": how,
         "categories": categories,
-        "rounding": "none" if choices.exact else "file",
-        "release_weights": choices.weights,
+        "rounding": "none" if choices.release.exact else "file",
+        "release_weights": choices.release.weights,
         "shuffle": shuffle(),
     }
     name = methods.chosen(workspace)

@@ -34,7 +34,7 @@ def body() -> None:
     release = releases.made(workspace, identity)
     if release is None:
         return
-    data, counted = releases.written(identity, choices.format, release)
+    data, counted = releases.written(identity, choices.release.format, release)
     st.subheader("1. Checklist")
     found = checklist.findings(workspace, release, counted)
     ready = checklist.show(workspace, release, found, identity)
@@ -79,7 +79,7 @@ def _values(workspace: Workspace) -> None:
                 help="Off: means are rounded to as many decimals as the file has, and integers stay whole. k is counted "
                 "after rounding.",
             )
-        if state.current().shuffle >= 0:
+        if state.current().release.shuffle >= 0:
             st.button("Keep the order of the file", on_click=state.update, kwargs={"shuffle": -1})
 
 

@@ -53,7 +53,7 @@ def known(release: Release, identity: Hashable) -> Assessment | None:
 
 def _asked(release: Release) -> tuple[Hashable | None, float | None]:
     """Return the column to be predicted and the sampling fraction that are chosen."""
-    population = state.current().population
+    population = state.current().release.population
     return _target(release), population / 100.0 if 0.0 < population < 100.0 else None
 
 
@@ -91,13 +91,13 @@ def _worst(figures: Sequence[Figure]) -> Figure:
 def _say_above_limit(figures: Sequence[Figure]) -> None:
     """Say so if the release has more of the risk of the map on Choose k than is acceptable there."""
     choices = state.current()
-    own = [figure for figure in figures if figure.measure.key == choices.risk]
-    says = pareto.above_in_words(choices.risk, _worst(own).after, choices.risk_limit) if own else ""
+    own = [figure for figure in figures if figure.measure.key == choices.compare.risk]
+    says = pareto.above_in_words(choices.compare.risk, _worst(own).after, choices.compare.risk_limit) if own else ""
     if says:
         where = "Which risk counts, and how much of it is acceptable, is chosen on Choose k under Risk and loss."
         # What nobody has chosen is no reason for an alarm.
         usual = state.Choices()
-        is_usual = (choices.risk, choices.risk_limit) == (usual.risk, usual.risk_limit)
+        is_usual = (choices.compare.risk, choices.compare.risk_limit) == (usual.compare.risk, usual.compare.risk_limit)
         (st.caption if is_usual else st.warning)(f"{escape_markdown(says)} {where}")
 
 
@@ -207,7 +207,7 @@ def _questions(release: Release) -> None:
     """Draw what only the user knows: what the release is for, and whether the file is a sample."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         names = [str(name) for name in release.frame.columns]
-        shown = state.current().predicts
+        shown = state.current().release.predicts
         st.session_state["w_predicts"] = shown if shown in names else _NONE
         st.selectbox(
             "Users will predict",
@@ -238,7 +238,7 @@ def _chosen(name: str) -> str:
 def _target(release: Release) -> Hashable | None:
     """Return the column to be predicted, as the release calls it; None if there is none of that name."""
     named = {str(name): name for name in release.frame.columns}
-    return named.get(state.current().predicts)
+    return named.get(state.current().release.predicts)
 
 
 # The report on a release: made when it is asked for, with all that was compared and overridden in this session.
@@ -254,7 +254,7 @@ def show(workspace: Workspace, release: Release, identity: Hashable, found: Sequ
         "assessment": known(release, identity),
         "comparison": compared.for_report(workspace),
         "file": data or None,
-        "file_name": f"{stem}_protected{state.current().format}",
+        "file_name": f"{stem}_protected{state.current().release.format}",
         "origin": workspace.table.origin,
     }
     said = _said(identity, full, about)

@@ -236,7 +236,7 @@ def _start(workspace: Workspace, k: int, asked: tuple[str, int, float]) -> Job:
             job.done = min(int(SECONDS - left), SECONDS)
             least = f" proven floor {percent(own.proven[-1][1], 4)}," if workspace.is_whole else ""
             job.message = f"k = {k}: best found {percent(own.found[-1][1], 4)},{least} {left:.0f} s left"
-            return job.goes_on()
+            return job.should_continue()
 
         jobs.compile_task(job, compiling.SEARCH)
         job.check()

@@ -27,9 +27,9 @@ def line(heading: str) -> DeltaGenerator:
             "data", f":material/table: {escape_markdown(_about(workspace))}", tip=escape_markdown(_further(workspace))
         )
         if workspace is not None:
-            with st.popover(f":material/hub: {_method_title(workspace)}", key="chosen_method"):
+            with st.popover(methods.title(methods.chosen(workspace)), icon=":material/hub:", key="chosen_method"):
                 _method(workspace)
-        with st.popover(f":material/groups: k = {state.current().k:,}", key="chosen_k"):
+        with st.popover(f"k = {state.current().k:,}", icon=":material/groups:", key="chosen_k"):
             state.bound(
                 st.number_input,
                 "k, the minimum group size",
@@ -41,10 +41,6 @@ def line(heading: str) -> DeltaGenerator:
             )
             shell.link("choose_k", "What is lost at each k →")
     return whole
-
-
-def _method_title(workspace: Workspace) -> str:
-    return escape_markdown(methods.title(methods.chosen(workspace)))
 
 
 def _method(workspace: Workspace) -> None:

@@ -121,7 +121,7 @@ def status(workspace: Workspace) -> None:
         elif job.running:
             waits = f" · {job.message}" if share == 0.0 else ""
             st.progress(share, text=says + waits)
-            st.button("Cancel", key="floor_cancel", on_click=job.stop.set)
+            st.button("Cancel", key="floor_cancel", on_click=job.cancel)
         else:
             if job.problem:
                 st.error(sentence(job.problem))

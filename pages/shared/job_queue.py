@@ -1,46 +1,42 @@
-"""Long work in other threads, which can be watched and cancelled, and takes its turn with that of others."""
+"""Long computations in threads of their own, which can be watched and cancelled, and share the processors fairly."""
 
 from __future__ import annotations
 
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable, Hashable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 from microagg.errors import MicroaggError
 from microagg.progress import Cancelled, watched
-from pages.shared.fair_scheduler import Turn, Turns, Work
+from pages.shared.fair_scheduler import FairScheduler, Slot, Task
 
-# More threads than will ever be needed: most of them wait for their turn.
+# More threads than will ever be needed: most of them wait for their slot.
 _THREADS = 10_000
 
-# How many more items of a job are begun than can compute at a time: where some take long, others get by.
+# How many more items of a job are begun than can compute at a time: where some take long, others overtake them.
 _SPARE = 2
 
 # From 0, as all else, to 19, which gets what is left over: pages and the browser beside them stay quick.
 _NICENESS = 10
 
-# How often a job that waits looks whether it has been cancelled, in seconds.
-_LOOKS = 0.1
 
+class JobQueue:
+    """Where jobs are begun: a thread for each, of which only a few compute at a time, see :class:`.FairScheduler`."""
 
-class Desk:
-    """Where jobs are begun: a thread for each, of which only a few compute at a time, see :class:`.Turns`."""
-
-    def __init__(self, turns: Turns | None = None) -> None:
-        self.turns = turns or Turns()
-        self.threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="job", initializer=_let_others_first)
+    def __init__(self, scheduler: FairScheduler | None = None) -> None:
+        self.scheduler = scheduler or FairScheduler()
+        self.threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="job", initializer=_lower_priority)
 
     def close(self) -> None:
         """Begin no more jobs, and wait until those that were begun have ended."""
         self.threads.shutdown()
 
 
-def _let_others_first() -> None:
+def _lower_priority() -> None:
     """Have the system prefer other threads and processes to this thread and those that it begins, where it can."""
     # Elsewhere it would concern the whole process.
     if sys.platform == "linux":
@@ -49,20 +45,20 @@ def _let_others_first() -> None:
 
 @dataclass(eq=False)
 class Job:
-    """Work under way. Its threads write, others read.
+    """A long computation. Its threads write, others read.
 
     Attributes
     ----------
     identity : hashable
-        Equal identities do the same.
+        Jobs of equal identities compute the same.
     total, done : int
         How many steps it has, and how many of them are done.
     made : any
-        What it makes; it is whole once ``complete`` is true.
+        Its result, which is whole once ``complete`` is true.
     message, problem : str
         What it does now, and why it failed.
-    stop : threading.Event
-        Set to cancel it.
+    cancelled : bool
+        Whether :meth:`cancel` has been called.
     """
 
     identity: Hashable
@@ -71,52 +67,63 @@ class Job:
     made: Any = None
     message: str = "Waiting for a free processor …"
     problem: str = ""
-    stop: threading.Event = field(default_factory=threading.Event)
+    cancelled: bool = field(default=False, init=False)
     future: Future[None] | None = None
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
     _todo: list[Any] = field(default_factory=list, repr=False)
-    _turns: dict[int, Turn] = field(default_factory=dict, repr=False)  # by the number of the thread
-    _desk: Desk | None = field(default=None, repr=False)
-    _work: Work = field(default_factory=lambda: Work(None), repr=False)
+    _slots: dict[int, Slot] = field(default_factory=dict, repr=False)  # by the number of the thread
+    _queue: JobQueue | None = field(default=None, repr=False)
+    _task: Task = field(default_factory=lambda: Task(None), repr=False)
 
     @property
     def running(self) -> bool:
         """Whether it has been begun, and has neither ended nor been cancelled.
 
-        What is computed when a job is cancelled may go on for a moment, until its next checkpoint.
+        The threads of a job that is cancelled may compute for a moment more, until their next checkpoint.
         """
-        return self.future is not None and not self.future.done() and not self.stop.is_set()
+        return self.future is not None and not self.future.done() and not self.cancelled
 
     @property
     def complete(self) -> bool:
-        """Whether it has ended and done all it was to do."""
+        """Whether it has ended and done all its steps."""
         return not self.running and not self.problem and self.done >= self.total
 
     def begin(
         self,
-        desk: Desk,
+        queue: JobQueue,
         work: Callable[[Job], None],
         owner: Hashable = None,
         *,
         urgent: bool = False,
     ) -> None:
-        """Have a thread do ``work``, which is called with the job; what goes wrong becomes its problem.
+        """Have a thread call ``work`` with the job; what goes wrong becomes its problem.
 
-        It takes turns with the jobs of other owners at the same desk; ``urgent`` work goes before others of its owner.
+        It shares the processors with the jobs of other owners in the same queue; ``urgent`` jobs go before others of
+        their owner.
         """
-        self._desk, self._work = desk, Work(owner, urgent=urgent)
-        self.future = desk.threads.submit(self._guarded, work)
+        self._queue, self._task = queue, Task(owner, urgent=urgent)
+        self.future = queue.threads.submit(self._guarded, work)
+        self.future.add_done_callback(self._notify)
 
-    def goes_on(self) -> bool:
-        """Let others have their turn, and return whether the work is to go on; called from its threads now and then."""
-        if self._desk is None:
-            return not self.stop.is_set()
-        turn = self._turns.get(threading.get_ident()) or self._turns[0]
-        return self._desk.turns.pass_on(turn)
+    def cancel(self) -> None:
+        """End it: threads that wait do so at once, those that compute at their next checkpoint."""
+        with self._changed:
+            self.cancelled = True
+            self._changed.notify_all()
+            slots = list(self._slots.values())
+        for slot in slots:
+            self._scheduler.wake(slot)
+
+    def should_continue(self) -> bool:
+        """Let others compute where it is their turn, and return whether to go on; called from its threads now and then."""
+        if self._queue is None:
+            return not self.cancelled
+        slot = self._slots.get(threading.get_ident()) or self._slots[0]
+        return self._scheduler.yield_(slot)
 
     def check(self) -> None:
-        """Let others have their turn, and end the work if it has been cancelled; called from its threads."""
-        if not self.goes_on():
+        """Let others compute where it is their turn; raise Cancelled if the job has been cancelled."""
+        if not self.should_continue():
             raise Cancelled
 
     def until(self, other: Future[Any]) -> Any:
@@ -124,99 +131,107 @@ class Job:
 
         If the job is cancelled it ends at once, whatever becomes of ``other``.
         """
-        if self._desk is not None:
-            self._desk.turns.give(self._turns[0])
-        while not wait([other], _LOOKS).done:
-            if self.stop.is_set():
-                raise Cancelled
-        if self._desk is not None and not self._desk.turns.take(self._turns[0]):
+        if self._queue is not None:
+            self._scheduler.release(self._slots[0])
+        other.add_done_callback(self._notify)
+        with self._changed:
+            self._changed.wait_for(lambda: other.done() or self.cancelled)
+        if self.cancelled or (self._queue is not None and not self._scheduler.acquire(self._slots[0])):
             raise Cancelled
         return other.result()
 
     def step(self, message: str = "") -> None:
         """Say that one more step is done; called from its threads."""
-        with self._lock:
+        with self._changed:
             self.done += 1
             self.message = message or self.message
 
     def watch(self, says: str, make: Callable[[], Any]) -> Any:
-        """Return what ``make`` makes; how far it is goes into the message, after what the job ``says`` that it does.
+        """Return what ``make`` returns; its progress goes into the message, after what the job ``says`` that it does.
 
-        Called from its thread. All steps are done only when the caller says so: see :mod:`microagg.progress`.
+        Called from its thread. The last step is left to the caller: see :mod:`microagg.progress`.
         """
         self.message = f"{says} …"
 
         def watcher(message: str, share: float | None) -> bool:
             self.done = min(int(self.total * (share or 0)), self.total - 1)
             self.message = f"{says}: {message}"
-            return self.goes_on()
+            return self.should_continue()
 
         with watched(watcher):
             return make()
 
     def do_all(self, items: Iterable[Any], do: Callable[[Any], None]) -> None:
-        """Call ``do`` with each of ``items``, the first first, several side by side; each is a turn by itself.
+        """Call ``do`` with each of ``items``, in their order, several at a time; each is a task by itself.
 
         Called from the job's thread, which waits meanwhile; if one fails no further one is begun.
         """
-        assert self._desk is not None, "the job has not been begun"
-        with self._lock:
+        assert self._queue is not None, "the job has not been begun"
+        with self._changed:
             self._todo = list(items)
-        self._desk.turns.give(self._turns[0])
-        most = min(self._desk.turns.most + _SPARE, len(self._todo))
-        helpers = [self._desk.threads.submit(self._help, do) for _ in range(most)]
+        self._scheduler.release(self._slots[0])
+        most = min(self._scheduler.most + _SPARE, len(self._todo))
+        helpers = [self._queue.threads.submit(self._help, do) for _ in range(most)]
         failures = [helper.exception() for helper in helpers]
         for failure in failures:
             if failure is not None and not isinstance(failure, Cancelled):
                 raise failure
-        if any(failures) or self.stop.is_set() or not self._desk.turns.take(self._turns[0]):
+        if any(failures) or self.cancelled or not self._scheduler.acquire(self._slots[0]):
             raise Cancelled
 
     def arrange(self, rank: Callable[[Any], Any]) -> None:
         """Sort the items of :meth:`do_all` that have not been begun by their rank, the least first."""
-        with self._lock:
+        with self._changed:
             self._todo.sort(key=rank)
 
     def wait(self, seconds: float) -> None:
-        """Wait until it ends, but no longer than ``seconds``."""
-        # In small steps: a thread that waits can be interrupted only between them.
-        deadline = time.monotonic() + seconds
-        while self.running and time.monotonic() < deadline:
-            time.sleep(0.02)
+        """Wait until it ends or is cancelled, but no longer than ``seconds``."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self.running, seconds)
+
+    @property
+    def _scheduler(self) -> FairScheduler:
+        assert self._queue is not None
+        return self._queue.scheduler
+
+    def _notify(self, _future: Future[Any]) -> None:
+        with self._changed:
+            self._changed.notify_all()
 
     def _help(self, do: Callable[[Any], None]) -> None:
-        """Do one item after the other, each in a turn of its own, until there is none left."""
-        assert self._desk is not None
-        turns, number = self._desk.turns, threading.get_ident()
+        """Do one item after the other, each in a slot of its own, until none is left."""
+        scheduler, number = self._scheduler, threading.get_ident()
         try:
-            while self._todo and not self.stop.is_set():
-                # As work by itself an item is small at first, however long others of this job have taken.
-                turn = self._turns[number] = turns.turn(
-                    Work(self._work.owner, urgent=self._work.urgent), self.stop.is_set
-                )
+            while self._todo and not self.cancelled:
+                # As a task by itself an item is small at first, however long others of this job have taken.
+                slot = scheduler.slot(Task(self._task.owner, urgent=self._task.urgent), lambda: self.cancelled)
+                with self._changed:
+                    self._slots[number] = slot
                 try:
-                    if turns.take(turn):
+                    if scheduler.acquire(slot):
                         self._do_next(do)
                 finally:
-                    turns.give(turn)
-                    del self._turns[number]
+                    scheduler.release(slot)
+                    with self._changed:
+                        del self._slots[number]
         except BaseException:
-            with self._lock:
+            with self._changed:
                 self._todo.clear()
             raise
 
     def _do_next(self, do: Callable[[Any], None]) -> None:
-        with self._lock:
+        with self._changed:
             items = [self._todo.pop(0)] if self._todo else []
         for item in items:
             do(item)
 
     def _guarded(self, work: Callable[[Job], None]) -> None:
-        assert self._desk is not None
-        turns = self._desk.turns
-        self._turns[0] = turn = turns.turn(self._work, self.stop.is_set)
+        scheduler = self._scheduler
+        slot = scheduler.slot(self._task, lambda: self.cancelled)
+        with self._changed:
+            self._slots[0] = slot
         try:
-            if turns.take(turn):
+            if scheduler.acquire(slot):
                 work(self)
         except Cancelled:
             pass
@@ -225,4 +240,4 @@ class Job:
         except Exception as error:  # nothing else would show an error of this thread
             self.problem = f"a run failed unexpectedly ({type(error).__name__}: {error}): please report it."
         finally:
-            turns.give(turn)
+            scheduler.release(slot)

@@ -19,7 +19,7 @@ from microagg.studies.experiment import Method, Result
 from microagg.studies.risks import Exposed
 from microagg.validation import check_enough_records
 from pages.shared import ahead, compiling
-from pages.shared.job_queue import Desk, Job
+from pages.shared.job_queue import Job, JobQueue
 from pages.shared.text import count, escape_markdown, sentence
 from pages.shared.workspace import Workspace
 
@@ -31,9 +31,9 @@ Cell = tuple[Method, int]
 
 
 @st.cache_resource(show_spinner=False)
-def _desk() -> Desk:
-    # One for all sessions, so that each gets its turn.
-    return Desk()
+def _queue() -> JobQueue:
+    # One for all sessions, which share the processors fairly.
+    return JobQueue()
 
 
 class Results:
@@ -46,7 +46,7 @@ class Results:
         self.risks: OrderedDict[tuple[str, Method, int], dict[str, float]] = OrderedDict()
         self.made: dict[str, OrderedDict[Hashable, Any]] = {}
         self.jobs: dict[str, Job] = {}
-        self.owner = object()  # stands for the session where threads take turns, without holding its results
+        self.owner = object()  # stands for the session in the scheduler, without holding its results
 
     def add(self, digest: str, result: Result) -> None:
         """Keep a result; the oldest go when there are too many."""
@@ -107,19 +107,19 @@ class Results:
             job = self.jobs.get(kind)
             if job is None or job.identity != identity:
                 if job:
-                    job.stop.set()
+                    job.cancel()
                 job = self.jobs[kind] = Job(identity, total, made=made)
                 if not _is_open():
-                    job.stop.set()
+                    job.cancel()
                 elif total:
-                    job.begin(_desk(), work, self.owner, **how)
+                    job.begin(_queue(), work, self.owner, **how)
         return job
 
     def drop(self, kind: str) -> None:
         """Cancel the job of this kind, if there is one, and let go of it."""
         with self.lock:
             if job := self.jobs.pop(kind, None):
-                job.stop.set()
+                job.cancel()
 
     def forget(self, kind: str, job: Job) -> None:
         """Let go of a job that has been read."""
@@ -131,7 +131,7 @@ class Results:
         """Cancel what is under way."""
         with self.lock:
             for job in self.jobs.values():
-                job.stop.set()
+                job.cancel()
 
 
 def _keep(kept: OrderedDict[Any, Any], key: Hashable, value: Any, most: int) -> None:
@@ -221,7 +221,7 @@ class _Cells:
         def watcher(message: str, share: float | None) -> bool:
             part = "" if share is None else f", {100 * share:.0f} %"
             job.message = f"{method.label}, k = {k}: {message}{part}"
-            return job.goes_on()
+            return job.should_continue()
 
         with watched(watcher):
             # It may be there, and its risks not: other attributes have become confidential.
@@ -347,7 +347,7 @@ def watch(job: Job, draw: Callable[[], None] | None = None) -> None:
     bar.progress(min(job.done / max(job.total, 1), 1.0), text=escape_markdown(job.message))
     # Jobs of several kinds may be watched on a page.
     kind = next((kind for kind, own in list(results().jobs.items()) if own is job), "")
-    button.button("Cancel", key=f"cancel_{kind}", on_click=job.stop.set, width="stretch")
+    button.button("Cancel", key=f"cancel_{kind}", on_click=job.cancel, width="stretch")
     if draw:
         draw()
 

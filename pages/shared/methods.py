@@ -35,13 +35,13 @@ def usual(workspace: Workspace) -> tuple[str, ...]:
 def compared(workspace: Workspace) -> list[str]:
     """Return the chosen variants that work on these data, or the usual ones where none is chosen."""
     able = fitting(workspace)
-    return [name for name in state.current().methods or usual(workspace) if name in able]
+    return [name for name in state.current().compare.methods or usual(workspace) if name in able]
 
 
 def left_out(workspace: Workspace) -> dict[str, str]:
     """Return the chosen variants that do not work on these data, each with its reason."""
     why = reasons(workspace)
-    return {name: why[name] for name in state.current().methods if why[name]}
+    return {name: why[name] for name in state.current().compare.methods if why[name]}
 
 
 def chosen(workspace: Workspace) -> str:
@@ -55,7 +55,7 @@ def chosen(workspace: Workspace) -> str:
 
 def second(workspace: Workspace) -> str:
     """Return the variant that stands beside the chosen one."""
-    name = state.current().second
+    name = state.current().clusters.second
     able, first = fitting(workspace), chosen(workspace)
     if name in able:
         return name

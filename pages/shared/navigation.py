@@ -1,4 +1,4 @@
-"""Which pages there are, and the way to each through app.py; it imports nothing that takes long."""
+"""Which pages there are, and the way to each; it imports nothing that takes long."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _CHARTS = "PlotlyChart.*.js"
 
 
 def path_of(name: str) -> str:
-    """Return where a page's script stands, from app.py on."""
-    return f"pages/{name}/page.py"
+    """Return where a page's script stands, from the folder of pages/router/script.py on."""
+    return f"../{name}/page.py"
 
 
 def navigation() -> StreamlitPage:

@@ -1,13 +1,13 @@
 """The choices: data set, columns, scaling, k, methods, parameters. One typed place, mirrored in the address.
 
-A page draws a widget with :func:`bound`, which ties it to a field; callbacks use :func:`update`. The address bar holds
+A page draws a widget with :func:`bound`, which ties it to a choice; callbacks use :func:`update`. The address bar holds
 every choice that is not the default, so a link reproduces the view.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -46,17 +46,26 @@ def default_data() -> str:
     return "census" if datasets.is_available("census") else "wine"
 
 
-def _one_of(allowed: Collection[str], default: Any = "") -> Any:
-    """Return a field whose texts in the address are among ``allowed``; ``default`` may make its default."""
+def _field(default: Any, read: Callable[[str], Any], *, key: str = "") -> Any:
+    """Return a field that ``read`` reads from the address, where it stands under ``key`` or else under its name.
+
+    ``default`` may make its default.
+    """
+    metadata = {"read": read, "key": key}
+    if callable(default):
+        return dataclasses.field(default_factory=default, metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def _one_of(allowed: Collection[str], default: Any = "", *, key: str = "") -> Any:
+    """Return a field whose texts in the address are among ``allowed``."""
 
     def read(text: str) -> str:
         if text not in allowed:
             raise ValueError
         return text
 
-    if callable(default):
-        return dataclasses.field(default_factory=default, metadata={"read": read})
-    return dataclasses.field(default=default, metadata={"read": read})
+    return _field(default, read, key=key)
 
 
 def _whole(text: str, low: int = 0) -> int:
@@ -64,6 +73,10 @@ def _whole(text: str, low: int = 0) -> int:
     if value < low:
         raise ValueError
     return value
+
+
+def _at_least_one(text: str) -> int:
+    return _whole(text, 1)
 
 
 def _measured_k(text: str) -> int:
@@ -80,10 +93,6 @@ def _watchable(text: str) -> int:
     return value
 
 
-def _at_least_one(default: int) -> Any:
-    return dataclasses.field(default=default, metadata={"read": lambda text: _whole(text, 1)})
-
-
 def _positive(text: str) -> float:
     value = float(text)
     if not 0 <= value < 1e9:
@@ -96,8 +105,95 @@ _READ: dict[str, Callable[[str], Any]] = {"int": _whole, "float": _positive, "bo
 
 
 @dataclass(frozen=True)
+class CompareChoices:
+    """Which methods are compared at which k, on the page Choose k."""
+
+    methods: tuple[str, ...] = _one_of(VARIANTS, ())  # empty: what is usual for the kinds of the columns
+    ks: str = ""
+    best: bool = False  # sweeps take the best parameters of the literature's grid, for each k
+    measure: str = _one_of(
+        ("information_loss", "excess", "discernibility", "classification", "seconds", "risk"), "information_loss"
+    )
+    limit: float = 10.0  # the steward's largest acceptable information loss, percent
+    risk: str = _one_of(RISKS, "max_reidentification")  # of the map of risk and loss
+    loss: str = _one_of(  # of the same map
+        ("information_loss", "discernibility", "classification"), "information_loss", key="lost"
+    )
+    risk_limit: float = 10.0  # the steward's largest acceptable risk, percent
+    sample: int = AS_USUAL  # records that are compared; 0: all
+    sample_seed: int = 0
+
+
+@dataclass(frozen=True)
+class ClustersChoices:
+    """How groups are drawn, and beside whose, on the page Clusters."""
+
+    second: str = _one_of(VARIANTS)  # the method beside the chosen one; empty: what is usual
+    plane: str = _one_of(("", "components", "loss", "attributes"))  # empty: what fits
+    x: str = ""  # the attributes of a plane of two attributes; empty: the first ones
+    y: str = ""
+    axes: str = _one_of(("suited", "linear"), "suited")  # skewed attributes on a log or asinh scale, or none
+    colors: str = _one_of(("", "loss", "group"))  # what colors of records stand for; empty: groups if they are few
+    frame: str = _one_of(("all", "center"), "all")  # which part of the plane is drawn
+
+
+@dataclass(frozen=True)
+class ReleaseChoices:
+    """What is released, on the page Release."""
+
+    statistic: str = _one_of(("mean", "median", "ancestor", "set"))  # empty: what is usual
+    exact: bool = False  # means are released with all their digits, not rounded as the file is
+    weights: str = _one_of(("mean", "keep", "drop"), "mean")  # how a column of weights is released
+    shuffle: int = -1  # the seed by which the released records are shuffled; below 0: they are not
+    predicts: str = ""  # the column that a model is to predict from the release; empty: none
+    population: float = 100.0  # how many percent of the population the file is a sample of; 100: no sample
+    format: str = _one_of((".csv", ".parquet", ".xlsx", ".dta", ".sav"), ".csv")  # of the protected file
+
+
+@dataclass(frozen=True)
+class StepsChoices:
+    """What is watched on the page Step by step."""
+
+    records: str = _one_of(("line", "plane", "data"), "line")
+    line: str = "1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100"  # as typed
+    points: str = "0 3; 8 0; 2 0; 4 1; 17 4; 16 7; 14 4; 9 11; 9 15; 11 10; 13 12; 19 14; 15 16; 17 18"  # "x y; x y"
+    n_records: int = _field(30, _watchable, key="few")  # of a data set
+    k: int = _field(3, _at_least_one, key="watch_k")
+    first: str = _one_of(explain.EXPLAINED, "v-mdav", key="watched")
+    second: str = _one_of((*explain.EXPLAINED, NOTHING), "mdav-star", key="beside")
+    tick: int = 0  # how far they have been watched
+    activity: str = _one_of(("watch", "exercise"), "watch")
+
+
+@dataclass(frozen=True)
+class PublishedChoices:
+    """What is looked at on the page Published results."""
+
+    part: str = _one_of(("printed", "adult", "beyond"), "printed", key="stored")
+    paper: str = _one_of(literature.PAPERS, "thaeter-reischuk")
+    table: str = ""  # of the paper; empty: its first
+    against: str = _one_of(AGAINST, "k")  # what the results on Adult are drawn against
+
+
+@dataclass(frozen=True)
+class LandscapeChoices:
+    """What is looked at on the page Landscape."""
+
+    view: str = _one_of(("duel", "matrix", "time"), "duel")
+    first: str = _one_of(landscape.METHODS, "mdav-star")  # of the duel
+    second: str = _one_of(landscape.METHODS, "v-mdav", key="rival")
+    above: str = _one_of(("best", "floor"), "best")  # what losses are compared with
+    k: int = _field(0, _measured_k, key="at_k")  # 0: the mean over all
+    data: str = _one_of(landscape.DATA, key="on")  # empty: all
+
+
+@dataclass(frozen=True)
 class Choices:
-    """What the user has chosen, for all pages; each field but ``params`` stands in the address under its name."""
+    """What the user has chosen: what all pages follow, and for some pages what they alone do.
+
+    Each value but ``params`` stands in the address under a key, which is its name unless it says otherwise. Keys are
+    unique: widgets and callbacks name what they change by its key.
+    """
 
     data: str = _one_of((*datasets.NAMES, UPLOAD, LARGE), default_data)
     file: str = ""  # the large file on this machine, by its name in its folder
@@ -106,61 +202,34 @@ class Choices:
     agreed: str = ""  # of the file whose guesses are right: the digest of its columns' names
     entered: tuple[str, ...] = ()  # digests of the orders and taxonomies that were entered
     classes: str = ""  # the column that users of the release will predict; empty: the data set's own; "-": none
+    attribute: str = ""  # whose order, taxonomy or distribution is looked at; empty: the first
     scale: str = _one_of(SCALES, "zscore")
-    k: int = _at_least_one(5)
-    method: str = _one_of((*VARIANTS, FOUND))  # empty here and below: what is usual for the kinds of the columns
-    second: str = _one_of(VARIANTS)
-    methods: tuple[str, ...] = _one_of(VARIANTS, ())
-    ks: str = ""
+    k: int = _field(5, _at_least_one)
+    method: str = _one_of((*VARIANTS, FOUND))  # empty: what is usual for the kinds of the columns
     polish: bool = False  # every partition is improved by local search
-    best: bool = False  # sweeps take the best parameters of the literature's grid, for each k
-    measure: str = _one_of(
-        ("information_loss", "excess", "discernibility", "classification", "seconds", "risk"), "information_loss"
-    )
-    limit: float = 10.0  # the steward's largest acceptable information loss, percent
-    risk: str = _one_of(RISKS, "max_reidentification")  # of the map of risk and loss
-    lost: str = _one_of(("information_loss", "discernibility", "classification"), "information_loss")  # of the same map
-    risk_limit: float = 10.0  # the steward's largest acceptable risk, percent
-    sample: int = AS_USUAL  # records that are compared; 0: all
-    sample_seed: int = 0
-    plane: str = _one_of(("", "components", "loss", "attributes"))  # on which groups are drawn; empty: what fits
-    x: str = ""  # the attributes of a plane of two attributes; empty: the first ones
-    y: str = ""
-    axes: str = _one_of(("suited", "linear"), "suited")  # skewed attributes on a log or asinh scale, or none
-    colors: str = _one_of(("", "loss", "group"))  # what colors of records stand for; empty: groups if they are few
-    frame: str = _one_of(("all", "center"), "all")  # of the plane on which groups are drawn: "all" or "center"
     params: tuple[tuple[str, Any], ...] = ()  # ("v-mdav.gamma", 0.3), …
-    statistic: str = _one_of(("mean", "median", "ancestor", "set"))
-    exact: bool = False  # means are released with all their digits, not rounded as the file is
-    weights: str = _one_of(("mean", "keep", "drop"), "mean")  # how a column of weights is released
-    shuffle: int = -1  # the seed by which the released records are shuffled; below 0: they are not
-    predicts: str = ""  # the column that a model is to predict from the release; empty: none
-    population: float = 100.0  # how many percent of the population the file is a sample of; 100: no sample
-    format: str = _one_of((".csv", ".parquet", ".xlsx", ".dta", ".sav"), ".csv")  # of the protected file
-    attribute: str = ""  # whose order or taxonomy is looked at; empty: the first
-    paper: str = _one_of(literature.PAPERS, "thaeter-reischuk")
-    table: str = ""  # of the paper; empty: its first
-    records: str = _one_of(("line", "plane", "data"), "line")  # that are watched step by step
-    line: str = "1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100"  # as typed
-    points: str = "0 3; 8 0; 2 0; 4 1; 17 4; 16 7; 14 4; 9 11; 9 15; 11 10; 13 12; 19 14; 15 16; 17 18"  # "x y; x y"
-    few: int = dataclasses.field(default=30, metadata={"read": _watchable})  # records of a data set that are watched
-    watch_k: int = _at_least_one(3)
-    watched: str = _one_of(explain.EXPLAINED, "v-mdav")
-    beside: str = _one_of((*explain.EXPLAINED, NOTHING), "mdav-star")
-    tick: int = 0  # how far they have been watched
-    activity: str = _one_of(("watch", "exercise"), "watch")
-    stop: int = 0  # of the guided tour, from 1; 0: not on the tour
     explained: str = _one_of(ALGORITHMS, "mdav-star")  # the algorithm that the page Methods explains
-    against: str = _one_of(AGAINST, "k")  # what the stored results on Adult are drawn against
-    stored: str = _one_of(
-        ("printed", "adult", "beyond"), "printed"
-    )  # the part of the published results that is looked at
-    view: str = _one_of(("duel", "matrix", "time"), "duel")  # of the landscape
-    first: str = _one_of(landscape.METHODS, "mdav-star")  # of its duel
-    rival: str = _one_of(landscape.METHODS, "v-mdav")
-    above: str = _one_of(("best", "floor"), "best")  # what its losses are compared with
-    at_k: int = dataclasses.field(default=0, metadata={"read": _measured_k})  # 0: the mean over all
-    on: str = _one_of(landscape.DATA)  # its data set; empty: all
+    stop: int = 0  # of the guided tour, from 1; 0: not on the tour
+    compare: CompareChoices = CompareChoices()
+    clusters: ClustersChoices = ClustersChoices()
+    release: ReleaseChoices = ReleaseChoices()
+    steps: StepsChoices = StepsChoices()
+    published: PublishedChoices = PublishedChoices()
+    landscape: LandscapeChoices = LandscapeChoices()
+
+    def value(self, key: str) -> Any:
+        """Return what stands in the address under a key."""
+        place = _PLACES[key]
+        return getattr(getattr(self, place.group) if place.group else self, place.name)
+
+    def with_values(self, changes: Mapping[str, Any]) -> Choices:
+        """Return the choices with others under these keys."""
+        groups: dict[str, dict[str, Any]] = {"": {}}
+        for key, value in changes.items():
+            groups.setdefault(_PLACES[key].group, {})[_PLACES[key].name] = value
+        own = groups.pop("")
+        further = {group: dataclasses.replace(getattr(self, group), **values) for group, values in groups.items()}
+        return dataclasses.replace(self, **own, **further)
 
     def params_of(self, key: str) -> dict[str, Any]:
         """Return the chosen parameters of an algorithm, defaults filled in."""
@@ -178,7 +247,7 @@ class Choices:
     def sweep_method(self, name: str, *, polish: bool = True) -> Method:
         """Return the variant as sweeps run it: over the literature's grid, if the best is asked for."""
         method = self.method_of(name, polish=polish)
-        if not self.best:
+        if not self.compare.best:
             return method
         grids = {param.name: param.grid for param in ALGORITHMS[method.key].params if param.grid}
         return dataclasses.replace(method, params={**method.params, **grids})
@@ -191,8 +260,35 @@ class Choices:
         return dataclasses.replace(self, params=others + own)
 
 
-_FIELDS = {field.name: field for field in dataclasses.fields(Choices) if field.name != "params"}
-_SEVERAL = {name for name, field in _FIELDS.items() if isinstance(field.default, tuple)}
+@dataclass(frozen=True)
+class _Place:
+    """Where a value stands: the group of :class:`Choices`, empty for none, its name there, and how it is read."""
+
+    group: str
+    name: str
+    read: Callable[[str], Any]
+    default: Any
+    is_several: bool
+
+
+def _places(group: str, choices: Any) -> dict[str, _Place]:
+    """Return the places of a group, and of the groups in it, by their keys."""
+    found: dict[str, _Place] = {}
+    for field in dataclasses.fields(choices):
+        default = getattr(choices, field.name)
+        if dataclasses.is_dataclass(default):
+            found |= _places(field.name, default)
+        elif field.name != "params":
+            read = field.metadata.get("read") or _READ.get(str(field.type), str)
+            key = field.metadata.get("key") or field.name
+            found[key] = _Place(group, field.name, read, field.default, isinstance(default, tuple))
+    return found
+
+
+_PLACES = _places("", Choices())
+
+#: Under what keys choices stand in the address, apart from the parameters of algorithms.
+KEYS = tuple(_PLACES)
 
 
 def load() -> bool:
@@ -205,15 +301,14 @@ def load() -> bool:
     for name in st.query_params:
         texts = st.query_params.get_all(name)
         try:
-            if name in _FIELDS:
-                read = _FIELDS[name].metadata.get("read") or _READ.get(str(_FIELDS[name].type), str)
-                values = tuple(read(text) for text in texts)
-                changes[name] = values if name in _SEVERAL else values[-1]
+            if place := _PLACES.get(name):
+                values = tuple(place.read(text) for text in texts)
+                changes[name] = values if place.is_several else values[-1]
             elif name.split(".", 1)[0] in ALGORITHMS and "." in name:
                 params[name] = _read_param(name, texts[-1])
         except (ValueError, TypeError):
             problems.append(f"{name}={texts[-1]}")
-    st.session_state[_CHOICES] = dataclasses.replace(Choices(), **changes, params=tuple(params.items()))
+    st.session_state[_CHOICES] = Choices(params=tuple(params.items())).with_values(changes)
     st.session_state[_PROBLEMS] = problems
     return True
 
@@ -230,8 +325,13 @@ def current() -> Choices:
 
 
 def update(**changes: Any) -> None:
-    """Change choices, from a callback or before the widgets tied to them are drawn."""
-    st.session_state[_CHOICES] = dataclasses.replace(current(), **changes)
+    """Change the choices under some keys, from a callback or before the widgets tied to them are drawn."""
+    restore(current().with_values(changes))
+
+
+def restore(choices: Choices) -> None:
+    """Take other choices, as :func:`update`."""
+    st.session_state[_CHOICES] = choices
     st.session_state[_PROBLEMS] = []
 
 
@@ -247,12 +347,12 @@ def to_query() -> dict[str, str | list[str]]:
     """
     choices = current()
     query: dict[str, str | list[str]] = {}
-    for name, field in _FIELDS.items():
-        value = getattr(choices, name)
-        if name in ("columns", "entered") and is_too_long():
+    for key, place in _PLACES.items():
+        value = choices.value(key)
+        if key in ("columns", "entered") and is_too_long():
             continue
-        if name == "data" or value != field.default:
-            query[name] = list(value) if name in _SEVERAL else _written(value)
+        if key == "data" or value != place.default:
+            query[key] = list(value) if place.is_several else _written(value)
     return query | {name: _written(value) for name, value in choices.params}
 
 
@@ -275,19 +375,18 @@ def publish() -> None:
 
 
 def bound(widget: Callable[..., Any], label: str, field: str, *, key: str = "", **options: Any) -> Any:
-    """Draw ``widget`` tied to the field ``field`` of the choices, and return its value.
+    """Draw ``widget`` tied to the choice that the address has under ``field``, and return its value.
 
-    The widget shows the field, and what the user enters goes into the field before anything else runs. ``key`` tells
-    apart two widgets for one field.
+    What the user enters is chosen before anything else runs. ``key`` tells apart two widgets for one choice.
     """
     key = key or f"w_{field}"
-    value = getattr(current(), field)
-    st.session_state[key] = list(value) if field in _SEVERAL else value
+    value = current().value(field)
+    st.session_state[key] = list(value) if _PLACES[field].is_several else value
 
     def commit() -> None:
         entered = st.session_state[key]
         if entered is not None:
-            update(**{field: tuple(entered) if field in _SEVERAL else entered})
+            update(**{field: tuple(entered) if _PLACES[field].is_several else entered})
 
     return widget(label, key=key, on_change=commit, **options)
 
@@ -296,7 +395,7 @@ def choose_data(name: str) -> None:
     """Work on another data set; what was decided about the columns of the one before is forgotten."""
     default = Choices()
     own = ("columns", "agreed", "entered", "classes", "x", "y", "attribute", "predicts", "population", "sample")
-    update(data=name, **{field: getattr(default, field) for field in own})
+    update(data=name, **{key: default.value(key) for key in own})
 
 
 def say_problems() -> None:

@@ -1,4 +1,8 @@
-"""Words and numbers for the screen. Column names, cell values and file names are untrusted text: escape them."""
+"""Words and numbers for the screen. Column names, cell values and file names are untrusted text: escape them.
+
+The labels of widgets are an exception: browsers read them out as they stand, with the backslashes of what is escaped.
+Where a label has untrusted text it is not escaped but hidden (``label_visibility="collapsed"``).
+"""
 
 from __future__ import annotations
 

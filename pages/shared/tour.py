@@ -67,7 +67,7 @@ def choices_of(number: int, further: Mapping[str, Any] | None = None) -> dict[st
         What one of its further views changes besides; it begins at its first step.
     """
     stop, default = STOPS[number - 1], state.Choices()
-    usual = {name: getattr(default, name) for name in _USUAL} | {"v-mdav.gamma": default.params_of("v-mdav")["gamma"]}
+    usual = {key: default.value(key) for key in _USUAL} | {"v-mdav.gamma": default.params_of("v-mdav")["gamma"]}
     found = {**usual, **stop.choices, **(further or {}), "stop": number}
     return found | {"tick": 0 if further else _tick(stop.at, found)}
 
@@ -115,7 +115,7 @@ def go_to(number: int, further: Mapping[str, Any] | None = None) -> None:
 def end() -> None:
     """End the tour: what was chosen before it is chosen again."""
     before = st.session_state.pop(_BEFORE, None)
-    state.update(**({"stop": 0} if before is None else vars(before)))
+    state.restore(before or state.current().with_values({"stop": 0}))
     forget()
     shell.lead_to("steps")
 
@@ -182,5 +182,5 @@ def _is_changed(number: int) -> bool:
     """Whether something else is shown than a stop opens; where one is in the steps does not count."""
     wanted, now = choices_of(number), state.current()
     gamma = now.params_of("v-mdav")["gamma"]
-    shown = {name: gamma if name == "v-mdav.gamma" else getattr(now, name) for name in wanted}
+    shown = {name: gamma if name == "v-mdav.gamma" else now.value(name) for name in wanted}
     return any(shown[name] != value for name, value in wanted.items() if name != "tick")

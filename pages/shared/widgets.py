@@ -18,14 +18,6 @@ def title_of(key: str) -> str:
     return ALGORITHMS[key].info.title
 
 
-def families() -> dict[str, list[str]]:
-    """Return the algorithms' keys by family."""
-    found: dict[str, list[str]] = {}
-    for key, cls in ALGORITHMS.items():
-        found.setdefault(cls.info.family, []).append(key)
-    return found
-
-
 def pick_method(
     label: str, field: str, options: Sequence[str], shown: str, titles: Callable[[str], str], **how: Any
 ) -> None:
@@ -95,7 +87,7 @@ def _param(key: str, param: Param) -> None:
     widget_key = f"w_{key}.{param.name}"
     st.session_state[widget_key] = state.current().params_of(key)[param.name]
     name = param.symbol or param.name.replace("_", " ").capitalize()
-    label = f"{name} of {title_of(key)}".replace("*", r"\*")
+    label = f"{name} of {title_of(key)}"
 
     def commit() -> None:
         state.set_params(key, state.current().params_of(key) | {param.name: st.session_state[widget_key]})
@@ -137,7 +129,7 @@ def pick_measure(labels: Mapping[str, str], key: str, field: str = "measure", la
     ``labels`` are what the screen calls each of them, ``key`` tells two pickers apart, ``field`` of the choices holds what
     is chosen, and ``label`` is for those who cannot see the picker.
     """
-    chosen = getattr(state.current(), field)
+    chosen = state.current().value(field)
     st.session_state[key] = shown = chosen if chosen in labels else next(iter(labels))
     st.segmented_control(
         label,

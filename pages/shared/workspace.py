@@ -73,7 +73,7 @@ def chosen_workspace() -> Workspace:
         if missing := columns.uncovered(table, name):
             what = "order" if columns.columns(table)[name].kind == "ordered" else "taxonomy"
             raise DataError(f"the {what} of {name!r} lacks {named(missing)}: add what is missing on the page Data.")
-    return _decided(table, given, choices.sample)
+    return _decided(table, given, choices.compare.sample)
 
 
 def all_records(of: Workspace) -> Workspace | None:
@@ -94,7 +94,7 @@ def all_records(of: Workspace) -> Workspace | None:
 def _decided(table: Table, given: dict[str, Any], sample: int) -> Workspace:
     choices = state.current()
     said = digest_bytes(repr(sorted(given.items())).encode("utf-8", "replace"))
-    return _workspace(table.identity, said, choices.scale, sample, choices.sample_seed, table, given)
+    return _workspace(table.identity, said, choices.scale, sample, choices.compare.sample_seed, table, given)
 
 
 @st.cache_resource(scope="session", max_entries=6, show_spinner="Reading the quasi-identifiers …")

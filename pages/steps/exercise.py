@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from microagg.partition import Partition
 from microagg.tables import digest_bytes
 from microagg.validation import FloatArray
 from pages.shared import ahead, compiling
-from pages.shared.navigation import ASSETS
 from pages.shared.text import count, escape_markdown, number, percent
 from pages.shared.theme import GROUP_COLORS
 
@@ -42,8 +42,8 @@ _HTML = """
 _component = st.components.v2.component(
     "microagg_exercise",
     html=_HTML,
-    css=(ASSETS / "exercise.css").read_text(encoding="utf-8"),
-    js=(ASSETS / "exercise.js").read_text(encoding="utf-8"),
+    css=Path(__file__).with_name("exercise.css").read_text(encoding="utf-8"),
+    js=Path(__file__).with_name("exercise.js").read_text(encoding="utf-8"),
 )
 
 

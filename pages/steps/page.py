@@ -14,7 +14,7 @@ from microagg.explain.player import page, scene
 from microagg.explain.player import records as placed
 from microagg.tables import to_csv
 from microagg.validation import check_enough_records
-from pages.shared import shell, state, tables, tour, widgets
+from pages.shared import shell, state, tour, widgets
 from pages.shared.text import escape_markdown, file_name
 from pages.steps import exercise, records
 from pages.steps.records import Watched, watched
@@ -31,8 +31,8 @@ def body() -> None:
             seen = _chosen(on_tour=True)
     else:
         seen = _chosen(on_tour=False)
-    check_enough_records(len(seen.X), state.current().watch_k, "the list")
-    if state.current().activity == "exercise":
+    check_enough_records(len(seen.X), state.current().steps.k, "the list")
+    if state.current().steps.activity == "exercise":
         _exercise(seen)
     else:
         _watch(seen)
@@ -53,7 +53,7 @@ def _exercise(seen: Watched) -> None:
     drawn = placed(seen.X, seen.names, seen.attributes)
     titles = (drawn["labels"][0], drawn["labels"][1])
     exercise.draw(
-        seen.X, seen.names, drawn["x"], drawn["y"], state.current().watch_k, titles=titles, says=drawn["says"]
+        seen.X, seen.names, drawn["x"], drawn["y"], state.current().steps.k, titles=titles, says=drawn["says"]
     )
 
 
@@ -71,7 +71,7 @@ def _controls(on_tour: bool) -> None:
             help="The minimum group size: each group gets at least k records.",
         )
         _either("What to do", "activity", _ACTIVITIES)
-        if state.current().activity == "watch":
+        if state.current().steps.activity == "watch":
             _algorithms()
         if not on_tour:
             tour.way_in()
@@ -107,12 +107,12 @@ def _title(key: str) -> str:
 def _keys() -> list[str]:
     """Return the algorithms that are watched, each once."""
     choices = state.current()
-    return [key for key in dict.fromkeys([choices.watched, choices.beside]) if key != state.NOTHING]
+    return [key for key in dict.fromkeys([choices.steps.first, choices.steps.second]) if key != state.NOTHING]
 
 
 def _change(seen: Watched) -> None:
     """Draw what changes the records."""
-    kind = state.current().records
+    kind = state.current().steps.records
     if kind == "line":
         with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
             state.bound(
@@ -122,15 +122,17 @@ def _change(seen: Watched) -> None:
                 width="stretch",
                 label_visibility="collapsed",
             )
-            if state.current().line != state.Choices().line:
-                st.button("Back to the eleven records", on_click=state.update, kwargs={"line": state.Choices().line})
+            if state.current().steps.line != state.Choices().steps.line:
+                st.button(
+                    "Back to the eleven records", on_click=state.update, kwargs={"line": state.Choices().steps.line}
+                )
     elif kind == "plane":
         with st.popover("Change the points", width="content"):
             records.edit(seen)
     else:
         state.bound(
             st.slider,
-            f"How many records of {escape_markdown(tables.chosen_title())}",
+            "How many records of the data set",
             "few",
             min_value=2,
             max_value=explain.MOST_RECORDS,
@@ -146,18 +148,18 @@ def _steps(key: str, _seen: Watched, identity: str, k: int, params: tuple[tuple[
 def _watch(seen: Watched) -> None:
     """Draw the player, and what can be taken away."""
     choices, keys = state.current(), _keys()
-    identity = f"{seen.identity}/{choices.watch_k}"
+    identity = f"{seen.identity}/{choices.steps.k}"
     params = {key: tuple(choices.params_of(key).items()) for key in keys}
     tour.begin_again((identity, tuple(params.items())))
-    runs = {key: _steps(key, seen, identity, choices.watch_k, params[key]) for key in keys}
+    runs = {key: _steps(key, seen, identity, choices.steps.k, params[key]) for key in keys}
     drawn = scene(
         seen.X,
-        choices.watch_k,
+        choices.steps.k,
         [(widgets.title_of(key), _settings(key), explain.pseudo_code(key), steps) for key, steps in runs.items()],
         names=seen.names,
         attributes=seen.attributes,
         optimum=records.known(seen),
-        at=state.current().tick,
+        at=state.current().steps.tick,
     )
     tour.show(drawn)
     _take_away(seen, runs, drawn)

@@ -7,6 +7,7 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray, IntArray
 from pages.shared import jobs, state, theme
 from pages.shared.figures import finish, ring, show_figure
-from pages.shared.navigation import ASSETS
 from pages.shared.text import count, escape_markdown, percent
 from pages.shared.workspace import chosen_workspace
 
@@ -63,11 +63,11 @@ def watched() -> Watched:
         quasi-identifiers that are numbers.
     """
     choices = state.current()
-    if choices.records == "line":
-        return on_a_line(choices.line)
-    if choices.records == "plane":
-        return on_a_plane(choices.points)
-    return _of_the_data_set(choices.few)
+    if choices.steps.records == "line":
+        return on_a_line(choices.steps.line)
+    if choices.steps.records == "plane":
+        return on_a_plane(choices.steps.points)
+    return _of_the_data_set(choices.steps.n_records)
 
 
 def on_a_line(text: str) -> Watched:
@@ -161,8 +161,8 @@ def _check_number(number: int) -> None:
 _picture = st.components.v2.component(
     "microagg_points",
     html='<div class="mg-points"></div>',
-    css=(ASSETS / "points.css").read_text(encoding="utf-8"),
-    js=(ASSETS / "points.js").read_text(encoding="utf-8"),
+    css=Path(__file__).with_name("points.css").read_text(encoding="utf-8"),
+    js=Path(__file__).with_name("points.js").read_text(encoding="utf-8"),
     isolate_styles=False,
 )
 _KEY = "steps_points"
@@ -184,8 +184,8 @@ def edit(watched: Watched) -> None:
     }
     _picture(key=_KEY, data=data, on_points_change=_take_clicked)
     _table(watched)
-    default = state.Choices().points
-    if state.current().points != default:
+    default = state.Choices().steps.points
+    if state.current().steps.points != default:
         st.button("Back to the points at first", on_click=state.update, kwargs={"points": default})
 
 
@@ -199,7 +199,7 @@ def _table(watched: Watched) -> None:
     """Draw the points as a table; what is entered there counts once both numbers of a row are there."""
     shown = pd.DataFrame(watched.X, columns=["x", "y"], index=pd.Index(watched.names, name="point"))
     # Under a key of its own for each state: what was entered before must not be entered again.
-    key = f"w_points_{state.current().points}"
+    key = f"w_points_{state.current().steps.points}"
 
     def commit() -> None:
         edits = st.session_state[key]
@@ -220,13 +220,13 @@ def _table(watched: Watched) -> None:
 
 def known(seen: Watched) -> IntArray | None:
     """Return the labels of the best partition, drawing nothing; None if it is not known or not found yet."""
-    made = jobs.made("optimum", (seen.identity, state.current().watch_k))
+    made = jobs.made("optimum", (seen.identity, state.current().steps.k))
     return None if made is None or made.best is None else made.best.labels
 
 
 def find(seen: Watched) -> None:
     """Find the best partition in the background, and draw the page anew once it is there."""
-    k = state.current().watch_k
+    k = state.current().steps.k
     identity = (seen.identity, k)
     if jobs.made("optimum", identity) is not None:
         return
@@ -250,10 +250,10 @@ def show(seen: Watched) -> None:
     choices = state.current()
     gamma = float(choices.params_of("v-mdav")["gamma"])
     st.subheader("How much hangs on γ?")
-    identity = (seen.identity, choices.watch_k, gamma)
+    identity = (seen.identity, choices.steps.k, gamma)
     gammas = sorted({*optimum.GAMMAS, gamma})
-    keys = ["v-mdav", "mdav-star", *optimum.needs(seen.X, choices.watch_k)]
-    rows = jobs.once("gamma", identity, keys, "Trying many γ", lambda: optimum.losses(seen.X, choices.watch_k, gammas))
+    keys = ["v-mdav", "mdav-star", *optimum.needs(seen.X, choices.steps.k)]
+    rows = jobs.once("gamma", identity, keys, "Trying many γ", lambda: optimum.losses(seen.X, choices.steps.k, gammas))
     if rows is None:
         return
     show_figure(_curve(rows, gamma), title=optimum.in_words(rows), key="steps_gamma", alt="Information loss against γ.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -72,3 +73,19 @@ def test_the_first_page_leads_to_a_file_of_ones_own_and_to_an_example(page, serv
     visit(page, "Start")
     page.get_by_role("button", name="Try ").click()
     page.locator("h1", has_text="Choose k").wait_for()
+
+
+def test_screen_readers_read_names_of_columns_and_methods_as_they_are(page, server):
+    rows = [f"{number},{number % 7}" for number in range(1, 61)]
+    page.goto(f"{server.url}/data?data=upload&method=mdav-star")
+    file = {"name": "patients.csv", "mimeType": "text/csv", "buffer": "\n".join(["patient no.,*a*", *rows]).encode()}
+    page.set_input_files("input[type=file]", file)
+    page.get_by_text("60 records").first.wait_for()
+    wait_until_idle(page)
+    for name in ("Role of patient no.", "Role of *a*"):
+        assert page.get_by_role("combobox", name=re.compile(f"{re.escape(name)}$")).count() == 1
+    page.locator(".st-key-chosen_method").get_by_role("button").click()
+    page.get_by_role("dialog", name="MDAV*", exact=True).wait_for()
+    said = page.evaluate("[...document.querySelectorAll('[aria-label]')].map(part => part.ariaLabel)")
+    assert len(said) > 5
+    assert [name for name in said if "\\" in name or ":material" in name] == []

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from microagg import datasets
 from tests.conftest import ROOT, load_benchmark
 
-APP = ROOT / "app.py"
+APP = ROOT / "pages" / "router" / "script.py"
 
 SURVEY = ROOT / "sample_data" / "survey.csv"
 

@@ -8,6 +8,7 @@ import pytest
 
 from pages.shared import navigation
 from tests.conftest import ROOT
+from tests.pages.helpers import APP
 from tests.test_architecture import imports_of
 
 PAGES = ROOT / "pages"
@@ -47,10 +48,9 @@ def test_no_circle():
 
 
 def test_what_one_page_needs_stands_beside_it():
-    """A file in pages/shared serves two pages or more, or app.py."""
+    """A file in pages/shared serves two pages or more, or the router."""
     users = {path.stem: set() for path in PAGES.joinpath("shared").glob("*.py")}
     everywhere = {tuple(path.relative_to(PAGES).with_suffix("").parts): needs_of(path) for path in FILES}
-    everywhere["app", "app"] = needs_of(ROOT / "app.py")
 
     def reach(own, seen):
         for folder, stem in everywhere.get(own, ()):
@@ -63,7 +63,7 @@ def test_what_one_page_needs_stands_beside_it():
         if own[0] != "shared":
             for stem in reach(own, set()):
                 users[stem].add(own[0])
-    lonely = sorted(stem for stem, folders in users.items() if len(folders) < 2 and "app" not in folders)
+    lonely = sorted(stem for stem, folders in users.items() if len(folders) < 2 and "router" not in folders)
     assert not lonely, f"each of these serves one page at most: {lonely}"
 
 
@@ -81,8 +81,13 @@ def test_no_file_is_longer_than_500_lines(path):
 
 
 def test_every_page_is_in_the_navigation():
-    """Streamlit serves files directly in pages/ by itself, past app.py: there are none."""
+    """There is no file directly in pages/, and the router does not stand beside a folder pages/.
+
+    Otherwise Streamlit would answer the first visitor of a process by itself.
+    """
     assert not list(PAGES.glob("*.py"))
+    assert not APP.parent.joinpath("pages").exists()
+    assert f'st.App("{APP.relative_to(ROOT)}")' in ROOT.joinpath("app.py").read_text(encoding="utf-8")
     assert {path.parent.name for path in SCRIPTS} == set(navigation.PAGES)
     assert {name for section in navigation.SECTIONS.values() for name in section} == set(navigation.PAGES)
 

@@ -14,8 +14,8 @@ from microagg import datasets
 from microagg.studies.experiment import Method, Problem
 from microagg.studies.risks import Exposed
 from pages.shared import jobs
-from pages.shared.fair_scheduler import Turns
-from pages.shared.job_queue import Desk, Job
+from pages.shared.fair_scheduler import FairScheduler
+from pages.shared.job_queue import Job, JobQueue
 from tests.pages.helpers import go_to, open_page, settle
 
 
@@ -115,11 +115,11 @@ def test_a_job_of_another_kind_goes_on_when_one_is_let_go_of(box):
     first, second = (box.start(kind, "one", 1, lambda job: go.wait(10)) for kind in ("sweep", "literature"))
     box.drop("literature")
     box.drop("remedies")
-    assert (first.stop.is_set(), second.stop.is_set()) == (False, True)
+    assert (first.cancelled, second.cancelled) == (False, True)
     assert list(box.jobs) == ["sweep"]
     box.cancel_all()
     go.set()
-    assert first.stop.is_set()
+    assert first.cancelled
 
 
 def test_a_sweep_begun_in_another_order_goes_on_in_the_new_one(box, monkeypatch):
@@ -134,7 +134,7 @@ def test_a_sweep_begun_in_another_order_goes_on_in_the_new_one(box, monkeypatch)
         return run_one(problem, method, k)
 
     monkeypatch.setattr(jobs.experiment, "run_one", run)
-    monkeypatch.setattr(jobs, "_desk", lambda: Desk(Turns(1)))
+    monkeypatch.setattr(jobs, "_queue", lambda: JobQueue(FairScheduler(1)))
     cells = [(Method("mdav"), k) for k in (11, 12, 13, 14, 15)]
     job = jobs.sweep(Wine(), cells)
     assert begun.wait(30)
@@ -195,7 +195,7 @@ def test_clusters_are_drawn_where_one_of_both_is_the_oldest_kept():
     app = open_page("choose_k", data="wine", scale="none", methods="mdav-star", ks="3")
     choices = app.session_state["choices"]
     further = {"methods": ("mdav",), "ks": f"4-{2 + jobs.MOST_PARTITIONS}"}
-    app.session_state["choices"] = dataclasses.replace(choices, **further)
+    app.session_state["choices"] = choices.with_values(further)
     settle(app)
     go_to(app, "clusters")
     settle(app)

@@ -46,9 +46,7 @@ def test_pages_are_drawn_while_jobs_end_and_are_cancelled(impatient):
 
 
 def change(choices, turn):
-    import dataclasses
-
-    return dataclasses.replace(choices, ks=f"2-{3 + turn}", k=2 + turn % 4, scale=["zscore", "minmax"][turn % 2])
+    return choices.with_values({"ks": f"2-{3 + turn}", "k": 2 + turn % 4, "scale": ["zscore", "minmax"][turn % 2]})
 
 
 def test_a_job_that_fails_while_the_page_is_drawn_says_why(impatient, monkeypatch):

@@ -92,7 +92,7 @@ def test_confidential_values_are_a_risk_where_there_are_some():
         assert drawn(app)["MDAV"][0][place] == pytest.approx(100 * alone.mean())
     app.button_group(key="w_risk").set_value("t_closeness")
     settle(app)
-    assert app.session_state["choices"].risk == "t_closeness"
+    assert app.session_state["choices"].compare.risk == "t_closeness"
     assert "How far the confidential values of a group lie" in plain(app)
 
 

@@ -38,11 +38,45 @@ def test_the_address_holds_every_choice_that_is_not_usual(monkeypatch):
     }
     choices, problems = loaded(monkeypatch, **query)
     assert not problems
-    assert (choices.seed, choices.k, choices.limit, choices.sample, choices.shuffle) == (3, 7, 12.5, 0, 0)
+    assert (choices.seed, choices.k, choices.release.shuffle) == (3, 7, 0)
+    assert (choices.compare.limit, choices.compare.sample) == (12.5, 0)
     assert choices.polish is True
-    assert choices.methods == ("md", "cbfs")
+    assert choices.compare.methods == ("md", "cbfs")
     assert choices.params_of("v-mdav") == {"gamma": 0.3}
     assert state.to_query() == query
+
+
+# What links that were sent before say; a choice may move in the code, its key in the address may not.
+KEYS = """
+    data file seed columns agreed entered classes attribute scale k method polish explained stop
+    methods ks best measure limit risk lost risk_limit sample sample_seed
+    second plane x y axes colors frame
+    statistic exact weights shuffle predicts population format
+    records line points few watch_k watched beside tick activity
+    stored paper table against
+    view first rival above at_k on
+"""
+
+
+def test_the_keys_of_the_address_are_those_of_old_links(monkeypatch):
+    query = {
+        "few": "40",
+        "watch_k": "4",
+        "watched": "mdav",
+        "rival": "mdav",
+        "on": "eia",
+        "at_k": "5",
+        "lost": "discernibility",
+    }
+    choices, problems = loaded(monkeypatch, data="wine", stored="adult", **query)
+    assert not problems
+    assert (choices.steps.n_records, choices.steps.k, choices.steps.first) == (40, 4, "mdav")
+    assert (choices.landscape.second, choices.landscape.data, choices.landscape.k) == ("mdav", "eia", 5)
+    assert (choices.compare.loss, choices.published.part, choices.data) == ("discernibility", "adult", "wine")
+    assert state.to_query() == {"data": "wine", "stored": "adult", **query}
+    for key in KEYS.split():
+        assert state.Choices().with_values({key: "changed"}).value(key) == "changed"
+    assert sorted(KEYS.split()) == sorted(state.KEYS)
 
 
 def test_what_the_address_cannot_mean_is_the_usual_value(monkeypatch):

@@ -147,7 +147,7 @@ def test_the_address_of_a_view_opens_it_again(monkeypatch, number, further):
     chosen, address = state.current(), state.to_query()
     wanted = tour.choices_of(number, further)
     assert chosen.params_of("v-mdav")["gamma"] == wanted.pop("v-mdav.gamma")
-    assert {name: getattr(chosen, name) for name in wanted} == wanted
+    assert {name: chosen.value(name) for name in wanted} == wanted
     again, problems = loaded(monkeypatch, **address)
     assert not problems
     assert again == chosen
@@ -161,7 +161,8 @@ def test_a_stop_forgets_what_another_one_set(monkeypatch):
     tour.go_to(7, {"records": "plane", "points": points(PLANE)})
     tour.go_to(2)
     choices, usual = state.current(), state.Choices()
-    assert (choices.records, choices.points, choices.line, choices.watch_k) == ("line", usual.points, usual.line, 2)
+    seen, steps = choices.steps, usual.steps
+    assert (seen.records, seen.points, seen.line, seen.k) == ("line", steps.points, steps.line, 2)
     assert choices.params == ()
 
 
@@ -169,7 +170,7 @@ def test_the_end_of_the_tour_gives_back_what_was_chosen_before(monkeypatch):
     before, _ = loaded(monkeypatch, data="wine", k="9", measure="seconds", line="1, 2, 3, 4")
     tour.go_to(1)
     tour.go_to(8)
-    assert (state.current().k, state.current().measure) == (3, "risk")
+    assert (state.current().k, state.current().compare.measure) == (3, "risk")
     tour.end()
     assert state.current() == before
 
