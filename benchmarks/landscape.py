@@ -7,9 +7,9 @@
     python benchmarks/landscape.py --restamp                        # new digests, after benchmarks/labels.py
 
 Every method of ``microagg.studies.landscape.METHODS`` partitions Census, Tarragona, EIA, SimU, SimC, wine and
-breast_cancer (z-scores) at k = 2..20, 25, 50 and 100; random sets, and randomized algorithms, with the seeds 0 to 4. Then, for each
-of these data sets, seeds and k, a short search goes on from the best partition, and a linear program proves a floor;
-where ``results/quality.csv`` has what minutes of both at once give, that counts, too.
+breast_cancer (z-scores) at k = 2..20, 25, 50 and 100; random sets, and randomized algorithms, with the seeds 0 to 4.
+Then, for each of these data sets, seeds and k, a short search goes on from the best partition, and a linear program
+proves a floor; where ``results/quality.csv`` has what minutes of both at once give, that counts, too.
 What is stored is kept, and only what is missing, or whose code has changed, is computed: a run that was stopped goes
 on where it was. Runs go from quick methods to slow ones, and each table is written after each method and data set.
 

@@ -117,13 +117,15 @@ def is_plain(text: str) -> bool:
     return len(text) <= _LONGEST and _PLAIN.fullmatch(text.strip()) is not None
 
 
-def evidence(texts: Sequence[str]) -> Evidence:
-    """Return what ``texts`` show of how numbers are written; such as are no numbers show nothing."""
-    return shown_by(texts, values(texts))
-
-
 def shown_by(texts: Sequence[str], numbers: Mapping[str, FloatArray]) -> Evidence:
-    """Return the same where the :func:`values` of ``texts`` are known."""
+    """Return what texts show of how numbers are written; those that say no number show nothing.
+
+    Parameters
+    ----------
+    texts : sequence of str, length n
+    numbers : mapping of str to array of float, shape (n,)
+        What :func:`values` returns of them.
+    """
     one, other = numbers[POINT], numbers[COMMA]
 
     def first(shows: NDArray[np.bool_]) -> str | None:

@@ -119,40 +119,6 @@ def _is_one_off(one: str, other: str) -> bool:
     return any(fits and letters.isalpha() for fits, letters in ways)
 
 
-def merge_values(series: pd.Series[Any], mapping: Mapping[Any, Any]) -> pd.Series[Any]:
-    """Return a copy of a column in which each value that ``mapping`` names is replaced by what it maps to.
-
-    The type stays: categories keep their order, without those replaced; new ones follow behind the others.
-
-    Raises
-    ------
-    ParameterError
-        If a value is not in the column, or one is to be replaced by what is replaced itself, or by what a column of
-        this type cannot hold.
-    """
-    renamed = {old: new for old, new in mapping.items() if old != new}
-    known = set(series.dropna().unique())
-    if absent := [old for old in renamed if old not in known]:
-        raise ParameterError(f"column {series.name!r} has no value {absent[0]!r} to be replaced: leave it out.")
-    if chained := [new for new in renamed.values() if new in renamed]:
-        raise ParameterError(
-            f"in column {series.name!r} the value {chained[0]!r} is to be replaced, so it cannot replace another: "
-            "name what is to stay in the end."
-        )
-    dtype = series.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        stay = [value for value in dtype.categories if value not in renamed]
-        stay += [new for new in dict.fromkeys(renamed.values()) if new not in stay]
-        dtype = pd.CategoricalDtype(stay, ordered=dtype.ordered)
-    values = [renamed.get(value, value) for value in series.array]
-    try:
-        return pd.Series(values, index=series.index, name=series.name, dtype=dtype)
-    except (TypeError, ValueError):
-        raise ParameterError(
-            f"column {series.name!r} cannot hold {next(iter(renamed.values()))!r}: replace values by such of its type."
-        ) from None
-
-
 # --- taxonomies -------------------------------------------------------------------------------------------------------
 
 

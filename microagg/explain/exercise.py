@@ -55,11 +55,6 @@ class Score:
     beside: pd.DataFrame
     text: str
 
-    @property
-    def valid(self) -> bool:
-        """Whether every record is in a group, and every group has at least k."""
-        return self.left == 0 and not self.small
-
 
 def rivals(X: ArrayLike, k: int) -> dict[str, Partition]:
     """Return the partitions that groups made by hand are measured against, by their titles.

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -102,8 +103,10 @@ class Result:
         }
 
 
-# The algorithms whose kernels are ready, each with whether those for many records are.
+# The algorithms whose kernels are ready, each with whether those for many records are. The lock is held while one is
+# prepared: another thread that wants the same one waits, in place of compiling it once more.
 _prepared: set[tuple[str, bool]] = set()
+_preparing = threading.Lock()
 
 # The algorithm whose kernels polish.
 _POLISH = "local-search"
@@ -144,14 +147,16 @@ def prepare(keys: Iterable[str], progress: Callable[[int, int, str], None] | Non
     for done, key in enumerate(todo):
         if progress:
             progress(done, len(todo), algorithm(key).info.title)
-        if (key, False) not in _prepared:
-            make(key, k=2).fit(np.arange(12.0).reshape(6, 2) % 5)
-            if algorithm(key).info.mixed:
-                _warm_up(key)
-            _prepared.add((key, False))
-        if n >= MANY:
-            _warm_up_for_many(key)
-            _prepared.add((key, True))
+        # Nobody may pause this thread while others wait for it.
+        with _preparing, watched(lambda *_: True):
+            if (key, False) not in _prepared:
+                make(key, k=2).fit(np.arange(12.0).reshape(6, 2) % 5)
+                if algorithm(key).info.mixed:
+                    _warm_up(key)
+                _prepared.add((key, False))
+            if n >= MANY and (key, True) not in _prepared:
+                _warm_up_for_many(key)
+                _prepared.add((key, True))
     if progress:
         progress(len(todo), len(todo), "")
 

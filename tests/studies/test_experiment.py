@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import time
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from microagg import ALGORITHMS, DataError, ParameterError, make, metrics, micro
 from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
 from microagg.metrics import generalization
+from microagg.progress import watched
 from microagg.studies import experiment
 from microagg.studies.experiment import Method, Problem, sweep
 
@@ -116,6 +118,35 @@ def test_pairs_given_twice_run_once(X):
 def test_bad_requests_are_refused_before_anything_runs(X, algorithms, ks, error, says):
     with pytest.raises(error, match=says):
         sweep(X, algorithms, ks)
+
+
+def test_two_threads_that_want_the_same_algorithm_prepare_it_once(monkeypatch):
+    made = []
+
+    def make(key, k):
+        made.append(key)
+        time.sleep(0.05)
+        return experiment_make(key, k)
+
+    experiment_make = experiment.make
+    monkeypatch.setattr(experiment, "make", make)
+    monkeypatch.setattr(experiment, "_prepared", set())
+    threads = [threading.Thread(target=experiment.prepare, args=(["mdav"],)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == ["mdav"]
+    assert experiment.unprepared(["mdav"]) == []
+
+
+def test_a_watcher_cannot_pause_who_prepares_while_others_wait(monkeypatch):
+    monkeypatch.setattr(experiment, "_prepared", set())
+    asked = []
+    with watched(lambda *said: asked.append(said)):  # None: it would cancel
+        experiment.prepare(["imhm"])
+    assert asked == []
+    assert experiment.unprepared(["imhm"]) == []
 
 
 def test_prepare_says_what_it_compiles():
