@@ -1,4 +1,8 @@
-"""Methods: algorithms with parameters, each one value or several to pick the best of."""
+"""Methods: algorithms with parameters, each one value or several to pick the best of.
+
+What methods are chosen among are :data:`VARIANTS`: every algorithm, some in two settings that are compared under names
+of their own.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +91,7 @@ def _options(value: Any) -> tuple[Any, ...]:
     return tuple(value.tolist() if isinstance(value, np.ndarray) else value) if several else (value,)
 
 
-# What methods are chosen among: every algorithm, some in two settings that are compared under names of their own.
+# --- variants ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

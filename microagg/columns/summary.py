@@ -1,4 +1,4 @@
-"""What the columns of a file hold, in a few figures."""
+"""A table as a screen shows it: a few figures of each column, and the first rows in plain types."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _example(value: object) -> str:
     return shortened(text, _LONGEST)
 
 
-# The beginning of a table as a screen can show it: so many rows, columns and characters, and plain types only.
+# --- the first rows, cut to so many columns and characters ------------------------------------------------------------
 
 # Beyond these years neither Python nor a browser writes dates.
 _FIRST, _LAST = np.datetime64("0001-01-01"), np.datetime64("9999-12-31")

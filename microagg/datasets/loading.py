@@ -1,4 +1,4 @@
-"""The type that every loader returns."""
+"""Data sets loaded by name: :func:`load`, what it returns, and :func:`is_available`, whether that needs a network."""
 
 from __future__ import annotations
 
@@ -117,9 +117,6 @@ class Dataset:
     def d(self) -> int:
         """The number of quasi-identifiers."""
         return len(self.quasi_identifiers)
-
-
-# Loading a data set by its name: :func:`load`, and :func:`is_available` to ask whether that needs a network.
 
 
 def load(name: str, *, seed: int | None = None, download: bool = True, progress: Progress | None = None) -> Dataset:

@@ -1,4 +1,7 @@
-"""The best partition that there is of a few records, and what it loses: nobody can do better here."""
+"""What nobody can do better on a few records: the best partition, and the best γ of V-MDAV.
+
+Which γ is best is known only afterwards, so its losses are shown against γ.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +95,7 @@ def same_loss(one: float, other: float) -> bool:
     return math.isclose(one, other, rel_tol=_CLOSED)
 
 
-# What V-MDAV loses against its γ, on the records at hand: which γ is best is known only afterwards.
+# --- V-MDAV against its γ ---------------------------------------------------------------------------------------------
 
 #: The values of γ that are tried: beyond those of the literature, which end at 2, as the toy example needs more than 4.
 GAMMAS = tuple(step / 10 for step in range(61))

@@ -1,4 +1,10 @@
-"""Rules about the smallest group that some who release data must follow, as values of k."""
+"""Risk against loss of the runs of a sweep: which no other surpasses, which are acceptable, and both in words.
+
+Rows are those of :mod:`microagg.studies.sweeps`, with a column for each risk (a share, 0 to 1, NaN where it is not
+known) and each loss: ``information_loss`` (percent), ``discernibility`` (number) or ``classification`` (a share). In
+both, lower is better. Limits of a risk are those of :data:`RULES`, which some who release data must follow, as values
+of k.
+"""
 
 from __future__ import annotations
 
@@ -93,12 +99,7 @@ RULES = (
 )
 
 
-# Risk against loss of the runs of a sweep: which of them no other surpasses, which are acceptable, and in words.
-#
-# Rows are those of :mod:`microagg.studies.sweeps`, with a column for each risk (a share, 0 to 1, NaN where it is not
-# known) and
-# each loss: ``information_loss`` (percent), ``discernibility`` (number) or ``classification`` (a share). In both, lower
-# is better.
+# --- which runs no other surpasses ------------------------------------------------------------------------------------
 
 # What a run has whose risk is at most a limit, which goes into the braces.
 _AT_MOST: Mapping[str, str] = {

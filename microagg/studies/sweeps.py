@@ -1,4 +1,8 @@
-"""What a curve of information loss against k tells: the largest k within a limit, and where the curve bends."""
+"""What a sweep says: the largest k within a limit of loss, where the curve bends, and the choice in one sentence.
+
+Rows are those of :func:`microagg.studies.experiment.sweep` on one number of records, with two columns besides: the
+name of the method's variant, see :mod:`microagg.algorithms.method`, and its title.
+"""
 
 from __future__ import annotations
 
@@ -59,10 +63,7 @@ def knee(ks: ArrayLike, losses: ArrayLike) -> Knee | None:
     return Knee(int(x[at]), distance > 0, abs(distance)) if abs(distance) >= 0.02 else None
 
 
-# What a sweep says, in one sentence.
-#
-# Rows are those of :func:`microagg.studies.experiment.sweep` on one number of records, with two columns besides: the
-# name of the method's variant, see :mod:`microagg.algorithms.method`, and its title.
+# --- in words ---------------------------------------------------------------------------------------------------------
 
 # Measures whose relative difference is at most this are the same, to within rounding.
 _ROUNDING = 1e-9

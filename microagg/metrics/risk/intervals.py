@@ -1,4 +1,4 @@
-"""Interval disclosure: how often an original value lies near the released one."""
+"""Interval disclosure: how often an original value lies near the released one, and which records are most at risk."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def _within_deviations(x: FloatArray, y: FloatArray, width: float) -> NDArray[np
     return inside
 
 
-# Which records carry the risk, and what leaving some out would do.
+# --- records at risk, and what leaving some out would do --------------------------------------------------------------
 
 #: What records can be ranked by; see :func:`records_at_risk`.
 RANKINGS = ("linkage", "outlyingness")

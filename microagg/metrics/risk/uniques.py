@@ -1,4 +1,7 @@
-"""Uniqueness: how many records are alone with what an intruder may know of them."""
+"""Uniqueness: how many records are alone with what an intruder may know of them, in the file and in the population.
+
+Of a sample, models of the population say how many of its records are unique there, and how likely each is found.
+"""
 
 from __future__ import annotations
 
@@ -109,7 +112,7 @@ def _sized(classes: IntArray) -> Uniqueness:
     return Uniqueness(len(classes), len(sizes), int(np.count_nonzero(sizes == 1)), sizes)
 
 
-# If the file is a sample: who is unique in the population, and how likely each record is to be found there.
+# --- the file as a sample of a population -----------------------------------------------------------------------------
 
 #: The estimators of :func:`population_uniques`.
 ESTIMATORS = ("auto", "pitman", "zayatz")

@@ -1,4 +1,8 @@
-"""How far the distribution of each attribute is from what it was, whichever record has which value."""
+"""How attributes have changed: distances between distributions, and the figures that analysts compute.
+
+Distances compare distributions, whichever record has which value; figures are means, variances, quantiles, correlations
+and eigenvalues, before and after.
+"""
 
 from __future__ import annotations
 
@@ -160,7 +164,7 @@ def bin_limits(values: FloatArray, bins: int) -> FloatArray:
     return np.asarray(np.maximum(distinct[last] / 2 + distinct[last + 1] / 2, np.nextafter(distinct[last], np.inf)))
 
 
-# What analyses find changed: means, variances, quantiles, correlations and eigenvalues, before and after.
+# --- means, variances, quantiles, correlations and eigenvalues --------------------------------------------------------
 
 #: The levels of the quantiles that are compared.
 LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)

@@ -1,4 +1,4 @@
-"""What was measured: on which data sets, by which methods, at which k."""
+"""The stored comparison: which methods ran on which data at which k, every run, and between which losses optima lie."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def title(name: str) -> str:
     return VARIANTS[name].title if name in VARIANTS else METHODS[name].label
 
 
-# The stored tables, as they were measured: every run, and between which losses each optimum lies.
+# --- the stored tables ------------------------------------------------------------------------------------------------
 
 _FOLDER, _RUNS = Path(__file__).parent, "runs.csv.gz"
 
