@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg.errors import ParameterError
-from microagg.metrics.loss import information_loss
-from microagg.metrics.loss_contributions import record_shares
+from microagg.metrics.loss import information_loss, record_shares
 from microagg.metrics.risk.linkage import Linkage, record_linkage
 from microagg.partition import canonical_labels
 from microagg.validation import (
