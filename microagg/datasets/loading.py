@@ -177,6 +177,14 @@ def is_available(name: str) -> bool:
     A benchmark file is judged by its presence and size; its checksum is left to :func:`load`, so that lists of data
     sets stay quick.
 
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    bool
+
     Raises
     ------
     ParameterError

@@ -120,12 +120,34 @@ _TRIED, _ATTRIBUTES, _K, _CHECKPOINTS = 14_000, 2, 5, 20
 
 
 def unprepared(keys: Iterable[str], n: int = 0) -> list[str]:
-    """Return those of ``keys`` whose kernels for ``n`` records this process has neither compiled nor loaded yet."""
+    """Return the algorithms whose kernels this process has neither compiled nor loaded yet.
+
+    Parameters
+    ----------
+    keys : iterable of str
+    n : int
+        For how many records.
+
+    Returns
+    -------
+    list of str
+        Those of ``keys``, each once, in their order.
+    """
     return [key for key in dict.fromkeys(keys) if (key, n >= MANY) not in _prepared]
 
 
 def needed(methods: Iterable[Method]) -> list[str]:
-    """Return the algorithms that ``methods`` run, for :func:`prepare`."""
+    """Return the algorithms that ``methods`` run, for :func:`prepare`.
+
+    Parameters
+    ----------
+    methods : iterable of Method
+
+    Returns
+    -------
+    list of str
+        Their keys, each once; that of the local search too where one is polished.
+    """
     keys = [key for method in methods for key in ((method.key, _POLISH) if method.polish else (method.key,))]
     return list(dict.fromkeys(keys))
 
@@ -187,6 +209,16 @@ def run_one(problem: Problem, method: Method, k: int) -> Result:
 
     Groups stay within the strata of ``problem``, if it has any; the loss is that of all records.
 
+    Parameters
+    ----------
+    problem : Problem
+    method : Method
+    k : int
+
+    Returns
+    -------
+    Result
+
     Raises
     ------
     DataError
@@ -222,10 +254,7 @@ def run(
     cancelled: Callable[[], bool] | None = None,
     workers: int | None = None,
 ) -> Iterator[Result]:
-    """Yield a result for each cell (method, k) as it gets done, on ``workers`` threads (default: the cores).
-
-    ``cancelled()`` is asked before each cell and, by long-running algorithms, now and then; once it is true no further
-    cell starts and the iteration ends.
+    """Yield a result for each cell (method, k) as it gets done, on several threads.
 
     Parameters
     ----------
@@ -234,6 +263,10 @@ def run(
         The class of each of the records, for parameters that use it and for the classification metric.
     strata : array of int, shape (n,), optional
         The number of the stratum of each record, at least 0; no group reaches across strata.
+
+    Yields
+    ------
+    Result
 
     Raises
     ------

@@ -25,6 +25,15 @@ from microagg.validation import FloatArray
 def smallest_k(risk: Any) -> int:
     """Return the smallest k at which the risk of a record, 1 / k, is at most ``risk``.
 
+    Parameters
+    ----------
+    risk : float
+        Above 0 and at most 1.
+
+    Returns
+    -------
+    int
+
     Raises
     ------
     ParameterError
@@ -134,7 +143,7 @@ _FEWEST_KS, _FEWEST_METHODS = 3, 3
 
 
 def front(risk: ArrayLike, loss: ArrayLike) -> NDArray[np.bool_]:
-    """Return which points are on the Pareto front, shape (n,): no other is lower in one and as low in the other.
+    """Return which points are on the Pareto front: no other is lower in one and as low in the other.
 
     Of points that are equal in both, all are on the front or none is. A point with NaN is not.
 
@@ -142,6 +151,10 @@ def front(risk: ArrayLike, loss: ArrayLike) -> NDArray[np.bool_]:
     ----------
     risk, loss : array of float, shape (n,)
         The lower the better.
+
+    Returns
+    -------
+    array of bool, shape (n,)
 
     Raises
     ------
@@ -180,6 +193,10 @@ def above_in_words(risk: str, value: float, limit: float) -> str:
         That of the release, a share, 0 to 1.
     limit : float
         The largest acceptable one, in percent.
+
+    Returns
+    -------
+    str
     """
     if 100 * value <= limit * (1 + _ROUNDING):
         return ""
@@ -213,10 +230,21 @@ class Agreement:
 
 
 def agreement(rows: pd.DataFrame, risk: str, loss: str = "information_loss") -> Agreement | None:
-    """Return how ``risk`` and ``loss``, two columns, go together at the same k; None where there are too few runs.
+    """Return how risk and loss go together among methods at the same k.
 
-    So many are needed: three methods that differ in both at each of three values of k. Differences between values of k
-    are left out, as a larger k lowers the risk and raises the loss whatever the method.
+    Three methods that differ in both at each of three values of k are needed. Differences between values of k are left
+    out, as a larger k lowers the risk and raises the loss whatever the method.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    risk, loss : str
+        Columns.
+
+    Returns
+    -------
+    Agreement or None
+        None where there are too few runs.
     """
     correlations, own, others = [], [], []
     for _, here in rows.dropna(subset=[risk, loss]).groupby("k"):
@@ -241,7 +269,20 @@ def agreement(rows: pd.DataFrame, risk: str, loss: str = "information_loss") -> 
 
 
 def summary(rows: pd.DataFrame, risk: str, loss: str, limit: float) -> str:
-    """Return which run loses least within a risk of at most ``limit``, in percent, without the end of the sentence."""
+    """Return which run loses least within a risk, as the beginning of a sentence.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    risk, loss : str
+        Columns.
+    limit : float
+        The largest acceptable risk, in percent.
+
+    Returns
+    -------
+    str
+    """
     known = rows.dropna(subset=[risk, loss])
     if known.empty:
         return f"No {_RISK[risk]} is known yet"
@@ -267,6 +308,10 @@ def within_in_words(
         The largest acceptable risk and loss, in percent; the latter counts for the information loss only.
     floors : mapping
         What no partition into groups of at least k loses less than, in percent, by k. Empty where nothing is proven.
+
+    Returns
+    -------
+    str
     """
     known = rows.dropna(subset=[risk, loss])
     if known.empty:

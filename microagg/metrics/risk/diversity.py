@@ -77,6 +77,14 @@ class Homogeneity:
     def above(self, alpha: float) -> float:
         """Return the share of the records in groups where one value has a share of more than ``alpha``.
 
+        Parameters
+        ----------
+        alpha : float, 0 to 1
+
+        Returns
+        -------
+        float, 0 to 1
+
         Raises
         ------
         ParameterError

@@ -171,11 +171,20 @@ class LeftOut:
 
 
 def outlyingness(X: ArrayLike) -> FloatArray:
-    """Return how many robust standard deviations each value is from the median of its attribute, shape (n, d).
+    """Return how many robust standard deviations each value is from the median of its attribute.
 
     The robust standard deviation is 1.4826 times the median absolute deviation; where that is 0, as half of the values
-    or more are equal, 1.2533 times the mean absolute deviation (Iglewicz & Hoaglin 1993). From 0 up; above 3.5 they
-    call a value a possible outlier. In an attribute of one value all are 0.
+    or more are equal, 1.2533 times the mean absolute deviation (Iglewicz & Hoaglin 1993). Above 3.5 they call a value a
+    possible outlier.
+
+    Parameters
+    ----------
+    X : array of finite numbers, shape (n, d)
+
+    Returns
+    -------
+    array of float, shape (n, d)
+        At least 0, without a unit; 0 in an attribute of one value.
 
     Raises
     ------
@@ -207,6 +216,10 @@ def records_at_risk(
         That of X and the release, if it is known. If it is of a sample, only these records are ranked. Default: that
         of all records by Euclidean distances.
 
+    Returns
+    -------
+    AtRisk
+
     Raises
     ------
     DataError
@@ -236,6 +249,10 @@ def leaving_out(X: ArrayLike, labels: ArrayLike, rows: ArrayLike) -> LeftOut:
         The group of each record, under any numbering.
     rows : array of int, shape (m,)
         Positions, none twice; fewer than n.
+
+    Returns
+    -------
+    LeftOut
 
     Raises
     ------

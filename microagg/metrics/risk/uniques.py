@@ -41,7 +41,22 @@ class Uniqueness:
     sizes: IntArray
 
     def below(self, k: int) -> int:
-        """Return how many records are in classes of fewer than ``k``."""
+        """Return how many records are in classes of fewer than ``k``.
+
+        Parameters
+        ----------
+        k : int
+            At least 1.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ParameterError
+            If ``k`` is not a whole number of at least 1.
+        """
         return int(self.sizes[self.sizes < check_k(k)].sum())
 
     @property
@@ -75,6 +90,10 @@ def uniqueness(frame: IntoDataFrame, columns: Sequence[Hashable]) -> Uniqueness:
     columns : sequence of column names
         What the intruder knows: the quasi-identifiers, at least one.
 
+    Returns
+    -------
+    Uniqueness
+
     Raises
     ------
     DataError
@@ -88,7 +107,26 @@ def uniqueness(frame: IntoDataFrame, columns: Sequence[Hashable]) -> Uniqueness:
 def uniqueness_with_each(
     frame: IntoDataFrame, columns: Sequence[Hashable], others: Iterable[Hashable]
 ) -> dict[Hashable, Uniqueness]:
-    """Return the uniqueness if an intruder knows one more column, for each of ``others``; see :func:`uniqueness`."""
+    """Return how many records are alone if an intruder knows one more column; see :func:`uniqueness`.
+
+    Parameters
+    ----------
+    frame : DataFrame of pandas or polars, or pyarrow.Table
+    columns : sequence of column names
+        What the intruder knows in any case, at least one.
+    others : iterable of column names
+        What one of is known besides.
+
+    Returns
+    -------
+    dict of column name to Uniqueness
+        One for each of ``others``, in their order.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As :func:`uniqueness`.
+    """
     others, frame = list(others), as_pandas(frame)
     classes = record_classes(frame, columns)
     check_columns(frame, others)
@@ -195,6 +233,10 @@ def population_uniques(sizes: ArrayLike, sampling_fraction: float, estimator: st
         Of the population, above 0 and at most 1.
     estimator : {"auto", "pitman", "zayatz"}
 
+    Returns
+    -------
+    PopulationUniques
+
     Raises
     ------
     DataError
@@ -235,6 +277,11 @@ def individual_risk(frame: IntoDataFrame, columns: Sequence[Hashable], weights: 
         What is known of everybody in the population; a missing value counts as a value of its own.
     weights : array, shape (n,)
         How many records of the population each one stands for; at least 1.
+
+    Returns
+    -------
+    IndividualRisk
+        Records in the order of the frame.
 
     Raises
     ------

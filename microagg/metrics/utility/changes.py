@@ -66,6 +66,11 @@ def hellinger(before: Table, after: Table, *, bins: int = BINS) -> Distances:
     bins : int
         At least 2.
 
+    Returns
+    -------
+    Distances
+        Of each attribute from 0 to 1.
+
     Raises
     ------
     ParameterError
@@ -95,6 +100,11 @@ def wasserstein(before: Table, after: Table) -> Distances:
     ----------
     before, after : array of finite numbers, shape (n, d) and (m, d), or DataFrame
         As in :func:`hellinger`.
+
+    Returns
+    -------
+    Distances
+        Of each attribute in its standard deviations.
 
     Raises
     ------
@@ -238,6 +248,10 @@ def moments(X: ArrayLike, released: ArrayLike, weights: ArrayLike | None = None)
         Records and what is released in their place, in any units.
     weights : array, shape (n,), optional
         Above 0; all figures are weighted by them.
+
+    Returns
+    -------
+    Moments
 
     Raises
     ------

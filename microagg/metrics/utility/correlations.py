@@ -264,6 +264,10 @@ def il1s(X: ArrayLike, released: ArrayLike) -> IL1s:
     X, released : array of finite numbers, shape (n, d)
         Records and what is released in their place, in any units.
 
+    Returns
+    -------
+    IL1s
+
     Raises
     ------
     DataError

@@ -194,7 +194,13 @@ def _front(losses: Sequence[float], seconds: Sequence[float]) -> list[bool]:
 
 @cache
 def incomplete() -> pd.DataFrame:
-    """Return what was not measured at every k: columns method, data and ks, those at which it was run."""
+    """Return what was not measured at every k.
+
+    Returns
+    -------
+    DataFrame
+        A row per method and data set, with the columns method, data and ks, those at which it was run.
+    """
     table = _results()
     found = []
     for method in METHODS:

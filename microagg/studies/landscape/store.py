@@ -47,6 +47,14 @@ METHODS: Mapping[str, Method] = _methods()
 def title(name: str) -> str:
     """Return what tables and charts call a method of :data:`METHODS`, such as ``V-MDAV (best γ)``.
 
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    str
+
     Raises
     ------
     ParameterError
@@ -68,8 +76,11 @@ _SCALE = "zscore"
 def about() -> dict[str, Any]:
     """Return when and how the results were made.
 
-    Of the keys, ``left_out`` has the method, the data set, the first k of what was not run, and the seconds of the
-    processor (``bound``) that it took more of there; ``digests`` tell by method the code that was run.
+    Returns
+    -------
+    dict
+        Of the keys, ``left_out`` has the method, the data set, the first k of what was not run, and the seconds of the
+        processor (``bound``) that it took more of there; ``digests`` tell by method the code that was run.
     """
     found: dict[str, Any] = json.loads((_FOLDER / "about.json").read_text(encoding="utf-8"))
     return found
@@ -146,7 +157,7 @@ def _monotone(part: pd.DataFrame) -> pd.DataFrame:
 
 
 def between(data: str, seed: int, ks: Iterable[int]) -> dict[int, tuple[float, float]]:
-    """Return by k the lowest loss known and the floor, in percent: the optimum lies between them.
+    """Return between which losses the optimum lies, for each k.
 
     Parameters
     ----------
@@ -156,7 +167,12 @@ def between(data: str, seed: int, ks: Iterable[int]) -> dict[int, tuple[float, f
         Of a random data set; 0 of another. :func:`recognize` gives both.
     ks : iterable of int
         Of any size: a partition for a larger k serves a smaller one, and a floor of a smaller k holds for a larger one.
-        Where nothing is known the loss is infinite, and the floor 0.
+
+    Returns
+    -------
+    dict of int to (float, float)
+        By k the lowest loss known and the floor, in percent. Where nothing is known the loss is infinite,
+        and the floor 0.
     """
     table = _limits()
     own = table[(table["data"] == data) & (table["seed"] == seed)]
@@ -169,7 +185,7 @@ def _keys(table: pd.DataFrame) -> zip[tuple[str, int]]:
 
 
 def recognize(values: ArrayLike, scale: str = _SCALE) -> tuple[str, int] | None:
-    """Return (data, seed) of the data set whose results are stored, None if these are none.
+    """Return which of the stored data sets some records are.
 
     Parameters
     ----------
@@ -178,6 +194,11 @@ def recognize(values: ArrayLike, scale: str = _SCALE) -> tuple[str, int] | None:
         ``records.values`` of what the dashboard compares.
     scale : str
         How they are scaled, of :data:`microagg.columns.scaling.SCALES`. Only results on z-scores are stored.
+
+    Returns
+    -------
+    (data, seed), or None
+        Names of :func:`stored`; None if these are none of them.
     """
     if scale != _SCALE:
         return None
