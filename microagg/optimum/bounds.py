@@ -36,7 +36,7 @@ from microagg.optimum.program import ALLOWANCE, Program
 from microagg.optimum.semidefinite import Semidefinite
 from microagg.optimum.set_partitioning import SetPartitioning
 from microagg.partition import canonical_labels
-from microagg.progress import checkpoint
+from microagg.progress import Cancelled, checkpoint
 from microagg.validation import (
     FloatArray,
     IntArray,
@@ -577,20 +577,32 @@ class LinearProgram:
         ------
         ParameterError
             If ``seconds`` is not a number of at least 0.
+        Cancelled
+            If the run is watched, see :mod:`microagg.progress`, and cancelled. What is proven by then is kept.
         """
         check_seconds(seconds)
         started = time.perf_counter()
         before = self._seconds
         until = started + seconds
 
+        cancelled: list[Cancelled] = []
+
         def go_on() -> bool:
             self._seconds = before + time.perf_counter() - started
-            return watch is None or watch(self.bound)
+            if watch is not None and not watch(self.bound):
+                return False
+            try:
+                checkpoint("raising the floor", min(1.0, (self._seconds - before) / seconds))
+            except Cancelled as error:  # programs end in an orderly way, so that another call can go on with them
+                cancelled.append(error)
+            return not cancelled
 
         going = seconds > 0.0
         while going and (program := self._next()) is not None:
             going = program.advance(until, go_on) and go_on() and time.perf_counter() < until
         self._seconds = before + time.perf_counter() - started
+        if cancelled:
+            raise cancelled[0]
         return self.bound
 
 

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +29,7 @@ from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
 from microagg.optimum.problem import Problem
 from microagg.partition import Partition
-from microagg.progress import Cancelled, watched
+from microagg.progress import Cancelled, checkpoint, watched
 from microagg.studies.sweeps import Knee, knee, largest_k_within
 from microagg.validation import check_k
 
@@ -251,18 +252,23 @@ def run(
     *,
     classes: ArrayLike | None = None,
     strata: ArrayLike | None = None,
-    cancelled: Callable[[], bool] | None = None,
     workers: int | None = None,
 ) -> Iterator[Result]:
     """Yield a result for each cell (method, k) as it gets done, on several threads.
 
+    Whoever watches the thread that iterates, see :mod:`microagg.progress`, watches the others, too, and so is called
+    from all of them: before each cell and, by long-running algorithms, now and then.
+
     Parameters
     ----------
     X : array of float, shape (n, d), or Records
+    cells : iterable of (Method, int)
     classes : array, shape (n,), optional
         The class of each of the records, for parameters that use it and for the classification metric.
     strata : array of int, shape (n,), optional
         The number of the stratum of each record, at least 0; no group reaches across strata.
+    workers : int, optional
+        How many threads; by default as many as there are cores.
 
     Yields
     ------
@@ -276,6 +282,8 @@ def run(
     ParameterError
         If a k is not a whole number of at least 1, classes are given with an array, an algorithm does not work on
         mixed attributes and X are records, or it uses classes and there are none.
+    Cancelled
+        If the watcher cancels the run. No further cell starts then; what is done by then has been yielded.
     """
     todo = [(method, check_k(k)) for method, k in cells]
     problem = Problem.of(X, classes, strata=strata)
@@ -283,39 +291,35 @@ def run(
         problem.fits(method)
     for _, k in todo:
         problem.check_sizes(k)
-    return _on_threads(problem, todo, cancelled, workers or os.cpu_count() or 1)
+    return _on_threads(problem, todo, workers or os.cpu_count() or 1)
 
 
-def _on_threads(
-    problem: Problem,
-    cells: Iterable[tuple[Method, int]],
-    cancelled: Callable[[], bool] | None,
-    threads: int,
-) -> Iterator[Result]:
+def _on_threads(problem: Problem, cells: Iterable[tuple[Method, int]], threads: int) -> Iterator[Result]:
     """Yield the result of each cell as it gets done; see :func:`run`."""
     waiting = iter(cells)
-
-    def watched_run(method: Method, k: int) -> Result | None:
-        with watched(lambda *_: not (cancelled and cancelled())):
-            try:
-                return run_one(problem, method, k)
-            except Cancelled:
-                return None
-
+    cancelled: Cancelled | None = None
     with ThreadPoolExecutor(threads, thread_name_prefix="microagg") as pool:
-        running: set[Future[Result | None]] = set()
+        running: set[Future[Result]] = set()
         while True:
-            while len(running) < threads and not (cancelled and cancelled()):
-                cell = next(waiting, None)
-                if cell is None:
-                    break
-                running.add(pool.submit(watched_run, *cell))
+            while len(running) < threads and cancelled is None and (cell := next(waiting, None)) is not None:
+                method, k = cell
+                try:
+                    checkpoint(f"{method.label}, k = {k}")
+                except Cancelled as error:
+                    cancelled = error
+                else:
+                    # In the thread, too, whoever watches this one watches.
+                    running.add(pool.submit(copy_context().run, run_one, problem, method, k))
             if not running:
-                return
+                break
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
-                if (result := future.result()) is not None:
-                    yield result
+                try:
+                    yield future.result()
+                except Cancelled as error:
+                    cancelled = error
+    if cancelled is not None:
+        raise cancelled
 
 
 def sweep(
@@ -326,7 +330,6 @@ def sweep(
     classes: ArrayLike | None = None,
     strata: ArrayLike | None = None,
     progress: Callable[[int, int, Result], None] | None = None,
-    cancelled: Callable[[], bool] | None = None,
     workers: int | None = None,
 ) -> pd.DataFrame:
     """Run algorithms × values of k on ``X`` and return a tidy table, one row per pair.
@@ -341,8 +344,9 @@ def sweep(
     ks : iterable of int
     progress : callable, optional
         Called as ``progress(done, total, result)`` after each pair, with its :class:`Result`.
-    classes, strata, cancelled, workers : optional
-        As in :func:`run`; once cancelled, the rows done so far are returned.
+    classes, strata, workers : optional
+        As in :func:`run`. If the sweep is watched, see :mod:`microagg.progress`, and cancelled, the rows done so far
+        are returned.
 
     Returns
     -------
@@ -363,10 +367,11 @@ def sweep(
     prepare(needed(methods))
     rank = {cell: position for position, cell in enumerate(cells)}
     results: list[Result] = []
-    for result in run(X, cells, classes=classes, strata=strata, cancelled=cancelled, workers=workers):
-        results.append(result)
-        if progress:
-            progress(len(results), len(cells), result)
+    with contextlib.suppress(Cancelled):
+        for result in run(X, cells, classes=classes, strata=strata, workers=workers):
+            results.append(result)
+            if progress:
+                progress(len(results), len(cells), result)
     results.sort(key=lambda result: rank[result.method, result.k])
     columns = list(results[0].row()) if results else ["method", "k", "information_loss"]
     table = pd.DataFrame([result.row() for result in results], columns=columns)

@@ -15,7 +15,7 @@ from microagg import ALGORITHMS, DataError, ParameterError, make, metrics, micro
 from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
 from microagg.metrics import generalization
-from microagg.progress import watched
+from microagg.progress import Cancelled, watched
 from microagg.studies import experiment
 from microagg.studies.experiment import Method, Problem, sweep
 
@@ -90,14 +90,30 @@ def test_progress_counts_every_pair(X):
 
 def test_cancelling_keeps_what_is_done(X):
     stop = threading.Event()
-    table = sweep(
-        X, ["mdav"], range(2, 30), workers=1, cancelled=stop.is_set, progress=lambda done, *_: done == 3 and stop.set()
-    )
+    with watched(lambda *_: not stop.is_set()):
+        table = sweep(X, ["mdav"], range(2, 30), workers=1, progress=lambda done, *_: done == 3 and stop.set())
     assert len(table) == 3
     assert not table.attrs["complete"]
-    stopped_at_once = sweep(X, ["mdav"], [2], cancelled=lambda: True)
+    with watched(lambda *_: False):
+        stopped_at_once = sweep(X, ["mdav"], [2])
     assert stopped_at_once.empty
     assert "information_loss" in stopped_at_once
+
+
+def test_a_watcher_sees_and_ends_what_runs_in_other_threads():
+    X = np.random.default_rng(3).normal(size=(3_000, 3))
+    experiment.prepare(["imhm"])
+    messages = []
+
+    def watcher(message, share):
+        messages.append(message)
+        return len(messages) < 4
+
+    with watched(watcher), pytest.raises(Cancelled):
+        list(experiment.run(X, [(Method("imhm"), 3), (Method("imhm"), 4)], workers=1))
+    assert messages[0] == "IMHM, k = 3"
+    assert "IMHM, k = 4" not in messages
+    assert len(messages) >= 4
 
 
 def test_pairs_given_twice_run_once(X):
@@ -281,14 +297,8 @@ def test_of_several_settings_the_least_total_information_loss_wins(records, clas
 
 def test_cancelling_over_records_keeps_what_is_done(records):
     stop = threading.Event()
-    table = sweep(
-        records,
-        ["mondrian"],
-        range(2, 30),
-        workers=1,
-        cancelled=stop.is_set,
-        progress=lambda d, *_: d == 3 and stop.set(),
-    )
+    with watched(lambda *_: not stop.is_set()):
+        table = sweep(records, ["mondrian"], range(2, 30), workers=1, progress=lambda d, *_: d == 3 and stop.set())
     assert len(table) == 3
     assert not table.attrs["complete"]
 
