@@ -215,7 +215,7 @@ MUTATIONS = [
              "probability[order] = looked_up(", "probability[:] = looked_up(", f"{RISK}/test_linkage.py"),
     Mutation("equal values by their highest rank only", "metrics/risk/intervals.py",
              "after - counts - reach", "after - 1 - reach", f"{RISK}/test_intervals.py"),
-    Mutation("a missing value that no class has", "metrics/small_classes.py",
+    Mutation("a missing value that no class has", "metrics/equivalence_classes.py",
              "combined(*(coded(frame[column]) for column in columns))",
              "combined(*(abs(coded(frame[column])) for column in columns))", f"{RISK}/test_uniques.py"),
     Mutation("the second most frequent value left out", "metrics/risk/diversity.py",

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from microagg.errors import ConstantColumnWarning, DataError, GuaranteeError, ParameterError
-from microagg.metrics.small_classes import numbered
+from microagg.metrics.equivalence_classes import numbered
 from microagg.partition import Partition, partition_within
 from microagg.release import recipe as recipes
 from microagg.release.findings import Finding, find, undeclared

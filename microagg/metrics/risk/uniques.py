@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.errors import DataError, ParameterError
-from microagg.metrics.small_classes import coded, combined, numbered
+from microagg.metrics.equivalence_classes import coded, combined, numbered
 from microagg.tables.frames import as_pandas
 from microagg.validation import FloatArray, IntArray, check_choice, check_columns, check_k, is_real
 
