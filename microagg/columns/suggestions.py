@@ -48,8 +48,8 @@ def near_duplicates(series: pd.Series[Any]) -> tuple[tuple[str, ...], ...]:
     column = Column.of(series)
     if column is None:
         return ()
-    found = zip(column.distinct, column.counts.tolist(), strict=True)
-    counts = {value: n for value, n in found if isinstance(value, str)}
+    pairs = zip(column.distinct, column.counts.tolist(), strict=True)
+    counts = {value: n for value, n in pairs if isinstance(value, str)}
     sets: dict[str, list[str]] = {}
     for value in counts:
         sets.setdefault(_essence(value), []).append(value)
@@ -82,7 +82,7 @@ def _typing_errors(counts: Mapping[str, int]) -> dict[str, str]:
     for key in frequent:
         for shorter in _with_one_less(key):
             near.setdefault(shorter, []).append(key)
-    found = {}
+    corrections = {}
     for key, n in counts.items():
         if n > bound:
             continue
@@ -94,8 +94,8 @@ def _typing_errors(counts: Mapping[str, int]) -> dict[str, str]:
             if other != key and counts[other] >= _TIMES_RARER * n and _is_one_off(key, other)
         ]
         if likely:
-            found[key] = max(likely, key=lambda other: (counts[other], other))
-    return found
+            corrections[key] = max(likely, key=lambda other: (counts[other], other))
+    return corrections
 
 
 def _with_one_less(text: str) -> Iterator[str]:
@@ -244,17 +244,17 @@ def suggest_taxonomies(series: pd.Series[Any]) -> tuple[tuple[str, Taxonomy], ..
     if not counts:
         raise DataError(f"column {series.name!r} holds no value: leave it out of the quasi-identifiers.")
     names = sorted({category(value) for value in counts})
-    found: list[tuple[str, Taxonomy]] = []
+    proposals: list[tuple[str, Taxonomy]] = []
     if lengths := _telling_lengths(names):
         tree = by_prefix(names, lengths)
         levels = dict.fromkeys(tree.names[node] for node in tree.ancestors(tree.leaves[0]))
-        found.append((f"By what codes begin with: {', '.join(levels)}", tree))
+        proposals.append((f"By what codes begin with: {', '.join(levels)}", tree))
     least = max(_LEAST_RECORDS, int(_LEAST_SHARE * sum(counts.values())))
     tree = merge_rare(counts, least)
     if not tree.is_flat:
         rare = sum(n < least for n in counts.values())
-        found.append((f"The {rare} categories in fewer than {least} records together", tree))
-    return (*found, ("All side by side", Taxonomy.flat(names)))
+        proposals.append((f"The {rare} categories in fewer than {least} records together", tree))
+    return (*proposals, ("All side by side", Taxonomy.flat(names)))
 
 
 def _telling_lengths(names: Sequence[str]) -> list[int]:

@@ -186,8 +186,8 @@ def excerpt(
         shown[name] = [text if text is None else shortened(text, longest) for text in texts]
         lengths += [0 if text is None else len(text) for text in shown[name]]
     fits = max(int(np.searchsorted(np.cumsum(lengths), characters, side="right")), min(n, 1))
-    found = pd.DataFrame(shown, index=taken.index, columns=names).iloc[:fits]
-    return Excerpt(found, n_cut + int(cut[:fits].sum()))
+    table = pd.DataFrame(shown, index=taken.index, columns=names).iloc[:fits]
+    return Excerpt(table, n_cut + int(cut[:fits].sum()))
 
 
 def _is_plain(series: pd.Series[Any]) -> bool:

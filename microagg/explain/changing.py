@@ -334,8 +334,8 @@ def candidates(groups: Groups, record: int, width: int, without: int | None = No
         tried: Sequence[int] = [group for group, members in enumerate(groups.members) if members]
     else:
         tried = list(dict.fromkeys(groups.labels[other] for other in groups.neighbors[record]))
-    found = [(groups.to_center[group][record], group) for group in tried if group not in aside]
-    return sorted(found, key=lambda pair: pair[0])[:width]
+    near = [(groups.to_center[group][record], group) for group in tried if group not in aside]
+    return sorted(near, key=lambda pair: pair[0])[:width]
 
 
 def best_move(groups: Groups, x: int) -> Move | None:

@@ -83,11 +83,11 @@ def _optimum(rows: tuple[tuple[float, ...], ...], k: int, seconds: float) -> Par
         return Partition(bounds.exact(matrix, k)[1], k)
     if len(matrix) > MOST_TO_PROVE:
         return None
-    found = make("iterated-local-search", k, effort=_EFFORT).fit(matrix).partition_
-    lowest = sse(matrix, found.labels)
+    searched = make("iterated-local-search", k, effort=_EFFORT).fit(matrix).partition_
+    lowest = sse(matrix, searched.labels)
     program = bounds.LinearProgram(matrix, k)
     program.improve(seconds, lambda bound: bounds.gap(lowest, bound.sse) > _CLOSED)
-    return found if bounds.gap(lowest, program.bound.sse) <= _CLOSED else None
+    return searched if bounds.gap(lowest, program.bound.sse) <= _CLOSED else None
 
 
 def same_loss(one: float, other: float) -> bool:

@@ -123,8 +123,8 @@ def group_information_loss(data: Any, labels: ArrayLike, schema: Schema | None =
     DataError
         If a DataFrame has no schema, or labels are not whole numbers, one for each record.
     """
-    found = extents(_as_records(data, schema), labels)
-    return np.asarray(found.sizes * found.shares.sum(axis=1))
+    spans = extents(_as_records(data, schema), labels)
+    return np.asarray(spans.sizes * spans.shares.sum(axis=1))
 
 
 def attribute_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> FloatArray:
@@ -148,8 +148,8 @@ def attribute_information_loss(data: Any, labels: ArrayLike, schema: Schema | No
     DataError
         If a DataFrame has no schema, or labels are not whole numbers, one for each record.
     """
-    found = extents(_as_records(data, schema), labels)
-    return np.asarray(found.sizes @ found.shares / found.sizes.sum())
+    spans = extents(_as_records(data, schema), labels)
+    return np.asarray(spans.sizes @ spans.shares / spans.sizes.sum())
 
 
 def total_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> float:

@@ -225,7 +225,7 @@ class RisingBounds(ABC):
             If a k is not a whole number of at least 1, or above the largest.
         """
         counted, sums = self._known
-        found = []
+        proven = []
         for k in (check_k(k) for k in ks):
             if k > self.k:
                 raise ParameterError(
@@ -233,8 +233,8 @@ class RisingBounds(ABC):
                 )
             least = self._least(sums, k)
             whole = k == 1 or counted == self._n
-            found.append(Bound(k, least, self._percent(least), self._seconds, whole))
-        return found
+            proven.append(Bound(k, least, self._percent(least), self._seconds, whole))
+        return proven
 
     def improve(self) -> Self:
         """Count all records that have not been counted yet, and return the object itself.
@@ -678,8 +678,8 @@ def known_optimum(X: ArrayLike, k: int) -> float | None:
         As :func:`exact`.
     """
     data = check_matrix(X)
-    known = len(data) < 2 * check_k(k) or data.shape[1] == 1
-    return _lowered(exact(data, k)[0] * (1 - ALLOWANCE), _rounding(data, k)) if known else None
+    is_soon = len(data) < 2 * check_k(k) or data.shape[1] == 1
+    return _lowered(exact(data, k)[0] * (1 - ALLOWANCE), _rounding(data, k)) if is_soon else None
 
 
 def gap(information_loss: float, bound: Bound | float) -> float:

@@ -275,9 +275,9 @@ class Branching:
         start = None if self.groups is None else positions(self.groups, groups)
         members = master.members_of(groups)
         cuts = coefficients_of(members, master.cuts)
-        found = recombine(members, master.costs_of(groups), cuts, most_of(master.cuts), start, end, go_on)
-        if found is not None:
-            self._take(groups[found])
+        partition = recombine(members, master.costs_of(groups), cuts, most_of(master.cuts), start, end, go_on)
+        if partition is not None:
+            self._take(groups[partition])
         return time.perf_counter() < until
 
     @property
@@ -367,5 +367,5 @@ class Branching:
 def positions(some: IntArray, groups: IntArray) -> IntArray | None:
     """Return where ``some`` groups stand among ``groups``, or None if one is missing."""
     places = {group.tobytes(): at for at, group in enumerate(groups)}
-    found = [places.get(group.tobytes()) for group in some]
-    return None if None in found else np.array(found, dtype=np.int64)
+    places_of = [places.get(group.tobytes()) for group in some]
+    return None if None in places_of else np.array(places_of, dtype=np.int64)

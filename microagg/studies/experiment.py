@@ -235,15 +235,15 @@ def run_one(problem: Problem, method: Method, k: int) -> Result:
     for params in settings:
         estimator = make(method.key, k=k, **params)
         started = time.perf_counter()
-        found = problem.partition(estimator)
-        partition = problem.polish(found) if method.polish else found
+        unpolished = problem.partition(estimator)
+        partition = problem.polish(unpolished) if method.polish else unpolished
         seconds += time.perf_counter() - started
         value = problem.value(partition)
         if best is None or value < best[0]:
-            best = value, params, partition, found
+            best = value, params, partition, unpolished
     assert best is not None
-    _, params, partition, found = best
-    return Result(method, k, params, len(settings), partition, problem.row(partition, found), seconds)
+    _, params, partition, unpolished = best
+    return Result(method, k, params, len(settings), partition, problem.row(partition, unpolished), seconds)
 
 
 def run(

@@ -238,8 +238,8 @@ def _gamma(figure: Figure, note: str) -> float | tuple[float, ...]:
         return tuple(step / 10 for step in range(21))
     if figure.paper == "domingo-ferrer-2006":
         return 1.1 if (figure.dataset, figure.k) == ("EIA", 10) else 0.2
-    found = re.search(r"gamma=([\d.]+)", note)
-    return float(found.group(1)) if found else 0.2
+    match = re.search(r"gamma=([\d.]+)", note)
+    return float(match.group(1)) if match else 0.2
 
 
 @dataclass(frozen=True)

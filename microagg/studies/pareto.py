@@ -164,15 +164,15 @@ def front(risk: ArrayLike, loss: ArrayLike) -> NDArray[np.bool_]:
     x, y = _numbers(risk, "risks"), _numbers(loss, "losses")
     if x.ndim != 1 or x.shape != y.shape:
         raise DataError(f"there must be one loss for each risk, not shapes {x.shape} and {y.shape}.")
-    known = np.flatnonzero(~(np.isnan(x) | np.isnan(y)))
-    order = known[np.lexsort((y[known], x[known]))]
-    found = np.zeros(len(x), dtype=bool)
+    numbers = np.flatnonzero(~(np.isnan(x) | np.isnan(y)))
+    order = numbers[np.lexsort((y[numbers], x[numbers]))]
+    on_front = np.zeros(len(x), dtype=bool)
     lowest, at = np.inf, np.nan
     for place in order:
         if y[place] < lowest:
             lowest, at = y[place], x[place]
-        found[place] = y[place] == lowest and x[place] == at
-    return found
+        on_front[place] = y[place] == lowest and x[place] == at
+    return on_front
 
 
 def _numbers(values: ArrayLike, what: str) -> FloatArray:
@@ -283,12 +283,12 @@ def summary(rows: pd.DataFrame, risk: str, loss: str, limit: float) -> str:
     -------
     str
     """
-    known = rows.dropna(subset=[risk, loss])
-    if known.empty:
+    comparable = rows.dropna(subset=[risk, loss])
+    if comparable.empty:
         return f"No {_RISK[risk]} is known yet"
-    within = known[_is_at_most(known[risk], limit)]
+    within = comparable[_is_at_most(comparable[risk], limit)]
     if within.empty:
-        least = _least(known, risk, loss)
+        least = _least(comparable, risk, loss)
         return f"No run has {_at_most(risk, limit)}: the least is {_risk_of(least, risk)}, {_run(least)}"
     best = _least(within, loss, risk)
     return f"With {_at_most(risk, limit)}, {_run(best)} {': '.join(_best(best, loss))}"
@@ -313,17 +313,17 @@ def within_in_words(
     -------
     str
     """
-    known = rows.dropna(subset=[risk, loss])
-    if known.empty:
+    comparable = rows.dropna(subset=[risk, loss])
+    if comparable.empty:
         return f"No {_RISK[risk]} is known yet."
     most_risk, most_loss = limits
-    kept = _is_at_most(known[risk], most_risk)
+    kept = _is_at_most(comparable[risk], most_risk)
     limit = _at_most(risk, most_risk)
     if loss == "information_loss":
-        kept &= known[loss] <= most_loss
+        kept &= comparable[loss] <= most_loss
         limit += f" and a loss of at most {most_loss:g} %"
-    within = known[kept]
-    of_all = f"of the {len(known):,} runs" if len(known) != 1 else "of the one run"
+    within = comparable[kept]
+    of_all = f"of the {len(comparable):,} runs" if len(comparable) != 1 else "of the one run"
     if within.empty:
         proof = _impossible(risk, loss, limits, floors)
         return f"None {of_all} has {limit}.{f' {proof}' if proof else ''}"

@@ -250,10 +250,10 @@ def summary_of_tradeoff(rows: pd.DataFrame, penalty: float) -> str:
     str
     """
     without = rows[rows["penalty"] == 0]
-    given = rows[rows["penalty"] == penalty]
-    if without.empty or given.empty:
+    chosen = rows[rows["penalty"] == penalty]
+    if without.empty or chosen.empty:
         return "What greedy k-member gains and loses by a class penalty"
-    before, after = without.iloc[0], given.iloc[0]
+    before, after = without.iloc[0], chosen.iloc[0]
     more = 100 * (after["information_loss"] / before["information_loss"] - 1)
     mixed = [percent(100 * row["classification"]) for row in (before, after)]
     return (

@@ -231,12 +231,12 @@ def records_at_risk(
     check_choice("by", by, RANKINGS)
     if not is_whole(most) or most < 1:
         raise ParameterError(f"most must be a whole number of at least 1, not {most!r}.")
-    found = record_linkage(original, masked) if linkage is None else linkage
-    apart = outlyingness(original)[found.rows]
+    links = record_linkage(original, masked) if linkage is None else linkage
+    apart = outlyingness(original)[links.rows]
     farthest = apart.max(axis=1)
-    first, second = (found.probability, farthest) if by == "linkage" else (farthest, found.probability)
+    first, second = (links.probability, farthest) if by == "linkage" else (farthest, links.probability)
     order = np.lexsort((-second, -first))[:most]
-    return AtRisk(found.rows[order], found.probability[order], farthest[order], apart[order].argmax(axis=1))
+    return AtRisk(links.rows[order], links.probability[order], farthest[order], apart[order].argmax(axis=1))
 
 
 def leaving_out(X: ArrayLike, labels: ArrayLike, rows: ArrayLike) -> LeftOut:

@@ -393,6 +393,6 @@ def _pitman_fit(sizes: IntArray) -> tuple[float, float]:
 
     # α begins as the share of the classes that have one record, which it tends to in large samples.
     begin = np.array([logit(np.clip(frequencies[distinct == 1].sum() / u, 0.01, 0.99)), 0.0])
-    found = minimize(surprise, begin, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-14, "maxiter": 2000})
-    alpha = float(expit(found.x[0]))
-    return float(np.exp(found.x[1])) - alpha, alpha
+    fit = minimize(surprise, begin, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-14, "maxiter": 2000})
+    alpha = float(expit(fit.x[0]))
+    return float(np.exp(fit.x[1])) - alpha, alpha

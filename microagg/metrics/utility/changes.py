@@ -121,10 +121,10 @@ def wasserstein(before: Table, after: Table) -> Distances:
 
 def _distances(columns: list[Column], distance: Callable[[Column], float | None]) -> Distances:
     """Return the distances of ``columns``; ``distance`` is None where a column holds the same one value throughout."""
-    found = [distance(column) for column in columns]
-    counted = [value for value in found if value is not None]
+    distances = [distance(column) for column in columns]
+    counted = [value for value in distances if value is not None]
     value = sum(counted) / len(counted) if counted else 0.0
-    return Distances(value, tuple(column.name for column in columns), np.array([own or 0.0 for own in found]))
+    return Distances(value, tuple(column.name for column in columns), np.array([own or 0.0 for own in distances]))
 
 
 def _hellinger(column: Column, bins: int) -> float | None:

@@ -31,11 +31,11 @@ SEEDS = 5
 
 
 def _methods() -> Mapping[str, Method]:
-    found = {name: variant.method() for name, variant in VARIANTS.items() if not variant.needs_classes}
+    methods = {name: variant.method() for name, variant in VARIANTS.items() if not variant.needs_classes}
     for key, cls in ALGORITHMS.items():
         if grids := {param.name: param.grid for param in cls.params if param.grid and not param.needs_classes}:
-            found[f"{key}-best"] = Method(key, grids)
-    return MappingProxyType(found)
+            methods[f"{key}-best"] = Method(key, grids)
+    return MappingProxyType(methods)
 
 
 #: The methods that are compared, by name: every variant of an algorithm at its defaults, see
@@ -82,8 +82,8 @@ def about() -> dict[str, Any]:
         Of the keys, ``left_out`` has the method, the data set, the first k of what was not run, and the seconds of the
         processor (``bound``) that it took more of there; ``digests`` tell by method the code that was run.
     """
-    found: dict[str, Any] = json.loads((_FOLDER / "about.json").read_text(encoding="utf-8"))
-    return found
+    contents: dict[str, Any] = json.loads((_FOLDER / "about.json").read_text(encoding="utf-8"))
+    return contents
 
 
 def runs() -> pd.DataFrame:
@@ -132,8 +132,8 @@ def _runs() -> pd.DataFrame:
 @cache
 def _limits() -> pd.DataFrame:
     table = pd.read_csv(_FOLDER / "limits.csv")
-    own = _runs().assign(seed=[seed if (data, seed) in _sets().index else 0 for data, seed in _keys(_runs())])
-    lowest = own.loc[own.groupby(["data", "seed", "k"])["information_loss"].idxmin()]
+    measured = _runs().assign(seed=[seed if (data, seed) in _sets().index else 0 for data, seed in _keys(_runs())])
+    lowest = measured.loc[measured.groupby(["data", "seed", "k"])["information_loss"].idxmin()]
     both = table.merge(lowest[["data", "seed", "k", "information_loss", "method"]], "left", ["data", "seed", "k"])
     # The search began with a stored partition: what it did not improve is that method's, to the digits stored.
     improved = ~(both["information_loss"] <= both["search"] * (1 + 1e-9))
@@ -175,8 +175,8 @@ def between(data: str, seed: int, ks: Iterable[int]) -> dict[int, tuple[float, f
         and the floor 0.
     """
     table = _limits()
-    own = table[(table["data"] == data) & (table["seed"] == seed)]
-    at, best, floor = (own[name].to_numpy() for name in ("k", "best", "floor"))
+    rows = table[(table["data"] == data) & (table["seed"] == seed)]
+    at, best, floor = (rows[name].to_numpy() for name in ("k", "best", "floor"))
     return {k: (float(best[at >= k].min(initial=np.inf)), float(floor[at <= k].max(initial=0.0))) for k in ks}
 
 
@@ -245,8 +245,8 @@ def stored(data: str, seed: int, method: Method, ks: Iterable[int]) -> pd.DataFr
     name, run_seed = _name_of(method), _seed_of(method, data, seed)
     if name is None or run_seed is None:
         return pd.DataFrame()
-    own = _rows(name, data, run_seed)
-    return pd.DataFrame([_row(method, own[k]) for k in wanted if k in own])
+    by_k = _rows(name, data, run_seed)
+    return pd.DataFrame([_row(method, by_k[k]) for k in wanted if k in by_k])
 
 
 def _name_of(method: Method) -> str | None:
