@@ -238,7 +238,7 @@ MUTATIONS = [
              "_TERMS = 100", "_TERMS = 3", f"{RISK}/test_population.py -k individual"),
     # --- risk against loss
     Mutation("points that another surpasses in the loss alone are on the front", "studies/pareto.py",
-             "on_front[place] = y[place] == lowest and x[place] == at", "found[place] = y[place] == lowest",
+             "on_front[place] = y[place] == lowest and x[place] == at", "on_front[place] = y[place] == lowest",
              "tests/studies/test_pareto.py"),
     Mutation("methods compared across values of k", "studies/pareto.py",
              'rows.dropna(subset=[risk, loss]).groupby("k")', 'rows.dropna(subset=[risk, loss]).groupby("title")',

@@ -279,7 +279,7 @@ def offers(
     numbers : mapping of notation to array, shape (distinct values,)
         What the distinct values say, see :func:`microagg.columns.numerals.values`.
     silent : array of bool, shape (distinct values,)
-        Which distinct values say that there is no value.
+        Which distinct values stand for a missing one.
     """
     fits = says_number(numbers)
     rest = ~fits & ~silent

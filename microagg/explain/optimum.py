@@ -37,7 +37,7 @@ _CLOSED = 1e-6
 
 
 def needs(X: FloatArray, k: int) -> tuple[str, ...]:
-    """Return the algorithms that :func:`optimum` runs on ``X``, shape (n, d), for whoever compiles ahead."""
+    """Return the keys of the algorithms that :func:`optimum` runs on ``X``, shape (n, d), to be compiled ahead."""
     n, d = X.shape
     return () if d == 1 or n <= bounds.MOST_RECORDS or n < 2 * k or k == 1 else ("iterated-local-search",)
 

@@ -316,7 +316,7 @@ class NearestNeighbors(RisingBounds):
             check_enough_records(size, self.k, "X" if strata is None else "a stratum")
         self._sst = sst(data)
         # How many records have been counted, and the sum of their squared distances to the first, the second, … nearest
-        # other one: one tuple, so that whoever reads meanwhile has both of the same moment. A bound for k = 1 is 0.
+        # other one: one tuple, so that another thread reads both as of the same moment. A bound for k = 1 is 0.
         self._known = (len(data) if self.k == 1 else 0, np.zeros(self.k - 1))
         self._seconds = time.perf_counter() - started
 
@@ -502,7 +502,7 @@ class LinearProgram:
         return None if self._tree is None else self._tree.proof
 
     def offer(self, labels: IntArray) -> None:
-        """Tell of a partition, from any thread; :meth:`improve` takes it into account.
+        """Offer a partition, from any thread; :meth:`improve` takes it into account.
 
         Parameters
         ----------

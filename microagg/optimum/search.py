@@ -188,7 +188,7 @@ class Search:
         return self
 
     def offer(self, labels: IntArray) -> None:
-        """Tell of a partition, from any thread, from which :meth:`improve` goes on if it is better.
+        """Offer a partition, from any thread; if it is better, :meth:`improve` goes on from it.
 
         Parameters
         ----------

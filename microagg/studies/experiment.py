@@ -308,7 +308,7 @@ def _on_threads(problem: Problem, cells: Iterable[tuple[Method, int]], threads: 
                 except Cancelled as error:
                     cancelled = error
                 else:
-                    # In the thread, too, whoever watches this one watches.
+                    # The thread inherits the watcher of this one.
                     running.add(pool.submit(copy_context().run, run_one, problem, method, k))
             if not running:
                 break

@@ -73,8 +73,8 @@ class Rule:
     url: str
 
 
-#: Rules that are written down, ascending in k. All are about tables or reports; what they ask of a file of records is
-#: read from them, so whoever must follow one has to check it.
+#: Published rules, ascending in k. All are about tables or reports; what they mean for a file of records is our
+#: reading of them, which those who must follow one have to check.
 RULES = (
     Rule(
         8,

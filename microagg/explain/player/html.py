@@ -1,4 +1,4 @@
-"""A scene as a file of its own: one HTML page that plays in any browser and asks nobody for anything."""
+"""A scene as a file of its own: one HTML page that plays in any browser and loads nothing from elsewhere."""
 
 from __future__ import annotations
 

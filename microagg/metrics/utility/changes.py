@@ -288,7 +288,7 @@ def _quantiles(X: FloatArray, weights: FloatArray | None) -> FloatArray:
 def _eigenvalue_change(
     before: FloatArray, after: FloatArray, weights: FloatArray | None
 ) -> tuple[float | None, tuple[str, ...]]:
-    """Return the mean relative change of the eigenvalues, and what is to be said about it."""
+    """Return the mean relative change of the eigenvalues, None where it is not computed, and remarks on it."""
     d = before.shape[1]
     if d > MOST_EIGENVALUES:
         return None, (f"eigenvalues are not compared: {d:,} attributes are more than {MOST_EIGENVALUES:,}.",)
