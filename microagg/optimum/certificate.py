@@ -239,7 +239,7 @@ class Floors:
         return (self._rising.share + len(self._optima)) / (1 + len(self._soon))
 
     def covers(self, ks: Iterable[int]) -> bool:
-        """Return whether :meth:`improve` leaves nothing undone for ``ks``, whether they are among :attr:`ks` or below."""
+        """Return whether :meth:`improve` leaves nothing undone for ``ks``, which may lie between :attr:`ks`."""
         exact = bool(self._soon)
         return all(k in self.ks or (k <= max(self.ks, default=0) and not exact) for k in ks)
 

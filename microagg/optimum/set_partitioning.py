@@ -260,7 +260,7 @@ class SetPartitioning(Program):
         return Prices(duals.pi, tuple(self._master.cuts[: len(duals.sigma)]), duals.sigma)
 
     def groups_of(self, labels: IntArray) -> IntArray:
-        """Return the groups of a partition, in the form of :attr:`Master.groups`, without those of 2k records and more."""
+        """Return the groups of a partition of fewer than 2k records each, in the form of :attr:`Master.groups`."""
         own = labels[self.places]
         order = np.argsort(own, kind="stable")
         members = np.split(order, np.flatnonzero(np.diff(own[order])) + 1)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import shutil
+import sys
+
 import pytest
 
-from benchmarks import digests
+from benchmarks import adult, digests, labels, landscape, published
 from benchmarks.digests import code_digest
+from microagg import datasets, make, standardize
+from microagg.studies import literature
 
 ALGORITHM = '''"""Words of the module."""
 
@@ -99,3 +106,49 @@ def test_the_algorithm_that_a_search_starts_from_counts():
     assert code_digest(["mdav"]) != code_digest(["mdav", "cbfs"])
     with pytest.raises(KeyError, match="nonsense"):
         code_digest(["nonsense"])
+
+
+def test_restamping_changes_digests_and_no_results(tmp_path, monkeypatch):
+    before = {}
+    for source in (published.RESULTS / "published.json", published.RESULTS / "adult.json", landscape.ABOUT):
+        about = json.loads(source.read_text(encoding="utf-8"))
+        before[source.name] = about
+        stale = about | {"digests": dict.fromkeys(about["digests"], "0" * 16)}
+        (tmp_path / source.name).write_text(json.dumps(stale), encoding="utf-8")
+    shutil.copy(published.RESULTS / "published.csv", tmp_path)
+    results = (tmp_path / "published.csv").read_bytes()
+    for module in (published, adult):
+        monkeypatch.setattr(module, "RESULTS", tmp_path)
+    monkeypatch.setattr(landscape, "ABOUT", tmp_path / "about.json")
+    assert published.outdated(literature.Stored.read(tmp_path))
+    for module in (published, adult, landscape):
+        module.restamp()
+    assert published.outdated(literature.Stored.read(tmp_path)) == []
+    assert (tmp_path / "published.csv").read_bytes() == results
+    for name, about in before.items():
+        assert json.loads((tmp_path / name).read_text(encoding="utf-8")) == about
+
+
+def test_labels_are_printed_as_digests_of_each_k(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["labels.py", "--data", "wine", "--only", "v-mdav"])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    labels.main()
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.rpartition(") ")[0] for line in lines] == [
+        "wine v-mdav (",
+        "wine v-mdav (gamma=0.0",
+        "wine v-mdav (gamma=2.0",
+    ]
+    X = standardize(datasets.load("wine").X)
+    for line, gamma in zip(lines, (0.2, 0.0, 2.0), strict=True):
+        partitions = [make("v-mdav", k=k, gamma=gamma).fit_predict(X) for k in (3, 5, 10)]
+        wanted = [hashlib.sha256(each.astype("<i8").tobytes()).hexdigest()[:16] for each in partitions]
+        assert line.rpartition(") ")[2].split() == wanted
+
+
+def test_a_run_that_takes_too_long_is_left_out_with_all_larger_k(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["labels.py", "--data", "toy", "--only", "mdav", "--bound", "0"])
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    labels.main()
+    [line] = capsys.readouterr().out.splitlines()
+    assert line.endswith("- -")
