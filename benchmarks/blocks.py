@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import hashlib
 import itertools
 import sys
 import time
@@ -30,12 +29,12 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 import microagg  # noqa: E402 - the checkout comes first
+from benchmarks.digests import code_digest  # noqa: E402
 from benchmarks.scaling import DATA, make_data  # noqa: E402
 from microagg.columns.records import Attribute  # noqa: E402
 from microagg.distributed.block_cuts import Cuts  # noqa: E402
 from microagg.distributed.block_partition import partition_blocks, repair  # noqa: E402
 from microagg.metrics import information_loss  # noqa: E402
-from microagg.studies import literature  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results" / "blocks.csv"
 
@@ -87,10 +86,8 @@ def store(rows: dict[tuple[str, ...], Row]) -> None:
 
 
 def digest(method: str) -> str:
-    """Return a digest of the code that a row depends on: the method's, and where cuts are made."""
-    source = (ROOT / "microagg" / "blocks" / "learning.py").read_text(encoding="utf-8")
-    code = source.split('"""', 2)[2]  # without what it says of itself
-    return hashlib.sha256((literature.code_digest([method]) + code).encode()).hexdigest()[:16]
+    """Return a digest of the code that a row depends on: the method's, and that of cutting, partitioning and repair."""
+    return code_digest([method], [(value.__module__, value.__name__) for value in (Cuts, partition_blocks, repair)])
 
 
 def measure(X: np.ndarray, method: str, k: int, n_blocks: int, repaired: bool) -> Row:

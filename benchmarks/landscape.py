@@ -4,12 +4,12 @@
     MICROAGG_DATA_DIR=… NUMBA_NUM_THREADS=1 nice python benchmarks/landscape.py --only mdav-star v-mdav
     MICROAGG_DATA_DIR=… NUMBA_NUM_THREADS=1 nice python benchmarks/landscape.py --only limits
     MICROAGG_DATA_DIR=… python benchmarks/landscape.py --confirm    # after a change that keeps all partitions
+    python benchmarks/landscape.py --restamp                        # new digests, after benchmarks/labels.py
 
 Every method of ``microagg.studies.landscape.METHODS`` partitions Census, Tarragona, EIA, SimU, SimC, wine and
-breast_cancer
-(z-scores) at k = 2..20, 25, 50 and 100; random sets, and randomized algorithms, with the seeds 0 to 4. Then, for each
-of these data sets, seeds and k, a short search goes on from the best partition, and a linear program proves a floor;
-where ``results/quality.csv`` has what minutes of both at once give, that counts, too.
+breast_cancer (z-scores) at k = 2..20, 25, 50 and 100; random sets, and randomized algorithms, with the seeds 0 to 4.
+Then, for each of these data sets, seeds and k, a short search goes on from the best partition, and a linear program
+proves a floor; where ``results/quality.csv`` has what minutes of both at once give, that counts, too.
 What is stored is kept, and only what is missing, or whose code has changed, is computed: a run that was stopped goes
 on where it was. Runs go from quick methods to slow ones, and each table is written after each method and data set.
 
@@ -39,13 +39,14 @@ sys.path.insert(0, str(ROOT))
 
 import microagg  # noqa: E402 - the checkout comes first
 from benchmarks import quality  # noqa: E402
+from benchmarks.digests import code_digest  # noqa: E402
 from microagg import datasets, make  # noqa: E402
 from microagg.metrics.loss import percent, sst  # noqa: E402
 from microagg.optimum import certificate  # noqa: E402
 from microagg.optimum.bounds import LinearProgram  # noqa: E402
 from microagg.optimum.search import Search  # noqa: E402
 from microagg.progress import Cancelled, watched  # noqa: E402
-from microagg.studies import experiment, landscape, literature  # noqa: E402
+from microagg.studies import experiment, landscape  # noqa: E402
 from microagg.studies.experiment import Method, Problem  # noqa: E402
 from microagg.tables import digest_array  # noqa: E402
 
@@ -205,13 +206,13 @@ class Results:
 @cache
 def digest(method: Method) -> str:
     """Return a digest of the code that a method runs."""
-    return literature.code_digest(experiment.needed([method]))
+    return code_digest(experiment.needed([method]))
 
 
 @cache
 def limits_digest() -> str:
     """Return a digest of the code that searches for the lowest loss."""
-    return literature.code_digest([LIMITS_KEY])
+    return code_digest([LIMITS_KEY])
 
 
 def order_of_methods() -> list[str]:
@@ -300,6 +301,14 @@ def confirm() -> None:
             about["digests"][name] = digest(method)
         print(f"{name}: {'the same' if same else 'other'} losses in {len(found)} runs", flush=True)
     about["digests"]["limits"] = limits_digest()
+    replace(ABOUT, (json.dumps(about, indent=2) + "\n").encode())
+
+
+def restamp() -> None:
+    """Store the digests of the code as it is beside the results as they are, once labels are shown to be the same."""
+    about = json.loads(ABOUT.read_text(encoding="utf-8"))
+    now = {name: digest(method) for name, method in landscape.METHODS.items()} | {"limits": limits_digest()}
+    about["digests"] = {name: now[name] for name in about["digests"]}
     replace(ABOUT, (json.dumps(about, indent=2) + "\n").encode())
 
 
@@ -411,9 +420,10 @@ def main() -> None:
     parser.add_argument(
         "--confirm", action="store_true", help="keep what changed code gives again, and compute nothing"
     )
+    parser.add_argument("--restamp", action="store_true", help="new digests only, after benchmarks/labels.py")
     arguments = parser.parse_args()
-    if arguments.confirm:
-        confirm()
+    if arguments.confirm or arguments.restamp:
+        confirm() if arguments.confirm else restamp()
         return
     began = time.monotonic()
     write_sets()

@@ -4,6 +4,7 @@
     MICROAGG_DATA_DIR=… python benchmarks/published.py --all      # everything
     MICROAGG_DATA_DIR=… python benchmarks/published.py --only imhm rimhm
     MICROAGG_DATA_DIR=… python benchmarks/published.py --curves   # the curves too, some ten minutes
+    python benchmarks/published.py --restamp                      # new digests, after benchmarks/labels.py
 
 Results go to benchmarks/results/, which the page "Published results" shows and a test holds against the code.
 """
@@ -24,6 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 import microagg  # noqa: E402 - the checkout comes first
 from benchmarks import tables  # noqa: E402
+from benchmarks.digests import code_digest  # noqa: E402
 from microagg.algorithms.registry import ALGORITHMS  # noqa: E402
 from microagg.studies import experiment, literature  # noqa: E402
 from microagg.studies.experiment import Method  # noqa: E402
@@ -32,10 +34,22 @@ RESULTS = Path(__file__).parent / "results"
 GAMMAS = [step / 10 for step in range(21)]
 
 
+def outdated(stored: literature.Stored) -> list[str]:
+    """Return the algorithms whose code has changed since their results were stored."""
+    return [key for key, digest in stored.digests.items() if key in ALGORITHMS and digest != code_digest([key])]
+
+
+def restamp() -> None:
+    """Store the digests of the code as it is beside the results as they are, once labels are shown to be the same."""
+    stored = literature.Stored.read(RESULTS)
+    stored.digests = {key: code_digest([key]) for key in stored.digests if key in ALGORITHMS}
+    stored.write(RESULTS)
+
+
 def compute_figures(everything: bool, only: list[str]) -> None:
     """Compute the figures that are missing or outdated, and store all."""
     stored = literature.Stored.read(RESULTS)
-    outdated = set(stored.outdated())
+    changed = set(outdated(stored))
     figures = [figure for figure in literature.figures() if figure.recipe]
     stored.results = {
         figure.identity: stored.results[figure.identity] for figure in figures if figure.identity in stored.results
@@ -43,7 +57,7 @@ def compute_figures(everything: bool, only: list[str]) -> None:
     todo = [
         figure
         for figure in figures
-        if everything or figure.identity not in stored.results or figure.recipe.method.key in outdated
+        if everything or figure.identity not in stored.results or figure.recipe.method.key in changed
     ]
     if only:
         todo = [figure for figure in todo if figure.recipe.method.key in only]
@@ -52,7 +66,7 @@ def compute_figures(everything: bool, only: list[str]) -> None:
         started = time.perf_counter()
         ours = literature.compute(figure.recipe)
         stored.results[figure.identity] = ours
-        stored.digests[figure.recipe.method.key] = literature.code_digest([figure.recipe.method.key])
+        stored.digests[figure.recipe.method.key] = code_digest([figure.recipe.method.key])
         judged = literature.verdict(figure, ours)
         print(
             f"{place + 1}/{len(todo)} {figure.identity}: printed {figure.printed}, ours {ours.value:.8g}, {judged.name}"
@@ -129,7 +143,11 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="compute every figure anew")
     parser.add_argument("--only", nargs="*", default=[], metavar="KEY", help="only these algorithms")
     parser.add_argument("--curves", action="store_true", help="compute the curves too")
+    parser.add_argument("--restamp", action="store_true", help="new digests only, after benchmarks/labels.py")
     arguments = parser.parse_args()
+    if arguments.restamp:
+        restamp()
+        return
     compute_figures(arguments.all, arguments.only)
     if arguments.curves:
         compute_curves()

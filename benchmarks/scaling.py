@@ -536,7 +536,7 @@ def store(run: Run, command: list[str]) -> None:
 
     import microagg
     from benchmarks import tables
-    from microagg.studies import literature
+    from benchmarks.digests import code_digest
 
     RESULTS.mkdir(exist_ok=True)
     rows = list(run.rows())
@@ -562,7 +562,7 @@ def store(run: Run, command: list[str]) -> None:
         "minutes": round(run.elapsed() / 60, 1),
         "machine": {"processor": processor(), "cores": os.cpu_count()},
         "versions": versions,
-        "digests": {key: literature.code_digest([key]) for key in sorted(run.options.methods)},
+        "digests": {key: code_digest([key]) for key in sorted(run.options.methods)},
         "left_out": run.left_out,
     }
     (RESULTS / "scaling.json").write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""How long-running algorithms say where they are, and learn that nobody waits any more.
+"""How long-running algorithms say how far they are, and are cancelled.
 
 An algorithm whose run may take more than a second or two calls :func:`checkpoint` between steps of at most a second.
 Whoever runs it may watch it with :func:`watched`; nobody has to.

@@ -215,7 +215,7 @@ MUTATIONS = [
              "probability[order] = looked_up(", "probability[:] = looked_up(", f"{RISK}/test_linkage.py"),
     Mutation("equal values by their highest rank only", "metrics/risk/intervals.py",
              "after - counts - reach", "after - 1 - reach", f"{RISK}/test_intervals.py"),
-    Mutation("a missing value that no class has", "metrics/small_classes.py",
+    Mutation("a missing value that no class has", "metrics/equivalence_classes.py",
              "combined(*(coded(frame[column]) for column in columns))",
              "combined(*(abs(coded(frame[column])) for column in columns))", f"{RISK}/test_uniques.py"),
     Mutation("the second most frequent value left out", "metrics/risk/diversity.py",
@@ -238,7 +238,7 @@ MUTATIONS = [
              "_TERMS = 100", "_TERMS = 3", f"{RISK}/test_population.py -k individual"),
     # --- risk against loss
     Mutation("points that another surpasses in the loss alone are on the front", "studies/pareto.py",
-             "found[place] = y[place] == lowest and x[place] == at", "found[place] = y[place] == lowest",
+             "on_front[place] = y[place] == lowest and x[place] == at", "on_front[place] = y[place] == lowest",
              "tests/studies/test_pareto.py"),
     Mutation("methods compared across values of k", "studies/pareto.py",
              'rows.dropna(subset=[risk, loss]).groupby("k")', 'rows.dropna(subset=[risk, loss]).groupby("title")',

@@ -56,7 +56,7 @@ class Preset:
 
 @dataclass(frozen=True, kw_only=True)
 class Info:
-    """What is to be said about an algorithm; docstrings, the dashboard, tables and tests read it.
+    """The description of an algorithm, which docstrings, the dashboard, tables and tests read.
 
     Attributes
     ----------

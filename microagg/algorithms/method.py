@@ -1,4 +1,8 @@
-"""Methods: algorithms with parameters, each one value or several to pick the best of."""
+"""Methods: algorithms with parameters, each one value or several to pick the best of.
+
+What methods are chosen among are :data:`VARIANTS`: every algorithm, some in two settings that are compared under names
+of their own.
+"""
 
 from __future__ import annotations
 
@@ -63,13 +67,13 @@ class Method:
     @property
     def label(self) -> str:
         """The title with what is not at its default, such as ``V-MDAV (γ = 0.3)`` or ``V-MDAV (best γ), polished``."""
-        known = {param.name: param for param in algorithm(self.key).params}
+        declared = {param.name: param for param in algorithm(self.key).params}
         parts = []
         for name, value in self.params.items():
-            shown = known[name].symbol or name
+            shown = declared[name].symbol or name
             if isinstance(value, tuple):
                 parts.append(f"best {shown}")
-            elif value != known[name].default:
+            elif value != declared[name].default:
                 parts.append(f"{shown} = {value:g}" if isinstance(value, float) else f"{shown} = {value}")
         title = algorithm(self.key).info.title
         title = f"{title} ({', '.join(parts)})" if parts else title
@@ -87,7 +91,7 @@ def _options(value: Any) -> tuple[Any, ...]:
     return tuple(value.tolist() if isinstance(value, np.ndarray) else value) if several else (value,)
 
 
-# What methods are chosen among: every algorithm, some in two settings that are compared under names of their own.
+# --- variants ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -152,19 +156,19 @@ def _needing_classes(cls: type[Microaggregator]) -> set[str]:
 
 def _variants_of(cls: type[Microaggregator]) -> list[Variant]:
     info, needing_classes = cls.info, _needing_classes(cls)
-    found = []
+    variants = []
     for preset in info.presets or (Preset(info.key, info.title, {}),):
         fixed = {name: value for name, value in preset.params.items() if name not in needing_classes}
         penalty = next((name for name in preset.params if name in needing_classes), "")
-        found.append(
+        variants.append(
             Variant(preset.name, info.key, preset.title, fixed, penalty, float(preset.params.get(penalty, 0.0)))
         )
-    return found
+    return variants
 
 
 def _by_name(classes: Iterable[type[Microaggregator]]) -> Mapping[str, Variant]:
-    found = [variant for cls in classes for variant in _variants_of(cls)]
-    return MappingProxyType({variant.name: variant for variant in found})
+    variants = [variant for cls in classes for variant in _variants_of(cls)]
+    return MappingProxyType({variant.name: variant for variant in variants})
 
 
 #: The variants of all algorithms by name, family by family.
@@ -190,13 +194,13 @@ def recognize(key: str, params: Mapping[str, str] | str) -> str | None:
     if isinstance(params, str):
         params = dict(pair.split("=", 1) for pair in params.split(", ") if pair)
     usual = {param.name: str(param.default) for param in ALGORITHMS[key].params}
-    given = usual | dict(params)
+    written = usual | dict(params)
     for variant in _variants_of(ALGORITHMS[key]):
         wanted = usual | {name: str(value) for name, value in variant.fixed.items()}
         if variant.penalty:
-            if float(given[variant.penalty]) == 0.0:
+            if float(written[variant.penalty]) == 0.0:
                 continue
-            wanted[variant.penalty] = given[variant.penalty]
-        if given == wanted:
+            wanted[variant.penalty] = written[variant.penalty]
+        if written == wanted:
             return variant.name
     return None

@@ -16,6 +16,7 @@ from microagg.cli.data import column_flags, data_flags, read_data, source_of
 from microagg.cli.flags import Command, given_params, read_params, with_flags
 from microagg.cli.output import check_targets, stoppable, working, write_files
 from microagg.errors import ParameterError
+from microagg.progress import watched
 from microagg.release.command import split
 from microagg.release.compared import Compared
 from microagg.studies.experiment import Result
@@ -92,9 +93,8 @@ def _table(compared: Compared, methods: list[Method], ks: list[int]) -> pd.DataF
         def progress(done: int, total: int, result: Result) -> None:
             show(f"{done:,} of {total:,} done: {result.method.label}, k = {result.k:,}")
 
-        return sweep_over(
-            data, methods, ks, classes=classes, strata=compared.strata, progress=progress, cancelled=stopped
-        )
+        with watched(lambda *_: not stopped()):
+            return sweep_over(data, methods, ks, classes=classes, strata=compared.strata, progress=progress)
 
 
 def _json(table: pd.DataFrame) -> str:

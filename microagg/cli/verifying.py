@@ -21,9 +21,9 @@ from microagg.cli.group import FAILS
 from microagg.cli.output import print_json, working
 from microagg.cli.releasing import make, read_recipe
 from microagg.errors import DataError, ParameterError
-from microagg.metrics import small_classes
+from microagg.metrics import equivalence_classes
+from microagg.metrics.equivalence_classes import SmallClasses
 from microagg.metrics.loss import percent, sst
-from microagg.metrics.small_classes import Below
 from microagg.release import as_written
 from microagg.release.assessment import Figure
 from microagg.tables import DELIMITERS
@@ -111,21 +111,21 @@ def verify(file: str, columns: Sequence[str], k: int, delimiter: str | None, as_
         click.get_current_context().exit(FAILS)
 
 
-def _count(file: str, columns: Sequence[str], k: int, delimiter: str | None) -> tuple[list[str], int, Below]:
+def _count(file: str, columns: Sequence[str], k: int, delimiter: str | None) -> tuple[list[str], int, SmallClasses]:
     """Return the columns of a file, the number of its records, and how many are in small classes."""
     data = _bytes(file)
     table = as_written(data, PurePath(file).name, _delimiter(data) if delimiter is None else delimiter)
     names = columns_of(columns, table)
-    return names, len(table), small_classes.below(small_classes.numbered(table, names), k)
+    return names, len(table), equivalence_classes.small_classes(equivalence_classes.numbered(table, names), k)
 
 
-def _count_folder(folder: str, columns: Sequence[str], k: int) -> tuple[list[str], int, Below]:
+def _count_folder(folder: str, columns: Sequence[str], k: int) -> tuple[list[str], int, SmallClasses]:
     """Return the same of the Parquet files in a folder."""
     from microagg.distributed import columns_of_files, count_here  # which loads what others do without
 
     names = columns_of(columns, pd.DataFrame(columns=columns_of_files(folder)))
     found = count_here(folder, names, k)
-    return names, found.records, Below(found.smallest, found.below, found.alone)
+    return names, found.records, SmallClasses(found.smallest, found.below, found.alone)
 
 
 def _sentence(name: str, k: int, n: int, smallest: int, few: int, unique: int) -> str:

@@ -165,24 +165,24 @@ def _without_codes(series: pd.Series[Any], codes: Collection[str], written: Call
 def _codes(series: pd.Series[Any], attribute: Attribute) -> FloatArray:
     """Return the rank or node of each value, shape (n,), NaN where it is missing."""
     positions, distinct = factorized(series)
-    found = np.empty(len(distinct) + 1)
-    found[-1] = np.nan  # factorize numbers what is missing -1
+    numbers = np.empty(len(distinct) + 1)
+    numbers[-1] = np.nan  # factorize numbers what is missing -1
     ranks = {level: rank for rank, level in enumerate(attribute.levels)}
     for i, value in enumerate(distinct):
         if attribute.taxonomy is not None:
             try:
-                found[i] = attribute.taxonomy.node(value)
+                numbers[i] = attribute.taxonomy.node(value)
             except DataError as error:
                 row = int(np.flatnonzero(positions == i)[0])
                 raise DataError(f"column {attribute.name!r}, record {row} (counting from 0): {error}") from None
         elif category(value) in ranks:
-            found[i] = ranks[category(value)]
+            numbers[i] = ranks[category(value)]
         else:
             row = int(np.flatnonzero(positions == i)[0])
             raise DataError(
                 f"column {attribute.name!r} has {category(value)!r} in record {row} (counting from 0), which is not in "
                 f"its order {quoted(attribute.levels)}: add it."
             )
-    codes = found[positions]
+    codes = numbers[positions]
     codes[series.isna().to_numpy()] = np.nan
     return codes

@@ -1,4 +1,7 @@
-"""What the name of a column says of it, in English, German, Spanish and French."""
+"""What a column shows of itself: the words of its name, its distinct values, and how its text reads as numbers.
+
+Guesses of kinds (:mod:`microagg.columns.kinds`) and of roles (:mod:`microagg.columns.guess`) rest on it.
+"""
 
 from __future__ import annotations
 
@@ -110,7 +113,7 @@ CODE = Words.of("zip zipcode postcode postalcode postal plz cp code icd isco nac
 STRATUM = Words.of("stratum strata strat schicht estrato strate")
 
 
-# The distinct values of a column, counted once for all that is asked of it.
+# --- the distinct values, counted once for all rules ------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +204,7 @@ class Column:
         return tuple(value.item() if isinstance(value, np.generic) else value for value in self.distinct[chosen])
 
 
-# How a column of text reads as numbers, for somebody to say whether it should.
+# --- text that reads as numbers ---------------------------------------------------------------------------------------
 
 # The share of records that must be numbers for an offer, and the largest number of other distinct values.
 _MOST = 0.8
@@ -276,7 +279,7 @@ def offers(
     numbers : mapping of notation to array, shape (distinct values,)
         What the distinct values say, see :func:`microagg.columns.numerals.values`.
     silent : array of bool, shape (distinct values,)
-        Which distinct values say that there is no value.
+        Which distinct values stand for a missing one.
     """
     fits = says_number(numbers)
     rest = ~fits & ~silent

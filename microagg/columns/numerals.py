@@ -97,13 +97,13 @@ def parse(text: str, notation: str = POINT) -> float | None:
 
 def values(texts: Sequence[str]) -> dict[str, FloatArray]:
     """Return the numbers that ``texts`` say in each of the :data:`NOTATIONS`, shape (n,), NaN where they say none."""
-    found = {notation: np.full(len(texts), np.nan) for notation in NOTATIONS}
+    numbers = {notation: np.full(len(texts), np.nan) for notation in NOTATIONS}
     for i, text in enumerate(texts):
         if (parts := _parts(text)) is not None:
             for notation in NOTATIONS:
                 if (number := _value(parts, notation)) is not None:
-                    found[notation][i] = number
-    return found
+                    numbers[notation][i] = number
+    return numbers
 
 
 def unit_of(text: str) -> str:
@@ -117,13 +117,15 @@ def is_plain(text: str) -> bool:
     return len(text) <= _LONGEST and _PLAIN.fullmatch(text.strip()) is not None
 
 
-def evidence(texts: Sequence[str]) -> Evidence:
-    """Return what ``texts`` show of how numbers are written; such as are no numbers show nothing."""
-    return shown_by(texts, values(texts))
-
-
 def shown_by(texts: Sequence[str], numbers: Mapping[str, FloatArray]) -> Evidence:
-    """Return the same where the :func:`values` of ``texts`` are known."""
+    """Return what texts show of how numbers are written; those that say no number show nothing.
+
+    Parameters
+    ----------
+    texts : sequence of str, length n
+    numbers : mapping of str to array of float, shape (n,)
+        What :func:`values` returns of them.
+    """
     one, other = numbers[POINT], numbers[COMMA]
 
     def first(shows: NDArray[np.bool_]) -> str | None:
@@ -164,21 +166,21 @@ def notation_of(series: pd.Series[Any]) -> str | None:
     if none.any():
         value = texts[int(none.argmax())]
         raise DataError(_no_number(series.name, value, int(np.flatnonzero(positions == distinct.index(value))[0])))
-    found = shown_by(texts, numbers)
-    if not found.notations:
+    shown = shown_by(texts, numbers)
+    if not shown.notations:
         raise DataError(
-            f"column {series.name!r} has {found.point!r}, with a decimal point or a comma between thousands, and "
-            f"{found.comma!r}, where it is the other way about: write all of them alike, such as 1234.5."
+            f"column {series.name!r} has {shown.point!r}, with a decimal point or a comma between thousands, and "
+            f"{shown.comma!r}, where it is the other way about: write all of them alike, such as 1234.5."
         )
-    if len(found.notations) > 1:
-        assert found.unclear is not None
-        one, other = (f"{parse(found.unclear, notation):g}" for notation in NOTATIONS)
+    if len(shown.notations) > 1:
+        assert shown.unclear is not None
+        one, other = (f"{parse(shown.unclear, notation):g}" for notation in NOTATIONS)
         raise DataError(
-            f"column {series.name!r} does not show whether {found.unclear!r} is {one} or {other}: write "
+            f"column {series.name!r} does not show whether {shown.unclear!r} is {one} or {other}: write "
             f"numbers={{{series.name!r}: {POINT!r}}} for the first, numbers={{{series.name!r}: {COMMA!r}}} for the "
             "second."
         )
-    return found.notations[0]
+    return shown.notations[0]
 
 
 def read(series: pd.Series[Any], notation: str | None = None) -> pd.Series[Any]:

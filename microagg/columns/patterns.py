@@ -1,4 +1,4 @@
-"""Which columns say the same: those whose value settles that of another."""
+"""What only several columns or records show: columns that settle each other's values, and records that are totals."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _settled(positions: IntArray, i: int, others: IntArray) -> NDArray[np.bool_]
     return np.asarray(((lowest == highest) | (highest < 0)).all(axis=0))
 
 
-# Records that are no persons but totals of the others, as tables that people made have them.
+# --- records that are totals of the others, as in tables made by hand -------------------------------------------------
 
 # A word in more records than this share of them is a category.
 _RARE = 0.05

@@ -48,8 +48,8 @@ def near_duplicates(series: pd.Series[Any]) -> tuple[tuple[str, ...], ...]:
     column = Column.of(series)
     if column is None:
         return ()
-    found = zip(column.distinct, column.counts.tolist(), strict=True)
-    counts = {value: n for value, n in found if isinstance(value, str)}
+    pairs = zip(column.distinct, column.counts.tolist(), strict=True)
+    counts = {value: n for value, n in pairs if isinstance(value, str)}
     sets: dict[str, list[str]] = {}
     for value in counts:
         sets.setdefault(_essence(value), []).append(value)
@@ -82,7 +82,7 @@ def _typing_errors(counts: Mapping[str, int]) -> dict[str, str]:
     for key in frequent:
         for shorter in _with_one_less(key):
             near.setdefault(shorter, []).append(key)
-    found = {}
+    corrections = {}
     for key, n in counts.items():
         if n > bound:
             continue
@@ -94,8 +94,8 @@ def _typing_errors(counts: Mapping[str, int]) -> dict[str, str]:
             if other != key and counts[other] >= _TIMES_RARER * n and _is_one_off(key, other)
         ]
         if likely:
-            found[key] = max(likely, key=lambda other: (counts[other], other))
-    return found
+            corrections[key] = max(likely, key=lambda other: (counts[other], other))
+    return corrections
 
 
 def _with_one_less(text: str) -> Iterator[str]:
@@ -117,40 +117,6 @@ def _is_one_off(one: str, other: str) -> bool:
         (first[:2] == second[1::-1] and first[2:] == second[2:], first[:2]),
     )
     return any(fits and letters.isalpha() for fits, letters in ways)
-
-
-def merge_values(series: pd.Series[Any], mapping: Mapping[Any, Any]) -> pd.Series[Any]:
-    """Return a copy of a column in which each value that ``mapping`` names is replaced by what it maps to.
-
-    The type stays: categories keep their order, without those replaced; new ones follow behind the others.
-
-    Raises
-    ------
-    ParameterError
-        If a value is not in the column, or one is to be replaced by what is replaced itself, or by what a column of
-        this type cannot hold.
-    """
-    renamed = {old: new for old, new in mapping.items() if old != new}
-    known = set(series.dropna().unique())
-    if absent := [old for old in renamed if old not in known]:
-        raise ParameterError(f"column {series.name!r} has no value {absent[0]!r} to be replaced: leave it out.")
-    if chained := [new for new in renamed.values() if new in renamed]:
-        raise ParameterError(
-            f"in column {series.name!r} the value {chained[0]!r} is to be replaced, so it cannot replace another: "
-            "name what is to stay in the end."
-        )
-    dtype = series.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        stay = [value for value in dtype.categories if value not in renamed]
-        stay += [new for new in dict.fromkeys(renamed.values()) if new not in stay]
-        dtype = pd.CategoricalDtype(stay, ordered=dtype.ordered)
-    values = [renamed.get(value, value) for value in series.array]
-    try:
-        return pd.Series(values, index=series.index, name=series.name, dtype=dtype)
-    except (TypeError, ValueError):
-        raise ParameterError(
-            f"column {series.name!r} cannot hold {next(iter(renamed.values()))!r}: replace values by such of its type."
-        ) from None
 
 
 # --- taxonomies -------------------------------------------------------------------------------------------------------
@@ -278,17 +244,17 @@ def suggest_taxonomies(series: pd.Series[Any]) -> tuple[tuple[str, Taxonomy], ..
     if not counts:
         raise DataError(f"column {series.name!r} holds no value: leave it out of the quasi-identifiers.")
     names = sorted({category(value) for value in counts})
-    found: list[tuple[str, Taxonomy]] = []
+    proposals: list[tuple[str, Taxonomy]] = []
     if lengths := _telling_lengths(names):
         tree = by_prefix(names, lengths)
         levels = dict.fromkeys(tree.names[node] for node in tree.ancestors(tree.leaves[0]))
-        found.append((f"By what codes begin with: {', '.join(levels)}", tree))
+        proposals.append((f"By what codes begin with: {', '.join(levels)}", tree))
     least = max(_LEAST_RECORDS, int(_LEAST_SHARE * sum(counts.values())))
     tree = merge_rare(counts, least)
     if not tree.is_flat:
         rare = sum(n < least for n in counts.values())
-        found.append((f"The {rare} categories in fewer than {least} records together", tree))
-    return (*found, ("All side by side", Taxonomy.flat(names)))
+        proposals.append((f"The {rare} categories in fewer than {least} records together", tree))
+    return (*proposals, ("All side by side", Taxonomy.flat(names)))
 
 
 def _telling_lengths(names: Sequence[str]) -> list[int]:

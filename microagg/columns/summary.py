@@ -1,4 +1,4 @@
-"""What the columns of a file hold, in a few figures."""
+"""A table as a screen shows it: a few figures of each column, and the first rows in plain types."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _example(value: object) -> str:
     return shortened(text, _LONGEST)
 
 
-# The beginning of a table as a screen can show it: so many rows, columns and characters, and plain types only.
+# --- the first rows, cut to so many columns and characters ------------------------------------------------------------
 
 # Beyond these years neither Python nor a browser writes dates.
 _FIRST, _LAST = np.datetime64("0001-01-01"), np.datetime64("9999-12-31")
@@ -186,8 +186,8 @@ def excerpt(
         shown[name] = [text if text is None else shortened(text, longest) for text in texts]
         lengths += [0 if text is None else len(text) for text in shown[name]]
     fits = max(int(np.searchsorted(np.cumsum(lengths), characters, side="right")), min(n, 1))
-    found = pd.DataFrame(shown, index=taken.index, columns=names).iloc[:fits]
-    return Excerpt(found, n_cut + int(cut[:fits].sum()))
+    table = pd.DataFrame(shown, index=taken.index, columns=names).iloc[:fits]
+    return Excerpt(table, n_cut + int(cut[:fits].sum()))
 
 
 def _is_plain(series: pd.Series[Any]) -> bool:

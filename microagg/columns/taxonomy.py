@@ -369,22 +369,6 @@ class Taxonomy:
             raise DataError(f"the taxonomy has no value {category(value)!r}: it has {known}; add it.")
         return node
 
-    def generalize(self, values: Iterable[Any]) -> str:
-        """Return the name of the lowest common ancestor of ``values``: the value itself where there is only one.
-
-        Raises
-        ------
-        DataError
-            If there are no ``values``, or one is not in the taxonomy.
-        """
-        nodes = [self.node(value) for value in values]
-        if not nodes:
-            raise DataError("there are no values to generalize.")
-        common = nodes[0]
-        for node in nodes[1:]:
-            common = self.join(common, node)
-        return self.names[common]
-
     def distance(self, one: Any, other: Any) -> float:
         """Return how unlike two values are: the height of what they have in common, as a share of that of the tree.
 

@@ -50,9 +50,13 @@ _ADULT_OTHERS = {"fnlwgt", "education-num", "relationship", "capital-gain", "cap
 
 
 def cache_folder() -> Path:
-    """Return the folder into which benchmark files are downloaded; it need not exist yet.
+    """Return the folder into which benchmark files are downloaded.
 
-    That is ``sample_data/cache`` of a checkout, or the user's cache folder where microagg is installed without one.
+    Returns
+    -------
+    Path
+        ``sample_data/cache`` of a checkout, or the user's cache folder where microagg is installed without one. It need
+        not exist yet.
     """
     samples = Path(__file__).resolve().parents[2] / "sample_data"
     cache = samples / "cache"

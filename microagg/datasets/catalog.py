@@ -18,9 +18,19 @@ _UCI_ADULT = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/"
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A public file, pinned by its SHA-256 sum (64 hexadecimal digits) and its size in bytes.
+    """A public file, pinned by its digest and size.
 
-    It has the same name in the cache and in the user's folder; ``base_url`` ends with a slash.
+    It has the same name in the cache and in the user's folder.
+
+    Attributes
+    ----------
+    name : str
+    sha256 : str
+        Of 64 hexadecimal digits.
+    size : int
+        In bytes.
+    base_url : str
+        It ends with a slash.
     """
 
     name: str
@@ -305,6 +315,15 @@ NAMES: tuple[str, ...] = tuple(CATALOG)
 
 def describe(name: Any) -> Entry:
     """Return what is known of the data set ``name`` without loading it.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`NAMES`.
+
+    Returns
+    -------
+    Entry
 
     Raises
     ------

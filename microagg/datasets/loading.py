@@ -1,4 +1,4 @@
-"""The type that every loader returns."""
+"""Data sets loaded by name: :func:`load`, what it returns, and :func:`is_available`, whether that needs a network."""
 
 from __future__ import annotations
 
@@ -119,9 +119,6 @@ class Dataset:
         return len(self.quasi_identifiers)
 
 
-# Loading a data set by its name: :func:`load`, and :func:`is_available` to ask whether that needs a network.
-
-
 def load(name: str, *, seed: int | None = None, download: bool = True, progress: Progress | None = None) -> Dataset:
     """Load a data set.
 
@@ -179,6 +176,14 @@ def is_available(name: str) -> bool:
 
     A benchmark file is judged by its presence and size; its checksum is left to :func:`load`, so that lists of data
     sets stay quick.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    bool
 
     Raises
     ------

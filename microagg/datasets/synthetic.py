@@ -1,4 +1,9 @@
-"""Sets that are always at hand: the toy example, what scikit-learn bundles, and a fictitious survey."""
+"""Sets that need no download: the toy example, what scikit-learn bundles, a fictitious survey, and sets from a seed.
+
+Sets from a seed have the structure that the papers describe; attributes are named x1, x2, …, in an arbitrary unit. The
+papers do not give their random numbers, so single sets differ from theirs while averages over seeds agree. What a paper
+leaves open is settled in the docstring of the set.
+"""
 
 from __future__ import annotations
 
@@ -84,10 +89,7 @@ def read(name: str) -> tuple[pd.DataFrame, tuple[str, ...]]:
     return frame, tuple(column for column in frame.columns if column != "target")
 
 
-# Synthetic sets with the structure that the papers describe, each drawn from a seed.
-#
-# Attributes are named x1, x2, …; the unit is arbitrary. The papers do not give their random numbers, so single sets
-# differ from theirs while averages over seeds agree. What a paper leaves open is settled in the docstring of the set.
+# --- sets drawn from a seed -------------------------------------------------------------------------------------------
 
 #: Half the edge of the cube of SimU, SimC, Scattered and Clustered: attributes range over [-10000, 10000].
 _HALF = 10_000.0

@@ -1,7 +1,18 @@
-"""Groups whose records move: what a local search keeps up, and how a change of several moves is undone.
+"""Groups whose records move, written to be read: what a local search keeps up, how it cuts lines, and its moves.
 
-Written to be read. The order of records, groups and sums is that of the compiled kernel
-(:mod:`microagg.kernels.local_search.state`), so that ties and rounding fall alike.
+The order of records, groups and sums is that of the compiled kernels (:mod:`microagg.kernels.local_search.state`,
+:mod:`microagg.kernels.paths`), so that ties and rounding fall alike.
+
+For a record x, groups A, B, C of a, b, c records, and squared distances d(x, A) to a group's centroid, a move is one of
+
+- x goes from A to B, if a > k. Gain a / (a - 1) · d(x, A) - b / (b + 1) · d(x, B).
+- x of A and y of B change places. Gain d(x, A) + d(y, B) - d(x, B) - d(y, A) + ‖x - y‖² · (1/a + 1/b).
+- x goes from A to B and y from B to C, if a > k. Gain a / (a - 1) · d(x, A) - d(x, B) + d(y, B) + ‖x - y‖² / b -
+  c / (c + 1) · d(y, C).
+
+The groups B that are tried are those nearest to x. Ties go to what is found first.
+
+Sources: the gains are Lemmas 1 and 2 of Mortazavi, Jalili & Gohargazi 2013 and the exchange of Späth 1980.
 """
 
 from __future__ import annotations
@@ -208,9 +219,7 @@ class Groups:
         self._queue.clear()
 
 
-# Records put in the order of a line through them, and cut into groups as well as that order allows.
-#
-# Written to be read; the order of the sums is that of the compiled kernels in :mod:`microagg.kernels.paths`.
+# --- records in the order of a line through them, and cut into groups -------------------------------------------------
 
 Row = Sequence[float]
 
@@ -272,18 +281,7 @@ def cut(rows: Sequence[Row], k: int) -> list[tuple[int, int]]:
     return pieces
 
 
-# The best move that begins with a record: to another group, in exchange for one of its records, or along three groups.
-#
-# For a record x, groups A, B, C of a, b, c records, and squared distances d(x, A) to a group's centroid:
-#
-# - x goes from A to B, if a > k. Gain a / (a - 1) · d(x, A) - b / (b + 1) · d(x, B).
-# - x of A and y of B change places. Gain d(x, A) + d(y, B) - d(x, B) - d(y, A) + ‖x - y‖² · (1/a + 1/b).
-# - x goes from A to B and y from B to C, if a > k. Gain a / (a - 1) · d(x, A) - d(x, B) + d(y, B) + ‖x - y‖² / b -
-#   c / (c + 1) · d(y, C).
-#
-# The groups B that are tried are those nearest to x. Ties go to what is found first.
-#
-# Sources: the gains are Lemmas 1 and 2 of Mortazavi, Jalili & Gohargazi 2013 and the exchange of Späth 1980.
+# --- the best move that begins with a record --------------------------------------------------------------------------
 
 # Where there is room for at most this many groups, all of them are tried for each record; else those of its neighbors.
 _FEW_GROUPS = 64
@@ -336,8 +334,8 @@ def candidates(groups: Groups, record: int, width: int, without: int | None = No
         tried: Sequence[int] = [group for group, members in enumerate(groups.members) if members]
     else:
         tried = list(dict.fromkeys(groups.labels[other] for other in groups.neighbors[record]))
-    found = [(groups.to_center[group][record], group) for group in tried if group not in aside]
-    return sorted(found, key=lambda pair: pair[0])[:width]
+    near = [(groups.to_center[group][record], group) for group in tried if group not in aside]
+    return sorted(near, key=lambda pair: pair[0])[:width]
 
 
 def best_move(groups: Groups, x: int) -> Move | None:

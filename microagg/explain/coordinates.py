@@ -111,12 +111,12 @@ def suited_scale(values: FloatArray) -> str:
     values that are all above 0 it is the logarithm, of others the inverse hyperbolic sine of :func:`on_scale`, if that
     makes them less skewed. NaN is left out.
     """
-    known = values[np.isfinite(values)]
-    usual = _skewness(known)
+    finite = values[np.isfinite(values)]
+    usual = _skewness(finite)
     if usual <= _SKEWED:
         return "linear"
-    scale = "log" if known.min() > 0.0 else "asinh"
-    return scale if _skewness(on_scale(known, scale)) < usual else "linear"
+    scale = "log" if finite.min() > 0.0 else "asinh"
+    return scale if _skewness(on_scale(finite, scale)) < usual else "linear"
 
 
 def on_scale(values: FloatArray, scale: str, unit: float | None = None) -> FloatArray:

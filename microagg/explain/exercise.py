@@ -55,11 +55,6 @@ class Score:
     beside: pd.DataFrame
     text: str
 
-    @property
-    def valid(self) -> bool:
-        """Whether every record is in a group, and every group has at least k."""
-        return self.left == 0 and not self.small
-
 
 def rivals(X: ArrayLike, k: int) -> dict[str, Partition]:
     """Return the partitions that groups made by hand are measured against, by their titles.
@@ -68,9 +63,9 @@ def rivals(X: ArrayLike, k: int) -> dict[str, Partition]:
     :func:`microagg.explain.optimum.optimum`, which also says how long this takes.
     """
     matrix = make_run(X, k).X
-    found = {algorithm(key).info.title: make(key, k).fit(matrix).partition_ for key in _RIVALS}
+    partitions = {algorithm(key).info.title: make(key, k).fit(matrix).partition_ for key in _RIVALS}
     best = optimum(matrix, k)
-    return found if best is None else {**found, OPTIMUM: best}
+    return partitions if best is None else {**partitions, OPTIMUM: best}
 
 
 def score(
@@ -113,18 +108,18 @@ def score(
     'You lose 0.118 %: less than MDAV (1.44 %), as much as MDAV*, and as little as is possible.'
     """
     run = make_run(X, k, names)
-    given = check_labels(labels)
-    if len(given) != len(run.X) or given.min() < -1:
+    groups_of = check_labels(labels)
+    if len(groups_of) != len(run.X) or groups_of.min() < -1:
         raise DataError(f"labels must be {len(run.X)} whole numbers, a group for each record, -1 where it is in none.")
-    groups = [np.flatnonzero(given == group).tolist() for group in np.unique(given[given >= 0])]
+    groups = [np.flatnonzero(groups_of == group).tolist() for group in np.unique(groups_of[groups_of >= 0])]
     small = tuple(tuple(members) for members in groups if len(members) < k)
-    left = int((given < 0).sum())
-    own = _sse(run.X, given)
+    left = int((groups_of < 0).sum())
+    sse = _sse(run.X, groups_of)
     others = rivals(run.X, k) if against is None else against
-    beside = _beside(run.X, len(groups), own, others)
+    beside = _beside(run.X, len(groups), sse, others)
     losses = dict(zip(beside["title"], beside["information_loss"], strict=True))
     text = _to_do(run, left, small) if left or small else _standing(losses)
-    return Score(left, small, own, losses[YOURS], beside, text)
+    return Score(left, small, sse, losses[YOURS], beside, text)
 
 
 def _sse(X: FloatArray, labels: IntArray) -> float:

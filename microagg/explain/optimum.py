@@ -1,4 +1,7 @@
-"""The best partition that there is of a few records, and what it loses: nobody can do better here."""
+"""What nobody can do better on a few records: the best partition, and the best γ of V-MDAV.
+
+Which γ is best is known only afterwards, so its losses are shown against γ.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ _CLOSED = 1e-6
 
 
 def needs(X: FloatArray, k: int) -> tuple[str, ...]:
-    """Return the algorithms that :func:`optimum` runs on ``X``, shape (n, d), for whoever compiles ahead."""
+    """Return the keys of the algorithms that :func:`optimum` runs on ``X``, shape (n, d), to be compiled ahead."""
     n, d = X.shape
     return () if d == 1 or n <= bounds.MOST_RECORDS or n < 2 * k or k == 1 else ("iterated-local-search",)
 
@@ -80,11 +83,11 @@ def _optimum(rows: tuple[tuple[float, ...], ...], k: int, seconds: float) -> Par
         return Partition(bounds.exact(matrix, k)[1], k)
     if len(matrix) > MOST_TO_PROVE:
         return None
-    found = make("iterated-local-search", k, effort=_EFFORT).fit(matrix).partition_
-    lowest = sse(matrix, found.labels)
+    searched = make("iterated-local-search", k, effort=_EFFORT).fit(matrix).partition_
+    lowest = sse(matrix, searched.labels)
     program = bounds.LinearProgram(matrix, k)
     program.improve(seconds, lambda bound: bounds.gap(lowest, bound.sse) > _CLOSED)
-    return found if bounds.gap(lowest, program.bound.sse) <= _CLOSED else None
+    return searched if bounds.gap(lowest, program.bound.sse) <= _CLOSED else None
 
 
 def same_loss(one: float, other: float) -> bool:
@@ -92,7 +95,7 @@ def same_loss(one: float, other: float) -> bool:
     return math.isclose(one, other, rel_tol=_CLOSED)
 
 
-# What V-MDAV loses against its γ, on the records at hand: which γ is best is known only afterwards.
+# --- V-MDAV against its γ ---------------------------------------------------------------------------------------------
 
 #: The values of γ that are tried: beyond those of the literature, which end at 2, as the toy example needs more than 4.
 GAMMAS = tuple(step / 10 for step in range(61))

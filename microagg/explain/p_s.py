@@ -43,15 +43,13 @@ def _by_sum(run: Run) -> list[int]:
 
 def _begin(run: Run, seeds: list[int], look: int, begin: int) -> Iterator[Step]:
     """Yield how the records at the ends of the order are found, and that each begins a group."""
-    found = [
+    sums = [
         Quantity(f"{which} sum", total(run.row(seed)), sum_of(run.row(seed)))
         for which, seed in zip(("least", "greatest"), seeds, strict=False)
     ]
-    says = (f"{run.name(seed)} has the {each.name}" for seed, each in zip(seeds, found, strict=True))
+    says = (f"{run.name(seed)} has the {each.name}" for seed, each in zip(seeds, sums, strict=True))
     text = f"Of the unassigned records, {' and '.join(says)}."
-    yield run.step(
-        "look", "The ends of the order", text, look, Focus(seed=seeds[0], candidates=tuple(seeds[1:])), found
-    )
+    yield run.step("look", "The ends of the order", text, look, Focus(seed=seeds[0], candidates=tuple(seeds[1:])), sums)
     for seed in seeds:
         run.form([seed])
     title, text = "A group begins", f"{run.name(seeds[0])} begins a group."

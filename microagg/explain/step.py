@@ -1,4 +1,7 @@
-"""What one step of an explained run says: what was looked at, what decided, what was done, the state after."""
+"""One step of an explained run: what was looked at, what decided, what was done, and the state after.
+
+Two runs are shown beside each other round by round, however many steps each takes to decide (:func:`lockstep`).
+"""
 
 from __future__ import annotations
 
@@ -170,7 +173,7 @@ def table(steps: Iterable[Step], names: Sequence[str]) -> pd.DataFrame:
     )
 
 
-# Two explained runs beside each other: both act in the same round, however many steps each takes to decide.
+# --- two runs beside each other ---------------------------------------------------------------------------------------
 
 State = frozenset[frozenset[int]]
 

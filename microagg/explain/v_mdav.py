@@ -53,20 +53,20 @@ def _extend(run: Run, gamma: float) -> Iterator[Step]:
     """Yield, for one record after the other, whether it joins the group formed last, until one does not."""
     group, joins = len(run.groups) - 1, True
     while joins and run.unassigned and len(run.groups[group]) < 2 * run.k - 1:
-        found = _neighbor(run, group)
+        neighbor = _neighbor(run, group)
         # With γ = 0 nothing joins, not even the last record, for which 0 · ∞ is no number.
-        joins = gamma > 0 and found.d_in < gamma * found.d_out
-        weighed = _weigh(run, found, gamma, joins)
+        joins = gamma > 0 and neighbor.d_in < gamma * neighbor.d_out
+        weighed = _weigh(run, neighbor, gamma, joins)
         yield weighed
         if joins:
             before = run.braced(run.groups[group])
-            run.join(group, found.e)
+            run.join(group, neighbor.e)
             yield run.step(
                 "join",
                 "It joins",
-                f"{run.name(found.e)} joins {before}: {_why(found, gamma, joins)}.",
+                f"{run.name(neighbor.e)} joins {before}: {_why(neighbor, gamma, joins)}.",
                 _DECIDE,
-                Focus(seed=found.e, group=group, point=run.centroid(run.groups[group])),
+                Focus(seed=neighbor.e, group=group, point=run.centroid(run.groups[group])),
                 weighed.quantities,
             )
 

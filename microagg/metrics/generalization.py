@@ -57,7 +57,23 @@ class Extents:
 
 
 def extents(records: Records, labels: ArrayLike) -> Extents:
-    """Return what each group has in common."""
+    """Return what the records of each group have in common, attribute by attribute.
+
+    Parameters
+    ----------
+    records : Records
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+
+    Returns
+    -------
+    Extents
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers, one for each record.
+    """
     groups = canonical_labels(labels)
     if len(groups) != len(records):
         raise DataError(f"there are {len(records)} records, but labels for {len(groups)}.")
@@ -87,31 +103,114 @@ def _common_ancestors(taxonomy: Taxonomy, nodes: IntArray, starts: IntArray) -> 
 
 
 def group_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> FloatArray:
-    """Return the information loss of each group: its size times the sum of its shares, shape (g,) (Definition 5)."""
-    found = extents(_as_records(data, schema), labels)
-    return np.asarray(found.sizes * found.shares.sum(axis=1))
+    """Return the information loss of each group: its size times the sum of its shares (Definition 5).
+
+    Parameters
+    ----------
+    data : DataFrame or Records
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+    schema : Schema, optional
+        That of a DataFrame.
+
+    Returns
+    -------
+    array of float, shape (g,)
+        Groups in order of first appearance; each from 0 to its size times d.
+
+    Raises
+    ------
+    DataError
+        If a DataFrame has no schema, or labels are not whole numbers, one for each record.
+    """
+    spans = extents(_as_records(data, schema), labels)
+    return np.asarray(spans.sizes * spans.shares.sum(axis=1))
 
 
 def attribute_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> FloatArray:
-    """Return what each attribute contributes to the total, as a share of the most it could, shape (d,), 0 to 1."""
-    found = extents(_as_records(data, schema), labels)
-    return np.asarray(found.sizes @ found.shares / found.sizes.sum())
+    """Return what each attribute contributes to the total, as a share of the most it could.
+
+    Parameters
+    ----------
+    data : DataFrame or Records
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+    schema : Schema, optional
+        That of a DataFrame.
+
+    Returns
+    -------
+    array of float, shape (d,)
+        0 to 1.
+
+    Raises
+    ------
+    DataError
+        If a DataFrame has no schema, or labels are not whole numbers, one for each record.
+    """
+    spans = extents(_as_records(data, schema), labels)
+    return np.asarray(spans.sizes @ spans.shares / spans.sizes.sum())
 
 
 def total_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> float:
-    """Return the total information loss, 0 to n·d: the sum over the groups (Definition 6)."""
+    """Return Total-IL, the sum of the information losses of all groups (Definition 6).
+
+    Parameters
+    ----------
+    data : DataFrame or Records
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+    schema : Schema, optional
+        That of a DataFrame.
+
+    Returns
+    -------
+    float
+        0 to n·d, without a unit.
+
+    Raises
+    ------
+    DataError
+        If a DataFrame has no schema, or labels are not whole numbers, one for each record.
+    """
     return float(group_information_loss(data, labels, schema).sum())
 
 
 def discernibility(labels: ArrayLike) -> int:
-    """Return the discernibility metric DM: the sum of the squared group sizes (Bayardo & Agrawal 2005)."""
+    """Return the discernibility metric DM: the sum of the squared group sizes (Bayardo & Agrawal 2005).
+
+    Parameters
+    ----------
+    labels : array of int, shape (n,)
+
+    Returns
+    -------
+    int
+        In squared records, n to n².
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers.
+    """
     return int(np.square(np.bincount(canonical_labels(labels))).sum())
 
 
 def least_discernibility(n: int, k: int) -> int:
-    """Return the lowest discernibility that ``n`` records in groups of at least ``k`` can have.
+    """Return the lowest discernibility that records in groups of a least size can have.
 
     It is that of as many groups as fit, as equal as can be.
+
+    Parameters
+    ----------
+    n : int
+        The number of records.
+    k : int
+        The least number of records in a group.
+
+    Returns
+    -------
+    int
     """
     groups = max(n // k, 1)
     size, further = divmod(n, groups)
@@ -119,7 +218,25 @@ def least_discernibility(n: int, k: int) -> int:
 
 
 def average_class_size(labels: ArrayLike, k: int = 1) -> float:
-    """Return the mean group size over k, 1 at best (LeFevre, DeWitt & Ramakrishnan 2006)."""
+    """Return the mean group size over k, 1 at best (LeFevre, DeWitt & Ramakrishnan 2006).
+
+    Parameters
+    ----------
+    labels : array of int, shape (n,)
+    k : int
+        At least 1.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers.
+    ParameterError
+        If k is not a whole number of at least 1.
+    """
     groups = canonical_labels(labels)
     return float(len(groups) / (int(groups.max()) + 1) / check_k(k))
 
@@ -127,8 +244,16 @@ def average_class_size(labels: ArrayLike, k: int = 1) -> float:
 def classification(labels: ArrayLike, classes: ArrayLike) -> float:
     """Return the classification metric CM: the share of records outside their group's majority class (Iyengar 2002).
 
-    ``classes``, shape (n,), holds the class of each record, such as an income bracket. 0 where every group is of one
-    class.
+    Parameters
+    ----------
+    labels : array of int, shape (n,)
+    classes : array, shape (n,)
+        The class of each record, such as an income bracket.
+
+    Returns
+    -------
+    float
+        0 to 1; 0 where every group is of one class.
 
     Raises
     ------
@@ -174,7 +299,29 @@ class Summary:
 
 
 def summary(records: Records, labels: ArrayLike, k: int, classes: ArrayLike | None = None) -> Summary:
-    """Return all measures of the partition ``labels`` of ``records`` into groups of at least ``k``."""
+    """Return all measures of a partition of mixed records.
+
+    Parameters
+    ----------
+    records : Records
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+    k : int
+        The least number of records in a group, to which the mean group size is compared.
+    classes : array, shape (n,), optional
+        The class of each record, for the classification metric.
+
+    Returns
+    -------
+    Summary
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers, one for each record, or there is not one class for each.
+    ParameterError
+        If k is not a whole number of at least 1.
+    """
     total = total_information_loss(records, labels)
     return Summary(
         total_information_loss=total,

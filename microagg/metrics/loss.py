@@ -1,4 +1,4 @@
-"""Information loss: which share of the variance of the data lies within groups, and so is lost by microaggregation.
+"""Information loss: which share of the variance of the data lies within groups, and so is lost, and who loses it.
 
 SSE is the sum of squared distances of the records to their group's centroid, SST that to the centroid of all data, and
 IL = 100 · SSE / SST, in percent (Domingo-Ferrer & Mateo-Sanz 2002). SSE and SST are in squared units of X; IL has
@@ -10,16 +10,37 @@ They raise :class:`~microagg.errors.DataError` for anything but finite numbers a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from microagg.columns.records import Records
 from microagg.errors import DataError
+from microagg.metrics.generalization import attribute_information_loss, extents
 from microagg.partition import canonical_labels, group_means
 from microagg.validation import FloatArray, IntArray, check_finite, check_matrix
 
 
 def record_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
-    """Return each record's squared distance to its group's centroid, shape (n,); they add up to the SSE."""
+    """Return each record's squared distance to its group's centroid; they add up to the SSE.
+
+    Parameters
+    ----------
+    X : array of finite numbers, shape (n, d) or (n,)
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+
+    Returns
+    -------
+    array of float, shape (n,)
+        In squared units of X.
+
+    Raises
+    ------
+    DataError
+        If X holds anything but finite numbers, or labels are not whole numbers, one for each record.
+    """
     groups = canonical_labels(labels)
     data = check_matrix(X, len(groups))
     check_finite(data)
@@ -27,18 +48,62 @@ def record_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
 
 
 def group_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
-    """Return the SSE within each group, shape (n_groups,), groups in order of first appearance."""
+    """Return the SSE within each group.
+
+    Parameters
+    ----------
+    X, labels
+        As for :func:`record_sse`, which says what is raised, too.
+
+    Returns
+    -------
+    array of float, shape (n_groups,)
+        Groups in order of first appearance, in squared units of X.
+
+    Raises
+    ------
+    DataError
+    """
     weights = record_sse(X, labels)
     return np.bincount(canonical_labels(labels), weights=weights).astype(np.float64, copy=False)
 
 
 def sse(X: ArrayLike, labels: ArrayLike) -> float:
-    """Return the sum of squared distances of the records to their group's centroid."""
+    """Return the sum of squared distances of the records to their group's centroid, in squared units of X.
+
+    Parameters
+    ----------
+    X : array of finite numbers, shape (n, d) or (n,)
+    labels : array of int, shape (n,)
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    DataError
+        As :func:`record_sse`.
+    """
     return float(record_sse(X, labels).sum())
 
 
 def sst(X: ArrayLike) -> float:
-    """Return the sum of squared distances of the records to the centroid of all data."""
+    """Return the sum of squared distances of the records to the centroid of all data, in squared units of X.
+
+    Parameters
+    ----------
+    X : array of finite numbers, shape (n, d) or (n,)
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    DataError
+        If X holds anything but finite numbers, or no records.
+    """
     data = check_matrix(X)
     check_finite(data)
     # Rounding leaves a mean slightly off; the mean of the deviations from it corrects that.
@@ -48,7 +113,35 @@ def sst(X: ArrayLike) -> float:
 
 
 def information_loss(X: ArrayLike, labels: ArrayLike) -> float:
-    """Return IL = 100 · SSE / SST in percent, 0 to 100; 0 where all records are equal, as nothing can be lost then."""
+    """Return the information loss IL = 100 · SSE / SST of releasing each record as the centroid of its group.
+
+    Parameters
+    ----------
+    X : array of finite numbers, shape (n, d) or (n,)
+        On the scale on which attributes are compared, such as that of :func:`microagg.standardize`: IL depends on it.
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+
+    Returns
+    -------
+    float
+        In percent, 0 to 100; 0 where all records are equal, as nothing can be lost then.
+
+    Raises
+    ------
+    DataError
+        If X holds anything but finite numbers, or labels are not whole numbers, one for each record.
+
+    References
+    ----------
+    Domingo-Ferrer & Mateo-Sanz (2002), Practical data-oriented microaggregation for statistical disclosure control,
+    Section 2.
+
+    Examples
+    --------
+    >>> information_loss([[1.0], [3.0], [10.0], [12.0]], [0, 0, 1, 1])
+    4.705882352941177
+    """
     return percent(sse(X, labels), sst(X))
 
 
@@ -57,31 +150,241 @@ def percent(part: float, whole: float) -> float:
     return min(100.0 * part / whole, 100.0) if whole > 0.0 else 0.0
 
 
-# How the groups of two partitions of the same records overlap.
-#
-# Labels have shape (n,), under any numbering; groups are numbered in order of first appearance. Functions raise
-# :class:`~microagg.errors.DataError` for labels that are not whole numbers, or not one for each record in both.
+# --- who loses most, and of which attribute ---------------------------------------------------------------------------
+
+# Attributes whose distances are computed together: fewer take longer, more of them more memory.
+_AT_ONCE = 256
+
+
+@dataclass(frozen=True, eq=False)
+class LargestLosses:
+    """The records, or one record of each of the groups, that lose most, the one with the largest share first.
+
+    Attributes
+    ----------
+    records : array of int, shape (m,)
+        Their positions.
+    shares : array of float, shape (m,)
+        The part of the loss of all that falls on the record, or on its whole group, in percent.
+    attributes : array of int, shape (m,)
+        The position of the attribute of which the record, or the group, loses most.
+    """
+
+    records: IntArray
+    shares: FloatArray
+    attributes: IntArray
+
+
+def record_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
+    """Return each record's part of the loss.
+
+    Parameters
+    ----------
+    data : array of finite numbers, shape (n, d), or Records
+        The loss of numbers is the SSE, that of records is Total-IL.
+    labels : array of int, shape (n,)
+
+    Returns
+    -------
+    array of float, shape (n,)
+        In percent of the loss of all; 0 for all where nothing is lost.
+
+    Raises
+    ------
+    DataError
+        As :func:`record_sse`.
+    """
+    if isinstance(data, Records):
+        lost = extents(data, labels).shares.sum(axis=1)[canonical_labels(labels)]
+    else:
+        lost = record_sse(data, labels)
+    return np.asarray(100.0 * lost / lost.sum() if lost.sum() > 0.0 else lost)
+
+
+def attribute_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
+    """Return each attribute's part of the loss.
+
+    Parameters
+    ----------
+    data, labels
+        As for :func:`record_shares`.
+
+    Returns
+    -------
+    array of float, shape (d,)
+        In percent of the loss of all; 0 for all where nothing is lost.
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers, one for each record.
+    """
+    if isinstance(data, Records):
+        lost = attribute_information_loss(data, labels)
+    else:
+        groups = canonical_labels(labels)
+        lost = np.square(data - group_means(data, groups)[groups]).sum(axis=0)
+    return np.asarray(100.0 * lost / lost.sum() if lost.sum() > 0.0 else lost)
+
+
+def cumulated(shares: FloatArray) -> FloatArray:
+    """Return the part of the loss that falls on the 1, 2, …, g groups that lose most.
+
+    Parameters
+    ----------
+    shares : array of float, shape (g,)
+        The part that each group loses, in percent.
+
+    Returns
+    -------
+    array of float, shape (g,)
+        In percent, ascending; the last is 100, or 0 where nothing is lost.
+    """
+    return np.cumsum(np.sort(shares)[::-1])
+
+
+def records_losing_most(X: FloatArray, labels: ArrayLike, most: int = 20) -> LargestLosses:
+    """Return up to ``most`` records whose distance to the centroid of their group is largest.
+
+    Parameters
+    ----------
+    X : array of finite numbers, shape (n, d)
+    labels : array of int, shape (n,)
+    most : int
+
+    Returns
+    -------
+    LargestLosses
+        Of equal losses the first record comes first.
+
+    Raises
+    ------
+    DataError
+        As :func:`record_sse`.
+    """
+    groups, shares = canonical_labels(labels), record_shares(X, labels)
+    order = np.argsort(-shares, kind="stable")[:most]
+    moved = np.abs(X[order] - group_means(X, groups)[groups[order]])
+    return LargestLosses(order, shares[order], moved.argmax(axis=1))
+
+
+def groups_losing_most(records: Records, labels: ArrayLike, most: int = 20) -> LargestLosses:
+    """Return up to ``most`` groups that lose most Total-IL, each by its record farthest from the others of the group.
+
+    The distance of two records is the sum over the attributes of their difference as a share of the domain; of
+    categories without an order it is 1 where they differ.
+
+    Parameters
+    ----------
+    records : Records, n of them
+    labels : array of int, shape (n,)
+    most : int
+
+    Returns
+    -------
+    LargestLosses
+        Of equal losses the group that appears first comes first.
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers, one for each record.
+    """
+    groups = canonical_labels(labels)
+    spans = extents(records, labels)
+    lost = spans.sizes * spans.shares.sum(axis=1)
+    order = np.argsort(-lost, kind="stable")[:most]
+    farthest = []
+    for group in order:
+        rows = np.flatnonzero(groups == group)
+        farthest.append(rows[_sums_of_distances(records, rows).argmax()])
+    shares = 100.0 * lost[order] / lost.sum() if lost.sum() > 0.0 else lost[order]
+    return LargestLosses(np.array(farthest), shares, spans.shares[order].argmax(axis=1))
+
+
+def _sums_of_distances(records: Records, rows: IntArray) -> FloatArray:
+    """Return the sum of the distances of each of the records ``rows`` to the others of them."""
+    total = np.zeros(len(rows))
+    for start in range(0, records.d, _AT_ONCE):
+        chosen = slice(start, start + _AT_ONCE)
+        values, nominal, domains = records.values[rows, chosen], records.nominal[chosen], records.domains[chosen]
+        parts = np.zeros(values.shape)
+        ranged = np.flatnonzero(~nominal & (domains > 0.0))
+        parts[:, ranged] = _sums_of_differences(values[:, ranged]) / domains[ranged]
+        for j in np.flatnonzero(nominal):
+            _, places, counts = np.unique(values[:, j], return_inverse=True, return_counts=True)
+            parts[:, j] = len(rows) - counts[places]
+        # Added up one attribute after the other, however many are computed together.
+        total = np.cumsum(np.column_stack([total, parts]), axis=1)[:, -1]
+    return total
+
+
+def _sums_of_differences(values: FloatArray) -> FloatArray:
+    """Return the sum of |x - y| over all y of its column for each x, shape (m, d), in one pass over sorted columns."""
+    m = len(values)
+    order = np.argsort(values, axis=0)
+    ascending = np.take_along_axis(values, order, axis=0)
+    ascending = ascending - ascending[:1]
+    sums = np.cumsum(ascending, axis=0)
+    distances = np.empty_like(ascending)
+    weights = 2 * np.arange(m)[:, np.newaxis] + 2 - m
+    np.put_along_axis(distances, order, ascending * weights + sums[-1] - 2 * sums, axis=0)
+    return distances
+
+
+# --- how the groups of two partitions of the same records overlap -----------------------------------------------------
 
 
 def matched_groups(one: ArrayLike, other: ArrayLike) -> IntArray:
-    """Return for each group of ``one`` its counterpart in ``other``, -1 where it has none; shape (g,).
+    """Return for each group of a partition its counterpart in another one of the same records.
 
     Pairs with the most records in common are matched first, of equally many those with the fewest records that they do
     not share, then those with the lowest numbers; each group is matched at most once.
+
+    Parameters
+    ----------
+    one, other : array of int, shape (n,)
+        The group of each record in both, under any numbering.
+
+    Returns
+    -------
+    array of int, shape (g,)
+        For each of the g groups of ``one`` the number of a group of ``other``, both in order of first appearance; -1
+        where it has none.
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers, or not one for each record in both.
     """
     groups, others = _both(one, other)
     pairs, counts = _pairs(groups, others)
-    apart = np.bincount(groups)[pairs[0]] + np.bincount(others)[pairs[1]] - 2 * counts
-    found = np.full(int(groups.max()) + 1, -1)
+    not_shared = np.bincount(groups)[pairs[0]] + np.bincount(others)[pairs[1]] - 2 * counts
+    counterparts = np.full(int(groups.max()) + 1, -1)
     taken = np.zeros(int(others.max()) + 1, dtype=bool)
-    for group, counterpart in pairs[:, np.lexsort((*pairs[::-1], apart, -counts))].T.tolist():
-        if found[group] < 0 and not taken[counterpart]:
-            found[group], taken[counterpart] = counterpart, True
-    return found
+    for group, counterpart in pairs[:, np.lexsort((*pairs[::-1], not_shared, -counts))].T.tolist():
+        if counterparts[group] < 0 and not taken[counterpart]:
+            counterparts[group], taken[counterpart] = counterpart, True
+    return counterparts
 
 
 def grouped_alike(one: ArrayLike, other: ArrayLike) -> NDArray[np.bool_]:
-    """Return whether each record is grouped with exactly the same records in both partitions, shape (n,)."""
+    """Return whether each record is grouped with exactly the same records in both partitions.
+
+    Parameters
+    ----------
+    one, other : array of int, shape (n,)
+        The group of each record in both, under any numbering.
+
+    Returns
+    -------
+    array of bool, shape (n,)
+
+    Raises
+    ------
+    DataError
+        If labels are not whole numbers, or not one for each record in both.
+    """
     groups, others = _both(one, other)
     pairs, counts = _pairs(groups, others)
     whole = (counts == np.bincount(groups)[pairs[0]]) & (counts == np.bincount(others)[pairs[1]])

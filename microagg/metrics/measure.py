@@ -1,4 +1,4 @@
-"""What is to be said about a measure of risk or utility, wherever its figure is shown."""
+"""The description of a measure of risk or utility, as it is shown beside each of its figures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Measure:
-    """One measure.
+    """The description of one measure.
 
     Attributes
     ----------

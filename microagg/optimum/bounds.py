@@ -36,7 +36,7 @@ from microagg.optimum.program import ALLOWANCE, Program
 from microagg.optimum.semidefinite import Semidefinite
 from microagg.optimum.set_partitioning import SetPartitioning
 from microagg.partition import canonical_labels
-from microagg.progress import checkpoint
+from microagg.progress import Cancelled, checkpoint
 from microagg.validation import (
     FloatArray,
     IntArray,
@@ -108,33 +108,79 @@ class Bound:
 
 
 def nearest_neighbor_sse(sums: FloatArray, k: int) -> float:
-    """Return the nearest-neighbor bound on the SSE, see :class:`NearestNeighbors`, of groups of at least ``k`` records.
+    """Return the nearest-neighbor bound on the SSE, see :class:`NearestNeighbors`, lowered for rounding.
 
-    ``sums``, shape (k - 1,) or longer, are those over the records of the squared distance to the nearest, the second
-    nearest, … other record, or of less; in squared units of X. The bound is lowered for rounding.
+    Parameters
+    ----------
+    sums : array of float, shape (k - 1,) or longer
+        Over the records, of the squared distance to the nearest, the second nearest, … other record, or of less; in
+        squared units of X.
+    k : int
+        The least number of records in a group.
+
+    Returns
+    -------
+    float
+        In squared units of X; 0 for k = 1.
     """
     return _lowered(float(np.cumsum(sums)[k - 2]) / (2 * k) * (1 - ALLOWANCE)) if k > 1 else 0.0
 
 
 def nearest_neighbor(X: ArrayLike, k: int, *, strata: Sequence[IntArray] | None = None) -> Bound:
-    """Return the nearest-neighbor bound for groups of at least ``k`` records of ``X``, shape (n, d).
+    """Return what no partition into groups of at least ``k`` records can lose less than, by the nearest of each.
 
-    See :func:`nearest_neighbor_curve`.
+    It is SSE ≥ 1 / (2k) · Σ over records of the sum of their k - 1 smallest squared distances to others; why, see
+    :class:`NearestNeighbors`.
+
+    Parameters
+    ----------
+    X : array of finite numbers, shape (n, d)
+        On the scale on which attributes are compared.
+    k : int
+        The least number of records in a group.
+    strata : sequence of array of int, optional
+        The positions of the records of each stratum, every record in one; no group reaches across strata.
+
+    Returns
+    -------
+    Bound
+        On the SSE, in squared units of X, and on the information loss, in percent.
+
+    Raises
+    ------
+    DataError
+        If X is not finite numbers, or it or a stratum has fewer than k records.
+    ParameterError
+        If k is not a whole number of at least 1.
+    Cancelled
+        If the run is watched, see :mod:`microagg.progress`, and cancelled.
     """
     return nearest_neighbor_curve(X, [k], strata=strata)[0]
 
 
 def nearest_neighbor_curve(X: ArrayLike, ks: Iterable[int], *, strata: Sequence[IntArray] | None = None) -> list[Bound]:
-    """Return the nearest-neighbor bound for each of ``ks``, from one neighbor search.
-
-    See :class:`NearestNeighbors`, also for what is raised.
+    """Return the nearest-neighbor bound, see :func:`nearest_neighbor`, for each of ``ks``, from one neighbor search.
 
     Parameters
     ----------
-    X : array of float, shape (n, d)
+    X : array of finite numbers, shape (n, d)
     ks : iterable of int
     strata : sequence of array of int, optional
-        The positions of the records of each stratum, every record in one.
+        The positions of the records of each stratum, every record in one; no group reaches across strata.
+
+    Returns
+    -------
+    list of Bound
+        In the order of ``ks``.
+
+    Raises
+    ------
+    DataError
+        If X is not finite numbers, or it or a stratum has fewer than k records.
+    ParameterError
+        If k is not a whole number of at least 1.
+    Cancelled
+        If the run is watched, see :mod:`microagg.progress`, and cancelled.
     """
     wanted = [check_k(k) for k in ks]
     return NearestNeighbors(X, max(wanted, default=1), strata=strata).improve().bounds(wanted)
@@ -165,13 +211,21 @@ class RisingBounds(ABC):
     def bounds(self, ks: Iterable[int]) -> list[Bound]:
         """Return what is proven so far for each of ``ks``, none of them above the largest; converged once it is whole.
 
+        Parameters
+        ----------
+        ks : iterable of int
+
+        Returns
+        -------
+        list of Bound
+
         Raises
         ------
         ParameterError
             If a k is not a whole number of at least 1, or above the largest.
         """
         counted, sums = self._known
-        found = []
+        proven = []
         for k in (check_k(k) for k in ks):
             if k > self.k:
                 raise ParameterError(
@@ -179,8 +233,8 @@ class RisingBounds(ABC):
                 )
             least = self._least(sums, k)
             whole = k == 1 or counted == self._n
-            found.append(Bound(k, least, self._percent(least), self._seconds, whole))
-        return found
+            proven.append(Bound(k, least, self._percent(least), self._seconds, whole))
+        return proven
 
     def improve(self) -> Self:
         """Count all records that have not been counted yet, and return the object itself.
@@ -262,7 +316,7 @@ class NearestNeighbors(RisingBounds):
             check_enough_records(size, self.k, "X" if strata is None else "a stratum")
         self._sst = sst(data)
         # How many records have been counted, and the sum of their squared distances to the first, the second, … nearest
-        # other one: one tuple, so that whoever reads meanwhile has both of the same moment. A bound for k = 1 is 0.
+        # other one: one tuple, so that another thread reads both as of the same moment. A bound for k = 1 is 0.
         self._known = (len(data) if self.k == 1 else 0, np.zeros(self.k - 1))
         self._seconds = time.perf_counter() - started
 
@@ -313,10 +367,30 @@ def _counted(
 def linear_program(
     X: ArrayLike, k: int, time_limit: float = 60.0, watch: Callable[[Bound], bool] | None = None
 ) -> Bound:
-    """Return the best bound that :class:`LinearProgram` gives within ``time_limit`` seconds.
+    """Return the best bound that :class:`LinearProgram` gives within a time.
 
-    It is never below :func:`nearest_neighbor`, and valid whenever it is stopped. For ``watch`` and what is raised see
-    there.
+    It is never below :func:`nearest_neighbor`, and valid whenever it is stopped.
+
+    Parameters
+    ----------
+    X : array of finite numbers, shape (n, d)
+    k : int
+        The least number of records in a group.
+    time_limit : float
+        In seconds.
+    watch : callable, optional
+        Called a few times a second with the best bound so far; ends the search by returning False.
+
+    Returns
+    -------
+    Bound
+
+    Raises
+    ------
+    DataError
+        If X is not finite numbers or has fewer than k records.
+    ParameterError
+        If k is not a whole number of at least 1, or the time no number of at least 0.
     """
     return LinearProgram(X, k).improve(time_limit, watch)
 
@@ -428,7 +502,13 @@ class LinearProgram:
         return None if self._tree is None else self._tree.proof
 
     def offer(self, labels: IntArray) -> None:
-        """Tell of a partition into groups of at least k, from any thread; :meth:`improve` takes it into account."""
+        """Offer a partition, from any thread; :meth:`improve` takes it into account.
+
+        Parameters
+        ----------
+        labels : array of int, shape (n,)
+            The group of each record, of groups of at least k.
+        """
         self._offered = labels
 
     def _next(self) -> Program | Branching | None:
@@ -478,38 +558,70 @@ class LinearProgram:
         return split_path(data, np.argsort(along, kind="stable"), self._k)
 
     def improve(self, seconds: float = 60.0, watch: Callable[[Bound], bool] | None = None) -> Bound:
-        """Spend up to ``seconds`` more on the bound, and return it.
+        """Spend some time more on the bound, and return it.
 
-        It goes on where it was, and ends early once nothing more is to be gained. ``watch`` is called a few times a
-        second with the best bound so far and ends it by returning False.
+        It goes on where it was, and ends early once nothing more is to be gained.
+
+        Parameters
+        ----------
+        seconds : float
+            At most, at least 0.
+        watch : callable, optional
+            Called a few times a second with the best bound so far; ends the search by returning False.
+
+        Returns
+        -------
+        Bound
 
         Raises
         ------
         ParameterError
             If ``seconds`` is not a number of at least 0.
+        Cancelled
+            If the run is watched, see :mod:`microagg.progress`, and cancelled. What is proven by then is kept.
         """
         check_seconds(seconds)
         started = time.perf_counter()
         before = self._seconds
         until = started + seconds
 
+        cancelled: list[Cancelled] = []
+
         def go_on() -> bool:
             self._seconds = before + time.perf_counter() - started
-            return watch is None or watch(self.bound)
+            if watch is not None and not watch(self.bound):
+                return False
+            try:
+                checkpoint("raising the floor", min(1.0, (self._seconds - before) / seconds))
+            except Cancelled as error:  # programs end in an orderly way, so that another call can go on with them
+                cancelled.append(error)
+            return not cancelled
 
         going = seconds > 0.0
         while going and (program := self._next()) is not None:
             going = program.advance(until, go_on) and go_on() and time.perf_counter() < until
         self._seconds = before + time.perf_counter() - started
+        if cancelled:
+            raise cancelled[0]
         return self.bound
 
 
 def exact(X: ArrayLike, k: int) -> tuple[float, IntArray]:
-    """Return the least SSE of all partitions of ``X`` into groups of at least k, and the labels of one that has it.
+    """Return the least SSE of all partitions into groups of at least k records, and one that has it.
 
-    For up to 15 records, shape (n, d), by dynamic programming over all subsets; for one attribute and any number of
-    records by dynamic programming along the sorted values (Hansen & Mukherjee 2003), as an optimal group never
-    reaches across another one.
+    For up to 15 records by dynamic programming over all subsets; for one attribute and any number of records by dynamic
+    programming along the sorted values, as an optimal group never reaches across another one.
+
+    Parameters
+    ----------
+    X : array of finite numbers, shape (n, d)
+    k : int
+
+    Returns
+    -------
+    sse : float
+        In squared units of X.
+    labels : array of int, shape (n,)
 
     Raises
     ------
@@ -517,6 +629,10 @@ def exact(X: ArrayLike, k: int) -> tuple[float, IntArray]:
         If X is not finite numbers, has fewer than k records, or has more than 15 and more than one attribute.
     ParameterError
         If k is not a whole number of at least 1.
+
+    References
+    ----------
+    Hansen & Mukherjee (2003), A polynomial algorithm for optimal univariate microaggregation.
     """
     data = check_matrix(X)
     check_finite(data)
@@ -542,21 +658,44 @@ def exact(X: ArrayLike, k: int) -> tuple[float, IntArray]:
 
 
 def known_optimum(X: ArrayLike, k: int) -> float | None:
-    """Return the least SSE where it is known soon for any number of records; None elsewhere.
+    """Return the least SSE where it is known soon for any number of records, lowered for rounding: a bound.
 
-    That is with fewer than 2k records, which form one group, and with one attribute, see :func:`exact`, which says what
-    is raised. It is lowered for rounding, so it is a bound.
+    That is with fewer than 2k records, which form one group, and with one attribute; see :func:`exact`.
+
+    Parameters
+    ----------
+    X : array of finite numbers, shape (n, d)
+    k : int
+
+    Returns
+    -------
+    float or None
+        In squared units of X; None where it is not known.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As :func:`exact`.
     """
     data = check_matrix(X)
-    known = len(data) < 2 * check_k(k) or data.shape[1] == 1
-    return _lowered(exact(data, k)[0] * (1 - ALLOWANCE), _rounding(data, k)) if known else None
+    is_soon = len(data) < 2 * check_k(k) or data.shape[1] == 1
+    return _lowered(exact(data, k)[0] * (1 - ALLOWANCE), _rounding(data, k)) if is_soon else None
 
 
 def gap(information_loss: float, bound: Bound | float) -> float:
-    """Return how far above the optimum a partition can be at most: (IL - bound) / bound, as a share.
+    """Return how far above the optimum a partition can be at most, (IL - bound) / bound.
 
-    Both are information losses in percent, or both SSEs; of a :class:`Bound` its information loss is taken. The
-    result is 0 where nothing is lost, infinity where the bound says nothing, and never below 0.
+    Parameters
+    ----------
+    information_loss : float
+        In percent; or an SSE.
+    bound : Bound or float
+        In the same unit; of a :class:`Bound` its information loss is taken.
+
+    Returns
+    -------
+    float
+        A share, at least 0: 0 where nothing is lost, infinity where the bound says nothing.
     """
     least = bound.information_loss if isinstance(bound, Bound) else float(bound)
     if information_loss <= least:
@@ -565,7 +704,13 @@ def gap(information_loss: float, bound: Bound | float) -> float:
 
 
 def check_seconds(seconds: object) -> None:
-    """Raise ParameterError unless ``seconds`` is a number of at least 0."""
+    """Check a number of seconds.
+
+    Raises
+    ------
+    ParameterError
+        Unless it is a number of at least 0.
+    """
     if isinstance(seconds, (bool, np.bool_)) or not isinstance(seconds, (int, float, np.number)) or not seconds >= 0:
         raise ParameterError(f"the time limit must be a number of seconds, at least 0, not {seconds!r}.")
 

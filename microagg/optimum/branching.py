@@ -1,8 +1,30 @@
-"""The best partition that can be put together from some groups, by integer programming.
+"""The least SSE itself: integer programming, and branch and bound on top of the program of set partitioning.
 
-Set partitioning, see :mod:`microagg.optimum.set_partitioning`, needs few groups for its bound, those that compete at
-its prices; together with the groups of partitions that a search has found they hold better ones than either knows.
-HiGHS chooses among them as integers.
+**Better partitions.** Where the program of :mod:`microagg.optimum.set_partitioning` has converged, its groups, together
+with those of the partitions that a search has found, hold better partitions than are known; HiGHS chooses among them as
+integers, :func:`recombine`.
+
+**All groups that count.** With the program's dual values a partition P has SSE(P) ≥ bound + rc(G) for each of its
+groups G. So a partition with an SSE below the least known is made only of groups with a reduced cost below the gap,
+least - bound. Where these are not too many, they are all enumerated, and the least SSE over them is found by
+:mod:`microagg.optimum.enumerated`. What it proves holds whatever the solver says. Where they are too many, those with a
+reduced cost below a part of the gap are: either a partition into these has an SSE below bound + part, and the best is
+an optimum, or none has, and bound + part is a floor, from which it goes on with a larger part.
+
+**Branching.** Where they are too many: if the program's solution has fractions, some pair of records shares a group
+to a part only, 0 < Σ_{G ∋ i, j} x_G < 1. Every partition has both in one group or in two (Ryan & Foster 1981), so the
+least SSE is the lesser of those under either decision, and each is bounded by the program with one row more,
+
+    Σ_{G ∋ i, j} x_G = 1   or   = 0,
+
+whose dual value rho_ij, of any sign, enters rc(G) = SSE(G) - Σ pi + Σ sigma - Σ_{i, j in G} rho_ij and, where both
+are in one group, the bound: a partition that keeps to the decisions has
+
+    SSE(P) ≥ Σ_i pi_i - Σ_T sigma_T + Σ_{pairs in one group} rho_ij + Σ_{G in P} rc(G).
+
+The parts that are still open stand in a tree; its leaves have a bound that no partition under their decisions is below.
+Once all leaves are at the SSE of a known partition, that one is an optimum. The least bound of all leaves is a floor at
+any time.
 """
 
 from __future__ import annotations
@@ -94,35 +116,6 @@ def recombine(
     whole = (np.asarray(members.tocsr()[found].sum(axis=0)) == 1.0).all()
     return found if whole else None
 
-
-# The least SSE itself: integer programming and branch and bound on top of the program of set partitioning.
-#
-# **Better partitions.** Where the program of :mod:`microagg.optimum.set_partitioning` has converged, its groups hold
-# better partitions than are known; an integer program chooses among them, :mod:`microagg.optimum.branching`.
-#
-# **All groups that count.** With its dual values a partition P has SSE(P) ≥ bound + rc(G) for each of its groups G. So
-# a
-# partition with an SSE below the least known is made of groups with a reduced cost below the gap, least - bound, only.
-# Where these are not too many, they are all enumerated, and the least SSE over them is found by
-# :mod:`microagg.optimum.enumerated`. What it proves holds whatever the solver says. Where they are too many, those
-# with a
-# reduced cost below a part of the gap are: either a partition into these has an SSE below bound + part, and the best is
-# an optimum, or none has, and bound + part is a floor, from which it goes on with a larger part.
-#
-# **Branching.** Where they are too many: if the program's solution has fractions, some pair of records shares a group
-# to a part only, 0 < Σ_{G ∋ i, j} x_G < 1. Every partition has both in one group or in two (Ryan & Foster 1981), so the
-# least SSE is the lesser of those under either decision, and each is bounded by the program with one row more,
-#
-#     Σ_{G ∋ i, j} x_G = 1   or   = 0,
-#
-# whose dual value rho_ij, of any sign, enters rc(G) = SSE(G) - Σ pi + Σ sigma - Σ_{i, j in G} rho_ij and, where both
-# are in one group, the bound: a partition that keeps to the decisions has
-#
-#     SSE(P) ≥ Σ_i pi_i - Σ_T sigma_T + Σ_{pairs in one group} rho_ij + Σ_{G in P} rc(G).
-#
-# What is open stands in a tree; its leaves have a bound that no partition under their decisions is below. Once all
-# leaves
-# are at the SSE of a known partition, that one is an optimum. The least bound of all leaves is a floor at any time.
 
 #: How far a sum of values may be from a whole number to be taken for it.
 WHOLE = 1e-6
@@ -282,9 +275,9 @@ class Branching:
         start = None if self.groups is None else positions(self.groups, groups)
         members = master.members_of(groups)
         cuts = coefficients_of(members, master.cuts)
-        found = recombine(members, master.costs_of(groups), cuts, most_of(master.cuts), start, end, go_on)
-        if found is not None:
-            self._take(groups[found])
+        partition = recombine(members, master.costs_of(groups), cuts, most_of(master.cuts), start, end, go_on)
+        if partition is not None:
+            self._take(groups[partition])
         return time.perf_counter() < until
 
     @property
@@ -374,5 +367,5 @@ class Branching:
 def positions(some: IntArray, groups: IntArray) -> IntArray | None:
     """Return where ``some`` groups stand among ``groups``, or None if one is missing."""
     places = {group.tobytes(): at for at, group in enumerate(groups)}
-    found = [places.get(group.tobytes()) for group in some]
-    return None if None in found else np.array(found, dtype=np.int64)
+    places_of = [places.get(group.tobytes()) for group in some]
+    return None if None in places_of else np.array(places_of, dtype=np.int64)

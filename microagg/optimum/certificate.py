@@ -190,7 +190,7 @@ class Certificate:
 
 def is_closed(information_loss: float, floor: float) -> bool:
     """Return whether a partition's loss meets a proven floor, both in percent, to within rounding."""
-    # A floor above a loss that there is proves nothing.
+    # A floor above the loss of a known partition is wrong, and proves nothing.
     return gap(information_loss, floor) <= CLOSED and gap(floor, information_loss) <= CLOSED
 
 
@@ -239,7 +239,7 @@ class Floors:
         return (self._rising.share + len(self._optima)) / (1 + len(self._soon))
 
     def covers(self, ks: Iterable[int]) -> bool:
-        """Return whether :meth:`improve` leaves nothing undone for ``ks``, be they among :attr:`ks` or below."""
+        """Return whether :meth:`improve` leaves nothing undone for ``ks``, which may lie between :attr:`ks`."""
         exact = bool(self._soon)
         return all(k in self.ks or (k <= max(self.ks, default=0) and not exact) for k in ks)
 

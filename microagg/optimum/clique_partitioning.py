@@ -131,8 +131,8 @@ class CliquePartitioning(Stepwise):
     def _rounds(self) -> Iterator[bool]:
         """See :meth:`Stepwise._rounds`."""
         yield from self._begin()
-        # Not ended by a with statement: whatever thread collects this as garbage would wait for those of the pool, and
-        # may hold a lock that they need to end. They end by themselves once nobody has the pool any more.
+        # Not ended by a with statement: the thread that collects this generator as garbage would wait for those of the
+        # pool, and may hold a lock that they need to end. They end by themselves once nothing refers to the pool.
         pool = ThreadPoolExecutor(ALL_BUT_ONE, thread_name_prefix="microagg-bound")
         while True:
             yield from self._assemble()

@@ -48,15 +48,15 @@ def exchange(records: Records, labels: ArrayLike, k: int) -> Partition:
         If the run is watched, see :mod:`microagg.progress`, and cancelled.
     """
     check_finite(records.values, [str(attribute.name) for attribute in records.attributes])
-    given = Partition(np.asarray(labels), k)
-    if len(given) != len(records):
-        raise DataError(f"there are {len(records)} records, but labels for {len(given)}.")
-    groups = mixed_exchange.make_groups(records, given.labels)
+    partition = Partition(np.asarray(labels), k)
+    if len(partition) != len(records):
+        raise DataError(f"there are {len(records)} records, but labels for {len(partition)}.")
+    groups = mixed_exchange.make_groups(records, partition.labels)
     changes = -1
     while changes:
         changes = 0
         for start in range(0, len(records), _RECORDS_AT_A_TIME):
             stop = min(start + _RECORDS_AT_A_TIME, len(records))
-            changes += mixed_exchange.improve(groups, given.k, start, stop, mixed_exchange.WIDTH)
+            changes += mixed_exchange.improve(groups, partition.k, start, stop, mixed_exchange.WIDTH)
             checkpoint("exchanging records")
-    return Partition(groups.labels, given.k)
+    return Partition(groups.labels, partition.k)

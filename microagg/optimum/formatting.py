@@ -1,4 +1,4 @@
-"""Losses, quantities and lists in words, as the dashboard writes them."""
+"""Losses, gaps and quantities in words, for the dashboard, reports and the command line."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class NearestMixedNeighbors(RisingBounds):
             ]
         )
         # How many records have been counted, and for each stratum the sums of their distances: one tuple, so that
-        # whoever reads meanwhile has both of the same moment.
+        # another thread reads both as of the same moment.
         self._known = (records.n if self.k == 1 else 0, np.zeros((len(self._parts), self.k - 1)))
         self._seconds = 0.0
 

@@ -192,6 +192,6 @@ def _best_partition(
     start = positions(own, groups) if (own >= 0).sum() == len(X) else None
     members, costs = sets.master.members_of(groups), sets.master.costs_of(groups)
     no_cuts = coefficients_of(members, [])
-    found = recombine(members, costs, no_cuts, most_of([]), start, until, go_on)
-    better = None if found is None or sets.sse_of(groups[found]) >= least else sets.labels_of(groups[found])
+    chosen = recombine(members, costs, no_cuts, most_of([]), start, until, go_on)
+    better = None if chosen is None or sets.sse_of(groups[chosen]) >= least else sets.labels_of(groups[chosen])
     return reach == whole, better

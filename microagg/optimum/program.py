@@ -1,4 +1,4 @@
-"""What the linear programs have in common: scaled records, the best bound so far, and what is asked of each bound."""
+"""What the linear programs have in common: scaled records, the best bound so far, and the check of each bound."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from microagg.validation import FloatArray
 ALLOWANCE = 1e-9
 
 
-#: How many threads leave a core to whoever works beside a program.
+#: How many threads leave one core to other work.
 ALL_BUT_ONE = max(1, (os.cpu_count() or 1) - 1)
 
 

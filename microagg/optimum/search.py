@@ -119,10 +119,22 @@ class Search:
         return self._before + self._search.iterations
 
     def improve(self, seconds: float | None = None, iterations: int | None = None, watch: Watch | None = None) -> Self:
-        """Search on for at most ``seconds`` and at most ``iterations``, and return the object itself.
+        """Search on within a time or a number of iterations, and return the object itself.
 
-        Local search comes first, and is not counted among the iterations. ``watch`` is called every few tenths of a
-        second. The search goes on where the last call stopped, for whatever reason it did.
+        Local search comes first, and is not counted among the iterations. The search goes on where the last call
+        stopped, for whatever reason it did.
+
+        Parameters
+        ----------
+        seconds, iterations : float and int, optional
+            At most so many; at least one of both, or ``watch``.
+        watch : callable, optional
+            Called every few tenths of a second with the information loss, in percent, and the seconds of search so
+            far; ends the search by returning False.
+
+        Returns
+        -------
+        Search
 
         Raises
         ------
@@ -176,7 +188,12 @@ class Search:
         return self
 
     def offer(self, labels: IntArray) -> None:
-        """Tell of a partition, from any thread, from which :meth:`improve` goes on if it is better."""
+        """Offer a partition, from any thread; if it is better, :meth:`improve` goes on from it.
+
+        Parameters
+        ----------
+        labels : array of int, shape (n,)
+        """
         self._offered = labels
 
     def take_over(self) -> None:

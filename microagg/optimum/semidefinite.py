@@ -123,7 +123,7 @@ class Semidefinite(Stepwise):
             self.converged = recent[-1] - recent[-1 - LAST_ROUNDS] <= NO_GAIN * abs(self._best)
 
     def _projected(self, matrix: FloatArray) -> FloatArray:
-        """Return the nearest matrix of those that Z can be as a whole, or a mixture of such."""
+        """Return the nearest of the matrices that are Z of some partition, or a mixture of such matrices."""
         values, vectors = np.linalg.eigh(_centered(matrix))
         kept = _shares(values, len(matrix) // self.k - 1)
         used = kept > 0.0

@@ -260,7 +260,7 @@ class SetPartitioning(Program):
         return Prices(duals.pi, tuple(self._master.cuts[: len(duals.sigma)]), duals.sigma)
 
     def groups_of(self, labels: IntArray) -> IntArray:
-        """Return the groups of a partition, as :attr:`Master.groups` has them, without those of 2k records and more."""
+        """Return the groups of a partition of fewer than 2k records each, in the form of :attr:`Master.groups`."""
         own = labels[self.places]
         order = np.argsort(own, kind="stable")
         members = np.split(order, np.flatnonzero(np.diff(own[order])) + 1)
@@ -276,7 +276,7 @@ class SetPartitioning(Program):
         return float(self._master.costs_of(groups).sum()) * self._unit
 
     def labels_of(self, groups: IntArray) -> IntArray:
-        """Return the labels, shape (n,), of the partition into ``groups``, as :attr:`Master.groups` has them."""
+        """Return the labels, shape (n,), of the partition into ``groups``, in the form of :attr:`Master.groups`."""
         labels = np.empty(len(self._X), dtype=np.int64)
         for number, group in enumerate(groups):
             labels[self.places[group[group >= 0]]] = number

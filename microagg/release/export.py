@@ -11,7 +11,7 @@ import pandas as pd
 
 from microagg.columns.schema import Schema
 from microagg.errors import DataError, ParameterError
-from microagg.metrics import small_classes
+from microagg.metrics import equivalence_classes
 from microagg.release.findings import Finding
 from microagg.tables import read_table, renamed_columns, write_table, written_ending
 from microagg.validation import check_k, check_unique_columns, counted, quoted
@@ -98,7 +98,7 @@ def check_export(
         text = f"The file {name!r} has {quoted(identifiers)}, which name the records: write it again without them."
         return Finding("stop", "bytes", identifiers, text)
     found = [_find(column, table, name) for column in (*schema.quasi_identifiers, *schema.strata)]
-    count = small_classes.below(small_classes.numbered(table, found), k)
+    count = equivalence_classes.small_classes(equivalence_classes.numbered(table, found), k)
     what = f"combination of quasi-identifiers{' and strata' if schema.strata else ''}"
     if count.records:
         text = (

@@ -12,8 +12,8 @@ import pandas as pd
 from pandas.api.types import is_datetime64_any_dtype
 
 from microagg.columns.schema import ROLES, Schema
-from microagg.metrics import small_classes
-from microagg.metrics.small_classes import Below, numbered
+from microagg.metrics import equivalence_classes
+from microagg.metrics.equivalence_classes import SmallClasses, numbered
 from microagg.release import counting
 from microagg.release.counting import Rarity, Uniform
 from microagg.validation import MOST_NAMED, IntArray, check_choice, counted, listing, plain, quoted
@@ -173,7 +173,7 @@ class _File:
 
     def codes(self, name: Hashable) -> IntArray:
         if name not in self._coded:
-            self._coded[name] = small_classes.coded(self.released[name])
+            self._coded[name] = equivalence_classes.coded(self.released[name])
         return self._coded[name]
 
     @cached_property
@@ -195,11 +195,13 @@ class _File:
         """Whether each class has one weight, which then tells no more than its quasi-identifiers."""
         names = self._present(self.schema.columns("weights"))
         n_classes = self.classes.max()
-        return len(names) > 0 and small_classes.combined(self.classes, *map(self.codes, names)).max() == n_classes
+        return len(names) > 0 and equivalence_classes.combined(self.classes, *map(self.codes, names)).max() == n_classes
 
-    def below(self, *names: Hashable) -> Below:
+    def below(self, *names: Hashable) -> SmallClasses:
         """Return how many records are in classes of fewer than k, if those who look for a person know ``names`` too."""
-        return small_classes.below(small_classes.combined(self.classes, *map(self.codes, names)), self.k)
+        return equivalence_classes.small_classes(
+            equivalence_classes.combined(self.classes, *map(self.codes, names)), self.k
+        )
 
     def _present(self, names: Sequence[Hashable]) -> tuple[Hashable, ...]:
         return tuple(name for name in names if name in self.released.columns)
@@ -245,7 +247,7 @@ def _index(file: _File) -> Iterator[Finding]:
 
 def _k(file: _File) -> Iterator[Finding]:
     names, k = file.undeclared, file.k
-    alone = small_classes.below(file.classes, k)
+    alone = equivalence_classes.small_classes(file.classes, k)
     together = file.below(*names) if names else alone
     strata = " and strata" if file.schema.strata else ""
     and_with = f", with {quoted(names)} too," if names else ""
@@ -320,11 +322,11 @@ def _determines(file: _File) -> Iterator[Finding]:
     left = (*file.confidential, *file.others, *file.undeclared)
     # Where nothing is left as it is, nothing can determine one of perhaps many quasi-identifiers.
     targets = {name: _target(file, name) for name in file.schema.quasi_identifiers} if left else {}
-    coded = {name: small_classes.coded(target) for name, target in targets.items()}
+    coded = {name: equivalence_classes.coded(target) for name, target in targets.items()}
     measured = {name: values for name, target in targets.items() if (values := counting.measured(target)) is not None}
     known = False
     for name in left:
-        codes, values = small_classes.coded(file.original[name]), None
+        codes, values = equivalence_classes.coded(file.original[name]), None
         if measured:  # otherwise there is no order, and long texts need not be read
             values = counting.measured(file.original[name])
         found = counting.determined(codes, coded)
@@ -411,7 +413,7 @@ def _uniform_text(file: _File, name: Hashable, found: Uniform) -> str:
 
 def _impossible(file: _File) -> Iterator[Finding]:
     names = file.schema.quasi_identifiers
-    pairs = counting.dependent({name: small_classes.coded(file.original[name]) for name in names})
+    pairs = counting.dependent({name: equivalence_classes.coded(file.original[name]) for name in names})
     if not pairs:
         return
     says = listing([f"{plain(one)!r} determines {plain(other)!r}" for one, other in pairs], MOST_NAMED)
@@ -486,7 +488,7 @@ def order(shuffled: bool) -> Finding:
     return Finding("warn", "order", (), text)
 
 
-def _splitting(file: _File, names: Sequence[Hashable]) -> dict[Hashable, Below]:
+def _splitting(file: _File, names: Sequence[Hashable]) -> dict[Hashable, SmallClasses]:
     """Return those of the columns that alone, with the quasi-identifiers, put records in classes of fewer than k."""
     counts = {name: file.below(name) for name in names}
     return {name: count for name, count in counts.items() if count.records}
@@ -517,7 +519,7 @@ def _few(k: int) -> str:
     return f"who knows such a value has {some}"
 
 
-def _alone(splitting: dict[Hashable, Below], names: Sequence[Hashable]) -> str:
+def _alone(splitting: dict[Hashable, SmallClasses], names: Sequence[Hashable]) -> str:
     """Return what the columns do alone, as a sentence that follows others; nothing where there is only one."""
     if len(names) == 1:
         return ""
@@ -527,7 +529,7 @@ def _alone(splitting: dict[Hashable, Below], names: Sequence[Hashable]) -> str:
     return f" Each alone: {listing(each, MOST_NAMED)}."
 
 
-def _records(count: Below, file: _File) -> str:
+def _records(count: SmallClasses, file: _File) -> str:
     return f"{count.records:,} of {counted(file.n, 'record')} ({count.unique:,} unique)"
 
 

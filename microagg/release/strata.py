@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from microagg.errors import DataError
-from microagg.metrics.small_classes import told_apart
+from microagg.metrics.equivalence_classes import distinguished
 from microagg.partition import Partition
 from microagg.validation import IntArray, check_present, counted, plain, quoted
 
@@ -57,7 +57,7 @@ def find(frame: pd.DataFrame, columns: Sequence[Any], kept: NDArray[np.bool_]) -
 def keys(frame: pd.DataFrame, columns: Sequence[Any]) -> pd.DataFrame:
     """Return ``columns`` of ``frame``, numbered from 0 and without an index, to group the records by.
 
-    Values are as :func:`microagg.metrics.small_classes.told_apart` has them.
+    Values are as :func:`microagg.metrics.equivalence_classes.distinguished` has them.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def keys(frame: pd.DataFrame, columns: Sequence[Any]) -> pd.DataFrame:
     """
     # An index level may have the name of a column, and pandas then would not know which to group by.
     table = frame.loc[:, list(columns)].reset_index(drop=True)
-    return table.set_axis(range(len(columns)), axis=1).apply(told_apart)
+    return table.set_axis(range(len(columns)), axis=1).apply(distinguished)
 
 
 def codes(parts: Sequence[Part], n: int) -> IntArray:

@@ -11,9 +11,11 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +29,7 @@ from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
 from microagg.optimum.problem import Problem
 from microagg.partition import Partition
-from microagg.progress import Cancelled, watched
+from microagg.progress import Cancelled, checkpoint, watched
 from microagg.studies.sweeps import Knee, knee, largest_k_within
 from microagg.validation import check_k
 
@@ -102,8 +104,10 @@ class Result:
         }
 
 
-# The algorithms whose kernels are ready, each with whether those for many records are.
+# The algorithms whose kernels are ready, each with whether those for many records are. The lock is held while one is
+# prepared: another thread that wants the same one waits, in place of compiling it once more.
 _prepared: set[tuple[str, bool]] = set()
+_preparing = threading.Lock()
 
 # The algorithm whose kernels polish.
 _POLISH = "local-search"
@@ -117,12 +121,34 @@ _TRIED, _ATTRIBUTES, _K, _CHECKPOINTS = 14_000, 2, 5, 20
 
 
 def unprepared(keys: Iterable[str], n: int = 0) -> list[str]:
-    """Return those of ``keys`` whose kernels for ``n`` records this process has neither compiled nor loaded yet."""
+    """Return the algorithms whose kernels this process has neither compiled nor loaded yet.
+
+    Parameters
+    ----------
+    keys : iterable of str
+    n : int
+        For how many records.
+
+    Returns
+    -------
+    list of str
+        Those of ``keys``, each once, in their order.
+    """
     return [key for key in dict.fromkeys(keys) if (key, n >= MANY) not in _prepared]
 
 
 def needed(methods: Iterable[Method]) -> list[str]:
-    """Return the algorithms that ``methods`` run, for :func:`prepare`."""
+    """Return the algorithms that ``methods`` run, for :func:`prepare`.
+
+    Parameters
+    ----------
+    methods : iterable of Method
+
+    Returns
+    -------
+    list of str
+        Their keys, each once; that of the local search too where one is polished.
+    """
     keys = [key for method in methods for key in ((method.key, _POLISH) if method.polish else (method.key,))]
     return list(dict.fromkeys(keys))
 
@@ -144,14 +170,16 @@ def prepare(keys: Iterable[str], progress: Callable[[int, int, str], None] | Non
     for done, key in enumerate(todo):
         if progress:
             progress(done, len(todo), algorithm(key).info.title)
-        if (key, False) not in _prepared:
-            make(key, k=2).fit(np.arange(12.0).reshape(6, 2) % 5)
-            if algorithm(key).info.mixed:
-                _warm_up(key)
-            _prepared.add((key, False))
-        if n >= MANY:
-            _warm_up_for_many(key)
-            _prepared.add((key, True))
+        # Nobody may pause this thread while others wait for it.
+        with _preparing, watched(lambda *_: True):
+            if (key, False) not in _prepared:
+                make(key, k=2).fit(np.arange(12.0).reshape(6, 2) % 5)
+                if algorithm(key).info.mixed:
+                    _warm_up(key)
+                _prepared.add((key, False))
+            if n >= MANY and (key, True) not in _prepared:
+                _warm_up_for_many(key)
+                _prepared.add((key, True))
     if progress:
         progress(len(todo), len(todo), "")
 
@@ -182,6 +210,16 @@ def run_one(problem: Problem, method: Method, k: int) -> Result:
 
     Groups stay within the strata of ``problem``, if it has any; the loss is that of all records.
 
+    Parameters
+    ----------
+    problem : Problem
+    method : Method
+    k : int
+
+    Returns
+    -------
+    Result
+
     Raises
     ------
     DataError
@@ -197,15 +235,15 @@ def run_one(problem: Problem, method: Method, k: int) -> Result:
     for params in settings:
         estimator = make(method.key, k=k, **params)
         started = time.perf_counter()
-        found = problem.partition(estimator)
-        partition = problem.polish(found) if method.polish else found
+        unpolished = problem.partition(estimator)
+        partition = problem.polish(unpolished) if method.polish else unpolished
         seconds += time.perf_counter() - started
         value = problem.value(partition)
         if best is None or value < best[0]:
-            best = value, params, partition, found
+            best = value, params, partition, unpolished
     assert best is not None
-    _, params, partition, found = best
-    return Result(method, k, params, len(settings), partition, problem.row(partition, found), seconds)
+    _, params, partition, unpolished = best
+    return Result(method, k, params, len(settings), partition, problem.row(partition, unpolished), seconds)
 
 
 def run(
@@ -214,21 +252,27 @@ def run(
     *,
     classes: ArrayLike | None = None,
     strata: ArrayLike | None = None,
-    cancelled: Callable[[], bool] | None = None,
     workers: int | None = None,
 ) -> Iterator[Result]:
-    """Yield a result for each cell (method, k) as it gets done, on ``workers`` threads (default: the cores).
+    """Yield a result for each cell (method, k) as it gets done, on several threads.
 
-    ``cancelled()`` is asked before each cell and, by long-running algorithms, now and then; once it is true no further
-    cell starts and the iteration ends.
+    Whoever watches the thread that iterates, see :mod:`microagg.progress`, watches the others, too, and so is called
+    from all of them: before each cell and, by long-running algorithms, now and then.
 
     Parameters
     ----------
     X : array of float, shape (n, d), or Records
+    cells : iterable of (Method, int)
     classes : array, shape (n,), optional
         The class of each of the records, for parameters that use it and for the classification metric.
     strata : array of int, shape (n,), optional
         The number of the stratum of each record, at least 0; no group reaches across strata.
+    workers : int, optional
+        How many threads; by default as many as there are cores.
+
+    Yields
+    ------
+    Result
 
     Raises
     ------
@@ -238,6 +282,8 @@ def run(
     ParameterError
         If a k is not a whole number of at least 1, classes are given with an array, an algorithm does not work on
         mixed attributes and X are records, or it uses classes and there are none.
+    Cancelled
+        If the watcher cancels the run. No further cell starts then; what is done by then has been yielded.
     """
     todo = [(method, check_k(k)) for method, k in cells]
     problem = Problem.of(X, classes, strata=strata)
@@ -245,39 +291,35 @@ def run(
         problem.fits(method)
     for _, k in todo:
         problem.check_sizes(k)
-    return _on_threads(problem, todo, cancelled, workers or os.cpu_count() or 1)
+    return _on_threads(problem, todo, workers or os.cpu_count() or 1)
 
 
-def _on_threads(
-    problem: Problem,
-    cells: Iterable[tuple[Method, int]],
-    cancelled: Callable[[], bool] | None,
-    threads: int,
-) -> Iterator[Result]:
+def _on_threads(problem: Problem, cells: Iterable[tuple[Method, int]], threads: int) -> Iterator[Result]:
     """Yield the result of each cell as it gets done; see :func:`run`."""
     waiting = iter(cells)
-
-    def watched_run(method: Method, k: int) -> Result | None:
-        with watched(lambda *_: not (cancelled and cancelled())):
-            try:
-                return run_one(problem, method, k)
-            except Cancelled:
-                return None
-
+    cancelled: Cancelled | None = None
     with ThreadPoolExecutor(threads, thread_name_prefix="microagg") as pool:
-        running: set[Future[Result | None]] = set()
+        running: set[Future[Result]] = set()
         while True:
-            while len(running) < threads and not (cancelled and cancelled()):
-                cell = next(waiting, None)
-                if cell is None:
-                    break
-                running.add(pool.submit(watched_run, *cell))
+            while len(running) < threads and cancelled is None and (cell := next(waiting, None)) is not None:
+                method, k = cell
+                try:
+                    checkpoint(f"{method.label}, k = {k}")
+                except Cancelled as error:
+                    cancelled = error
+                else:
+                    # The thread inherits the watcher of this one.
+                    running.add(pool.submit(copy_context().run, run_one, problem, method, k))
             if not running:
-                return
+                break
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
-                if (result := future.result()) is not None:
-                    yield result
+                try:
+                    yield future.result()
+                except Cancelled as error:
+                    cancelled = error
+    if cancelled is not None:
+        raise cancelled
 
 
 def sweep(
@@ -288,7 +330,6 @@ def sweep(
     classes: ArrayLike | None = None,
     strata: ArrayLike | None = None,
     progress: Callable[[int, int, Result], None] | None = None,
-    cancelled: Callable[[], bool] | None = None,
     workers: int | None = None,
 ) -> pd.DataFrame:
     """Run algorithms × values of k on ``X`` and return a tidy table, one row per pair.
@@ -303,8 +344,9 @@ def sweep(
     ks : iterable of int
     progress : callable, optional
         Called as ``progress(done, total, result)`` after each pair, with its :class:`Result`.
-    classes, strata, cancelled, workers : optional
-        As in :func:`run`; once cancelled, the rows done so far are returned.
+    classes, strata, workers : optional
+        As in :func:`run`. If the sweep is watched, see :mod:`microagg.progress`, and cancelled, the rows done so far
+        are returned.
 
     Returns
     -------
@@ -325,10 +367,11 @@ def sweep(
     prepare(needed(methods))
     rank = {cell: position for position, cell in enumerate(cells)}
     results: list[Result] = []
-    for result in run(X, cells, classes=classes, strata=strata, cancelled=cancelled, workers=workers):
-        results.append(result)
-        if progress:
-            progress(len(results), len(cells), result)
+    with contextlib.suppress(Cancelled):
+        for result in run(X, cells, classes=classes, strata=strata, workers=workers):
+            results.append(result)
+            if progress:
+                progress(len(results), len(cells), result)
     results.sort(key=lambda result: rank[result.method, result.k])
     columns = list(results[0].row()) if results else ["method", "k", "information_loss"]
     table = pd.DataFrame([result.row() for result in results], columns=columns)

@@ -7,13 +7,10 @@ result against the print.
 
 from __future__ import annotations
 
-import ast
 import csv
-import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
@@ -31,9 +28,6 @@ from microagg.validation import FloatArray
 #: How many random data sets stand behind a mean.
 SETS = 25
 
-# How often a source is parsed before a failure counts: one in a thousand fails when four threads do nothing but parse.
-_ATTEMPTS = 20
-
 PAPERS = {
     "thaeter-reischuk": "Thaeter & Reischuk 2018",
     "mortazavi-2013": "Mortazavi, Jalili & Gohargazi 2013",
@@ -41,7 +35,6 @@ PAPERS = {
     "domingo-ferrer-2006": "Domingo-Ferrer, Solanas & Martínez-Ballesté 2006",
 }
 
-_PACKAGE = Path(__file__).parents[1]
 _REAL = {"Census": "census", "Tarragona": "tarragona", "EIA": "eia", "Example1D": "toy"}
 _RANDOM = {entry.title: entry.name for entry in datasets.CATALOG.values() if entry.kind == "synthetic"}
 
@@ -245,8 +238,8 @@ def _gamma(figure: Figure, note: str) -> float | tuple[float, ...]:
         return tuple(step / 10 for step in range(21))
     if figure.paper == "domingo-ferrer-2006":
         return 1.1 if (figure.dataset, figure.k) == ("EIA", 10) else 0.2
-    found = re.search(r"gamma=([\d.]+)", note)
-    return float(found.group(1)) if found else 0.2
+    match = re.search(r"gamma=([\d.]+)", note)
+    return float(match.group(1)) if match else 0.2
 
 
 @dataclass(frozen=True)
@@ -348,77 +341,18 @@ def _ceiling(percent: float) -> str:
     return f"{percent:.0f}"
 
 
-def code_digest(keys: Iterable[str]) -> str:
-    """Return a digest of the code that the algorithms ``keys`` run, so that stored results can be told outdated.
-
-    It covers their files and every kernel that these import, without comments, docstrings and import lines.
-    """
-    seen: dict[str, str] = {}
-    todo = [ALGORITHMS[key].__module__ for key in keys]
-    while todo:
-        module = todo.pop()
-        path = _PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py")
-        if module in seen or not path.is_file():
-            continue
-        seen[module], kernels = _code_and_kernels(path.read_text(encoding="utf-8"))
-        todo.extend(kernels)
-    # Neither where a file stands nor what it calls its imports is part of it: files can move without a new digest.
-    return hashlib.sha256("\n".join(sorted(seen.values())).encode()).hexdigest()[:16]
-
-
-def _code_and_kernels(source: str) -> tuple[str, tuple[str, ...]]:
-    """Return a module's code alone, and the names of kernels that it may import."""
-    tree = _parsed(source)
-    kernels: list[str] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("microagg.kernels"):
-            kernels.append(str(node.module))
-            kernels.extend(f"{node.module}.{alias.name}" for alias in node.names)
-    return _code_alone(tree), tuple(kernels)
-
-
-def _parsed(source: str) -> ast.Module:
-    """Return the tree of ``source``, also where other threads parse at the same time.
-
-    Python 3.11 and 3.12 count how deep a tree is for all threads together, and raise SystemError when two meet.
-    """
-    for _ in range(_ATTEMPTS - 1):
-        with suppress(SystemError):
-            return ast.parse(source)
-    return ast.parse(source)
-
-
-def _code_alone(tree: ast.Module) -> str:
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Module, ast.FunctionDef, ast.If)):
-            node.body = [part for part in node.body if not isinstance(part, (ast.Import, ast.ImportFrom))] or [
-                ast.Pass()
-            ]
-        if (
-            isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef))
-            and ast.get_docstring(node, clean=False) is not None
-        ):
-            node.body = node.body[1:] or [ast.Pass()]
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in {"Info", "Param"}:
-            node.args, node.keywords = [], []  # words, not code
-    return ast.unparse(tree)
-
-
 @dataclass
 class Stored:
     """Results that ``benchmarks/published.py`` has stored, when, and with which version of the package.
 
-    ``results`` are by the figures' identities; ``digests`` by algorithm key those of the code they were computed with.
+    ``results`` are by the figures' identities; ``digests`` by algorithm key those of the code they were computed with,
+    by which ``benchmarks/published.py`` tells what is outdated.
     """
 
     date: str = ""
     version: str = ""
     results: dict[str, Computed] = field(default_factory=dict)
     digests: dict[str, str] = field(default_factory=dict)
-
-    def outdated(self) -> list[str]:
-        """Return the algorithms whose code has changed since."""
-        return [key for key, digest in self.digests.items() if key in ALGORITHMS and digest != code_digest([key])]
 
     @classmethod
     def read(cls, folder: Path) -> Stored:

@@ -1,4 +1,10 @@
-"""Rules about the smallest group that some who release data must follow, as values of k."""
+"""Risk against loss of the runs of a sweep: which no other surpasses, which are acceptable, and both in words.
+
+Rows are those of :mod:`microagg.studies.sweeps`, with a column for each risk (a share, 0 to 1, NaN where it is not
+known) and each loss: ``information_loss`` (percent), ``discernibility`` (number) or ``classification`` (a share). In
+both, lower is better. Limits of a risk are those of :data:`RULES`, which some who release data must follow, as values
+of k.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +24,15 @@ from microagg.validation import FloatArray
 
 def smallest_k(risk: Any) -> int:
     """Return the smallest k at which the risk of a record, 1 / k, is at most ``risk``.
+
+    Parameters
+    ----------
+    risk : float
+        Above 0 and at most 1.
+
+    Returns
+    -------
+    int
 
     Raises
     ------
@@ -58,8 +73,8 @@ class Rule:
     url: str
 
 
-#: Rules that are written down, ascending in k. All are about tables or reports; what they ask of a file of records is
-#: read from them, so whoever must follow one has to check it.
+#: Published rules, ascending in k. All are about tables or reports; what they mean for a file of records is our
+#: reading of them, which those who must follow one have to check.
 RULES = (
     Rule(
         8,
@@ -93,12 +108,7 @@ RULES = (
 )
 
 
-# Risk against loss of the runs of a sweep: which of them no other surpasses, which are acceptable, and in words.
-#
-# Rows are those of :mod:`microagg.studies.sweeps`, with a column for each risk (a share, 0 to 1, NaN where it is not
-# known) and
-# each loss: ``information_loss`` (percent), ``discernibility`` (number) or ``classification`` (a share). In both, lower
-# is better.
+# --- which runs no other surpasses ------------------------------------------------------------------------------------
 
 # What a run has whose risk is at most a limit, which goes into the braces.
 _AT_MOST: Mapping[str, str] = {
@@ -133,7 +143,7 @@ _FEWEST_KS, _FEWEST_METHODS = 3, 3
 
 
 def front(risk: ArrayLike, loss: ArrayLike) -> NDArray[np.bool_]:
-    """Return which points are on the Pareto front, shape (n,): no other is lower in one and as low in the other.
+    """Return which points are on the Pareto front: no other is lower in one and as low in the other.
 
     Of points that are equal in both, all are on the front or none is. A point with NaN is not.
 
@@ -141,6 +151,10 @@ def front(risk: ArrayLike, loss: ArrayLike) -> NDArray[np.bool_]:
     ----------
     risk, loss : array of float, shape (n,)
         The lower the better.
+
+    Returns
+    -------
+    array of bool, shape (n,)
 
     Raises
     ------
@@ -150,15 +164,15 @@ def front(risk: ArrayLike, loss: ArrayLike) -> NDArray[np.bool_]:
     x, y = _numbers(risk, "risks"), _numbers(loss, "losses")
     if x.ndim != 1 or x.shape != y.shape:
         raise DataError(f"there must be one loss for each risk, not shapes {x.shape} and {y.shape}.")
-    known = np.flatnonzero(~(np.isnan(x) | np.isnan(y)))
-    order = known[np.lexsort((y[known], x[known]))]
-    found = np.zeros(len(x), dtype=bool)
+    numbers = np.flatnonzero(~(np.isnan(x) | np.isnan(y)))
+    order = numbers[np.lexsort((y[numbers], x[numbers]))]
+    on_front = np.zeros(len(x), dtype=bool)
     lowest, at = np.inf, np.nan
     for place in order:
         if y[place] < lowest:
             lowest, at = y[place], x[place]
-        found[place] = y[place] == lowest and x[place] == at
-    return found
+        on_front[place] = y[place] == lowest and x[place] == at
+    return on_front
 
 
 def _numbers(values: ArrayLike, what: str) -> FloatArray:
@@ -179,6 +193,10 @@ def above_in_words(risk: str, value: float, limit: float) -> str:
         That of the release, a share, 0 to 1.
     limit : float
         The largest acceptable one, in percent.
+
+    Returns
+    -------
+    str
     """
     if 100 * value <= limit * (1 + _ROUNDING):
         return ""
@@ -212,10 +230,21 @@ class Agreement:
 
 
 def agreement(rows: pd.DataFrame, risk: str, loss: str = "information_loss") -> Agreement | None:
-    """Return how ``risk`` and ``loss``, two columns, go together at the same k; None where there are too few runs.
+    """Return how risk and loss go together among methods at the same k.
 
-    So many are needed: three methods that differ in both at each of three values of k. Differences between values of k
-    are left out, as a larger k lowers the risk and raises the loss whatever the method.
+    Three methods that differ in both at each of three values of k are needed. Differences between values of k are left
+    out, as a larger k lowers the risk and raises the loss whatever the method.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    risk, loss : str
+        Columns.
+
+    Returns
+    -------
+    Agreement or None
+        None where there are too few runs.
     """
     correlations, own, others = [], [], []
     for _, here in rows.dropna(subset=[risk, loss]).groupby("k"):
@@ -240,13 +269,26 @@ def agreement(rows: pd.DataFrame, risk: str, loss: str = "information_loss") -> 
 
 
 def summary(rows: pd.DataFrame, risk: str, loss: str, limit: float) -> str:
-    """Return which run loses least within a risk of at most ``limit``, in percent, without the end of the sentence."""
-    known = rows.dropna(subset=[risk, loss])
-    if known.empty:
+    """Return which run loses least within a risk, as the beginning of a sentence.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    risk, loss : str
+        Columns.
+    limit : float
+        The largest acceptable risk, in percent.
+
+    Returns
+    -------
+    str
+    """
+    comparable = rows.dropna(subset=[risk, loss])
+    if comparable.empty:
         return f"No {_RISK[risk]} is known yet"
-    within = known[_is_at_most(known[risk], limit)]
+    within = comparable[_is_at_most(comparable[risk], limit)]
     if within.empty:
-        least = _least(known, risk, loss)
+        least = _least(comparable, risk, loss)
         return f"No run has {_at_most(risk, limit)}: the least is {_risk_of(least, risk)}, {_run(least)}"
     best = _least(within, loss, risk)
     return f"With {_at_most(risk, limit)}, {_run(best)} {': '.join(_best(best, loss))}"
@@ -266,18 +308,22 @@ def within_in_words(
         The largest acceptable risk and loss, in percent; the latter counts for the information loss only.
     floors : mapping
         What no partition into groups of at least k loses less than, in percent, by k. Empty where nothing is proven.
+
+    Returns
+    -------
+    str
     """
-    known = rows.dropna(subset=[risk, loss])
-    if known.empty:
+    comparable = rows.dropna(subset=[risk, loss])
+    if comparable.empty:
         return f"No {_RISK[risk]} is known yet."
     most_risk, most_loss = limits
-    kept = _is_at_most(known[risk], most_risk)
+    kept = _is_at_most(comparable[risk], most_risk)
     limit = _at_most(risk, most_risk)
     if loss == "information_loss":
-        kept &= known[loss] <= most_loss
+        kept &= comparable[loss] <= most_loss
         limit += f" and a loss of at most {most_loss:g} %"
-    within = known[kept]
-    of_all = f"of the {len(known):,} runs" if len(known) != 1 else "of the one run"
+    within = comparable[kept]
+    of_all = f"of the {len(comparable):,} runs" if len(comparable) != 1 else "of the one run"
     if within.empty:
         proof = _impossible(risk, loss, limits, floors)
         return f"None {of_all} has {limit}.{f' {proof}' if proof else ''}"

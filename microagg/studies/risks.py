@@ -74,15 +74,15 @@ class Exposed:
         DataError
             If X holds anything but finite numbers, or the partition is not one of as many records.
         """
-        found: dict[str, float] = {}
+        shares: dict[str, float] = {}
         if self.X is not None:
             released = partition.centroids(self.X)[partition.labels]
-            found["record_linkage"] = risk.record_linkage(self.X, released, sample=self.n_looked_up).share
+            shares["record_linkage"] = risk.record_linkage(self.X, released, sample=self.n_looked_up).share
         if self.counted:
             learned = [risk.homogeneity(self.frame[name], partition.labels) for name in self.counted]
-            found["homogeneous"] = max(own.homogeneous for own in learned)
-            found["t_closeness"] = max(own.t_closeness for own in learned)
-        return found
+            shares["homogeneous"] = max(own.homogeneous for own in learned)
+            shares["t_closeness"] = max(own.t_closeness for own in learned)
+        return shares
 
 
 def with_worst(rows: pd.DataFrame) -> pd.DataFrame:

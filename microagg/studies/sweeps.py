@@ -1,4 +1,8 @@
-"""What a curve of information loss against k tells: the largest k within a limit, and where the curve bends."""
+"""What a sweep says: the largest k within a limit of loss, where the curve bends, and the choice in one sentence.
+
+Rows are those of :func:`microagg.studies.experiment.sweep` on one number of records, with two columns besides: the
+name of the method's variant, see :mod:`microagg.algorithms.method`, and its title.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,21 @@ from microagg.validation import listing
 
 
 def largest_k_within(ks: ArrayLike, losses: ArrayLike, limit: float) -> int | None:
-    """Return the largest of ``ks`` whose loss is at most ``limit``, or None if there is none.
+    """Return the largest k whose loss is within a limit.
 
     A larger k may lose less than a smaller one, as heuristics are not monotone; its partition serves both.
+
+    Parameters
+    ----------
+    ks : array of int, shape (m,)
+    losses : array of float, shape (m,)
+    limit : float
+        In the unit of the losses.
+
+    Returns
+    -------
+    int or None
+        None if no loss is within the limit.
     """
     within = np.asarray(ks)[np.asarray(losses) <= limit]
     return int(within.max()) if len(within) else None
@@ -43,10 +59,20 @@ class Knee:
 
 
 def knee(ks: ArrayLike, losses: ArrayLike) -> Knee | None:
-    """Return the knee of a loss curve, or None if it has fewer than three points, does not rise, or is straight.
+    """Return where a loss curve bends most.
 
     The point of greatest distance from the chord, after Satopää, Albrecht, Irwin & Raghavan 2011 ("Kneedle"), without
     smoothing. A curve that departs from the chord by less than 2 % of its rise counts as straight.
+
+    Parameters
+    ----------
+    ks : array of int, shape (m,)
+    losses : array of float, shape (m,)
+
+    Returns
+    -------
+    Knee or None
+        None if the curve has fewer than three points, does not rise, or is straight.
     """
     order = np.argsort(ks)
     x = np.asarray(ks, dtype=np.float64)[order]
@@ -59,10 +85,7 @@ def knee(ks: ArrayLike, losses: ArrayLike) -> Knee | None:
     return Knee(int(x[at]), distance > 0, abs(distance)) if abs(distance) >= 0.02 else None
 
 
-# What a sweep says, in one sentence.
-#
-# Rows are those of :func:`microagg.studies.experiment.sweep` on one number of records, with two columns besides: the
-# name of the method's variant, see :mod:`microagg.algorithms.method`, and its title.
+# --- in words ---------------------------------------------------------------------------------------------------------
 
 # Measures whose relative difference is at most this are the same, to within rounding.
 _ROUNDING = 1e-9
@@ -80,6 +103,10 @@ def summary(rows: pd.DataFrame, measure: str, k: int, where: str = "") -> str:
     k : int
     where : str
         What is added to the k, such as the number of records.
+
+    Returns
+    -------
+    str
     """
     if "sse" in rows and measure != "seconds":
         return _of_loss(rows)
@@ -159,6 +186,10 @@ def choice_in_words(rows: pd.DataFrame, limit: float, most: int) -> str:
         The largest acceptable loss, in percent.
     most : int
         The largest k that there can be: how many records there are.
+
+    Returns
+    -------
+    str
     """
     title, loss = rows["title"].iloc[0], dict(zip(rows["k"], rows["information_loss"], strict=True))
     first, last = min(loss), max(loss)
@@ -205,15 +236,24 @@ def _times(high: float, low: float) -> str:
 
 
 def summary_of_tradeoff(rows: pd.DataFrame, penalty: float) -> str:
-    """Return what ``penalty``, a class penalty, does.
+    """Return, in one sentence, what a penalty for mixed classes costs and gains.
 
-    ``rows``, one for each penalty, have the columns penalty, k, information_loss and classification.
+    Parameters
+    ----------
+    rows : DataFrame
+        One for each penalty, with the columns penalty, k, information_loss and classification.
+    penalty : float
+        Which of them the sentence is about.
+
+    Returns
+    -------
+    str
     """
     without = rows[rows["penalty"] == 0]
-    given = rows[rows["penalty"] == penalty]
-    if without.empty or given.empty:
+    chosen = rows[rows["penalty"] == penalty]
+    if without.empty or chosen.empty:
         return "What greedy k-member gains and loses by a class penalty"
-    before, after = without.iloc[0], given.iloc[0]
+    before, after = without.iloc[0], chosen.iloc[0]
     more = 100 * (after["information_loss"] / before["information_loss"] - 1)
     mixed = [percent(100 * row["classification"]) for row in (before, after)]
     return (

@@ -187,7 +187,7 @@ def losing_most(workspace: Workspace, side: Side, loss: str) -> None:
     )
 
 
-def _changes(workspace: Workspace, partition: Partition, found: metrics.Losing) -> list[str]:
+def _changes(workspace: Workspace, partition: Partition, found: metrics.LargestLosses) -> list[str]:
     """Return what becomes of the value of each record that loses most, in the attribute that does."""
     # Of many attributes few are shown.
     chosen, places = np.unique(found.attributes, return_inverse=True)

@@ -35,7 +35,7 @@ def _tabs() -> Sequence[Any]:
 
 
 def _figures() -> None:
-    stored, outdated = _stored_figures()
+    stored = _stored_figures()
     _count(stored)
     choices = state.current()
     left, right = st.columns(2)
@@ -52,22 +52,20 @@ def _figures() -> None:
     shown = [figure for figure in figures if figure.table == state.current().published.table]
     live = _run_here(shown)
     results = {**stored.results, **live}
-    _origin(stored, outdated, shown, live)
+    _origin(stored, shown, live)
     _table(shown, results)
     _beyond(shown, results)
 
 
-def _stored_figures() -> tuple[literature.Stored, list[str]]:
-    """Return the stored results, and the algorithms whose code has changed since."""
+def _stored_figures() -> literature.Stored:
+    """Return the stored results."""
     index = evidence.RESULTS / "published.json"
     return _read_stored(index.stat().st_mtime if index.is_file() else 0.0)
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)
-def _read_stored(stamp: float) -> tuple[literature.Stored, list[str]]:
-    # Telling what is outdated parses every algorithm's code, which does not change while the server runs.
-    stored = literature.Stored.read(evidence.RESULTS)
-    return stored, stored.outdated()
+def _read_stored(stamp: float) -> literature.Stored:
+    return literature.Stored.read(evidence.RESULTS)
 
 
 def _count(stored: literature.Stored) -> None:
@@ -120,17 +118,16 @@ def _run_here(figures: list[Figure]) -> dict[str, Computed]:
     return live
 
 
-def _origin(stored: literature.Stored, outdated: list[str], figures: list[Figure], live: dict[str, Computed]) -> None:
+def _origin(stored: literature.Stored, figures: list[Figure], live: dict[str, Computed]) -> None:
     here = sum(figure.identity in live for figure in figures)
     if here:
         st.caption(f"{count(here, 'figure')} computed here in this session; the others are stored results.")
     elif stored.date:
-        says = f"Stored results, computed on {stored.date} with microagg {stored.version} by benchmarks/published.py."
-        changed = {figure.recipe.method.key for figure in figures if figure.recipe} & set(outdated)
-        if changed:
-            names = ", ".join(sorted(widgets.title_of(key) for key in changed))
-            says += f" The code of {names} has changed since."
-        st.caption(escape_markdown(says))
+        st.caption(
+            escape_markdown(
+                f"Stored results, computed on {stored.date} with microagg {stored.version} by benchmarks/published.py."
+            )
+        )
     else:
         st.caption("There are no stored results in this installation: compute the table above.")
 

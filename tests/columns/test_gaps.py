@@ -161,7 +161,6 @@ def test_gaps_become_a_leaf_below_the_root(frame, schema):
     assert taxonomy.values == ("clerk", "manager", "miner", "missing")
     assert taxonomy.height == 2
     assert taxonomy.distance("missing", "clerk") == 1
-    assert taxonomy.generalize(["missing", "missing"]) == "missing"
     assert Taxonomy.from_nested(taxonomy.to_nested()) == taxonomy
     assert whole.frame["job"].tolist() == ["miner", "clerk", "missing", "clerk", "miner"]
     # The other leaves have the numbers that they had.

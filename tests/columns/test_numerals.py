@@ -16,14 +16,15 @@ from microagg.columns.numerals import (
     COMMA,
     NOTATIONS,
     POINT,
-    evidence,
     is_plain,
     mixed_units,
     notation_of,
     parse,
     read,
+    shown_by,
     unit_of,
 )
+from microagg.columns.numerals import values as values_of
 
 # What each text says with a decimal point, and with a decimal comma.
 TEXTS = [
@@ -171,7 +172,7 @@ def test_what_every_program_reads_alike(text, plain):
     ],
 )
 def test_what_shows_how_numbers_are_written(texts, shown, notations):
-    found = evidence(texts)
+    found = shown_by(texts, values_of(texts))
     assert found == shown
     assert found.notations == notations
 
@@ -297,7 +298,7 @@ def test_what_is_written_is_read_again(number, notation, separator, negative, cu
     assert parse(text, notation) == float(number)
     assert unit_of(text) == currency
     # Two decimals show how numbers are written, whatever separates the thousands.
-    assert evidence([text]).notations == (notation,)
+    assert shown_by([text], values_of([text])).notations == (notation,)
 
 
 @given(st.text(alphabet="0123456789.,' -+()€$%eE\u00a0EURkr", max_size=14))

@@ -13,12 +13,16 @@ from microagg.columns.suggestions import (
     by_prefix,
     code_length,
     merge_rare,
-    merge_values,
     near_duplicates,
     suggest_taxonomies,
 )
 from microagg.columns.taxonomy import Taxonomy
 from microagg.errors import DataError, ParameterError
+
+
+def meeting(tree, one, other):
+    """Return the name of the lowest common ancestor of two values."""
+    return tree.names[tree.join(tree.node(one), tree.node(other))]
 
 
 def column(**counts):
@@ -126,38 +130,6 @@ def test_typing_errors_are_those_that_one_change_makes(word, data):
     assert near_duplicates(column_of({word: 300} | ({other: 1} if other != word else {}))) == expected
 
 
-def test_values_are_merged():
-    series = pd.Series(["F", "f", None, "M"], index=[4, 4, 7, 8], name="sex")
-    merged = merge_values(series, {"f": "F", "M": "M"})
-    pd.testing.assert_series_equal(merged, pd.Series(["F", "F", None, "M"], index=[4, 4, 7, 8], name="sex"))
-    assert series.tolist()[1] == "f"
-    assert merge_values(series, {}) is not series
-    numbers = merge_values(pd.Series([1, 2, 3]), {3: 1})
-    assert numbers.tolist() == [1, 2, 1]
-    assert numbers.dtype == "int64"
-
-
-def test_merged_categories_keep_their_order():
-    series = pd.Series(pd.Categorical(["low", "Low", "high", None], ["low", "Low", "high"], ordered=True), name="x")
-    merged = merge_values(series, {"Low": "low"})
-    assert list(merged.cat.categories) == ["low", "high"]
-    assert merged.cat.ordered
-    assert merged.tolist()[:3] == ["low", "low", "high"]
-    assert merged.isna().tolist() == [False] * 3 + [True]
-    renamed = merge_values(series, {"low": "little", "Low": "little"})
-    assert list(renamed.cat.categories) == ["high", "little"]
-
-
-def test_what_cannot_be_merged():
-    series = pd.Series(["a", "b", "c"], name="x")
-    with pytest.raises(ParameterError, match="column 'x' has no value 'z' to be replaced"):
-        merge_values(series, {"z": "a"})
-    with pytest.raises(ParameterError, match="the value 'b' is to be replaced, so it cannot replace another"):
-        merge_values(series, {"a": "b", "b": "c"})
-    with pytest.raises(ParameterError, match="column 'n' cannot hold 'one'"):
-        merge_values(pd.Series([1, 2], name="n"), {1: "one"})
-
-
 # --- taxonomies -------------------------------------------------------------------------------------------------------
 
 
@@ -169,8 +141,8 @@ def test_codes_by_what_they_begin_with():
             "9****": {"990**": {"99084": None}},
         }
     }
-    assert tree.generalize(["01067", "01099"]) == "010**"
-    assert tree.generalize(["01067", "04109"]) == "0****"
+    assert meeting(tree, "01067", "01099") == "010**"
+    assert meeting(tree, "01067", "04109") == "0****"
     assert tree.distance("01067", "99084") == 1
 
 
@@ -203,10 +175,10 @@ def test_rare_categories_below_one_node():
     assert tree.to_nested() == {
         "*": {"a": {"a": None}, "b": {"b": None}, "d": {"d": None}, "rare": {"c": None, "e": None}}
     }
-    assert tree.generalize(["c", "e"]) == "rare"
-    assert tree.generalize(["a", "e"]) == "*"
+    assert meeting(tree, "c", "e") == "rare"
+    assert meeting(tree, "a", "e") == "*"
     assert tree.distance("c", "e") == 0.5
-    assert tree.generalize(["a", "a"]) == "a"
+    assert meeting(tree, "a", "a") == "a"
 
 
 def test_rare_categories_that_need_no_node():
@@ -216,7 +188,7 @@ def test_rare_categories_that_need_no_node():
     # Names that are taken already, and equal names of a number in two types.
     tree = merge_rare({"rare": 9, "*": 1, "x": 1}, 5)
     assert tree.to_nested() == {"**": {"rare": {"rare": None}, "rare*": {"*": None, "x": None}}}
-    assert merge_rare({1: 3, 1.5: 1, 7: 1, "1": 2}, 5).generalize([1.5, 7]) == "rare"
+    assert meeting(merge_rare({1: 3, 1.5: 1, 7: 1, "1": 2}, 5), 1.5, 7) == "rare"
     with pytest.raises(ParameterError, match="least must be a whole number of at least 1, not 0"):
         merge_rare({"a": 3}, 0)
     with pytest.raises(DataError):
@@ -249,7 +221,7 @@ def test_what_all_codes_begin_with_divides_nothing():
 def test_taxonomies_of_words():
     found = suggest_taxonomies(column(red=600, blue=380, green=9, pink=9, grey=2))
     assert [title for title, _ in found] == ["The 3 categories in fewer than 10 records together", "All side by side"]
-    assert found[0][1].generalize(["green", "grey"]) == "rare"
+    assert meeting(found[0][1], "green", "grey") == "rare"
     # Words of equal length have nothing in common by their letters, numbers of different length neither.
     for values in (["red", "tan", "rot"], ["7", "10", "71"], ["19-24", "25-30", "13-18"]):
         assert [title for title, _ in suggest_taxonomies(pd.Series(values * 30))] == ["All side by side"]

@@ -55,10 +55,6 @@ def test_nodes_are_in_the_order_of_the_lines(marital):
 
 
 def test_values_meet_at_their_lowest_common_ancestor(marital):
-    assert marital.generalize(["civil"]) == "civil"
-    assert marital.generalize(["civil", "civil"]) == "civil"
-    assert marital.generalize(["abroad", "civil"]) == "married"
-    assert marital.generalize(["abroad", "civil", "never"]) == "*"
     assert marital.distance("civil", "civil") == 0.0
     assert marital.distance("civil", "abroad") == 0.5
     assert marital.distance("never", "civil") == 1.0
@@ -71,8 +67,7 @@ def test_a_flat_taxonomy_tells_values_apart_and_nothing_else():
     assert flat.values == ("b", "a", "3")
     assert flat.is_flat
     assert flat.distance("a", "b") == 1.0
-    assert flat.generalize(["a", 3]) == "*"
-    assert Taxonomy.flat("ab", root="letter").generalize("ab") == "letter"
+    assert Taxonomy.flat("ab", root="letter").names[0] == "letter"
     # A single value has nothing to be generalized to, but is one.
     assert Taxonomy.flat(["only"]).distance("only", "only") == 0.0
 
@@ -111,27 +106,25 @@ def test_unknown_values_and_inner_nodes_are_refused(marital, value):
         marital.distance("civil", value)
 
 
-def test_nothing_cannot_be_generalized(marital):
-    with pytest.raises(DataError, match="no values to generalize"):
-        marital.generalize([])
-    with pytest.raises(DataError, match="has no value 'lost'"):
-        marital.generalize(["civil", "lost"])
-
-
 # ---- Chains of one name ----------------------------------------------------------------------------------------------
+
+
+def meeting(tree, one, other):
+    """Return the name of the lowest common ancestor of two values."""
+    return tree.names[tree.join(tree.node(one), tree.node(other))]
 
 
 def test_a_chain_of_its_own_name_fills_levels():
     tree = Taxonomy.from_text("*\n  a\n    a\n      a\n  b\n    c\n      d\n      e\n")
     assert tree.values == ("a", "d", "e")
     assert tree.node("a") == 3
-    assert tree.generalize(["a", "a"]) == "a"
-    assert tree.generalize(["a", "d"]) == "*"
+    assert meeting(tree, "a", "a") == "a"
+    assert meeting(tree, "a", "d") == "*"
     assert tree.distance("a", "a") == 0.0
     assert tree.distance("d", "e") == pytest.approx(1 / 3)
     # A chain may end in a node that branches.
     tree = Taxonomy.from_text("*\n  a\n    a\n      x\n      y\n  b\n    c\n      z\n")
-    assert tree.generalize(["x", "y"]) == "a"
+    assert meeting(tree, "x", "y") == "a"
     assert tree.distance("x", "y") == pytest.approx(1 / 3)
     with pytest.raises(DataError, match="no value 'a'"):
         tree.node("a")
@@ -358,11 +351,7 @@ def test_any_tree_against_plain_definitions(tree, data):
     one, other, third = (data.draw(st.sampled_from(leaves)) for _ in range(3))
     common = naive_mixed.common(parents, [one, other])
     assert tree.join(one, other) == common
-    assert tree.generalize([tree.names[one], tree.names[other]]) == tree.names[common]
-    assert (
-        tree.generalize([tree.names[node] for node in (one, other, third)])
-        == (tree.names[naive_mixed.common(parents, [one, other, third])])
-    )
+    assert tree.join(common, third) == naive_mixed.common(parents, [one, other, third])
     for node in range(len(parents)):
         line = naive_mixed.line(parents, node)[::-1]
         assert tree.lineages[:, node].tolist() == line + [node] * (tree.height + 1 - len(line))

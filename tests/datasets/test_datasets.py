@@ -383,11 +383,10 @@ def test_taxonomies_of_adult_are_its_values_and_no_others(benchmark, name):
 
 def test_taxonomies_of_adult_say_what_belongs_together(benchmark):
     trees = benchmark("adult").schema.taxonomies
-    assert trees["workclass"].generalize(["State-gov", "Local-gov"]) == "Government"
-    assert trees["workclass"].generalize(["Private", "Private"]) == "Private"
+    assert trees["workclass"].to_nested()["*"]["Government"].keys() == {"Federal-gov", "State-gov", "Local-gov"}
     assert trees["marital-status"].distance("Divorced", "Widowed") == 0.5
     assert trees["marital-status"].distance("Divorced", "Never-married") == 1
-    assert trees["native-country"].generalize(["Cuba", "Mexico"]) == "America"
+    assert "Cuba" in trees["native-country"].to_nested()["*"]["America"]["Caribbean"]
     assert trees["native-country"].distance("France", "Germany") == pytest.approx(1 / 3)
     assert trees["race"].is_flat
     assert trees["sex"].is_flat

@@ -15,7 +15,7 @@ SST = 17966.0
 
 def test_nothing_done_yet():
     none = score(TOY, 3, [-1] * 11)
-    assert (none.left, none.small, none.sse, none.information_loss, none.valid) == (11, (), 0.0, 0.0, False)
+    assert (none.left, none.small, none.sse, none.information_loss) == (11, (), 0.0, 0.0)
     assert none.text == "11 records are in no group yet."
 
 
@@ -30,7 +30,6 @@ def test_half_done():
 
 def test_a_group_that_is_too_small():
     small = score(TOY, 3, [0, 0, 0, 1, 1, 2, 2, 2, 3, 3, 3])
-    assert not small.valid
     assert small.left == 0
     assert small.text == "{5, 6} needs 1 more: every group must have at least 3 records."
     two = score(TOY, 3, [0, 0, 0, 1, 1, 2, 2, 2, 3, 3, 4], names=list("abcdefghijk"))
@@ -41,7 +40,6 @@ def test_a_group_that_is_too_small():
 
 def test_the_best_groups():
     best = score(TOY, 3, [2, 2, 2, 2, 2, 0, 0, 0, 1, 1, 1])
-    assert best.valid
     assert best.sse == pytest.approx(21.2)
     assert best.text == "You lose 0.118 %: less than MDAV (1.44 %), as much as MDAV*, and as little as is possible."
     assert best.beside["title"].tolist() == ["You", "MDAV", "MDAV*", "Optimum"]

@@ -180,6 +180,20 @@ def test_units_do_not_matter():
     assert bounds.linear_program(X + 1e5, 3).sse == pytest.approx(expected, rel=1e-4)
 
 
+def test_program_that_is_cancelled_keeps_what_is_proven_and_goes_on():
+    X = np.random.default_rng(5).normal(size=(60, 2))
+    program = bounds.LinearProgram(X, 3)
+    said = []
+    with watched(lambda message, share: bool(said.append((message, share)))), pytest.raises(Cancelled):
+        program.improve(10.0)
+    [(message, share)] = said
+    assert message == "raising the floor"
+    assert 0.0 <= share <= 1.0
+    before = program.bound.sse
+    assert before >= bounds.nearest_neighbor(X, 3).sse
+    assert program.improve(10.0).sse > before
+
+
 def test_who_watches_may_raise():
     class Enough(Exception):  # noqa: N818 - it is not an error
         pass

@@ -10,7 +10,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg.metrics import small_classes
+from microagg.metrics import equivalence_classes
 from microagg.release import counting
 from microagg.release.counting import Rarity, Uniform
 
@@ -34,7 +34,7 @@ def test_uniform_classes():
 
 
 def codes_of(values):
-    return small_classes.coded(pd.Series(values))
+    return equivalence_classes.coded(pd.Series(values))
 
 
 def determines(column, target):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import time
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from microagg import ALGORITHMS, DataError, ParameterError, make, metrics, micro
 from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
 from microagg.metrics import generalization
+from microagg.progress import Cancelled, watched
 from microagg.studies import experiment
 from microagg.studies.experiment import Method, Problem, sweep
 
@@ -88,14 +90,30 @@ def test_progress_counts_every_pair(X):
 
 def test_cancelling_keeps_what_is_done(X):
     stop = threading.Event()
-    table = sweep(
-        X, ["mdav"], range(2, 30), workers=1, cancelled=stop.is_set, progress=lambda done, *_: done == 3 and stop.set()
-    )
+    with watched(lambda *_: not stop.is_set()):
+        table = sweep(X, ["mdav"], range(2, 30), workers=1, progress=lambda done, *_: done == 3 and stop.set())
     assert len(table) == 3
     assert not table.attrs["complete"]
-    stopped_at_once = sweep(X, ["mdav"], [2], cancelled=lambda: True)
+    with watched(lambda *_: False):
+        stopped_at_once = sweep(X, ["mdav"], [2])
     assert stopped_at_once.empty
     assert "information_loss" in stopped_at_once
+
+
+def test_a_watcher_sees_and_ends_what_runs_in_other_threads():
+    X = np.random.default_rng(3).normal(size=(3_000, 3))
+    experiment.prepare(["imhm"])
+    messages = []
+
+    def watcher(message, share):
+        messages.append(message)
+        return len(messages) < 4
+
+    with watched(watcher), pytest.raises(Cancelled):
+        list(experiment.run(X, [(Method("imhm"), 3), (Method("imhm"), 4)], workers=1))
+    assert messages[0] == "IMHM, k = 3"
+    assert "IMHM, k = 4" not in messages
+    assert len(messages) >= 4
 
 
 def test_pairs_given_twice_run_once(X):
@@ -116,6 +134,35 @@ def test_pairs_given_twice_run_once(X):
 def test_bad_requests_are_refused_before_anything_runs(X, algorithms, ks, error, says):
     with pytest.raises(error, match=says):
         sweep(X, algorithms, ks)
+
+
+def test_two_threads_that_want_the_same_algorithm_prepare_it_once(monkeypatch):
+    made = []
+
+    def make(key, k):
+        made.append(key)
+        time.sleep(0.05)
+        return experiment_make(key, k)
+
+    experiment_make = experiment.make
+    monkeypatch.setattr(experiment, "make", make)
+    monkeypatch.setattr(experiment, "_prepared", set())
+    threads = [threading.Thread(target=experiment.prepare, args=(["mdav"],)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == ["mdav"]
+    assert experiment.unprepared(["mdav"]) == []
+
+
+def test_a_watcher_cannot_pause_who_prepares_while_others_wait(monkeypatch):
+    monkeypatch.setattr(experiment, "_prepared", set())
+    asked = []
+    with watched(lambda *said: asked.append(said)):  # None: it would cancel
+        experiment.prepare(["imhm"])
+    assert asked == []
+    assert experiment.unprepared(["imhm"]) == []
 
 
 def test_prepare_says_what_it_compiles():
@@ -250,14 +297,8 @@ def test_of_several_settings_the_least_total_information_loss_wins(records, clas
 
 def test_cancelling_over_records_keeps_what_is_done(records):
     stop = threading.Event()
-    table = sweep(
-        records,
-        ["mondrian"],
-        range(2, 30),
-        workers=1,
-        cancelled=stop.is_set,
-        progress=lambda d, *_: d == 3 and stop.set(),
-    )
+    with watched(lambda *_: not stop.is_set()):
+        table = sweep(records, ["mondrian"], range(2, 30), workers=1, progress=lambda d, *_: d == 3 and stop.set())
     assert len(table) == 3
     assert not table.attrs["complete"]
 

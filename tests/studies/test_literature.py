@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from benchmarks import quality, tables
+from benchmarks import published, quality, tables
 from microagg import datasets, make, metrics, optimum
 from microagg.studies import literature
 from tests.conftest import ROOT, load_benchmark, standardized
@@ -120,7 +120,7 @@ def test_gsms_against_an_independent_implementation(method, ks, values):
 def test_stored_results_are_those_of_the_code_as_it_is():
     """After a change of an algorithm run benchmarks/published.py."""
     stored = literature.Stored.read(RESULTS)
-    assert stored.outdated() == []
+    assert published.outdated(stored) == []
     with_recipe = {figure.identity for figure in FIGURES if figure.recipe}
     assert set(stored.results) == with_recipe
 
@@ -185,32 +185,6 @@ def test_verdicts():
     assert judge(5.662, kind="misprint").name == "misprint"
     assert judge(5.662, kind="incomparable").name == "not comparable"
     assert literature.verdict(figure, None).name == "not run"
-
-
-def test_code_digest_sees_code_and_not_words(monkeypatch):
-    before = literature.code_digest(["mdav"])
-    assert before == literature.code_digest(["mdav"])
-    assert before != literature.code_digest(["mdav", "cbfs"])
-    plain = literature._code_alone
-    monkeypatch.setattr(literature, "_code_alone", lambda tree: plain(tree) + "#")
-    assert literature.code_digest(["mdav"]) != before
-
-
-def test_a_source_is_parsed_again_where_another_thread_was_in_the_way(monkeypatch):
-    calls = []
-
-    def parse(source):
-        calls.append(source)
-        if len(calls) < 3:
-            raise SystemError("AST constructor recursion depth mismatch (before=72, after=37)")
-        return plain(source)
-
-    plain = literature.ast.parse
-    monkeypatch.setattr(literature.ast, "parse", parse)
-    assert literature.ast.unparse(literature._parsed("a = 1")) == "a = 1"
-    assert len(calls) == 3
-    with pytest.raises(SyntaxError):
-        literature._parsed("a =")
 
 
 @pytest.mark.parametrize("key", ["mdav", "mdav-plus", "v-mdav"])

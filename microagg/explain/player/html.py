@@ -1,4 +1,4 @@
-"""A scene as a file of its own: one HTML page that plays in any browser and asks nobody for anything."""
+"""A scene as a file of its own: one HTML page that plays in any browser and loads nothing from elsewhere."""
 
 from __future__ import annotations
 
@@ -107,14 +107,14 @@ def animation(
     unknown = dict(params)
     runs = []
     for key in keys:
-        own = {param.name for param in algorithm(key).params} if key in EXPLAINED else set(params)
+        accepted = {param.name for param in algorithm(key).params} if key in EXPLAINED else set(params)
         # What none of them has is refused by the last, in its own words.
-        unknown = {name: each for name, each in unknown.items() if name not in own}
-        given = {name: each for name, each in params.items() if name in own}
-        given |= unknown if key == keys[-1] else {}
-        found = list(steps(key, X, k=k, names=names, attributes=attributes, **given))
-        settings = ", ".join(f"{name} = {each}" for name, each in given.items())
-        runs.append(Watched(algorithm(key).info.title, settings, pseudo_code(key), found))
+        unknown = {name: each for name, each in unknown.items() if name not in accepted}
+        chosen = {name: each for name, each in params.items() if name in accepted}
+        chosen |= unknown if key == keys[-1] else {}
+        shown = list(steps(key, X, k=k, names=names, attributes=attributes, **chosen))
+        settings = ", ".join(f"{name} = {each}" for name, each in chosen.items())
+        runs.append(Watched(algorithm(key).info.title, settings, pseudo_code(key), shown))
     # What the texts call the records, the pictures do, too.
     run = make_run(X, k, names)
     matrix, names = run.X, run.names

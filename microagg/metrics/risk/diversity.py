@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
 from microagg.errors import DataError, ParameterError
-from microagg.metrics.small_classes import coded
+from microagg.metrics.equivalence_classes import coded
 from microagg.partition import canonical_labels
 from microagg.validation import FloatArray, IntArray, check_present, is_whole
 
@@ -76,6 +76,14 @@ class Homogeneity:
 
     def above(self, alpha: float) -> float:
         """Return the share of the records in groups where one value has a share of more than ``alpha``.
+
+        Parameters
+        ----------
+        alpha : float, 0 to 1
+
+        Returns
+        -------
+        float, 0 to 1
 
         Raises
         ------

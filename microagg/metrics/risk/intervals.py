@@ -1,4 +1,4 @@
-"""Interval disclosure: how often an original value lies near the released one."""
+"""Interval disclosure: how often an original value lies near the released one, and which records are most at risk."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from microagg.errors import ParameterError
-from microagg.metrics.loss import information_loss
-from microagg.metrics.loss_contributions import record_shares
+from microagg.metrics.loss import information_loss, record_shares
 from microagg.metrics.risk.linkage import Linkage, record_linkage
 from microagg.partition import canonical_labels
 from microagg.validation import (
@@ -114,7 +113,7 @@ def _within_deviations(x: FloatArray, y: FloatArray, width: float) -> NDArray[np
     return inside
 
 
-# Which records carry the risk, and what leaving some out would do.
+# --- records at risk, and what leaving some out would do --------------------------------------------------------------
 
 #: What records can be ranked by; see :func:`records_at_risk`.
 RANKINGS = ("linkage", "outlyingness")
@@ -172,11 +171,20 @@ class LeftOut:
 
 
 def outlyingness(X: ArrayLike) -> FloatArray:
-    """Return how many robust standard deviations each value is from the median of its attribute, shape (n, d).
+    """Return how many robust standard deviations each value is from the median of its attribute.
 
     The robust standard deviation is 1.4826 times the median absolute deviation; where that is 0, as half of the values
-    or more are equal, 1.2533 times the mean absolute deviation (Iglewicz & Hoaglin 1993). From 0 up; above 3.5 they
-    call a value a possible outlier. In an attribute of one value all are 0.
+    or more are equal, 1.2533 times the mean absolute deviation (Iglewicz & Hoaglin 1993). Above 3.5 they call a value a
+    possible outlier.
+
+    Parameters
+    ----------
+    X : array of finite numbers, shape (n, d)
+
+    Returns
+    -------
+    array of float, shape (n, d)
+        At least 0, without a unit; 0 in an attribute of one value.
 
     Raises
     ------
@@ -208,6 +216,10 @@ def records_at_risk(
         That of X and the release, if it is known. If it is of a sample, only these records are ranked. Default: that
         of all records by Euclidean distances.
 
+    Returns
+    -------
+    AtRisk
+
     Raises
     ------
     DataError
@@ -219,12 +231,12 @@ def records_at_risk(
     check_choice("by", by, RANKINGS)
     if not is_whole(most) or most < 1:
         raise ParameterError(f"most must be a whole number of at least 1, not {most!r}.")
-    found = record_linkage(original, masked) if linkage is None else linkage
-    apart = outlyingness(original)[found.rows]
+    links = record_linkage(original, masked) if linkage is None else linkage
+    apart = outlyingness(original)[links.rows]
     farthest = apart.max(axis=1)
-    first, second = (found.probability, farthest) if by == "linkage" else (farthest, found.probability)
+    first, second = (links.probability, farthest) if by == "linkage" else (farthest, links.probability)
     order = np.lexsort((-second, -first))[:most]
-    return AtRisk(found.rows[order], found.probability[order], farthest[order], apart[order].argmax(axis=1))
+    return AtRisk(links.rows[order], links.probability[order], farthest[order], apart[order].argmax(axis=1))
 
 
 def leaving_out(X: ArrayLike, labels: ArrayLike, rows: ArrayLike) -> LeftOut:
@@ -237,6 +249,10 @@ def leaving_out(X: ArrayLike, labels: ArrayLike, rows: ArrayLike) -> LeftOut:
         The group of each record, under any numbering.
     rows : array of int, shape (m,)
         Positions, none twice; fewer than n.
+
+    Returns
+    -------
+    LeftOut
 
     Raises
     ------

@@ -1,4 +1,8 @@
-"""Checks on what measures of risk are given; each failure is one sentence."""
+"""Record linkage: how often the released record nearest to an original one is its own.
+
+A compiled search, in a k-d tree or among all records, only has to say whether anything is nearer than the own record,
+so it ends at the first that is.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +27,7 @@ from microagg.kernels.neighbors.tree_queries import (
     put_better,
     uppermost,
 )
-from microagg.metrics.small_classes import combined
+from microagg.metrics.equivalence_classes import combined
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray, check_choice, check_pair, is_whole
 
@@ -41,9 +45,7 @@ def check_attributes(attributes: Sequence[int], d: int) -> list[int]:
     return [int(position) for position in chosen]
 
 
-# How many released records are as near to an original as its own: compiled searches, in the k-d tree or among all.
-#
-# A search only has to say whether anything is nearer than the own record, so it ends at the first that is.
+# --- compiled searches ------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -165,7 +167,7 @@ def _squared(known: Attributes, within: float, middle: float, record: int, row: 
     return total
 
 
-# Record linkage: how often the released record nearest to an original one is its own.
+# --- the measure ------------------------------------------------------------------------------------------------------
 
 #: How distances are measured; see :func:`record_linkage`.
 DISTANCES = ("euclidean", "mahalanobis")

@@ -1,4 +1,4 @@
-"""What is to be said about each measure of risk."""
+"""The descriptions of the measures of risk: title, meaning, unit, formula and source."""
 
 from __future__ import annotations
 
@@ -170,5 +170,5 @@ _ALL = (
     ),
 )
 
-#: What is to be said about each measure, by its key.
+#: The description of each measure of risk, by its key.
 MEASURES: dict[str, Measure] = {measure.key: measure for measure in _ALL}

@@ -15,6 +15,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from microagg.columns.dates import holds_dates
 from microagg.columns.records import Attribute
 from microagg.columns.taxonomy import category
+from microagg.metrics.equivalence_classes import combined, numbered
 from microagg.metrics.risk.linkage import (
     EQUAL,
     UNITS,
@@ -25,7 +26,6 @@ from microagg.metrics.risk.linkage import (
     looked_up,
     record_linkage,
 )
-from microagg.metrics.small_classes import combined, numbered
 from microagg.metrics.utility.columns import categories_of, ends_of
 from microagg.validation import FloatArray, IntArray
 
@@ -117,15 +117,36 @@ class Known:
         return len(self._strata)
 
     def linkage_by_one(self, *, sample: int | None = None) -> tuple[Hashable, Linkage]:
-        """Return the attribute by which alone most records are found, the first of several, and which these are."""
+        """Return the attribute by which alone most records are found, the first of several, and which these are.
+
+        Parameters
+        ----------
+        sample : int, optional
+            As for :meth:`linkage`.
+
+        Returns
+        -------
+        (column name, Linkage)
+        """
         each = [(name, self.linkage([j], sample=sample)) for j, name in enumerate(self.names)]
         return max(each, key=lambda own: own[1].share)
 
     def linkage(self, positions: Sequence[int] | None = None, *, sample: int | None = None) -> Linkage:
-        """Return which records are found by the attributes at ``positions``, by default by all.
+        """Return which records are found by somebody who knows some of the attributes.
 
-        It is defined as for :func:`record_linkage`, and as exact. Of releases with very many distinct rows fewer than
-        ``sample`` records are looked up, but 1,000 at least.
+        It is defined as for :func:`record_linkage`, and as exact.
+
+        Parameters
+        ----------
+        positions : sequence of int, optional
+            Which attributes are known; by default all.
+        sample : int, optional
+            Of more records so many are looked up, drawn at random; of releases with very many distinct rows fewer, but
+            1,000 at least.
+
+        Returns
+        -------
+        Linkage
         """
         columns = [self._columns[j] for j in (range(len(self._columns)) if positions is None else positions)]
         numbers = [own for own in columns if isinstance(own, _Numbers) and own.unit > 0.0]

@@ -1,4 +1,7 @@
-"""Uniqueness: how many records are alone with what an intruder may know of them."""
+"""Uniqueness: how many records are alone with what an intruder may know of them, in the file and in the population.
+
+Of a sample, models of the population say how many of its records are unique there, and how likely each is found.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from microagg.errors import DataError, ParameterError
-from microagg.metrics.small_classes import coded, combined, numbered
+from microagg.metrics.equivalence_classes import coded, combined, numbered
 from microagg.tables.frames import as_pandas
 from microagg.validation import FloatArray, IntArray, check_choice, check_columns, check_k, is_real
 
@@ -38,7 +41,22 @@ class Uniqueness:
     sizes: IntArray
 
     def below(self, k: int) -> int:
-        """Return how many records are in classes of fewer than ``k``."""
+        """Return how many records are in classes of fewer than ``k``.
+
+        Parameters
+        ----------
+        k : int
+            At least 1.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ParameterError
+            If ``k`` is not a whole number of at least 1.
+        """
         return int(self.sizes[self.sizes < check_k(k)].sum())
 
     @property
@@ -72,6 +90,10 @@ def uniqueness(frame: IntoDataFrame, columns: Sequence[Hashable]) -> Uniqueness:
     columns : sequence of column names
         What the intruder knows: the quasi-identifiers, at least one.
 
+    Returns
+    -------
+    Uniqueness
+
     Raises
     ------
     DataError
@@ -85,7 +107,26 @@ def uniqueness(frame: IntoDataFrame, columns: Sequence[Hashable]) -> Uniqueness:
 def uniqueness_with_each(
     frame: IntoDataFrame, columns: Sequence[Hashable], others: Iterable[Hashable]
 ) -> dict[Hashable, Uniqueness]:
-    """Return the uniqueness if an intruder knows one more column, for each of ``others``; see :func:`uniqueness`."""
+    """Return how many records are alone if an intruder knows one more column; see :func:`uniqueness`.
+
+    Parameters
+    ----------
+    frame : DataFrame of pandas or polars, or pyarrow.Table
+    columns : sequence of column names
+        What the intruder knows in any case, at least one.
+    others : iterable of column names
+        What one of is known besides.
+
+    Returns
+    -------
+    dict of column name to Uniqueness
+        One for each of ``others``, in their order.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As :func:`uniqueness`.
+    """
     others, frame = list(others), as_pandas(frame)
     classes = record_classes(frame, columns)
     check_columns(frame, others)
@@ -109,7 +150,7 @@ def _sized(classes: IntArray) -> Uniqueness:
     return Uniqueness(len(classes), len(sizes), int(np.count_nonzero(sizes == 1)), sizes)
 
 
-# If the file is a sample: who is unique in the population, and how likely each record is to be found there.
+# --- the file as a sample of a population -----------------------------------------------------------------------------
 
 #: The estimators of :func:`population_uniques`.
 ESTIMATORS = ("auto", "pitman", "zayatz")
@@ -192,6 +233,10 @@ def population_uniques(sizes: ArrayLike, sampling_fraction: float, estimator: st
         Of the population, above 0 and at most 1.
     estimator : {"auto", "pitman", "zayatz"}
 
+    Returns
+    -------
+    PopulationUniques
+
     Raises
     ------
     DataError
@@ -232,6 +277,11 @@ def individual_risk(frame: IntoDataFrame, columns: Sequence[Hashable], weights: 
         What is known of everybody in the population; a missing value counts as a value of its own.
     weights : array, shape (n,)
         How many records of the population each one stands for; at least 1.
+
+    Returns
+    -------
+    IndividualRisk
+        Records in the order of the frame.
 
     Raises
     ------
@@ -343,6 +393,6 @@ def _pitman_fit(sizes: IntArray) -> tuple[float, float]:
 
     # α begins as the share of the classes that have one record, which it tends to in large samples.
     begin = np.array([logit(np.clip(frequencies[distinct == 1].sum() / u, 0.01, 0.99)), 0.0])
-    found = minimize(surprise, begin, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-14, "maxiter": 2000})
-    alpha = float(expit(found.x[0]))
-    return float(np.exp(found.x[1])) - alpha, alpha
+    fit = minimize(surprise, begin, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-14, "maxiter": 2000})
+    alpha = float(expit(fit.x[0]))
+    return float(np.exp(fit.x[1])) - alpha, alpha

@@ -1,6 +1,6 @@
 """What analysts still get right from what is released in place of the originals.
 
-Measures of one figure, each with its result and what is to be said about it in :data:`MEASURES`:
+Measures of one figure, each with its result, and with its description in :data:`MEASURES`:
 
 - :func:`il1s` record by record, :func:`moments` for means, variances, quantiles, correlations and eigenvalues, both of
   numbers;

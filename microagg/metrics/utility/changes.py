@@ -1,4 +1,8 @@
-"""How far the distribution of each attribute is from what it was, whichever record has which value."""
+"""How attributes have changed: distances between distributions, and the figures that analysts compute.
+
+Distances compare distributions, whichever record has which value; figures are means, variances, quantiles, correlations
+and eigenvalues, before and after.
+"""
 
 from __future__ import annotations
 
@@ -62,6 +66,11 @@ def hellinger(before: Table, after: Table, *, bins: int = BINS) -> Distances:
     bins : int
         At least 2.
 
+    Returns
+    -------
+    Distances
+        Of each attribute from 0 to 1.
+
     Raises
     ------
     ParameterError
@@ -92,6 +101,11 @@ def wasserstein(before: Table, after: Table) -> Distances:
     before, after : array of finite numbers, shape (n, d) and (m, d), or DataFrame
         As in :func:`hellinger`.
 
+    Returns
+    -------
+    Distances
+        Of each attribute in its standard deviations.
+
     Raises
     ------
     DataError
@@ -107,10 +121,10 @@ def wasserstein(before: Table, after: Table) -> Distances:
 
 def _distances(columns: list[Column], distance: Callable[[Column], float | None]) -> Distances:
     """Return the distances of ``columns``; ``distance`` is None where a column holds the same one value throughout."""
-    found = [distance(column) for column in columns]
-    counted = [value for value in found if value is not None]
+    distances = [distance(column) for column in columns]
+    counted = [value for value in distances if value is not None]
     value = sum(counted) / len(counted) if counted else 0.0
-    return Distances(value, tuple(column.name for column in columns), np.array([own or 0.0 for own in found]))
+    return Distances(value, tuple(column.name for column in columns), np.array([own or 0.0 for own in distances]))
 
 
 def _hellinger(column: Column, bins: int) -> float | None:
@@ -160,7 +174,7 @@ def bin_limits(values: FloatArray, bins: int) -> FloatArray:
     return np.asarray(np.maximum(distinct[last] / 2 + distinct[last + 1] / 2, np.nextafter(distinct[last], np.inf)))
 
 
-# What analyses find changed: means, variances, quantiles, correlations and eigenvalues, before and after.
+# --- means, variances, quantiles, correlations and eigenvalues --------------------------------------------------------
 
 #: The levels of the quantiles that are compared.
 LEVELS = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
@@ -235,6 +249,10 @@ def moments(X: ArrayLike, released: ArrayLike, weights: ArrayLike | None = None)
     weights : array, shape (n,), optional
         Above 0; all figures are weighted by them.
 
+    Returns
+    -------
+    Moments
+
     Raises
     ------
     DataError
@@ -270,7 +288,7 @@ def _quantiles(X: FloatArray, weights: FloatArray | None) -> FloatArray:
 def _eigenvalue_change(
     before: FloatArray, after: FloatArray, weights: FloatArray | None
 ) -> tuple[float | None, tuple[str, ...]]:
-    """Return the mean relative change of the eigenvalues, and what is to be said about it."""
+    """Return the mean relative change of the eigenvalues, None where it is not computed, and remarks on it."""
     d = before.shape[1]
     if d > MOST_EIGENVALUES:
         return None, (f"eigenvalues are not compared: {d:,} attributes are more than {MOST_EIGENVALUES:,}.",)

@@ -1,4 +1,7 @@
-"""What is measured: original records, what is released in their place, and the scale of their differences."""
+"""Numbers before and after: standard deviations, correlations of many attributes, and IL1s record by record.
+
+Correlations are computed a few rows of the matrix at a time, so that many attributes need little memory.
+"""
 
 from __future__ import annotations
 
@@ -128,7 +131,7 @@ def _check_constant(
         )
 
 
-# Correlations of attributes before and after, of many attributes too: a few rows of the matrix at a time.
+# --- correlations -----------------------------------------------------------------------------------------------------
 
 # A standard deviation below this fraction of what it was consists of rounding errors, and so do its correlations.
 _VANISHED = 1e-9
@@ -229,7 +232,7 @@ def _correlations(scaled: FloatArray, rows: slice, weights: FloatArray | None) -
     return np.clip((own * weights[:, np.newaxis]).T @ scaled / weights.sum(), -1.0, 1.0)
 
 
-# How far released values are from the originals, record by record.
+# --- IL1s -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,6 +263,10 @@ def il1s(X: ArrayLike, released: ArrayLike) -> IL1s:
     ----------
     X, released : array of finite numbers, shape (n, d)
         Records and what is released in their place, in any units.
+
+    Returns
+    -------
+    IL1s
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What is to be said about each measure of utility, wherever its figure is shown."""
+"""The descriptions of the measures of utility: title, meaning, unit, formula and source."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from microagg.metrics.measure import Measure
 
 _MOMENTS = "Domingo-Ferrer & Torra 2001, Disclosure control methods and information loss for microdata"
 
-#: The measures of utility, by their keys.
+#: The description of each measure of utility, by its key.
 MEASURES = {
     measure.key: measure
     for measure in (

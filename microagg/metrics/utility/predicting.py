@@ -111,6 +111,10 @@ def prediction(
     repeats : int, optional
         How often halves are drawn; by default as often as 10,000 records allow, at least once and at most 10 times.
 
+    Returns
+    -------
+    Prediction
+
     Raises
     ------
     ParameterError

@@ -77,6 +77,10 @@ def propensity(before: Table, after: Table, *, sample: int = SAMPLE, random_stat
     random_state : int
         Of this draw.
 
+    Returns
+    -------
+    Propensity
+
     Raises
     ------
     ParameterError

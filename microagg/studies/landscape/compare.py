@@ -51,16 +51,16 @@ def _results() -> pd.DataFrame:
 @cache
 def _each() -> pd.DataFrame:
     """Return each run of METHODS beside the limits of its records."""
-    own = runs()
-    known = limits()
-    random = set(known.loc[known["seed"] > 0, "data"])
+    table = runs()
+    between = limits()
+    random = set(between.loc[between["seed"] > 0, "data"])
     # Several runs of a randomized algorithm on a real data set have the same limits.
-    own = own.assign(of=own["seed"].where(own["data"].isin(random), 0))
-    own = own.merge(known.rename(columns={"seed": "of"}), on=["data", "of", "k"], how="left")
+    table = table.assign(of=table["seed"].where(table["data"].isin(random), 0))
+    table = table.merge(between.rename(columns={"seed": "of"}), on=["data", "of", "k"], how="left")
     for name in ("best", "floor"):
-        above = 100 * (own["information_loss"] / own[name].where(own[name] > 0) - 1)
-        own[f"above_{name}"] = above.clip(lower=0)
-    return own
+        above = 100 * (table["information_loss"] / table[name].where(table[name] > 0) - 1)
+        table[f"above_{name}"] = above.clip(lower=0)
+    return table
 
 
 def duel(first: str, second: str) -> pd.DataFrame:
@@ -194,15 +194,21 @@ def _front(losses: Sequence[float], seconds: Sequence[float]) -> list[bool]:
 
 @cache
 def incomplete() -> pd.DataFrame:
-    """Return what was not measured at every k: columns method, data and ks, those at which it was run."""
+    """Return what was not measured at every k.
+
+    Returns
+    -------
+    DataFrame
+        A row per method and data set, with the columns method, data and ks, those at which it was run.
+    """
     table = _results()
-    found = []
+    rows = []
     for method in METHODS:
         for data in DATA:
             ks = tuple(sorted(table.loc[(table["method"] == method) & (table["data"] == data), "k"]))
             if len(ks) < len(KS):
-                found.append({"method": method, "data": data, "ks": ks})
-    return pd.DataFrame(found, columns=["method", "data", "ks"])
+                rows.append({"method": method, "data": data, "ks": ks})
+    return pd.DataFrame(rows, columns=["method", "data", "ks"])
 
 
 def _at(k: int | None) -> pd.DataFrame:

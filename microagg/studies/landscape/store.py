@@ -1,4 +1,4 @@
-"""What was measured: on which data sets, by which methods, at which k."""
+"""The stored comparison: which methods ran on which data at which k, every run, and between which losses optima lie."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ SEEDS = 5
 
 
 def _methods() -> Mapping[str, Method]:
-    found = {name: variant.method() for name, variant in VARIANTS.items() if not variant.needs_classes}
+    methods = {name: variant.method() for name, variant in VARIANTS.items() if not variant.needs_classes}
     for key, cls in ALGORITHMS.items():
         if grids := {param.name: param.grid for param in cls.params if param.grid and not param.needs_classes}:
-            found[f"{key}-best"] = Method(key, grids)
-    return MappingProxyType(found)
+            methods[f"{key}-best"] = Method(key, grids)
+    return MappingProxyType(methods)
 
 
 #: The methods that are compared, by name: every variant of an algorithm at its defaults, see
@@ -47,6 +47,14 @@ METHODS: Mapping[str, Method] = _methods()
 def title(name: str) -> str:
     """Return what tables and charts call a method of :data:`METHODS`, such as ``V-MDAV (best γ)``.
 
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    str
+
     Raises
     ------
     ParameterError
@@ -56,7 +64,7 @@ def title(name: str) -> str:
     return VARIANTS[name].title if name in VARIANTS else METHODS[name].label
 
 
-# The stored tables, as they were measured: every run, and between which losses each optimum lies.
+# --- the stored tables ------------------------------------------------------------------------------------------------
 
 _FOLDER, _RUNS = Path(__file__).parent, "runs.csv.gz"
 
@@ -68,11 +76,14 @@ _SCALE = "zscore"
 def about() -> dict[str, Any]:
     """Return when and how the results were made.
 
-    Of the keys, ``left_out`` has the method, the data set, the first k of what was not run, and the seconds of the
-    processor (``bound``) that it took more of there; ``digests`` tell by method the code that was run.
+    Returns
+    -------
+    dict
+        Of the keys, ``left_out`` has the method, the data set, the first k of what was not run, and the seconds of the
+        processor (``bound``) that it took more of there; ``digests`` tell by method the code that was run.
     """
-    found: dict[str, Any] = json.loads((_FOLDER / "about.json").read_text(encoding="utf-8"))
-    return found
+    contents: dict[str, Any] = json.loads((_FOLDER / "about.json").read_text(encoding="utf-8"))
+    return contents
 
 
 def runs() -> pd.DataFrame:
@@ -121,8 +132,8 @@ def _runs() -> pd.DataFrame:
 @cache
 def _limits() -> pd.DataFrame:
     table = pd.read_csv(_FOLDER / "limits.csv")
-    own = _runs().assign(seed=[seed if (data, seed) in _sets().index else 0 for data, seed in _keys(_runs())])
-    lowest = own.loc[own.groupby(["data", "seed", "k"])["information_loss"].idxmin()]
+    measured = _runs().assign(seed=[seed if (data, seed) in _sets().index else 0 for data, seed in _keys(_runs())])
+    lowest = measured.loc[measured.groupby(["data", "seed", "k"])["information_loss"].idxmin()]
     both = table.merge(lowest[["data", "seed", "k", "information_loss", "method"]], "left", ["data", "seed", "k"])
     # The search began with a stored partition: what it did not improve is that method's, to the digits stored.
     improved = ~(both["information_loss"] <= both["search"] * (1 + 1e-9))
@@ -146,7 +157,7 @@ def _monotone(part: pd.DataFrame) -> pd.DataFrame:
 
 
 def between(data: str, seed: int, ks: Iterable[int]) -> dict[int, tuple[float, float]]:
-    """Return by k the lowest loss known and the floor, in percent: the optimum lies between them.
+    """Return between which losses the optimum lies, for each k.
 
     Parameters
     ----------
@@ -156,11 +167,16 @@ def between(data: str, seed: int, ks: Iterable[int]) -> dict[int, tuple[float, f
         Of a random data set; 0 of another. :func:`recognize` gives both.
     ks : iterable of int
         Of any size: a partition for a larger k serves a smaller one, and a floor of a smaller k holds for a larger one.
-        Where nothing is known the loss is infinite, and the floor 0.
+
+    Returns
+    -------
+    dict of int to (float, float)
+        By k the lowest loss known and the floor, in percent. Where nothing is known the loss is infinite,
+        and the floor 0.
     """
     table = _limits()
-    own = table[(table["data"] == data) & (table["seed"] == seed)]
-    at, best, floor = (own[name].to_numpy() for name in ("k", "best", "floor"))
+    rows = table[(table["data"] == data) & (table["seed"] == seed)]
+    at, best, floor = (rows[name].to_numpy() for name in ("k", "best", "floor"))
     return {k: (float(best[at >= k].min(initial=np.inf)), float(floor[at <= k].max(initial=0.0))) for k in ks}
 
 
@@ -169,7 +185,7 @@ def _keys(table: pd.DataFrame) -> zip[tuple[str, int]]:
 
 
 def recognize(values: ArrayLike, scale: str = _SCALE) -> tuple[str, int] | None:
-    """Return (data, seed) of the data set whose results are stored, None if these are none.
+    """Return which of the stored data sets some records are.
 
     Parameters
     ----------
@@ -178,6 +194,11 @@ def recognize(values: ArrayLike, scale: str = _SCALE) -> tuple[str, int] | None:
         ``records.values`` of what the dashboard compares.
     scale : str
         How they are scaled, of :data:`microagg.columns.scaling.SCALES`. Only results on z-scores are stored.
+
+    Returns
+    -------
+    (data, seed), or None
+        Names of :func:`stored`; None if these are none of them.
     """
     if scale != _SCALE:
         return None
@@ -224,8 +245,8 @@ def stored(data: str, seed: int, method: Method, ks: Iterable[int]) -> pd.DataFr
     name, run_seed = _name_of(method), _seed_of(method, data, seed)
     if name is None or run_seed is None:
         return pd.DataFrame()
-    own = _rows(name, data, run_seed)
-    return pd.DataFrame([_row(method, own[k]) for k in wanted if k in own])
+    by_k = _rows(name, data, run_seed)
+    return pd.DataFrame([_row(method, by_k[k]) for k in wanted if k in by_k])
 
 
 def _name_of(method: Method) -> str | None:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg.metrics import small_classes
-from microagg.metrics.small_classes import Below
+from microagg.metrics import equivalence_classes
+from microagg.metrics.equivalence_classes import SmallClasses
 
 columns = (
     st.integers(1, 3)
@@ -36,12 +36,12 @@ columns = (
     ids=["text", "zeros", "nullable zeros", "floats", "categories", "nullable", "dates", "lists", "missing"],
 )
 def test_values_are_numbered_in_the_order_of_appearance(values, codes):
-    assert small_classes.coded(pd.Series(values, index=[7, 7, 8, 9])).tolist() == codes
+    assert equivalence_classes.coded(pd.Series(values, index=[7, 7, 8, 9])).tolist() == codes
 
 
 @given(columns)
 def test_combinations_are_those_of_the_rows(rows):
-    numbers = small_classes.combined(*rows.T)
+    numbers = equivalence_classes.combined(*rows.T)
     pairs = set(zip(map(tuple, rows.tolist()), numbers.tolist(), strict=True))
     assert len(pairs) == len(set(map(tuple, rows.tolist()))) == len(set(numbers.tolist())) == numbers.max() + 1
 
@@ -49,13 +49,15 @@ def test_combinations_are_those_of_the_rows(rows):
 @given(columns, st.integers(1, 5))
 def test_records_below_k_are_counted(rows, k):
     sizes = Counter(map(tuple, rows.tolist())).values()
-    expected = Below(min(sizes), sum(size for size in sizes if size < k), sum(size == 1 for size in sizes))
-    assert small_classes.below(small_classes.combined(*rows.T), k) == expected
+    expected = SmallClasses(min(sizes), sum(size for size in sizes if size < k), sum(size == 1 for size in sizes))
+    assert equivalence_classes.small_classes(equivalence_classes.combined(*rows.T), k) == expected
 
 
 @pytest.mark.parametrize("values", [[1, True, 1], [1, 1.0, 1], [1, "1", 1], [0.0, -0.0, 0.0], [(), "()", ()]], ids=str)
 def test_values_that_a_file_has_otherwise_are_different(values):
-    assert small_classes.coded(pd.Series(values, dtype=None if isinstance(values[0], float) else object)).tolist() == [
+    assert equivalence_classes.coded(
+        pd.Series(values, dtype=None if isinstance(values[0], float) else object)
+    ).tolist() == [
         0,
         1,
         0,
