@@ -65,7 +65,7 @@ def test_the_start_can_be_cancelled_between_pieces_which_change_nothing(monkeypa
     pool = make_tree_pool(generate("uniform", 210, 3)[0])
     expected = make_isolation_bounds(pool)
     monkeypatch.setattr(isolation_module, "_RECORDS_AT_A_TIME", 10)
-    monkeypatch.setattr(isolation_module.threads, "THREADS", 2)
+    monkeypatch.setattr(isolation_module.running, "THREADS", 2)
     for patience in (0, 1, 10, 11):
         calls = []
         with watched(lambda *where, c=calls, p=patience: c.append(where) or len(c) <= p):
