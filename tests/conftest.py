@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 
 # Examples drawn for a test of any input. Deadlines would fail on whatever compiles a kernel first.
 settings.register_profile("quick", max_examples=15, deadline=None)
-settings.register_profile("ci", max_examples=60, deadline=None, derandomize=True)
+settings.register_profile("ci", max_examples=20, deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "quick")
 
 #: What a test that depends on a benchmark file has in its code, its parameters or its fixtures.

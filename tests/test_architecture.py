@@ -7,9 +7,11 @@ import importlib
 import subprocess
 import sys
 import tomllib
+from functools import cache
 
 import pytest
 
+from tests.cases import for_each
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "microagg"
@@ -30,19 +32,26 @@ KERNEL_RANK = {name: rank for rank, name in enumerate(KERNELS)}
 NO_ALGORITHMS = {"base", "method", "registry", "__init__"}
 
 
+@cache
 def imports_of(path):
-    """Yield (module, name or None) for each import of a file; imports by a name in a string are among them."""
+    """Return (module, name or None) for each import of a file; imports by a name in a string are among them."""
+    found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, None) for alias in node.names)
+            found += ((alias.name, None) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield from ((node.module, alias.name) for alias in node.names)
+            found += ((node.module, alias.name) for alias in node.names)
         elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in {"import_module", "__import__"}:
-            yield from ((argument.value, None) for argument in node.args[:1] if isinstance(argument, ast.Constant))
+            found += ((argument.value, None) for argument in node.args[:1] if isinstance(argument, ast.Constant))
+    return found
+
+
+def imports_of_all(files):
+    """Return (path, module, name or None) for each import of the files."""
+    return [(path, module, name) for path in files for module, name in imports_of(path)]
 
 
 FILES = sorted(PACKAGE.rglob("*.py"))
-EVERY_FILE = pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(PACKAGE)) for path in FILES])
 
 
 def units_of(module, name):
@@ -55,12 +64,11 @@ def units_of(module, name):
     return [*parts, *([name] if name else [])][1:]
 
 
-@EVERY_FILE
-def test_imports_point_downward(path):
-    relative = path.relative_to(PACKAGE)
-    own = [part.removesuffix(".py") for part in relative.parts]
-    for module, name in imports_of(path):
-        assert module.split(".")[0] not in {"streamlit", "plotly"}
+def test_imports_point_downward():
+    for path, module, name in imports_of_all(FILES):
+        relative = path.relative_to(PACKAGE)
+        own = [part.removesuffix(".py") for part in relative.parts]
+        assert module.split(".")[0] not in {"streamlit", "plotly"}, f"{relative} imports {module}"
         unit, *inner = units_of(module, name) or [None]
         if unit in RANK and unit != own[0]:
             assert RANK[unit] < RANK[own[0]], f"{relative} imports {name} of {module}"
@@ -81,9 +89,8 @@ def test_no_files_import_each_other_in_a_circle():
     assert not needs, f"these files import each other in a circle, or what does: {sorted(needs)}"
 
 
-@EVERY_FILE
-def test_no_file_imports_another_ones_private_names(path):
-    for module, name in imports_of(path):
+def test_no_file_imports_another_ones_private_names():
+    for path, module, name in imports_of_all(FILES):
         if module.split(".")[0] == "microagg" and name is not None:
             assert not name.startswith("_") or name.startswith("__"), f"{path.name} imports {name} of {module}"
 
@@ -113,9 +120,7 @@ def test_what_is_no_python_is_installed_too():
         assert known, f"{path.relative_to(ROOT)} would not be there once microagg is installed"
 
 
-@pytest.mark.parametrize(
-    "below", ["", ".release", ".metrics", ".metrics.risk", ".metrics.utility", ".optimum", ".studies"]
-)
+@for_each("below", ["", ".release", ".metrics", ".metrics.risk", ".metrics.utility", ".optimum", ".studies"])
 def test_public_names_are_all_there(below):
     package = importlib.import_module(f"microagg{below}")
     for name in package.__all__:

@@ -15,6 +15,7 @@ from microagg.algorithms.registry import ALGORITHMS
 from microagg.optimum.bounds import gap
 from microagg.studies import landscape
 from tests import claims
+from tests.cases import for_each
 from tests.claims import QUALITY, RESULTS, limit, run, says
 from tests.conftest import load_benchmark
 
@@ -43,7 +44,7 @@ def test_the_table_of_lowest_losses_is_there():
     }
 
 
-@pytest.mark.parametrize("row", _HEADLINE, ids="-".join(("{0[0]}", "{0[1]}")).format)
+@for_each("row", _HEADLINE)
 def test_losses_and_floors_are_those_stored(row):
     title, k, mdav, printed, best, floor, said = row
     stored, runs = _stored(title, k), landscape.runs()

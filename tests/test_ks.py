@@ -9,9 +9,10 @@ import pytest
 
 from microagg.errors import ParameterError
 from microagg.validation import read_ks, spread
+from tests.cases import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "found", "beyond"),
     [
         ("2–5", [2, 3, 4, 5], False),
@@ -29,7 +30,7 @@ def test_values_of_k_are_read(text, found, beyond):
     assert read_ks(text, 50, 30) == (found, beyond)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "says"),
     [
         ("2, x", "'x' is no value of k"),
@@ -48,7 +49,7 @@ def test_what_is_no_value_of_k_is_said(text, says):
         read_ks(text, 50, 30)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("ks", "first", "expected"),
     [
         ([], None, []),

@@ -7,6 +7,7 @@ import pytest
 
 from microagg import DataError, ParameterError, Partition
 from microagg.partition import partition_within
+from tests.cases import for_each
 
 
 def test_groups_are_numbered_in_order_of_first_appearance():
@@ -33,13 +34,13 @@ def test_a_group_below_k_is_refused():
         Partition([0, 0, 0, 1, 1], k=3)
 
 
-@pytest.mark.parametrize("labels", [[], [[0, 1]], [0.5, 0.5], ["a", "a"]])
+@for_each("labels", [[], [[0, 1]], [0.5, 0.5], ["a", "a"]])
 def test_bad_labels_are_refused(labels):
     with pytest.raises(DataError, match="labels must be"):
         Partition(labels, k=1)
 
 
-@pytest.mark.parametrize("k", [0, 1.5, "2", None])
+@for_each("k", [0, 1.5, "2", None])
 def test_bad_k_is_refused(k):
     with pytest.raises(ParameterError, match="k must be"):
         Partition([0, 0], k=k)

@@ -15,6 +15,7 @@ from microagg.columns import excerpt, guess_columns, summary
 from microagg.optimum import bounds
 from microagg.studies import experiment
 from microagg.validation import numeric_matrix
+from tests.cases import for_each
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 3))
@@ -39,8 +40,8 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-@pytest.mark.parametrize(("given", "says"), REFUSED.values(), ids=REFUSED)
+@for_each("way", WAYS.values())
+@for_each(("given", "says"), REFUSED.values())
 def test_arrays_that_are_no_plain_numbers_are_refused_in_one_sentence(way, given, says):
     with pytest.raises(DataError, match=says) as caught:
         way(given)
@@ -65,7 +66,7 @@ def test_sparse_columns_of_a_frame_are_those_numbers():
     assert excerpt(frame).frame["a"].tolist() == dense["a"].tolist()
 
 
-@pytest.mark.parametrize("names", [[1, "a", None], [1, "1", 2.0], [("a", 1), "b", "c"], [np.nan, "a", "b"]])
+@for_each("names", [[1, "a", None], [1, "1", 2.0], [("a", 1), "b", "c"], [np.nan, "a", "b"]])
 def test_names_of_several_types(names):
     frame = pd.DataFrame(X, columns=pd.Index(names, tupleize_cols=False))
     with pytest.raises(DataError, match="make all of them text"):
@@ -164,8 +165,8 @@ def test_columns_that_a_file_could_not_tell_apart_are_refused_before_any_work():
         microaggregate(frame, k=3, quasi_identifiers=[10])
 
 
-@pytest.mark.parametrize("cell", [(1, 2), [1], {"a": 1}, {1}, (), ("a", (1,))])
-@pytest.mark.parametrize("role", ["quasi_identifiers", "confidential", "by", "classes", "weights", "others"])
+@for_each("cell", [(1, 2), [1], {"a": 1}, {1}, (), ("a", (1,))])
+@for_each("role", ["quasi_identifiers", "confidential", "by", "classes", "weights", "others"])
 def test_cells_that_are_no_single_values_are_refused_by_name_or_released_as_they_are(cell, role):
     frame = pd.DataFrame({"age": [31, 33, 35, 60, 62, 64]})
     frame["t"] = pd.Series([cell] * 6, dtype=object)

@@ -9,6 +9,7 @@ from microagg import make, metrics
 from microagg.algorithms import imhm
 from microagg.progress import Cancelled, watched
 from tests import naive
+from tests.cases import for_each
 from tests.kernels.grouping.test_assignment import weights
 
 
@@ -33,7 +34,7 @@ def test_history_ends_with_the_result_and_squares_never_rise(key, blocks, X):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("params", [{}, {"blocks": 4}, {"weights": "squared"}, {"rounds": 1}])
+@for_each("params", [{}, {"blocks": 4}, {"weights": "squared"}, {"rounds": 1}])
 def test_imhm_is_never_worse_than_mdav(params):
     for seed in range(20):
         X = np.random.default_rng(seed).lognormal(sigma=2, size=(70, 2))
@@ -46,8 +47,8 @@ def test_imhm_is_never_worse_than_mdav(params):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", ["imhm", "rimhm", "pcl"])
-@pytest.mark.parametrize("family", ["gaussian", "grid"])
+@for_each("key", ["imhm", "rimhm", "pcl"])
+@for_each("family", ["gaussian", "grid"])
 def test_parameters_agree_with_the_oracles(key, family):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(47, 2)) if family == "gaussian" else rng.integers(0, 5, (47, 2)).astype(float)

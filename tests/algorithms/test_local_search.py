@@ -16,6 +16,7 @@ from microagg import ALGORITHMS, ParameterError, make, metrics
 from microagg.algorithms.base import Param, starts
 from microagg.progress import Cancelled, watched
 from tests.algorithms.test_oracles import FAMILIES, generate
+from tests.cases import for_each
 from tests.conftest import ROOT
 
 KEYS = sorted(key for key, cls in ALGORITHMS.items() if cls.info.checked_by == "properties")
@@ -24,7 +25,7 @@ QUICK = {"local-search": {}, "iterated-local-search": {"effort": 2}}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start", [key for key in ALGORITHMS if key not in KEYS])
+@for_each("start", [key for key in ALGORITHMS if key not in KEYS])
 def test_never_worse_than_the_start(start):
     for family, n, k in [("gaussian-2d", 50, 3), ("grid-2d", 41, 4), ("heavy-tailed", 37, 2)]:
         X = generate(family, n)
@@ -35,8 +36,8 @@ def test_never_worse_than_the_start(start):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", KEYS)
-@pytest.mark.parametrize("family", FAMILIES)
+@for_each("key", KEYS)
+@for_each("family", FAMILIES)
 def test_groups_are_large_enough_on_any_kind_of_data(family, key):
     for n in (7, 23, 38):
         for k in (1, 2, 3, 7):

@@ -14,6 +14,7 @@ from microagg.columns.taxonomy import Taxonomy
 from microagg.metrics import generalization
 from microagg.partition import canonical_labels
 from tests import naive_mixed
+from tests.cases import for_each
 from tests.variants import name, variants
 
 FLAT = Taxonomy.flat("abcd")
@@ -137,7 +138,7 @@ def assert_agrees(records, k, variant, classes=None, **further):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", FAMILIES)
+@for_each("family", FAMILIES)
 @pytest.mark.parametrize("variant", PLAIN, ids=name)
 def test_labels_agree(variant, family):
     for k in (1, 2, 3, 4, 6):
@@ -146,7 +147,7 @@ def test_labels_agree(variant, family):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", FAMILIES)
+@for_each("family", FAMILIES)
 @pytest.mark.parametrize("variant", PLAIN, ids=name)
 def test_labels_agree_on_more_records(variant, family):
     for n, k in ((58, 3), (61, 5)):
@@ -154,7 +155,7 @@ def test_labels_agree_on_more_records(variant, family):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", FAMILIES)
+@for_each("family", FAMILIES)
 @pytest.mark.parametrize(
     "variant", [*[variant for variant in PLAIN if variant[0] == "k-member"], PENALTIES[0]], ids=name
 )
@@ -167,8 +168,8 @@ def test_labels_agree_for_any_start(variant, family):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [2, 3])
-@pytest.mark.parametrize("family", FAMILIES)
+@for_each("number", [2, 3])
+@for_each("family", FAMILIES)
 @pytest.mark.parametrize("variant", PENALTIES, ids=name)
 def test_labels_agree_with_classes(variant, family, number):
     for n, k in ((7, 1), (7, 3), (11, 4), (30, 2), (34, 5), (41, 6)):
@@ -357,7 +358,7 @@ def test_sizes_of_the_others(drawn):
         assert len(members) < 2 * k or (records.values[members] == records.values[members[0]]).all()
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@for_each("family", FAMILIES)
 def test_strict_cuts_keep_equal_records_together(family):
     records, _ = generate(family, 40)
     labels = make("mondrian", k=3, cut="strict").fit(records).labels_
@@ -399,7 +400,7 @@ def test_bad_classes_are_named(records, classes, says):
         make("k-member", k=2, class_penalty=0.5).fit(records, classes)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "params", "says"),
     [
         ("k-member", {"furthest_from": "first"}, "furthest_from must be one of 'last', 'seed', not 'first'"),
@@ -451,7 +452,7 @@ def test_distance_of_numbers():
     assert record_distance(records, 0, 3) == 1.0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other", "distance"),
     [
         ("India", "USA", 1.0),
@@ -555,7 +556,7 @@ def test_classification_worked_out_by_hand():
             generalization.classification(labels, bad)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@for_each("family", FAMILIES)
 def test_classification_against_a_plain_loop(family):
     rng = generate(family, 40)[1]
     classes = rng.integers(0, 4, 40).tolist()
@@ -564,7 +565,7 @@ def test_classification_against_a_plain_loop(family):
     assert generalization.classification(labels, classes) == pytest.approx(outside / 40)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@for_each("family", FAMILIES)
 def test_extents_against_a_plain_loop(family):
     for n in (1, 2, 17, 50):
         records, rng = generate(family, n)
@@ -581,7 +582,7 @@ def test_extents_against_a_plain_loop(family):
         assert n * generalization.attribute_information_loss(records, labels).sum() == pytest.approx(total)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@for_each("family", FAMILIES)
 def test_distances_against_a_plain_loop(family):
     records, _ = generate(family, 12)
     for i in range(12):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from microagg.algorithms.registry import ALGORITHMS, make
 from tests import naive
+from tests.cases import for_each
 from tests.variants import name, variants
 
 # A gamma of 0 never extends a group; of 1, if another record is nearer to it than to the rest; of 2, nearly always.
@@ -59,30 +60,28 @@ def test_every_algorithm_has_an_oracle_and_every_oracle_an_algorithm():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("variant", VARIANTS, ids=name)
+@for_each("family", FAMILIES)
 def test_labels_agree(variant, family):
     # Around k, 2k and 3k the algorithms change from their main loop to their various endings.
     for k in (1, 2, 3, 5):
-        for n in sorted({k, k + 1, 2 * k - 1, 2 * k, 3 * k - 1, 3 * k, 4 * k + 1, 23}):
+        for n in sorted({k, k + 1, 2 * k - 1, 2 * k, 3 * k - 1, 3 * k, 4 * k + 1}):
             assert_agrees(generate(family, n), k, variant)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "family", ["gaussian-2d", "gaussian-13d", "grid-2d", "evenly-spaced", "repeated-floats", "heavy-tailed"]
-)
+@for_each("family", ["gaussian-2d", "gaussian-13d", "grid-2d", "evenly-spaced", "repeated-floats", "heavy-tailed"])
 @pytest.mark.parametrize("variant", VARIANTS, ids=name)
 def test_labels_agree_on_more_records(variant, family):
     assert_agrees(generate(family, 61), 4, variant)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", ["gaussian-5d", "grid-3d"])
+@for_each("family", ["gaussian-5d", "grid-3d"])
 @pytest.mark.parametrize("variant", [v for v in VARIANTS if ALGORITHMS[v[0]].info.deterministic], ids=name)
 def test_labels_agree_on_many_records(variant, family):
     # Randomized ones go through the same kernels many times over.
-    assert_agrees(generate(family, 150), 7, variant)
+    assert_agrees(generate(family, 100), 7, variant)
 
 
 @st.composite
@@ -221,10 +220,9 @@ def test_v_mdav_extends_by_records_near_to_the_group_and_far_from_the_rest(gamma
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=name)
-@pytest.mark.parametrize(
+@for_each(
     "table",
     [TOY, SEEDS_CLOSE_BY, LEFT_OVERS, EXTENSIBLE],
-    ids=["toy", "seeds-close-by", "left-overs", "extensible"],
 )
 def test_labels_agree_on_the_tables_traced_by_hand(variant, table):
     for k in (2, 3, 4):
@@ -255,7 +253,7 @@ def test_ties_that_hang_on_the_last_bit_of_the_centroid(key):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("key", ["mdav", "mdav-1", "mdav-generic", "mdav-generic-mixed", "cbfs"])
-@pytest.mark.parametrize("factor", [1e8, 1e16, 1e18])
+@for_each("factor", [1e8, 1e16, 1e18])
 def test_extreme_outliers_leave_the_centroid_of_the_others_exact(key, factor):
     for seed in range(10):
         X = np.random.default_rng(seed).normal(size=(40, 3))

@@ -14,6 +14,7 @@ from microagg.kernels import paths
 from microagg.kernels.paths import nearest_point_next
 from microagg.progress import Cancelled, watched
 from tests import naive
+from tests.cases import for_each
 from tests.conftest import standardized
 
 
@@ -36,7 +37,7 @@ def least_sse(column, k):
     )
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 6])
+@for_each("k", [1, 2, 3, 4, 6])
 def test_one_attribute_is_optimal_among_all_partitions(k):
     for n in (k, 2 * k, 9, 10) if k > 2 else (k, 2 * k, 8):
         if n < k:
@@ -66,7 +67,7 @@ def least_sse_along(values, k):
     return best[-1]
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 5, 20])
+@for_each("k", [1, 2, 3, 5, 20])
 def test_one_attribute_is_optimal_for_hundreds_of_records(k):
     rng = np.random.default_rng(k)
     for values in (rng.normal(size=400), rng.lognormal(0, 2, 401), rng.integers(0, 60, 300).astype(float)):
@@ -96,8 +97,8 @@ def test_given_order_is_taken_as_it_stands():
     assert make("mhm", k=2, order="sum").fit_predict(X).tolist() == [0, 1, 0, 1]
 
 
-@pytest.mark.parametrize("key", ["projection", "projection-mhm"])
-@pytest.mark.parametrize("k", [1, 2, 3, 5])
+@for_each("key", ["projection", "projection-mhm"])
+@for_each("k", [1, 2, 3, 5])
 def test_all_choices_agree_with_the_oracle(key, k):
     choices = [{"onto": "attribute", "attribute": 0}, {"onto": "attribute", "attribute": 2}]
     choices += [{"onto": "sum"}] if key == "projection" else []
@@ -135,8 +136,8 @@ BASES = {"mdav-mhm": "mdav-argus", "md-mhm": "md", "cbfs-mhm": "cbfs"}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("key", "base"), BASES.items())
-@pytest.mark.parametrize("name", ["tarragona", "census", "eia"])
+@for_each(("key", "base"), BASES.items())
+@for_each("name", ["tarragona", "census", "eia"])
 def test_never_worse_than_the_base_partition_on_the_benchmarks(key, base, name):
     X = standardized(name)
     for k in (10,) if (key, name) == ("md-mhm", "eia") else (2, 3, 4, 5, 10, 50):

@@ -8,6 +8,7 @@ import pytest
 from microagg import ALGORITHMS, ParameterError
 from microagg.algorithms.method import MIXED_VARIANTS, PENALTY, VARIANTS, recognize
 from microagg.studies.experiment import Method
+from tests.cases import for_each
 
 
 def test_every_algorithm_has_a_variant_for_each_preset_or_one_of_its_own_name():
@@ -34,7 +35,7 @@ def test_only_variants_with_a_penalty_need_classes():
     assert VARIANTS["k-member-classes"].usual_penalty == PENALTY == 2.0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "given", "runs"),
     [
         ("mdav", {}, Method("mdav")),
@@ -60,7 +61,7 @@ def test_unknown_parameters_are_refused():
         VARIANTS["mdav"].method({"gamma": 1.0})
 
 
-@pytest.mark.parametrize("name", VARIANTS)
+@for_each("name", VARIANTS)
 def test_a_variant_is_recognized_by_the_parameters_that_it_runs_with(name):
     method = VARIANTS[name].method()
     [settings] = method.settings()

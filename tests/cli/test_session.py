@@ -33,31 +33,31 @@ SCRIPT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["p
 LONG = ["--method", "iterated-local-search", "--effort", "100000000"]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
+def test_what_needs_no_algorithm_loads_none(people):
+    commands = [
         ["--help"],
         ["datasets"],
         ["run", "people.csv", "--k", "5", "--qi", "agee"],
         ["run", "nobody.csv", "--k", "5"],
         ["verify", "people.csv", "--k", "1", "--qi", "age"],
         ["risk", "people.csv", "--qi", "agee"],
-    ],
-)
-def test_what_needs_no_algorithm_loads_none(people, words):
+    ]
     code = (
         "import sys\nfrom microagg.cli import cli\n"
-        f"try:\n    cli.main({words!r})\nexcept SystemExit as end:\n    assert end.code in (0, 2), end.code\n"
-        "print(sorted({'sklearn', 'numba', 'scipy', 'matplotlib', 'urllib.request'} & set(sys.modules)))\n"
+        f"for words in {commands!r}:\n"
+        "    try:\n        cli.main(words)\n"
+        "    except SystemExit as end:\n        assert end.code in (0, 2), end.code\n"
+        "    heavy = {'sklearn', 'numba', 'scipy', 'matplotlib', 'urllib.request'} & set(sys.modules)\n"
+        "    assert not heavy, f'{words} loads {heavy}'\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
-    assert done.stdout.splitlines()[-1] == "[]"
+    assert done.returncode == 0, done.stderr
 
 
 def shell(folder, *words):
@@ -103,7 +103,7 @@ def test_a_new_users_session(tmp_path):
     code, out, err = ended(missing)
     assert (code, out) == (2, "")
     assert err == "Error: There is no file 'poeple.csv': check its name and folder.\n"
-    time.sleep(max(0.0, begun + 6.0 - time.monotonic()))
+    time.sleep(max(0.0, begun + 4.0 - time.monotonic()))
     assert stopped.poll() is None
     stopped.send_signal(signal.SIGINT)
     code, out, err = ended(stopped)

@@ -18,6 +18,7 @@ from microagg.columns.evidence import CONFIDENTIAL, NUMBERED, folded, parts
 from microagg.columns.schema import ROLES as SCHEMA_ROLES
 from microagg.errors import DataError
 from microagg.tables import read_table
+from tests.cases import for_each
 from tests.conftest import ROOT
 
 
@@ -154,7 +155,7 @@ def test_guesses_make_a_schema(benchmark):
 # --- roles ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "values"),
     [
         ("patient_id", [f"P{i // 2}" for i in range(100)]),
@@ -178,7 +179,7 @@ def test_identifiers(name, values):
     assert f"{found.n_distinct:,} distinct of 100" in found.reasons[0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "values"),
     [
         ("region_id", cycled(range(1, 6))),  # a code, for it recurs
@@ -200,7 +201,7 @@ def test_what_looks_like_identifiers_but_is_none(name, values):
 WEIGHTS = np.random.default_rng(3)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "values", "role", "sure"),
     [
         ("fnlwgt", WEIGHTS.integers(12_000, 900_000, 100), "weight", True),
@@ -229,7 +230,7 @@ def test_only_one_column_is_the_weight():
     assert found["wgt2"].reasons[0] == "a weight too, but 'wgt' is taken for the weight of a record"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     ["diagnosis", "Diagnosen", "HIV", "religión", "Konfession", "partei", "maladie_2", "isSick_symptoms", "Santé"],
 )
@@ -259,7 +260,7 @@ def test_columns_that_tell_nobody_apart():
     assert found.reasons == ("no record has a value here", "7 of 7 are missing")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "what"),
     [
         ([[1], [2], [3]], "but list"),
@@ -279,7 +280,7 @@ def test_columns_that_can_be_no_quasi_identifier(values, what):
 # --- kinds ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "kinds"),
     [
         ([True, False, True, False], ("category", "number")),
@@ -318,7 +319,7 @@ def test_text_that_is_numbers_but_for_few_values():
     assert "1 is '90+', which is no number: correct it, or treat it as missing?" in said(found)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "notations", "said_of_it"),
     [
         (["€1,234", "€56.50"], ("1,234.5",), "all 100, such as '€1,234' for 1234"),
@@ -399,7 +400,7 @@ def test_whole_numbers_that_floats_do_not_hold_stay_text():
     assert (found.kind, found.as_numbers) == ("category", ())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "says"),
     [
         ([True, False], "yes or no"),
@@ -457,7 +458,7 @@ def test_text_that_is_numbers_may_have_codes_among_them():
     assert "1 of 102 is '-99', though no other is below 18: treat it as missing?" in found.reasons
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "codes"),
     [
         ([*range(18, 90), -9, -99], (-9, -99)),
@@ -511,7 +512,7 @@ def test_years_and_infinity():
     assert "2 of 5 are infinite" in said(guess([1.5, np.inf, -np.inf, 2.5, 3.5]))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "first", "last"),
     [
         (["31.12.2001", "1.2.1999"], "1999-02-01", "2001-12-31"),

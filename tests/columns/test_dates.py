@@ -24,6 +24,7 @@ from microagg.columns.dates import (
     to_dates,
     to_days,
 )
+from tests.cases import for_each
 
 
 def column(*values, **how):
@@ -34,7 +35,7 @@ def days_of(series):
     return to_days(read(series)).tolist()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "days"),
     [
         ("1970-01-01", 0),
@@ -71,7 +72,7 @@ def test_the_column_shows_whether_the_day_or_the_month_comes_first():
     assert days_of(column("03/01/2000", "31-01-2000", "2000-01-04", "05.01.2000")) == [10959, 10987, 10960, 10961]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "shown", "clear"),
     [
         ([], (None, None, None), True),
@@ -108,7 +109,7 @@ def test_dates_that_may_be_two_are_refused():
         read(column("03/01/2000", "31/01/2000", "1/31/2000"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "value",
     [
         "yesterday",
@@ -134,7 +135,7 @@ def test_text_that_is_no_date_is_named(value):
     assert f"column 'born' has {value!r} in record 2 (counting from 0), which is no date" in str(error.value)
 
 
-@pytest.mark.parametrize("values", [[1999, 2000], [1.5], [True], ["2001-12-31", 5], [["2001-12-31"]]])
+@for_each("values", [[1999, 2000], [1.5], [True], ["2001-12-31", 5], [["2001-12-31"]]])
 def test_other_values_are_no_dates(values):
     with pytest.raises(DataError, match=r"column 'born' (has .* no date|holds values that cannot be told apart)"):
         read(column(*values))

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg import DataError, ParameterError, Schema
+from tests.cases import for_each
 
 
 @pytest.fixture
@@ -154,7 +155,7 @@ def test_columns_that_stay_are_not_copied():
     assert read["a"].tolist() == [1.0, 2.0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "numbers"),
     [
         (["12", " 3.5 ", "-1e3", "+7", "007"], [12, 3.5, -1000, 7, 7]),
@@ -162,7 +163,7 @@ def test_columns_that_stay_are_not_copied():
         ([None, "2", np.nan], [np.nan, 2, np.nan]),
     ],
 )
-@pytest.mark.parametrize("dtype", [object, "category"])
+@for_each("dtype", [object, "category"])
 def test_numbers_held_as_text(values, numbers, dtype):
     frame = pd.DataFrame({"a": pd.Series(values, dtype=object).astype(dtype)})
     np.testing.assert_array_equal(Schema(("a",), numbers="a").encode(frame)[:, 0], numbers)
@@ -187,7 +188,7 @@ def test_numbers_that_are_some_already_stay():
         assert Schema(("a",), numbers="a").read(frame) is frame
 
 
-@pytest.mark.parametrize("value", ["twelve", "", "1,5,", "1_000", "nan", "inf", "1e999", "0x10", 1j, [1], date.min])
+@for_each("value", ["twelve", "", "1,5,", "1_000", "nan", "inf", "1e999", "0x10", 1j, [1], date.min])
 def test_what_is_no_number_is_named(value):
     frame = pd.DataFrame({"a": pd.Series(["1", None, value], dtype=object)})
     with pytest.raises(DataError) as error:
@@ -198,7 +199,7 @@ def test_what_is_no_number_is_named(value):
         assert f"column 'a' has {value!r} in record 2 (counting from 0), which is no number" in str(error.value)
 
 
-@pytest.mark.parametrize("dtype", ["int16", "uint8", "int64", "Int64", "float32", "Float64", "str", object, "category"])
+@for_each("dtype", ["int16", "uint8", "int64", "Int64", "float32", "Float64", "str", object, "category"])
 def test_codes_are_found_whatever_the_type(dtype):
     frame = pd.DataFrame({"a": pd.Series([9, 2, 9, 3]).astype(dtype)})
     for code in (9, 9.0, "9"):
@@ -219,8 +220,8 @@ def test_a_code_among_numbers_leaves_numbers():
     np.testing.assert_array_equal(Schema(("a",), missing_codes={"a": "True"}).encode(frame)[:, 0], [np.nan, 0, np.nan])
 
 
-@pytest.mark.parametrize("code", ["1900-01-01", "1900-01-01 00:00:00", date(1900, 1, 1), pd.Timestamp("1900-01-01")])
-@pytest.mark.parametrize("values", [["1900-01-01", "1.1.1900"], [pd.Timestamp("1900-01-01 10:00"), date(1900, 1, 1)]])
+@for_each("code", ["1900-01-01", "1900-01-01 00:00:00", date(1900, 1, 1), pd.Timestamp("1900-01-01")])
+@for_each("values", [["1900-01-01", "1.1.1900"], [pd.Timestamp("1900-01-01 10:00"), date(1900, 1, 1)]])
 def test_codes_of_dates_are_compared_by_the_day(code, values):
     frame = pd.DataFrame({"a": pd.Series([*values, "2000-01-01"], dtype=object)})
     schema = Schema(("a",), dates="a", missing_codes={"a": code})

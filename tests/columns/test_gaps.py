@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from microagg import DataError, ParameterError, Schema
 from microagg.columns.gaps import GAPS, Filled, fill, treatments
 from microagg.columns.taxonomy import Taxonomy
+from tests.cases import for_each
 
 JOBS = Taxonomy.from_nested({"*": {"office": ["clerk", "manager"], "field": ["miner"]}})
 LEVELS = ("low", "middle", "high")
@@ -105,7 +106,7 @@ def test_columns_are_treated_by_themselves(frame, schema):
     assert without.kept.tolist() == [True, False, False, True, False]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "value"),
     [
         ([1, 2, None], 1),
@@ -117,7 +118,6 @@ def test_columns_are_treated_by_themselves(frame, schema):
         (pd.array([True, False, True, None], dtype="boolean"), True),
         (np.array([0.1, 0.2, np.nan], dtype=np.float32), np.float32(0.1) / 2 + np.float32(0.2) / 2),
     ],
-    ids=str,
 )
 def test_numbers_get_their_median_in_their_own_type(values, value):
     found, shown = imputed(values)
@@ -173,7 +173,7 @@ def test_gaps_become_a_leaf_below_the_root(frame, schema):
     assert filling(frame.iloc[:1], schema, missing).taxonomies == schema.taxonomies
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "filled"),
     [
         (["a", None], ["a", "missing"]),
@@ -183,7 +183,6 @@ def test_gaps_become_a_leaf_below_the_root(frame, schema):
         (pd.array([1067, None], dtype="Int64"), ["1067", "missing"]),
         (pd.Categorical([1067, None]), [1067, "missing"]),
     ],
-    ids=lambda values: str(getattr(values, "dtype", values)),
 )
 def test_columns_of_any_type_hold_the_category_of_gaps(values, filled):
     frame = pd.DataFrame({"a": values})
@@ -194,7 +193,7 @@ def test_columns_of_any_type_hold_the_category_of_gaps(values, filled):
     assert Schema(("a",), taxonomies=whole.taxonomies).encode(whole.frame).tolist() == whole.values.tolist()
 
 
-@pytest.mark.parametrize(
+@for_each(
     "tree",
     [
         None,
@@ -254,7 +253,7 @@ def test_bad_treatments_are_named(frame, schema, missing, says):
     assert says in str(error.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("filled", "says"),
     [
         (
@@ -274,7 +273,6 @@ def test_bad_treatments_are_named(frame, schema, missing, says):
         (Filled("job", 3, "category", "missing"), "3 gaps of 'job' count as the category 'missing'."),
         (Filled("job", 1, "category", "missing"), "1 gap of 'job' counts as the category 'missing'."),
     ],
-    ids=str,
 )
 def test_what_was_filled_is_said_in_a_sentence(filled, says):
     assert str(filled) == says

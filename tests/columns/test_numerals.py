@@ -25,6 +25,7 @@ from microagg.columns.numerals import (
     unit_of,
 )
 from microagg.columns.numerals import values as values_of
+from tests.cases import for_each
 
 # What each text says with a decimal point, and with a decimal comma.
 TEXTS = [
@@ -121,13 +122,13 @@ NO_NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "point", "comma"), TEXTS)
+@for_each(("text", "point", "comma"), TEXTS)
 def test_what_a_text_says(text, point, comma):
     assert parse(text, POINT) == parse(text) == point
     assert parse(text, COMMA) == comma
 
 
-@pytest.mark.parametrize("text", NO_NUMBERS, ids=lambda text: text[:12])
+@for_each("text", NO_NUMBERS)
 def test_what_is_no_number(text):
     assert [parse(text, notation) for notation in NOTATIONS] == [None, None]
 
@@ -140,7 +141,7 @@ def test_whole_numbers_are_exact_or_none():
     assert parse("0.1") == 0.1  # decimals are the nearest float, as everywhere
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "unit"),
     [("€12", "€"), ("12 €", "€"), ("-12 EUR", "EUR"), ("US$5", "US$"), ("12 %", "%"), ("12", ""), ("twelve €", "")],
 )
@@ -148,7 +149,7 @@ def test_units(text, unit):
     assert unit_of(text) == unit
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "plain"),
     [("1234.5", True), (" -1e3 ", True), ("+7", True), (".5", True), ("1,5", False), ("5-", False), ("€5", False)],
 )
@@ -159,7 +160,7 @@ def test_what_every_program_reads_alike(text, plain):
 # ---- What a column shows ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("texts", "shown", "notations"),
     [
         ([], (None, None, None), (POINT,)),
@@ -181,8 +182,8 @@ def column(*values, **how):
     return pd.Series(list(values), name="pay", **how)
 
 
-@pytest.mark.parametrize("dtype", [object, "str", "category"])
-@pytest.mark.parametrize(
+@for_each("dtype", [object, "str", "category"])
+@for_each(
     ("values", "notation", "numbers"),
     [
         (["1,234", "12,345.5"], POINT, [1234, 12345.5]),
@@ -222,7 +223,7 @@ def test_columns_that_contradict_themselves_are_refused():
     assert "'1,5', where it is the other way about: write all of them alike" in str(error.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "two"),
     [
         (["€12", "12 EUR"], ("€12", "12 EUR")),
@@ -242,7 +243,7 @@ def test_units_must_be_one(values, two):
             read(column(*values))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "notation", "says"),
     [
         (["1,5", "x", "x"], None, "has 'x' in record 1 (counting from 0), which is no number: write it such as 1234.5"),

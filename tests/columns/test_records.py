@@ -9,6 +9,7 @@ import pytest
 from microagg import DataError, Schema
 from microagg.columns.records import Attribute, Records, class_codes
 from microagg.columns.taxonomy import Taxonomy
+from tests.cases import for_each
 from tests.mixed_table import LEVELS, MARITAL_TEXT, ZIP, mixed_frame
 
 
@@ -68,7 +69,7 @@ def test_numbers_without_names():
     assert Records.of_numbers(np.empty((0, 1))).domains.tolist() == [0.0]
 
 
-@pytest.mark.parametrize("shape", [(3,), (3, 1), (3, 3), (1, 3, 2)])
+@for_each("shape", [(3,), (3, 1), (3, 3), (1, 3, 2)])
 def test_records_need_a_column_for_each_attribute(shape):
     with pytest.raises(DataError, match=r"one column of values for each of 2 attributes .* not values of shape"):
         Records((Attribute("a"), Attribute("b")), np.zeros(shape))

@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from microagg.columns.scaling import SCALES, Scaling, scale, scale_effect, standardize
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError
+from tests.cases import for_each
 
 
 @pytest.fixture(name="X")
@@ -134,7 +135,7 @@ def test_scaling_applies_to_other_values(X):
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("X", "says"),
     [
         ([[1.0, 2.0], [1.5, np.nan]], "attribute 1 has NaN .* in record 1"),

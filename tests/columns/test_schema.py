@@ -10,6 +10,7 @@ import pytest
 
 from microagg import DataError, ParameterError, Schema
 from microagg.columns.taxonomy import Taxonomy
+from tests.cases import for_each
 from tests.mixed_table import LEVELS, MARITAL_TEXT, ZIP, mixed_frame
 
 
@@ -66,7 +67,7 @@ def test_booleans_count_as_0_and_1_if_named(people):
     assert Schema.infer(people, "smoker").matrix(people)[:, 0].tolist() == [1.0, 0.0, 1.0, 0.0]
 
 
-@pytest.mark.parametrize("dtype", ["Int64", "Float64", "float32", "Int8"])
+@for_each("dtype", ["Int64", "Float64", "float32", "Int8"])
 def test_nullable_numbers(dtype):
     frame = pd.DataFrame({"a": pd.Series([1, 2, 3], dtype=dtype), "b": pd.array([True, None, False], dtype="boolean")})
     schema = Schema.infer(frame)

@@ -18,6 +18,7 @@ from microagg.columns.suggestions import (
 )
 from microagg.columns.taxonomy import Taxonomy
 from microagg.errors import DataError, ParameterError
+from tests.cases import for_each
 
 
 def meeting(tree, one, other):
@@ -38,7 +39,7 @@ def column_of(counts, dtype=None):
 # --- values that may be the same --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     "values",
     [
         ("F", "f"),
@@ -59,7 +60,7 @@ def test_spellings_of_the_same(values):
         assert near_duplicates(column_of({**order, "other": 7})) == (values,)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other"),
     [
         ("A+", "A-"),
@@ -88,9 +89,7 @@ def test_sets_are_sorted_and_ties_are_broken_by_the_alphabet():
     assert near_duplicates(pd.Series([None, "a", "A", 3], dtype=object)) == (("A", "a"),)
 
 
-@pytest.mark.parametrize(
-    "typo", ["Nortvale", "Northhvale", "Northvele", "Norhtvale", "orthvale", "NORTHVALF", "Northvaleé"]
-)
+@for_each("typo", ["Nortvale", "Northhvale", "Northvele", "Norhtvale", "orthvale", "NORTHVALF", "Northvaleé"])
 def test_rare_typing_errors(typo):
     assert near_duplicates(column_of({"Northvale": 196, "Westhill": 200, typo: 4})) == (("Northvale", typo),)
     # 5 of 401 are more than 1 %.
@@ -155,7 +154,7 @@ def test_lengths_of_what_codes_begin_with():
     assert by_prefix(["abcdefg"]).names == ("*", "a******", "abc****", "abcde**", "abcdefg")
 
 
-@pytest.mark.parametrize("lengths", [[0], [3], [2, 1], [1, 1], [1.5], [True]])
+@for_each("lengths", [[0], [3], [2, 1], [1, 1], [1.5], [True]])
 def test_wrong_lengths(lengths):
     with pytest.raises(ParameterError, match="lengths must ascend from 1 or more and be less than 3"):
         by_prefix(["A01", "A12"], lengths)
@@ -245,7 +244,7 @@ def test_proposals_for_adult_hold_its_values(benchmark):
     assert near_duplicates(series) == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "length"),
     [
         (["01067", "80331"], 5),

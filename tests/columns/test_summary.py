@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from microagg.columns import bin_edges, summary
+from tests.cases import for_each
 
 EXTREME = {
     "whole numbers from 2^53": np.arange(30) + 2**53,
@@ -22,7 +23,7 @@ EXTREME = {
 }
 
 
-@pytest.mark.parametrize("values", EXTREME.values(), ids=EXTREME)
+@for_each("values", EXTREME.values())
 def test_every_finite_number_is_counted_and_the_figures_are_finite(values):
     [found] = summary(pd.DataFrame({"a": values})).to_dict("records")
     finite = values[np.isfinite(values.astype(float))].astype(float)

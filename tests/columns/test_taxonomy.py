@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from microagg.columns.taxonomy import Taxonomy, category
 from microagg.errors import DataError, ParameterError
 from tests import naive_mixed
+from tests.cases import for_each
 
 TEXT = """\
 *
@@ -72,7 +73,7 @@ def test_a_flat_taxonomy_tells_values_apart_and_nothing_else():
     assert Taxonomy.flat(["only"]).distance("only", "only") == 0.0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "written"),
     [
         (41076, "41076"),
@@ -130,7 +131,7 @@ def test_a_chain_of_its_own_name_fills_levels():
         tree.node("a")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "*\n  a\n  a\n",
@@ -148,7 +149,7 @@ def test_two_nodes_of_one_name_are_refused(text):
         Taxonomy.from_text(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "parents",
     [(-1, 0), (-1, 0, 0, 0), (-1, 0, 2), (-1, 2, 0), (-1, 0, 7), (-1, -1, 0), (-1, 0, -1), (0, 0, 0), (-1, -2, 0)],
 )
@@ -204,7 +205,7 @@ def test_text_may_be_written_in_other_ways(marital, text):
     assert Taxonomy.from_text(text) == marital
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "says"),
     [
         ("", "the taxonomy is empty"),
@@ -226,7 +227,7 @@ def test_text_that_is_no_taxonomy(text, says):
     assert says in str(error.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("tree", "says"),
     [
         ({}, "exactly one root, not 0 roots"),
@@ -251,7 +252,7 @@ def test_nested_trees_that_are_no_taxonomy(tree, says):
     assert says in str(error.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "says"),
     [
         ('{"*": ["a", }', "the taxonomy is not JSON (line 1: "),
@@ -385,9 +386,7 @@ def test_taxonomies_are_equal_by_names_and_shape(marital):
         marital.names = ()
 
 
-@pytest.mark.parametrize(
-    "values", [["#1", "b"], [" a", "a"], ['"a"', "a"], ["two\nlines", "b"], ["*", "a"], ["*", "**"]]
-)
+@for_each("values", [["#1", "b"], [" a", "a"], ['"a"', "a"], ["two\nlines", "b"], ["*", "a"], ["*", "**"]])
 def test_any_value_survives_text_and_nesting(values):
     taxonomy = Taxonomy.flat(values)
     assert set(taxonomy.values) == set(values)

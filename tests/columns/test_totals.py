@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from microagg import DataError, datasets
 from microagg.columns import totals
+from tests.cases import for_each
 
 
 def table(last, n=6, **columns):
@@ -18,14 +19,12 @@ def table(last, n=6, **columns):
     return pd.concat([frame.assign(**columns), pd.DataFrame([last])], ignore_index=True)
 
 
-@pytest.mark.parametrize(
-    "word", ["Total", " TOTAL: ", "sum", "Summe", "Insgesamt", "gesamt", "Grand total", "Total général", "Suma"]
-)
+@for_each("word", ["Total", " TOTAL: ", "sum", "Summe", "Insgesamt", "gesamt", "Grand total", "Total général", "Suma"])
 def test_the_last_record_that_says_so(word):
     assert totals(table({"region": word, "persons": 1, "rate": 1.0})) == [6]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("last", "found"),
     [
         ({"region": None, "persons": 10 + 11 + 12 + 13 + 14 + 15, "rate": np.nan}, [6]),
@@ -82,7 +81,7 @@ def test_totals_in_between_are_named_in_the_first_column():
     assert totals(frame.assign(region="R", kind=[*["total"] * 2, *["part"] * 37, "total"])) == []
 
 
-@pytest.mark.parametrize("dtype", ["category", "str", "string", object])
+@for_each("dtype", ["category", "str", "string", object])
 def test_totals_in_columns_of_any_type(dtype):
     region = pd.Series([*(f"R{i}" for i in range(8)), None, "Total"], dtype=dtype)
     assert totals(pd.DataFrame({"region": region, "x": range(10)})) == [9]

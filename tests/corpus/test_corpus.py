@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import for_each
 from tests.conftest import ROOT
 from tests.corpus import packed, text, workbooks
 from tests.corpus.case import check
@@ -29,11 +30,7 @@ def test_the_corpus_is_large_and_every_file_has_its_name():
     assert sum(case.page for case in CASES) >= 25
 
 
-def param(case):
-    return pytest.param(case, id=ids([case])[0])
-
-
-@pytest.mark.parametrize("case", [param(case) for case in CASES if not case.heavy])
+@for_each("case", [case for case in CASES if not case.heavy])
 def test_outcome(case):
     check(case, case.make())
 

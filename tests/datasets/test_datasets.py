@@ -21,6 +21,7 @@ from microagg.datasets.catalog import RemoteFile
 from microagg.datasets.synthetic import TOY_VALUES
 from microagg.errors import DataError, DatasetUnavailableError, ParameterError
 from microagg.tables import digest_array, read_table, to_csv
+from tests.cases import for_each
 from tests.conftest import ROOT
 
 SAMPLES = ROOT / "sample_data"
@@ -41,7 +42,7 @@ def test_promised_names():
     assert tuple(datasets.CATALOG) == datasets.NAMES
 
 
-@pytest.mark.parametrize("name", datasets.NAMES)
+@for_each("name", datasets.NAMES)
 def test_catalog_entries(name):
     entry = datasets.describe(name)
     assert entry.name == name
@@ -66,7 +67,7 @@ def test_catalog_cannot_be_changed():
         datasets.describe("census").title = "x"
 
 
-@pytest.mark.parametrize("name", BENCHMARKS)
+@for_each("name", BENCHMARKS)
 def test_sources_tell_the_same_as_the_catalog(name):
     file = datasets.describe(name).file
     text = (SAMPLES / "SOURCES.md").read_text(encoding="utf-8")
@@ -102,7 +103,7 @@ def test_nothing_heavy_is_imported_before_it_is_needed():
 # --- the type --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", LOCAL)
+@for_each("name", LOCAL)
 def test_local_sets_fit_their_entry(name):
     data, entry = datasets.load(name, download=False), datasets.CATALOG[name]
     assert datasets.is_available(name)
@@ -176,7 +177,7 @@ def test_survey_file_is_what_the_generator_makes():
 # --- synthetic sets --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", SYNTHETIC)
+@for_each("name", SYNTHETIC)
 def test_seed_decides(name):
     first, second = datasets.load(name, seed=5), datasets.load(name, seed=5)
     np.testing.assert_array_equal(first.X, second.X)
@@ -187,7 +188,7 @@ def test_seed_decides(name):
     assert list(first.frame) == [f"x{j}" for j in range(1, first.d + 1)] == list(first.quasi_identifiers)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "digest"),
     [
         ("simu", "6e5bc8ec88ec9e4c"),
@@ -204,7 +205,7 @@ def test_seed_zero_stays_the_same_set(name, digest):
     assert digest_array(datasets.load(name).X.round(6) + 0.0)[:16] == digest
 
 
-@pytest.mark.parametrize("seed", [-1, 1.0, "0", True])
+@for_each("seed", [-1, 1.0, "0", True])
 def test_impossible_seed(seed):
     with pytest.raises(ParameterError, match="seed must be a whole number of at least 0"):
         datasets.load("simu", seed=seed)
@@ -234,7 +235,7 @@ def runs(X, reach):
     return np.diff(np.concatenate([[0], breaks, [len(X)]]))
 
 
-@pytest.mark.parametrize("seed", range(5))
+@for_each("seed", range(5))
 def test_simc_structure(seed):
     X = datasets.load("simc", seed=seed).X
     # x grouped records and floor(x/3) others.
@@ -250,7 +251,7 @@ def test_simc_structure(seed):
     assert np.abs(X).max() <= 10_100
 
 
-@pytest.mark.parametrize("seed", range(5))
+@for_each("seed", range(5))
 def test_clustered_structure(seed):
     X = datasets.load("clustered", seed=seed).X
     assert X.shape == (1000, 2)
@@ -335,7 +336,7 @@ def test_adult(benchmark):
 NOMINAL = ("workclass", "marital-status", "occupation", "race", "sex", "native-country")
 
 
-@pytest.mark.parametrize("name", LOCAL)
+@for_each("name", LOCAL)
 def test_local_sets_are_numeric(name):
     data = datasets.load(name)
     assert data.schema.quasi_identifiers == data.quasi_identifiers
@@ -373,7 +374,7 @@ def test_records_of_adult(benchmark):
         data.schema.records(data.frame)
 
 
-@pytest.mark.parametrize("name", NOMINAL)
+@for_each("name", NOMINAL)
 def test_taxonomies_of_adult_are_its_values_and_no_others(benchmark, name):
     taxonomy = Taxonomy.read(SAMPLES / "taxonomies" / "adult" / f"{name}.txt")
     assert taxonomy == benchmark("adult").schema.taxonomies[name]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from microagg import datasets
 from microagg.columns.schema import ROLES
+from tests.cases import for_each
 
 BENCHMARKS = tuple(name for name in datasets.NAMES if datasets.CATALOG[name].kind == "benchmark")
 LOCAL = tuple(name for name in datasets.NAMES if name not in BENCHMARKS)
@@ -15,14 +14,14 @@ def columns_with_a_role(schema):
     return [name for role in ROLES if role != "classes" for name in schema.columns(role)]
 
 
-@pytest.mark.parametrize("name", LOCAL)
+@for_each("name", LOCAL)
 def test_every_column_of_a_local_set_has_a_role(name):
     data = datasets.load(name)
     assert sorted(columns_with_a_role(data.schema)) == sorted(data.frame)
     assert data.schema.confidential == (("target",) if datasets.CATALOG[name].kind == "bundled" else ())
 
 
-@pytest.mark.parametrize("name", BENCHMARKS)
+@for_each("name", BENCHMARKS)
 def test_every_column_of_a_benchmark_has_a_role(benchmark, name):
     data = benchmark(name)
     assert sorted(columns_with_a_role(data.schema)) == sorted(data.frame)

@@ -11,6 +11,7 @@ from microagg import DataError, ParameterError
 from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
 from microagg.explain.coordinates import asinh_unit, on_scale, principal_components, principal_coordinates, suited_scale
+from tests.cases import for_each
 from tests.naive_mixed import common, line
 
 TREE = Taxonomy.from_nested({"*": {"a": {"b": ["c", "d"], "e": ["f"]}, "g": {"h": ["i", "j"]}}})
@@ -111,7 +112,7 @@ def test_a_sample_keeps_the_domains_of_the_file():
     assert principal_coordinates(numbers(x), sample=101).rows.tolist() == list(range(101))
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 8])
+@for_each("n", [1, 2, 3, 8])
 def test_equal_records_are_one_point(n):
     found = principal_coordinates(numbers([7] * n, [1] * n))
     assert found.points.tolist() == [[0, 0]] * n

@@ -8,6 +8,7 @@ import pytest
 from microagg.errors import DataError
 from microagg.explain.exercise import OPTIMUM, rivals, score
 from microagg.partition import Partition
+from tests.cases import for_each
 
 TOY = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
 SST = 17966.0
@@ -72,7 +73,7 @@ def test_equal_records_lose_nothing():
     assert score(np.ones((6, 2)), 3, [0, 0, 0, 1, 1, 1]).text == "You lose nothing: each group has equal records only."
 
 
-@pytest.mark.parametrize("labels", [[0] * 10, [-2] + [0] * 10, [0.5] * 11, []])
+@for_each("labels", [[0] * 10, [-2] + [0] * 10, [0.5] * 11, []])
 def test_labels_that_are_none(labels):
     with pytest.raises(DataError, match="labels must be"):
         score(TOY, 3, labels)

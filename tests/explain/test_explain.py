@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-import pytest
 
 import microagg
 from microagg import explain
+from tests.cases import for_each
 
 TOY = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
 
@@ -42,7 +42,7 @@ def small_sets(number, seed=0):
         yield draw.integers(0, int(draw.integers(2, 12)), size=(n, d)) / int(draw.choice([1, 10])), k
 
 
-@pytest.mark.parametrize(("key", "params"), VARIANTS, ids=str)
+@for_each(("key", "params"), VARIANTS)
 def test_labels_are_those_of_the_kernel(key, params):
     for X, k in small_sets(500):
         *_, last = explain.steps(key, X, k=k, **params)
@@ -50,7 +50,7 @@ def test_labels_are_those_of_the_kernel(key, params):
         assert last.labels.tolist() == expected.tolist(), (X.tolist(), k)
 
 
-@pytest.mark.parametrize(("key", "params"), VARIANTS, ids=str)
+@for_each(("key", "params"), VARIANTS)
 def test_each_step_is_whole(key, params):
     code = explain.pseudo_code(key)
     for X, k in small_sets(40, seed=1):

@@ -13,6 +13,7 @@ from microagg import explain
 from microagg.explain.changing import Groups, along_line, best_move, cut
 from microagg.metrics import sse
 from tests import naive
+from tests.cases import for_each
 from tests.explain.test_explain import TOY, small_sets
 
 #: What each step of a change does, by its title.
@@ -31,7 +32,7 @@ def kernel(X, k, start="mdav-star"):
 
 
 # 500 sets with the default start are in test_explain.py.
-@pytest.mark.parametrize(("start", "seed"), [("mdav", 11), ("p-s", 12), ("k-ward", 13), ("mondrian", 14)])
+@for_each(("start", "seed"), [("mdav", 11), ("p-s", 12), ("k-ward", 13), ("mondrian", 14)])
 def test_labels_are_those_of_the_kernel_from_other_starts(start, seed):
     for X, k in small_sets(30, seed):
         *_, last = explain.steps("local-search", X, k=k, start=start)

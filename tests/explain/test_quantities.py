@@ -6,6 +6,7 @@ import pytest
 
 from microagg import explain
 from microagg.errors import ParameterError
+from tests.cases import for_each
 
 TOY = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
 
@@ -313,7 +314,7 @@ def test_names_are_one_for_each():
     assert widest.text == "attribute 3 is the widest attribute of {0, 1}: it spans all of its range."
 
 
-@pytest.mark.parametrize("key", explain.EXPLAINED)
+@for_each("key", explain.EXPLAINED)
 def test_many_records_are_named_by_a_few(key):
     X = [[float(place % 37), float(place % 11)] for place in range(120)]
     for step in explain.steps(key, X, k=20):

@@ -14,6 +14,7 @@ import pytest
 import microagg
 from microagg import kernels
 from microagg.kernels import _drop_outdated_caches
+from microagg.kernels.neighbors import brute_force
 
 PACKAGE = Path(microagg.__file__).parent
 
@@ -91,21 +92,24 @@ def test_compiled_code_kept_elsewhere_is_dropped_once_what_it_calls_has_changed(
     assert list(elsewhere.rglob("*.nbi"))
 
 
-GROUPS = (
-    "import numpy as np, microagg\n"
-    "X = np.random.default_rng(0).normal(size=(200, 3))\n"
-    "print(microagg.make('mdav', k=3).fit_predict(X).tolist())\n"
+REMOVES = (
+    "import numpy as np\n"
+    "from microagg.kernels.neighbors.brute_force import make_pool, remove\n"
+    "pool = make_pool(np.arange(60.0).reshape(20, 3))\n"
+    "remove(pool, 4)\n"
+    "print(pool.records.tolist())\n"
 )
 
 
 @pytest.mark.slow
 def test_processes_that_compile_the_same_at_once_in_one_folder_do_not_disturb_each_other(tmp_path):
-    both = [begin(GROUPS, PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)]
-    X = np.random.default_rng(0).normal(size=(200, 3))
-    labels = str(microagg.make("mdav", k=3).fit_predict(X).tolist())
-    assert [outcome(process) for process in both] == [labels, labels]
+    both = [begin(REMOVES, PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2)]
+    pool = brute_force.make_pool(np.arange(60.0).reshape(20, 3))
+    brute_force.remove(pool, 4)
+    records = str(pool.records.tolist())
+    assert [outcome(process) for process in both] == [records, records]
     assert list(tmp_path.rglob("*.nbi"))
-    assert outcome(begin(GROUPS, PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path))) == labels
+    assert outcome(begin(REMOVES, PACKAGE.parent, NUMBA_CACHE_DIR=str(tmp_path))) == records
 
 
 def test_where_neither_the_package_nor_the_home_can_be_written_code_is_compiled_for_this_process(tmp_path):

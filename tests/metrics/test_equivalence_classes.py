@@ -6,12 +6,12 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg.metrics import equivalence_classes
 from microagg.metrics.equivalence_classes import SmallClasses
+from tests.cases import for_each
 
 columns = (
     st.integers(1, 3)
@@ -20,7 +20,7 @@ columns = (
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "codes"),
     [
         (["b", "a", "b", None], [0, 1, 0, -1]),
@@ -33,7 +33,6 @@ columns = (
         ([[1, 2], None, [1, 2], {"a": 1}], [0, -1, 0, 1]),
         ([None, None, None, None], [-1, -1, -1, -1]),
     ],
-    ids=["text", "zeros", "nullable zeros", "floats", "categories", "nullable", "dates", "lists", "missing"],
 )
 def test_values_are_numbered_in_the_order_of_appearance(values, codes):
     assert equivalence_classes.coded(pd.Series(values, index=[7, 7, 8, 9])).tolist() == codes
@@ -53,7 +52,7 @@ def test_records_below_k_are_counted(rows, k):
     assert equivalence_classes.small_classes(equivalence_classes.combined(*rows.T), k) == expected
 
 
-@pytest.mark.parametrize("values", [[1, True, 1], [1, 1.0, 1], [1, "1", 1], [0.0, -0.0, 0.0], [(), "()", ()]], ids=str)
+@for_each("values", [[1, True, 1], [1, 1.0, 1], [1, "1", 1], [0.0, -0.0, 0.0], [(), "()", ()]])
 def test_values_that_a_file_has_otherwise_are_different(values):
     assert equivalence_classes.coded(
         pd.Series(values, dtype=None if isinstance(values[0], float) else object)

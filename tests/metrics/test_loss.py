@@ -7,6 +7,7 @@ import pytest
 
 from microagg import DataError, metrics
 from tests import naive
+from tests.cases import for_each
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def test_one_attribute_may_be_one_dimensional():
     assert metrics.sse([1, 2, 3, 10], [0, 0, 0, 1]) == pytest.approx(2.0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("X", "labels", "says"),
     [
         ([[1.0], [np.nan]], [0, 0], "NaN"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from microagg import DataError, metrics
+from tests.cases import for_each
 
 
 def test_groups_with_most_in_common_are_matched_first():
@@ -28,7 +29,7 @@ def test_records_are_grouped_alike_where_both_groups_have_the_same_members():
     assert metrics.grouped_alike(one, other).tolist() == [True, True, False, False, False, False, False]
 
 
-@pytest.mark.parametrize("seed", range(5))
+@for_each("seed", range(5))
 def test_matching_and_agreement_are_those_of_plain_loops(seed):
     rng = np.random.default_rng(seed)
     one, other = (np.r_[np.arange(6), rng.integers(0, 6, 40)] for _ in range(2))

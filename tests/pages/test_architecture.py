@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import ast
-
-import pytest
+import re
 
 from pages.shared import navigation
 from tests.conftest import ROOT
 from tests.pages.helpers import APP
-from tests.test_architecture import imports_of
+from tests.test_architecture import imports_of, imports_of_all
 
 PAGES = ROOT / "pages"
 FILES = sorted(PAGES.rglob("*.py"))
@@ -18,9 +17,6 @@ SCRIPTS = sorted(PAGES.glob("*/page.py"))
 
 def names(path):
     return str(path.relative_to(ROOT))
-
-
-EVERY_FILE = pytest.mark.parametrize("path", FILES, ids=names)
 
 
 def needs_of(path):
@@ -33,11 +29,10 @@ def needs_of(path):
     return needs
 
 
-@EVERY_FILE
-def test_a_page_imports_what_is_shared_and_its_own(path):
-    folder = path.relative_to(PAGES).parts[0]
-    for other, _ in needs_of(path):
-        assert other in {"shared", folder}, f"{names(path)} imports from the folder {other}"
+def test_a_page_imports_what_is_shared_and_its_own():
+    for path in FILES:
+        others = {folder for folder, _ in needs_of(path)} - {"shared", path.relative_to(PAGES).parts[0]}
+        assert not others, f"{names(path)} imports from {others}"
 
 
 def test_no_circle():
@@ -67,17 +62,15 @@ def test_what_one_page_needs_stands_beside_it():
     assert not lonely, f"each of these serves one page at most: {lonely}"
 
 
-@EVERY_FILE
-def test_no_file_imports_another_ones_private_names(path):
-    for module, name in imports_of(path):
+def test_no_file_imports_another_ones_private_names():
+    for path, module, name in imports_of_all(FILES):
         if module.split(".")[0] in {"pages", "microagg"}:
-            parts = [*module.split("."), name or ""]
-            assert not [part for part in parts if part.startswith("_") and part != "__future__"], f"{module}: {name}"
+            assert not re.search(r"(^|\.)_", f"{module}.{name or ''}"), f"{names(path)} imports {name} of {module}"
 
 
-@EVERY_FILE
-def test_no_file_is_longer_than_500_lines(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 500
+def test_no_file_is_longer_than_500_lines():
+    lines = {names(path): len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
+    assert max(lines.values()) <= 500, max(lines, key=lines.get)
 
 
 def test_every_page_is_in_the_navigation():
@@ -92,10 +85,11 @@ def test_every_page_is_in_the_navigation():
     assert {name for section in navigation.SECTIONS.values() for name in section} == set(navigation.PAGES)
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=names)
-def test_pages_are_thin(path):
+def test_pages_are_thin():
     """A page reads choices, calls microagg and draws: its figures, jobs and kernels stand elsewhere."""
-    modules = {module for module, _ in imports_of(path)}
-    assert not {module for module in modules if module.split(".")[0] == "plotly" or ".kernels" in module}
-    *_, last = ast.parse(path.read_text(encoding="utf-8")).body
-    assert ast.unparse(last) == "shell.show(body)"
+    for path, module, _ in imports_of_all(SCRIPTS):
+        assert module.split(".")[0] != "plotly", names(path)
+        assert ".kernels" not in module, f"{names(path)} imports {module}"
+    for path in SCRIPTS:
+        *_, last = ast.parse(path.read_text(encoding="utf-8")).body
+        assert ast.unparse(last) == "shell.show(body)", names(path)

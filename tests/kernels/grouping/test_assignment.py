@@ -12,6 +12,7 @@ from microagg.kernels.grouping import assignment
 from microagg.kernels.grouping.assignment import assign
 from microagg.progress import Cancelled, watched
 from tests import naive
+from tests.cases import for_each
 
 
 def weights(X, centers, squared):
@@ -42,11 +43,9 @@ def case(seed, n, m, low, high, *, whole):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("squared", [True, False])
-@pytest.mark.parametrize("whole", [True, False])
-@pytest.mark.parametrize(
-    ("n", "m", "low", "high"), [(6, 3, 2, 3), (7, 3, 2, 3), (8, 2, 3, 5), (7, 3, 1, 7), (6, 2, 3, 6)]
-)
+@for_each("squared", [True, False])
+@for_each("whole", [True, False])
+@for_each(("n", "m", "low", "high"), [(6, 3, 2, 3), (7, 3, 2, 3), (8, 2, 3, 5), (7, 3, 1, 7), (6, 2, 3, 6)])
 def test_no_assignment_weighs_less_and_among_equals_none_has_lower_numbers(n, m, low, high, whole, squared):
     for seed in range(12):
         X, centers, labels = case(seed, n, m, low, high, whole=whole)

@@ -9,12 +9,13 @@ from microagg.kernels.grouping.centroid_index import enter_group, least_growth_b
 from microagg.kernels.grouping.groups import found_group, least_growth, make_groups, take
 from microagg.kernels.neighbors.kd_tree import leaf_of, make_tree_pool, number_left
 from microagg.kernels.neighbors.tree_queries import make_query, nearest
+from tests.cases import for_each
 from tests.kernels.families import FAMILIES, from_outside, generate, squared
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize(("d", "k"), [(1, 1), (2, 3), (6, 5)])
+@for_each("family", FAMILIES)
+@for_each(("d", "k"), [(1, 1), (2, 3), (6, 5)])
 def test_the_group_that_grows_least(family, d, k):
     n = 400
     X, rng = generate(family, n, d)

@@ -18,6 +18,7 @@ from microagg.kernels.grouping.spanning_tree import (
 )
 from microagg.kernels.neighbors import brute_force
 from microagg.progress import Cancelled, watched
+from tests.cases import for_each
 
 
 def edges_of(parents):
@@ -43,8 +44,8 @@ def components(parents):
     return [np.flatnonzero(labels == label) for label in range(number)]
 
 
-@pytest.mark.parametrize("d", [1, 2, 7])
-@pytest.mark.parametrize("n", [1, 2, 3, 50, 300])
+@for_each("d", [1, 2, 7])
+@for_each("n", [1, 2, 3, 50, 300])
 def test_minimum_spanning_tree_is_that_of_scipy(n, d):
     X = np.random.default_rng([n, d]).normal(size=(n, d))
     parents, lengths = minimum_spanning_tree(X)
@@ -56,7 +57,7 @@ def test_minimum_spanning_tree_is_that_of_scipy(n, d):
     assert np.isinf(lengths[parents < 0]).all()
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_minimum_spanning_tree_with_ties_takes_the_lowest_records(seed):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 4, (rng.integers(2, 40), 2)).astype(float)
@@ -84,7 +85,7 @@ def test_minimum_spanning_tree_is_the_same_in_many_small_steps(monkeypatch):
         minimum_spanning_tree(X)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@for_each("seed", range(30))
 def test_roots_and_subtree_sizes(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 80))
@@ -118,7 +119,7 @@ def cut_one_at_a_time(parents, lengths, k, most):
         parents[min(may_go)[2]] = -1
 
 
-@pytest.mark.parametrize("seed", range(30))
+@for_each("seed", range(30))
 def test_one_pass_cuts_as_one_at_a_time_does(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 30))
@@ -132,7 +133,7 @@ def test_one_pass_cuts_as_one_at_a_time_does(seed):
     assert np.array_equal(np.isinf(lengths), parents < 0)
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 6, 10])
+@for_each("k", [1, 2, 3, 4, 5, 6, 10])
 def test_trees_without_an_edge_to_cut_are_divided_at_their_hubs(k):
     most = max(2 * k - 1, 3 * k - 5)
     divided = 0

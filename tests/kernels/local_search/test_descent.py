@@ -7,11 +7,12 @@ from microagg import make, metrics
 from microagg.kernels.local_search.iterated import improve
 from tests import naive
 from tests.algorithms.test_oracles import FAMILIES, generate
+from tests.cases import for_each
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("k", [1, 2, 3, 5])
-@pytest.mark.parametrize("family", FAMILIES)
+@for_each("k", [1, 2, 3, 5])
+@for_each("family", FAMILIES)
 def test_no_relocation_and_no_swap_improves_a_local_optimum(family, k):
     # Of at most eight other groups, each is tried for every record.
     for n in (k, 2 * k - 1, 2 * k, 3 * k + 1, min(9 * k, 38)):

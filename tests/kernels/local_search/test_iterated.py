@@ -8,10 +8,11 @@ from microagg.kernels.local_search import iterated
 from microagg.kernels.paths import split_path
 from tests import naive
 from tests.algorithms.test_oracles import generate
+from tests.cases import for_each
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "k", "d"), [(9, 2, 2), (10, 3, 1), (11, 3, 2), (12, 4, 3), (12, 3, 2)])
+@for_each(("n", "k", "d"), [(9, 2, 2), (10, 3, 1), (11, 3, 2), (12, 4, 3), (12, 3, 2)])
 def test_iterated_search_finds_the_optimum_of_few_records(n, k, d):
     for seed in range(3):
         X = np.random.default_rng([n, k, d, seed]).normal(size=(n, d))

@@ -6,6 +6,7 @@ import pytest
 from microagg import make, metrics
 from microagg.kernels.local_search.moves import WIDTH, best_move, room_for_nearest
 from tests.algorithms.test_oracles import generate
+from tests.cases import for_each
 from tests.kernels.local_search.consistency import state_of
 
 
@@ -25,9 +26,9 @@ def labels_after_moves_of(x, labels, k):
                     yield exchanged
 
 
-@pytest.mark.parametrize("family", ["gaussian-2d", "grid-3d", "heavy-tailed"])
-@pytest.mark.parametrize(("n", "k"), [(14, 3), (17, 3), (12, 2), (26, 6)])
-@pytest.mark.parametrize("start", ["random", "mdav"])
+@for_each("family", ["gaussian-2d", "grid-3d", "heavy-tailed"])
+@for_each(("n", "k"), [(14, 3), (17, 3), (12, 2), (26, 6)])
+@for_each("start", ["random", "mdav"])
 def test_best_move_is_the_best_of_all(family, n, k, start):
     X = generate(family, n)
     if start == "random":

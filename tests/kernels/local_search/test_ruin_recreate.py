@@ -6,12 +6,13 @@ import pytest
 from microagg import make, metrics
 from microagg.kernels.local_search.ruin_recreate import anneal, make_annealing
 from tests.algorithms.test_oracles import generate
+from tests.cases import for_each
 from tests.kernels.local_search.consistency import assert_consistent, state_of
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("k", [1, 2, 3, 6])
-@pytest.mark.parametrize("family", ["gaussian-2d", "grid-3d", "heavy-tailed", "all-equal-floats"])
+@for_each("k", [1, 2, 3, 6])
+@for_each("family", ["gaussian-2d", "grid-3d", "heavy-tailed", "all-equal-floats"])
 def test_iterations_know_what_they_have_gained(family, k):
     X = generate(family, 200)
     state = state_of(X, make("local-search", k=k).fit_predict(X), k)

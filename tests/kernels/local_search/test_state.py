@@ -8,12 +8,13 @@ from microagg.kernels.local_search.descent import descend, settle
 from microagg.kernels.local_search.ruin_recreate import ruin_and_recreate
 from microagg.kernels.local_search.state import begin, clear_queue, undo
 from tests.algorithms.test_oracles import generate
+from tests.cases import for_each
 from tests.kernels.local_search.consistency import assert_consistent, state_of
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("k", [1, 2, 3, 6])
-@pytest.mark.parametrize("family", ["gaussian-2d", "grid-3d", "heavy-tailed", "all-equal-floats"])
+@for_each("k", [1, 2, 3, 6])
+@for_each("family", ["gaussian-2d", "grid-3d", "heavy-tailed", "all-equal-floats"])
 def test_what_a_state_remembers_is_so(family, k):
     X = generate(family, 200)
     state = state_of(X, make("mdav-star", k=k).fit_predict(X), k)

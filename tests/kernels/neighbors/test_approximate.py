@@ -8,6 +8,7 @@ import pytest
 from microagg.kernels.neighbors.kd_tree import remove
 from microagg.kernels.neighbors.knn_graph import roughly_nearest
 from microagg.kernels.neighbors.tree_queries import make_query
+from tests.cases import for_each
 from tests.kernels.families import FAMILIES, first, found, generate, orders_to_leave_in, squared, tree_of
 
 
@@ -25,8 +26,8 @@ def assert_finds_roughly(tree, X, alive, point, most, excluded, query):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("d", [1, 2, 5, 10, 50])
+@for_each("family", FAMILIES)
+@for_each("d", [1, 2, 5, 10, 50])
 def test_as_many_are_found_as_there_are_and_with_a_share_of_one_the_nearest(family, d):
     n = 420
     X, rng = generate(family, n, d)

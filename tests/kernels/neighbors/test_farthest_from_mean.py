@@ -16,6 +16,7 @@ from microagg.kernels.neighbors.farthest_from_mean import (
 from microagg.kernels.neighbors.kd_tree import centroid, make_tree_pool
 from microagg.kernels.neighbors.lookahead import empty_cache, nearest_to
 from microagg.kernels.neighbors.tree_queries import make_query
+from tests.cases import for_each
 from tests.kernels.families import FAMILIES, exact_centroid, first, generate, squared
 
 
@@ -29,8 +30,8 @@ def ways_to_leave(X, rng):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize(("n", "d"), [(900, 1), (900, 4), (400, 2), (30, 2)])
+@for_each("family", FAMILIES)
+@for_each(("n", "d"), [(900, 1), (900, 4), (400, 2), (30, 2)])
 def test_the_record_farthest_from_the_moving_centroid(family, n, d):
     X, rng = generate(family, n, d)
     for pick in ways_to_leave(X, rng):

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from microagg.kernels.neighbors.kd_tree import LEAF, remove
+from tests.cases import for_each
 from tests.kernels.families import FAMILIES, assert_sound, below, generate, tree_of
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@for_each("family", FAMILIES)
 def test_a_tree_holds_all_records_whatever_their_number(family):
     for n, d in [(1, 1), (2, 3), (LEAF - 1, 2), (LEAF, 2), (LEAF + 1, 2), (2 * LEAF + 1, 5), (300, 1), (777, 3)]:
         X, _ = generate(family, n, d)
         assert_sound(tree_of(X), X, np.arange(n))
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("threads", [2, 3, 5])
+@for_each("family", FAMILIES)
+@for_each("threads", [2, 3, 5])
 def test_the_tree_does_not_depend_on_the_number_of_threads(family, threads):
     for n, d in [(1, 2), (LEAF + 1, 2), (500, 3)]:
         X, _ = generate(family, n, d)
@@ -36,7 +36,7 @@ def test_a_tree_cuts_at_the_median_of_the_attribute_that_spreads_most():
     assert X[low, 1].max() < X[high, 1].min()
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@for_each("family", FAMILIES)
 def test_a_tree_stays_sound_down_to_the_last_record(family):
     X, rng = generate(family, 150, 2)
     tree = tree_of(X)

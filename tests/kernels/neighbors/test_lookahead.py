@@ -22,6 +22,7 @@ from microagg.kernels.neighbors.lookahead import (
     renew_cache,
 )
 from microagg.kernels.neighbors.tree_queries import make_query
+from tests.cases import for_each
 from tests.kernels.families import FAMILIES, first, found, generate, squared, tree_of
 
 
@@ -137,8 +138,8 @@ def test_a_list_is_read_while_enough_of_it_is_left():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("width", [1, 3, 8])
+@for_each("family", FAMILIES)
+@for_each("width", [1, 3, 8])
 def test_answers_are_the_same_whether_or_not_they_were_looked_up(family, width):
     n = 140
     X, rng = generate(family, n, 2)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from microagg.kernels.neighbors.kd_tree import LEAF, make_tree
 from microagg.kernels.neighbors.nearest_sums import leaf_size, list_nearest, sums_of_nearest
+from tests.cases import for_each
 from tests.kernels.families import FAMILIES, generate, squared, tree_of
 
 
@@ -19,8 +19,8 @@ def least(X, most):
     return found
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize(("d", "leaf"), [(1, LEAF), (3, LEAF), (20, LEAF), (3, 40), (20, 40)])
+@for_each("family", FAMILIES)
+@for_each(("d", "leaf"), [(1, LEAF), (3, LEAF), (20, LEAF), (3, 40), (20, 40)])
 def test_each_leaf_has_the_least_distances_of_its_records(family, d, leaf):
     n = 150
     X, _ = generate(family, n, d)
@@ -41,8 +41,8 @@ def test_each_leaf_has_the_least_distances_of_its_records(family, d, leaf):
         assert np.array_equal(sums_of_nearest(tree, most, 1, 3), sums[1:3])
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("d", [1, 3, 20])
+@for_each("family", FAMILIES)
+@for_each("d", [1, 3, 20])
 def test_the_records_listed_are_the_nearest(family, d):
     n = 150
     X, _ = generate(family, n, d)
@@ -56,14 +56,12 @@ def test_the_records_listed_are_the_nearest(family, d):
             assert squared(X[near[i]], X[i]).tolist() == np.sort(np.delete(squared(X, X[i]), i))[:most].tolist()
 
 
-@pytest.mark.parametrize(
-    ("n", "d", "most"), [(200_000, 3, LEAF), (1_000, 10, 256), (200_000, 10, 100), (10**6, 50, LEAF)]
-)
+@for_each(("n", "d", "most"), [(200_000, 3, LEAF), (1_000, 10, 256), (200_000, 10, 100), (10**6, 50, LEAF)])
 def test_leaves_are_large_where_there_are_many_attributes_but_never_long_work(n, d, most):
     assert leaf_size(n, d) == most
 
 
-@pytest.mark.parametrize("n", [1, 2, LEAF, LEAF + 1])
+@for_each("n", [1, 2, LEAF, LEAF + 1])
 def test_where_there_are_too_few_records_the_rest_is_infinite(n):
     X, _ = generate("uniform", n, 2)
     tree = tree_of(X)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from microagg.kernels.grouping.groups import found_group, make_groups, take
 from microagg.kernels.neighbors import brute_force
@@ -15,10 +14,11 @@ from microagg.kernels.neighbors.kd_tree import (
     number_left,
     pool_of_rest,
 )
+from tests.cases import for_each
 from tests.kernels.families import FAMILIES, assert_sound, below, exact_centroid, from_outside, generate
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@for_each("family", FAMILIES)
 def test_a_tree_pool_keeps_the_sums_that_a_plain_pool_does(family):
     X, rng = generate(family, 200, 3)
     pool, plain = make_tree_pool(X), brute_force.make_pool(X)
@@ -47,7 +47,7 @@ def test_a_tree_pool_keeps_the_sums_that_a_plain_pool_does(family):
     assert (groups.labels[order[180:]] == -1).all()
 
 
-@pytest.mark.parametrize("family", [family for family in FAMILIES if family != "with-outliers"])
+@for_each("family", [family for family in FAMILIES if family != "with-outliers"])
 def test_the_centroid_of_a_tree_pool_is_correctly_rounded(family):
     X, rng = generate(family, 300, 3)
     pool, groups = make_tree_pool(X), make_groups(300, 3, 1)
@@ -57,7 +57,7 @@ def test_the_centroid_of_a_tree_pool_is_correctly_rounded(family):
         assert np.array_equal(centroid(pool), exact_centroid(X, order[at + 1 :]))
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@for_each("family", FAMILIES)
 def test_a_pool_of_the_rest_knows_the_records_by_their_order(family):
     X, rng = generate(family, 300, 3)
     pool, groups = make_tree_pool(X), make_groups(300, 3, 1)
@@ -81,7 +81,7 @@ def test_the_centroid_of_a_tree_pool_is_exact_after_huge_records_have_left():
     assert centroid(pool)[0] == 4.0
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@for_each("family", FAMILIES)
 def test_records_come_by_their_distance_from_the_mean(family):
     X, rng = generate(family, 333, 2)
     pool, groups = make_tree_pool(X), make_groups(333, 2, 1)

@@ -18,6 +18,7 @@ from microagg.kernels.neighbors.tree_queries import (
     nearest,
     nearest_to_any,
 )
+from tests.cases import for_each
 from tests.kernels.families import (
     FAMILIES,
     assert_sound,
@@ -32,8 +33,8 @@ from tests.kernels.families import (
 )
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("d", [1, 3, 20])
+@for_each("family", FAMILIES)
+@for_each("d", [1, 3, 20])
 def test_no_record_is_nearer_or_farther_than_its_boxes_say(family, d):
     X, rng = generate(family, 400, d)
     tree, query = tree_of(X), make_query(1)
@@ -81,8 +82,8 @@ def assert_finds_near_any(tree, X, alive, points, most, excluded, query):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("d", [1, 2, 5, 10, 50])
+@for_each("family", FAMILIES)
+@for_each("d", [1, 2, 5, 10, 50])
 def test_searches_find_what_a_pass_over_all_records_does(family, d):
     n = 420
     X, rng = generate(family, n, d)

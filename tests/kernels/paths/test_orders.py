@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from microagg import make
 from microagg.kernels.paths import first_component_scores, nearest_point_next, sums, through_groups
 from tests import naive
+from tests.cases import for_each
 
 
 def test_first_component_is_that_of_a_singular_value_decomposition():
@@ -24,7 +24,7 @@ def is_contiguous(order, labels):
     return np.count_nonzero(np.diff(labels[order])) == labels.max()
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 7])
+@for_each("k", [1, 2, 3, 7])
 def test_groups_stay_together_on_the_path_whatever_their_numbers(k):
     for seed in range(10):
         rng = np.random.default_rng([seed, k])

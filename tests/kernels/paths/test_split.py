@@ -7,6 +7,7 @@ import pytest
 
 from microagg import metrics
 from microagg.kernels.paths import split_path
+from tests.cases import for_each
 
 
 def contiguous(n, k):
@@ -19,8 +20,8 @@ def contiguous(n, k):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("k", [1, 2, 3, 4])
-@pytest.mark.parametrize("d", [1, 3])
+@for_each("k", [1, 2, 3, 4])
+@for_each("d", [1, 3])
 def test_no_other_cut_of_the_path_loses_less(k, d):
     for seed in range(20):
         rng = np.random.default_rng([seed, k, d])

@@ -14,6 +14,7 @@ from scipy.stats import wasserstein_distance
 
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk import homogeneity
+from tests.cases import for_each
 
 
 def test_diversity_by_hand():
@@ -101,7 +102,7 @@ def test_many_groups_of_many_values():
     assert found.distances == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "ordered"),
     [
         (pd.Series([3, 1, 2, 1], dtype="Int64"), [2, 0, 1, 0]),

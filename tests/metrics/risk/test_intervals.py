@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk import interval_disclosure
+from tests.cases import for_each
 
 
 def test_ranks_by_hand():
@@ -85,7 +86,7 @@ def test_values_that_do_not_differ_are_disclosed(by):
     assert interval_disclosure([[7.0]], [[7.0]], 0.1, by=by).share == 1.0
 
 
-@pytest.mark.parametrize("width", [0, -0.1, np.nan, np.inf, 1.5, True, "wide"])
+@for_each("width", [0, -0.1, np.nan, np.inf, 1.5, True, "wide"])
 def test_widths_out_of_their_bounds(width):
     with pytest.raises(ParameterError, match="width must be"):
         interval_disclosure([1.0, 2.0], [1.0, 2.0], width)

@@ -11,6 +11,7 @@ from microagg import progress
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk import record_linkage
 from microagg.partition import group_means
+from tests.cases import for_each
 
 
 def by_all_pairs(X, released, inverse_covariance=None):
@@ -129,7 +130,7 @@ def test_it_can_be_cancelled():
         record_linkage(X, X)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("X", "released", "sentence"),
     [
         ([[1.0], [np.nan]], [[1.0], [2.0]], r"^in the originals: attribute 0 has NaN .* in record 1"),
@@ -145,7 +146,7 @@ def test_data_that_cannot_be_linked(X, released, sentence):
         record_linkage(X, released)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("parameters", "sentence"),
     [
         ({"distance": "manhattan"}, "distance must be one of 'euclidean', 'mahalanobis'"),

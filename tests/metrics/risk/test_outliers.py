@@ -10,6 +10,7 @@ from microagg import metrics
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk import leaving_out, outlyingness, record_linkage, records_at_risk
 from microagg.partition import group_means
+from tests.cases import for_each
 
 
 def test_outlyingness_by_hand():
@@ -76,7 +77,7 @@ def test_nothing_is_lost_where_all_are_equal():
     assert (found.sse_share, found.before, found.after) == (0.0, 0.0, 0.0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rows", "sentence"),
     [
         ([5], "rows must be from 0 to 4, not from 5 to 5"),

@@ -11,6 +11,7 @@ from scipy.stats import nbinom
 
 from microagg.errors import DataError, ParameterError
 from microagg.metrics.risk import individual_risk, population_uniques, uniqueness
+from tests.cases import for_each
 
 
 def test_zayatz_by_hand():
@@ -103,9 +104,9 @@ def test_cases_without_a_doubt(estimator):
     assert (every.count, every.share, every.among_uniques) == (60.0, 1.0, 1.0)
 
 
-@pytest.mark.parametrize("estimator", ["pitman", "zayatz"])
-@pytest.mark.parametrize("fraction", [1e-6, 0.3, 0.999])
-@pytest.mark.parametrize("sizes", [[1, 10_000], [1] * 999 + [2], [1, 2, 3], [1, 1, 500, 500, 500]])
+@for_each("estimator", ["pitman", "zayatz"])
+@for_each("fraction", [1e-6, 0.3, 0.999])
+@for_each("sizes", [[1, 10_000], [1] * 999 + [2], [1, 2, 3], [1, 1, 500, 500, 500]])
 def test_estimates_are_possible(sizes, fraction, estimator):
     found = population_uniques(sizes, fraction, estimator)
     assert 0.0 <= found.count <= found.n_population
@@ -139,8 +140,8 @@ def test_individual_risk_of_a_census_is_one_in_the_size_of_the_class():
     assert individual_risk(FRAME, ["sex"], np.ones(7)).risk == pytest.approx([1 / 5, 1 / 2, 1 / 2] + [1 / 5] * 4)
 
 
-@pytest.mark.parametrize("f", [1, 3, 19, 20, 21, 100, 5000])
-@pytest.mark.parametrize("weight", [1.5, 30])
+@for_each("f", [1, 3, 19, 20, 21, 100, 5000])
+@for_each("weight", [1.5, 30])
 def test_individual_risk_of_classes_of_any_size(f, weight):
     unseen = np.arange(400_000)
     expected = (nbinom.pmf(unseen, f, 1 / weight) / (unseen + f)).sum()

@@ -10,6 +10,7 @@ import pytest
 
 from microagg import DataError
 from microagg.metrics import utility
+from tests.cases import for_each
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(40, 3)) * [1.0, 20.0, 0.01] + [0.0, 5.0, -7.0]
@@ -65,7 +66,7 @@ def test_what_holds_one_value_loses_nothing():
     assert utility.il1s([[5.0]], [[5.0]]).value == 0.0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after", "message"),
     [
         ([[1.0, 2.0]], [[1.0]], r"the originals have the shape \(1, 2\), the release has \(1, 1\): pass the same"),

@@ -13,6 +13,7 @@ from scipy import stats
 from microagg import DataError, ParameterError
 from microagg.metrics import utility
 from microagg.metrics.utility.changes import bin_limits
+from tests.cases import for_each
 
 RNG = np.random.default_rng(5)
 X = RNG.lognormal(size=(300, 2))
@@ -130,8 +131,8 @@ def test_neither_an_offset_nor_the_file_twice_nor_a_constant_changes_them(measur
     assert measure(np.hstack([whole, same]), np.hstack([released, same])).value == pytest.approx(plain.value)
 
 
-@pytest.mark.parametrize("measure", [utility.hellinger, utility.wasserstein])
-@pytest.mark.parametrize(
+@for_each("measure", [utility.hellinger, utility.wasserstein])
+@for_each(
     ("before", "after", "message"),
     [
         ([1.0, 2.0], pd.DataFrame({"a": [1.0, 2.0]}), "one of the originals and the release is a DataFrame"),
@@ -158,7 +159,7 @@ def test_what_cannot_be_compared_is_refused(measure, before, after, message):
         measure(before, after)
 
 
-@pytest.mark.parametrize("bins", [1, 2.5, True, "auto"])
+@for_each("bins", [1, 2.5, True, "auto"])
 def test_bins_must_be_a_whole_number(bins):
     with pytest.raises(ParameterError, match="bins must be a whole number of at least 2"):
         utility.hellinger([1.0, 2.0], [1.0, 2.0], bins=bins)

@@ -13,6 +13,7 @@ from microagg import metrics
 from microagg.columns.records import Attribute, Records
 from microagg.metrics import generalization, utility
 from microagg.metrics.utility import MEASURES
+from tests.cases import for_each
 from tests.conftest import ROOT
 
 RNG = np.random.default_rng(8)
@@ -45,7 +46,7 @@ def figures(before, after, labels):
 SAME, GROUPED = figures(X, X, np.arange(200)), figures(X, RELEASED, LABELS)
 
 
-@pytest.mark.parametrize("key", MEASURES)
+@for_each("key", MEASURES)
 def test_figures_lie_within_the_bounds_and_are_better_where_nothing_is_changed(key):
     measure = MEASURES[key]
     assert measure.key == key
@@ -57,7 +58,7 @@ def test_figures_lie_within_the_bounds_and_are_better_where_nothing_is_changed(k
         assert GROUPED[key] < SAME[key] == 1.0
 
 
-@pytest.mark.parametrize("key", MEASURES)
+@for_each("key", MEASURES)
 def test_words_are_short_and_whole(key):
     measure = MEASURES[key]
     assert len(measure.title.split()) <= 5

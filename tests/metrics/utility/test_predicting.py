@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 from microagg import DataError, ParameterError
 from microagg.metrics import utility
 from microagg.progress import Cancelled, watched
+from tests.cases import for_each
 
 N = 400
 FEATURES = ["a", "b", "town"]
@@ -200,7 +201,7 @@ def test_it_can_be_watched_and_cancelled():
     assert seen == [("learning from the originals", 0.0), ("learning from the release", 0.5)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("change", "target", "message"),
     [
         ({}, "wages", "there is no column 'wages' in the originals"),
@@ -239,7 +240,7 @@ def test_too_few_records_other_records_and_arrays_are_refused():
         predict(before, before, "income", FEATURES, sample=40, random_state=seed_that_draws(rest))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("features", "message"),
     [
         ([], "features must be a list of one column name or more"),

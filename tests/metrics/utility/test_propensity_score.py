@@ -8,6 +8,7 @@ import pytest
 
 from microagg import DataError, ParameterError
 from microagg.metrics import utility
+from tests.cases import for_each
 
 RNG = np.random.default_rng(6)
 X = RNG.normal(size=(400, 2)) @ np.array([[1.0, 0.5], [0.0, 1.0]])
@@ -98,7 +99,7 @@ def test_products_are_terms_of_few_attributes_only_and_squares_of_more_than_two_
     assert utility.propensity(towns, towns).terms == 22
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("before", "after", "message"),
     [
         ([[1.0]], [[1.0]], "no attribute varies"),
@@ -114,7 +115,7 @@ def test_what_cannot_be_told_apart_is_refused(before, after, message):
         utility.propensity(before, after)
 
 
-@pytest.mark.parametrize("given", [{"sample": 0}, {"sample": 1.5}, {"random_state": -1}, {"random_state": None}])
+@for_each("given", [{"sample": 0}, {"sample": 1.5}, {"random_state": -1}, {"random_state": None}])
 def test_what_a_sample_is_drawn_by_must_be_whole_numbers(given):
     with pytest.raises(ParameterError, match=f"{next(iter(given))} must be a whole number of at least"):
         utility.propensity(X, RELEASED, **given)
