@@ -38,7 +38,7 @@ def texts(cells: Sequence[str | None]) -> pd.Series[Any]:
 
 
 def whole_numbers(values: NDArray[Any], absent: NDArray[np.bool_] | None) -> pd.Series[Any]:
-    """Return whole numbers as a column, of a nullable type where some are ``absent``: as floats they would have a point.
+    """Return whole numbers as a column, of a nullable type where some are ``absent``: floats would have a point.
 
     ``values`` has shape (n,), with any number where one is absent; None says that none is.
     """
