@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import subprocess
 import sys
@@ -11,6 +10,8 @@ from functools import cache
 
 import pytest
 
+from benchmarks import house
+from benchmarks.house import imports_of
 from tests.cases import for_each
 from tests.conftest import ROOT
 
@@ -33,19 +34,6 @@ NO_ALGORITHMS = {"base", "method", "registry", "__init__"}
 
 
 @cache
-def imports_of(path):
-    """Return (module, name or None) for each import of a file; imports by a name in a string are among them."""
-    found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found += ((alias.name, None) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            found += ((node.module, alias.name) for alias in node.names)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in {"import_module", "__import__"}:
-            found += ((argument.value, None) for argument in node.args[:1] if isinstance(argument, ast.Constant))
-    return found
-
-
 def imports_of_all(files):
     """Return (path, module, name or None) for each import of the files."""
     return [(path, module, name) for path in files for module, name in imports_of(path)]
@@ -99,6 +87,14 @@ def test_every_room_has_its_floor():
     assert {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in FILES} == set(RANK)
     inside = PACKAGE.joinpath("kernels").iterdir()
     assert {path.stem for path in inside if path.name[0] != "_"} == set(KERNELS)
+
+
+def test_the_picture_of_the_rooms_is_that_of_their_imports():
+    text = house.PICTURE.read_text(encoding="utf-8")
+    assert text == house.drawn(), "draw it anew: python benchmarks/house.py --write"
+    rooms = [name for name in ROOMS if PACKAGE.joinpath(name).is_dir()]
+    listed = [line.split("`")[1] for line in text.splitlines() if line.startswith("| `") and "/`" not in line[:20]]
+    assert listed == rooms
 
 
 def test_the_house_can_be_counted():
