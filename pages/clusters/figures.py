@@ -1,4 +1,7 @@
-"""The figure whose panels are linked in the browser: records that stand out, fade and slide without asking the server."""
+"""What the page Clusters draws of partitions: the map of records, what is lost, and how large the groups are.
+
+The panels of the map are linked in the browser: records stand out, fade and slide without asking the server.
+"""
 
 from __future__ import annotations
 
@@ -49,6 +52,10 @@ export default function ({ data }) {
 )
 
 
+# Points of a curve beyond these would lie on each other.
+_MOST_POINTS = 200
+
+
 def load_plotly() -> None:
     """Send Plotly to the browser, once in a session: what :func:`show` draws waits for it."""
     _plotly(key="plotly")
@@ -68,9 +75,6 @@ def show_linked(
 
     _linked(key=key, data=scene, on_chosen_change=clicked)
     _chosen(key=f"{key}_chosen", data={"chosen": None if chosen is None else dict(chosen)})
-
-
-# What a partition costs, as a row of figures.
 
 
 def show(
@@ -102,12 +106,6 @@ def show(
     with st.container(horizontal=True, gap="medium"):
         for label, figure, says in shown:
             st.metric(label, figure, help=says, width="content")
-
-
-# How large the groups of partitions are, and which part of the loss falls on how many of them.
-
-# Points of a curve beyond these would lie on each other.
-_MOST_POINTS = 200
 
 
 def loss_curve(sides: Sequence[Side], loss: str) -> go.Figure:

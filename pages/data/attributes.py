@@ -1,4 +1,7 @@
-"""The values of one attribute: numbers, ordered categories, or categories with a taxonomy."""
+"""The values of one attribute: numbers, ordered categories, or categories with a taxonomy.
+
+Each kind is drawn, and orders and taxonomies can be entered: as text, from a file, or by one click.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,11 @@ _MOST_BINS = 40
 
 #: More nodes than this are not drawn one by one.
 MOST_NODES = 400
+
+
+_TALL = 520  # pixels; a taller drawing scrolls
+
+_TAXONOMY = "Taxonomy: indent each name below the one it belongs to"
 
 
 def order(counts: Mapping[str, int], example: tuple[int, int]) -> go.Figure:
@@ -127,10 +135,6 @@ def _leaves_below(tree: Taxonomy, node: int, depth: int) -> int:
 
 
 # One quasi-identifier after another: how its numbers are distributed, the order or the taxonomy of its categories.
-
-_TALL = 520  # pixels; a taller drawing scrolls
-
-_TAXONOMY = "Taxonomy: indent each name below the one it belongs to"
 
 
 def show(table: Table, workspace: Workspace | None) -> None:

@@ -1,4 +1,7 @@
-"""What a file may mean otherwise than it says: records that are totals of the others, text that reads as numbers."""
+"""What each column of the data set is: a row for each, and what a file may mean otherwise than it says.
+
+Some records may be totals of the others, and columns of text may read as numbers.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,22 @@ from pages.shared.text import count, escape_markdown, listing, named, sentence
 
 # Columns and records that are named together, the others as a number.
 _NAMED = 6
+
+
+#: How many columns stand on the screen at a time: with twice as many, a browser takes seconds to redraw them.
+PER_PAGE = 20
+
+_GUESS = ":orange-badge[guess]"
+
+_MEANINGS = {
+    "identifier": "names a person by itself, such as a name or the number of a document. It is left out of the release.",
+    "quasi-identifier": "somebody could know it from elsewhere and recognize a person by it together with others, such "
+    "as age and place. Records are grouped on it, and it is released as what a group has in common.",
+    "confidential": "what nobody should learn of a person, such as a diagnosis. It is released as it is.",
+    "stratum": "groups never mix its values, such as regions. It is released as it is.",
+    "weight": "how many persons a record of a sample stands for. Means and the loss count it so often.",
+    "other": "none of these. It is released as it is.",
+}
 
 
 def say_totals(table: Table) -> None:
@@ -101,20 +120,6 @@ def _first(each: Sequence[str]) -> str:
 
 
 # A row for each column of the file: what it is, to be agreed to or changed.
-
-#: How many columns stand on the screen at a time: with twice as many, a browser takes seconds to redraw them.
-PER_PAGE = 20
-
-_GUESS = ":orange-badge[guess]"
-_MEANINGS = {
-    "identifier": "names a person by itself, such as a name or the number of a document. It is left out of the release.",
-    "quasi-identifier": "somebody could know it from elsewhere and recognize a person by it together with others, such "
-    "as age and place. Records are grouped on it, and it is released as what a group has in common.",
-    "confidential": "what nobody should learn of a person, such as a diagnosis. It is released as it is.",
-    "stratum": "groups never mix its values, such as regions. It is released as it is.",
-    "weight": "how many persons a record of a sample stands for. Means and the loss count it so often.",
-    "other": "none of these. It is released as it is.",
-}
 
 
 def show(table: Table) -> None:

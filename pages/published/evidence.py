@@ -1,4 +1,7 @@
-"""Tables of stored results, read once for as long as their file stays as it is."""
+"""Two parts of the page Published results: the comparison on all of Adult, and losses below those that were printed.
+
+Both are drawn from stored tables, which are read once for as long as their file stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,18 @@ from pages.shared.text import count
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 
 
+_COMMAND = "python benchmarks/adult.py"
+
+_AGAINST = {
+    "k": "Against k",
+    "records": "Against the number of records",
+    "class_penalty": "What the class penalty does",
+}
+
+# Cells with at most this gap, in percent, are counted as close to the optimum.
+_CLOSE = 2
+
+
 def stored_table(name: str) -> pd.DataFrame:
     """Return a stored table; an empty one where there is none."""
     path = RESULTS / name
@@ -32,16 +47,6 @@ def stored_table(name: str) -> pd.DataFrame:
 @st.cache_data(show_spinner=False)
 def _read(path: str, stamp: float) -> pd.DataFrame:
     return pd.read_csv(path)
-
-
-# All of Adult: the stored comparison of the literature on the whole benchmark.
-
-_COMMAND = "python benchmarks/adult.py"
-_AGAINST = {
-    "k": "Against k",
-    "records": "Against the number of records",
-    "class_penalty": "What the class penalty does",
-}
 
 
 def show() -> None:
@@ -139,12 +144,6 @@ def _with_variants(rows: pd.DataFrame) -> pd.DataFrame:
     names = [recognize(key, params) for key, params in listed]
     titles = [VARIANTS[name].title if name else None for name in names]
     return rows.assign(variant=pd.Series(names, rows.index), title=pd.Series(titles, rows.index)).dropna(subset="title")
-
-
-# Beyond the papers: the losses that our search reaches, and the proven floors, against the lowest printed figures.
-
-# Cells with at most this gap, in percent, are counted as close to the optimum.
-_CLOSE = 2
 
 
 def section() -> None:

@@ -1,4 +1,4 @@
-"""Before and after: the values of an attribute as they were and as they are released, and correlations."""
+"""Before and after: figures and distribution of each attribute, the table side by side, correlations."""
 
 from __future__ import annotations
 
@@ -21,6 +21,12 @@ from pages.shared.text import count, escape_html, escape_markdown, number, perce
 from pages.shared.workspace import Workspace
 
 _MOST_CATEGORIES = 12
+
+
+_SHOWN_RECORDS, _SHOWN_OF_A_GROUP = 60, 12
+
+# Of more attributes the first are shown; in the table of figures those that lose most.
+_SHOWN_BESIDE, _SHOWN_CORRELATED, _SHOWN_CHANGES = 30, 60, 200
 
 
 def draw_distribution(counts: pd.DataFrame, released: str) -> go.Figure:
@@ -73,13 +79,6 @@ def correlations(before: np.ndarray, after: np.ndarray, names: list[str]) -> go.
     figure.update_yaxes(autorange="reversed", fixedrange=True, showgrid=False)
     figure.update_layout(dragmode=False)
     return finish(figure, min(160 + 26 * len(names), 620))
-
-
-# Before and after: figures and distribution of each attribute, the table side by side, correlations.
-
-_SHOWN_RECORDS, _SHOWN_OF_A_GROUP = 60, 12
-# Of more attributes the first are shown; in the table of figures those that lose most.
-_SHOWN_BESIDE, _SHOWN_CORRELATED, _SHOWN_CHANGES = 30, 60, 200
 
 
 def show(workspace: Workspace, release: Release, identity: Hashable) -> None:

@@ -1,4 +1,7 @@
-"""The files of a release: the protected data, the recipe, and the Python and the command that make it again."""
+"""The files of a release: the protected data, the recipe, and the Python and the command that make it again.
+
+A large file, of which a sample was looked at, is released part by part into a folder beside it.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,9 @@ from pages.shared.text import count, escape_markdown, file_name, listing, senten
 from pages.shared.workspace import Workspace
 
 _FORMATS = {".csv": "CSV", ".parquet": "Parquet", ".xlsx": "Excel", ".dta": "Stata", ".sav": "SPSS"}
+
+
+_ASKED, _NAME = "whole_asked", "w_whole_folder"
 
 
 def file_stem(workspace: Workspace) -> str:
@@ -82,11 +88,6 @@ def program(workspace: Workspace, release: Release) -> None:
         reads = f" {sentence(lacking)} So it reads the recipe: save that beside the data." if lacking else ""
         st.caption(f"Or type it in a shell, in the folder of the original data.{reads}")
         st.code(command, language="bash", wrap_lines=True)
-
-
-# The release of a large file: all of it, part by part, into a folder beside the file; decided on a sample.
-
-_ASKED, _NAME = "whole_asked", "w_whole_folder"
 
 
 def show_whole(workspace: Workspace, identity: Hashable, *, ready: bool) -> None:

@@ -1,4 +1,7 @@
-"""The disclosure risk and the utility of a release: what matters first, the rest folded."""
+"""The disclosure risk and the utility of a release, what matters first, and the report on it.
+
+The report is made when it is asked for, with all that was compared and overridden in this session.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,9 @@ _FIRST = {
 _TITLES = {"risk": "What is the risk?", "utility": "What is it still good for?"}
 # What a picker of a column calls none of them.
 _NONE = "–"
+
+
+_ASKED = "report_asked"
 
 
 def assessment(workspace: Workspace, release: Release, identity: Hashable) -> Assessment | None:
@@ -239,11 +245,6 @@ def _target(release: Release) -> Hashable | None:
     """Return the column to be predicted, as the release calls it; None if there is none of that name."""
     named = {str(name): name for name in release.frame.columns}
     return named.get(state.current().release.predicts)
-
-
-# The report on a release: made when it is asked for, with all that was compared and overridden in this session.
-
-_ASKED = "report_asked"
 
 
 def show(workspace: Workspace, release: Release, identity: Hashable, found: Sequence[Finding], data: bytes) -> None:

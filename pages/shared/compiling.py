@@ -186,7 +186,7 @@ class Ahead:
             self._left[1:] = [*asked, *(task for task in self._left[1:] if task not in asked)]
 
     def wait(self, task: str) -> None:
-        """Wait until a task is done, or until nobody does it."""
+        """Wait until a task is done, or the other process has ended."""
         with self._changed:
             self._changed.wait_for(lambda: task not in self._left)
 
@@ -248,12 +248,12 @@ def _serve() -> None:
     def listen() -> None:
         for line in sys.stdin:
             todo.put(line.strip())
-        os._exit(0)  # whoever has begun this has ended, or needs nothing more
+        os._exit(0)  # the process that began this one has ended, or needs nothing more
 
     threading.Thread(target=listen, daemon=True).start()
     done = _on_disk()
     for number in itertools.count():
-        if number == 1:  # for the first task somebody may be waiting already
+        if number == 1:  # a page may be waiting for the first task already
             with suppress(AttributeError, OSError):
                 os.nice(5)
         task = todo.get()

@@ -1,4 +1,7 @@
-"""What is said where the pointer rests on curves: all methods at that place, the lowest first."""
+"""Measures against k or the number of records, and how a search narrows what lies between found and proven.
+
+Where the pointer rests, all methods at that place are listed, the lowest first.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,15 @@ from pages.shared.text import count, escape_html, gap_in_words, percent
 
 # At most so many methods are listed.
 _MOST = 14
+
+
+# At most so many values of k have a tick each.
+_MOST_TICKS = 25
+
+# Of the figures, in pixels: how high they are, and what of that is above and below the axes.
+_HEIGHT, _BESIDE = 500, 62
+
+_K = "k, the minimum group size (records)"
 
 
 class _Line(NamedTuple):
@@ -93,17 +105,6 @@ class Hover:
             if place in self._best:
                 said.append(f"best known {percent(self._best[place])},<br>{gap_in_words(self._best[place], least)}")
         return "<br>".join(said)
-
-
-# Measures against k or the number of records, and how a search narrows what lies between found and proven.
-
-# At most so many values of k have a tick each.
-_MOST_TICKS = 25
-
-# Of the figures, in pixels: how high they are, and what of that is above and below the axes.
-_HEIGHT, _BESIDE = 500, 62
-
-_K = "k, the minimum group size (records)"
 
 
 def measure_curves(

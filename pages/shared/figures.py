@@ -1,4 +1,7 @@
-"""Figures to take away: as a picture, and what they show as a table."""
+"""What all figures have in common: margins, legend, the title above, and a menu that saves picture and data.
+
+Titles are not part of a figure, because Plotly does not break long lines: :func:`show_figure` writes them.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,28 @@ _picture = st.components.v2.component(
     css=(navigation.ASSETS / "export.css").read_text(encoding="utf-8"),
     js=(navigation.ASSETS / "export.js").read_text(encoding="utf-8"),
 )
+
+
+#: The key of a figure that stands where there is nothing to show yet.
+WAITING = "waiting"
+
+# The bar of a figure, which is hidden, holds what saves it as a picture.
+_BAR = {"displaylogo": False, "displayModeBar": True, "modeBarButtons": [["toImage"]]}
+
+STILL = {**_BAR, "responsive": True, "scrollZoom": False}
+
+# Below the axis a legend may take as many lines as a narrow screen makes of it, without touching the title.
+_LEGEND = {
+    "orientation": "h",
+    "yref": "container",
+    "yanchor": "bottom",
+    "y": 0,
+    "xanchor": "left",
+    "x": 0,
+    "title": None,
+    # Plotly would reverse the legend of a figure with filled areas.
+    "traceorder": "normal",
+}
 
 
 def table(figure: go.Figure) -> pd.DataFrame:
@@ -81,32 +106,6 @@ def menu(figure: go.Figure, *, title: str, key: str) -> None:
             width="stretch",
         )
         _picture(data={"figure": key, "name": name}, key=f"{key}_picture")
-
-
-# What all figures have in common: margins, legend, and the title above.
-#
-# Titles are not part of a figure, because Plotly does not break long lines: :func:`show_figure` writes them.
-
-#: The key of a figure that stands where there is nothing to show yet.
-WAITING = "waiting"
-
-# The bar of a figure, which is hidden, holds what saves it as a picture.
-_BAR = {"displaylogo": False, "displayModeBar": True, "modeBarButtons": [["toImage"]]}
-
-STILL = {**_BAR, "responsive": True, "scrollZoom": False}
-
-# Below the axis a legend may take as many lines as a narrow screen makes of it, without touching the title.
-_LEGEND = {
-    "orientation": "h",
-    "yref": "container",
-    "yanchor": "bottom",
-    "y": 0,
-    "xanchor": "left",
-    "x": 0,
-    "title": None,
-    # Plotly would reverse the legend of a figure with filled areas.
-    "traceorder": "normal",
-}
 
 
 def finish(figure: go.Figure, height: int) -> go.Figure:

@@ -20,7 +20,7 @@ _KIND = "floor"
 # Of how many data sets the floors are kept.
 _MOST = 6
 
-# A floor that rises is drawn anew after each such share of it: whoever looks closely at a chart loses the place each time.
+# A floor that rises is drawn anew after each such share of it: a chart loses its zoom whenever it is drawn anew.
 _STEP = 0.05
 
 # How long a page waits for a floor when it asks for it first, in seconds: that of a small file is whole by then.

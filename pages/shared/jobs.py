@@ -116,13 +116,13 @@ class Results:
         return job
 
     def drop(self, kind: str) -> None:
-        """Cancel the job of this kind, if there is one, and let go of it."""
+        """Cancel the job of this kind, if there is one, and forget it."""
         with self.lock:
             if job := self.jobs.pop(kind, None):
                 job.cancel()
 
     def forget(self, kind: str, job: Job) -> None:
-        """Let go of a job that has been read."""
+        """Forget a job whose result has been taken."""
         with self.lock:
             if self.jobs.get(kind) is job:
                 del self.jobs[kind]
@@ -156,7 +156,7 @@ def _is_open() -> bool:
 def compile_for(job: Job, keys: Sequence[str], n: int = 0) -> None:
     """Compile what a job needs to run the algorithms ``keys`` on ``n`` records, saying so.
 
-    A job that is cancelled does not wait for it, and what has been begun is compiled for whoever comes next.
+    A job that is cancelled does not wait for it; the kernel under way is compiled to its end, for later jobs.
     """
     tasks = compiling.tasks_of(keys, n)
     ahead.prefer(tasks)

@@ -1,4 +1,7 @@
-"""What stands below curves against k: who is lowest at each k, rules to follow, and the axis; each k can be clicked."""
+"""What stands around curves against k: below them who is lowest at each k, rules and the axis; beside them their names.
+
+Each k can be clicked. Names stand at the ends of lines, in place of a legend, none over another.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,13 @@ _WIDTH_OF_A_LETTER = 0.023
 _MOST_NUMBERS, _NEAREST = 11, 0.045
 
 _CLEAR = "rgba(0, 0, 0, 0)"
+
+
+# Of the text, in pixels: the size of a letter, its usual width, the height of a line, and that of the smallest.
+_SIZE, _LETTER, _LINE, _LEAST = 12, 6.6, 15.0, 11.0
+
+# How far from the end of a line its name stands, in pixels, and how many letters it has in a row.
+_OFF, _MOST_LETTERS = 16, 16
 
 
 def edges(places: Sequence[int], span: tuple[float, float], *, steep: bool) -> list[float]:
@@ -197,15 +207,6 @@ def add_targets(figure: go.Figure, said: Mapping[int, str], span: tuple[float, f
             hovertemplate="%{hovertext}<extra></extra>",
             hoverlabel={"bgcolor": theme.INK, "bordercolor": theme.NEUTRAL, "font": {"color": "white"}},
         )
-
-
-# Names at the ends of lines, in place of a legend: each beside its line, none over another.
-
-# Of the text, in pixels: the size of a letter, its usual width, the height of a line, and that of the smallest.
-_SIZE, _LETTER, _LINE, _LEAST = 12, 6.6, 15.0, 11.0
-
-# How far from the end of a line its name stands, in pixels, and how many letters it has in a row.
-_OFF, _MOST_LETTERS = 16, 16
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,8 @@
-"""What a data set is to the pages, before anything is decided about its columns."""
+"""The data set in use as a table: a benchmark, an uploaded file, or a sample of a large file on this machine.
+
+Large files are Parquet files in one folder, which whoever starts the server names: a page would otherwise read, and
+write beside, any file of the machine for whoever can open it.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,20 @@ from microagg.columns.schema import Schema
 from microagg.tables import Notice, Offer, digest_bytes, notice_lines, parquet_files, sample_parquet
 from pages.shared import state
 from pages.shared.text import count, escape_markdown, sentence
+
+#: The environment variable that names the folder.
+FOLDER = "MICROAGG_FILES_DIR"
+
+#: How many records are drawn of a large file, to decide on.
+SAMPLE = 20_000
+
+_MOST = 500
+
+_UPLOAD, _REFUSAL = "uploaded_table", "refused_file"
+
+PICKABLE = tuple(datasets.NAMES)
+
+SYNTHETIC = tuple(name for name in PICKABLE if datasets.describe(name).kind == "synthetic")
 
 
 @dataclass(frozen=True)
@@ -55,19 +73,6 @@ class Table:
     schema: Schema | None = None
     whole: Whole | None = None
     notes: tuple[str, ...] = ()
-
-
-# Large Parquet files on this machine: those in one folder, which whoever starts the server names.
-#
-# A page would otherwise read, and write beside, any file of the machine for whoever can open it.
-
-#: The environment variable that names the folder.
-FOLDER = "MICROAGG_FILES_DIR"
-
-#: How many records are drawn of a large file, to decide on.
-SAMPLE = 20_000
-
-_MOST = 500
 
 
 def folder() -> Path | None:
@@ -181,15 +186,6 @@ def say_sample(of: Table) -> None:
             f"**A sample: {len(of.frame):,} of {of.whole.n_records:,} records**, drawn at random. On all of them losses are "
             "lower, as there are nearer neighbors."
         )
-
-
-# The data set in use: loaded, or uploaded in this session.
-
-_UPLOAD, _REFUSAL = "uploaded_table", "refused_file"
-
-PICKABLE = tuple(datasets.NAMES)
-
-SYNTHETIC = tuple(name for name in PICKABLE if datasets.describe(name).kind == "synthetic")
 
 
 @dataclass(frozen=True)

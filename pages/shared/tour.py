@@ -1,4 +1,7 @@
-"""The player of steps: what microagg.explain draws, within the page."""
+"""The player of steps, and the guided tour, which opens it at one stop after the other.
+
+A stop sets choices and leads to its page. There a slim box says where one is, asks the class a question, and leads on.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,15 @@ _component = st.components.v2.component(
 )
 
 
+__all__ = ["STOPS", "Stop", "begin_again", "choices_of", "draw", "end", "forget", "go_to", "show", "way_in", "written"]
+
+# What was chosen before the tour.
+_BEFORE = "before_tour"
+
+# What every stop sets, if it says nothing else.
+_USUAL = ("records", "line", "points", "watch_k", "watched", "beside", "activity")
+
+
 def begin_again(identity: Hashable) -> None:
     """Go back to the first step where other records or algorithms are watched than before in this session."""
     if st.session_state.get(_WATCHED, identity) != identity:
@@ -43,17 +55,6 @@ def show(scene: Mapping[str, Any]) -> None:
             state.update(tick=int(tick))
 
     _component(key=_KEY, data=dict(scene), on_tick_change=keep)
-
-
-# The guided tour: one slim box that says where one is, asks the class a question, and leads on.
-
-__all__ = ["STOPS", "Stop", "choices_of", "draw", "end", "go_to", "written"]
-
-# What was chosen before the tour.
-_BEFORE = "before_tour"
-
-# What every stop sets, if it says nothing else.
-_USUAL = ("records", "line", "points", "watch_k", "watched", "beside", "activity")
 
 
 def choices_of(number: int, further: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""The records that are watched step by step: typed numbers, points on a plane, or a few records of the chosen data set."""
+"""The records that are watched step by step, and the best partition of them.
+
+They are typed numbers, points on a plane, or a few records of the chosen data set.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,17 @@ from pages.shared.text import count, escape_markdown, percent
 from pages.shared.workspace import chosen_workspace
 
 _DECIMAL_COMMA = re.compile(r"\d,\d")
+
+
+_picture = st.components.v2.component(
+    "microagg_points",
+    html='<div class="mg-points"></div>',
+    css=Path(__file__).with_name("points.css").read_text(encoding="utf-8"),
+    js=Path(__file__).with_name("points.js").read_text(encoding="utf-8"),
+    isolate_styles=False,
+)
+
+_KEY = "steps_points"
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,15 +171,6 @@ def _check_number(number: int) -> None:
 
 
 # The points of the plane, to change: by clicking into a picture of them, and in a table.
-
-_picture = st.components.v2.component(
-    "microagg_points",
-    html='<div class="mg-points"></div>',
-    css=Path(__file__).with_name("points.css").read_text(encoding="utf-8"),
-    js=Path(__file__).with_name("points.js").read_text(encoding="utf-8"),
-    isolate_styles=False,
-)
-_KEY = "steps_points"
 
 
 def edit(watched: Watched) -> None:
