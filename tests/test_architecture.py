@@ -11,7 +11,6 @@ from functools import cache
 import pytest
 
 from benchmarks import house
-from benchmarks.house import imports_of
 from tests.cases import for_each
 from tests.conftest import ROOT
 
@@ -34,6 +33,11 @@ NO_ALGORITHMS = {"base", "method", "registry", "__init__"}
 
 
 @cache
+def imports_of(path):
+    """Return (module, name or None) for each import of a file; imports by a name in a string are among them."""
+    return list(house.imports_of(path))
+
+
 def imports_of_all(files):
     """Return (path, module, name or None) for each import of the files."""
     return [(path, module, name) for path in files for module, name in imports_of(path)]

@@ -162,7 +162,21 @@ class Param:
         return self.kind if low is None and high is None else f"{self.kind}, {_interval(low, high)}"
 
     def check(self, value: Any) -> Any:
-        """Return ``value`` in its own kind, or raise :class:`ParameterError` naming the parameter and its bounds."""
+        """Return a value in the kind of the parameter.
+
+        Parameters
+        ----------
+        value : object
+
+        Returns
+        -------
+        float, int, bool or str
+
+        Raises
+        ------
+        ParameterError
+            If it is of another kind or out of bounds; the message names the parameter and its bounds.
+        """
         if self.kind == "algorithm":
             return self._check_algorithm(value)
         if self.kind == "choice":
@@ -183,7 +197,16 @@ class Param:
         return int(value) if whole else float(value)
 
     def read(self, text: str) -> Any:
-        """Return the value written as ``text``, such as in an address; a bool is written as 1 or 0.
+        """Return the value that is written as text, such as in an address.
+
+        Parameters
+        ----------
+        text : str
+            A bool is written as 1 or 0.
+
+        Returns
+        -------
+        float, int, bool or str
 
         Raises
         ------
@@ -268,6 +291,10 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         y : array, shape (n,), optional
             The class of each record, for parameters that need it; otherwise ignored.
 
+        Returns
+        -------
+        self
+
         Raises
         ------
         ParameterError
@@ -291,13 +318,33 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         return self
 
     def fit_predict(self, X: ArrayLike | Records, y: Any = None) -> IntArray:
-        """Partition the records of ``X`` and return the group of each; see :meth:`fit`."""
+        """Partition the records of ``X`` and return the group of each; see :meth:`fit`.
+
+        Returns
+        -------
+        array of int, shape (n,)
+            Numbered in order of first appearance; read-only.
+        """
         return self.fit(X, y).labels_
 
     def fit_transform(self, X: ArrayLike, y: Any = None) -> FloatArray:
-        """Partition the records of ``X`` and return each replaced by its group's centroid, shape (n, d).
+        """Partition the records of ``X`` and return each replaced by the centroid of its group.
 
-        It is the same for at least k records each.
+        Parameters
+        ----------
+        X : array, DataFrame of pandas or polars, or pyarrow.Table, of numbers, shape (n, d)
+        y : array, shape (n,), optional
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        array of float, shape (n, d)
+            In the units of X; at least k records each are the same.
+
+        Raises
+        ------
+        ParameterError, DataError
+            As :meth:`fit`, and if X are Records, which have no centroids.
         """
         if self.info.mixed and isinstance(X, Records):
             raise DataError(_NO_CENTROIDS)
@@ -305,11 +352,19 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         return self.centroids_[self.labels_]
 
     def transform(self, X: ArrayLike) -> FloatArray:
-        """Return other records each replaced by the centroid nearest to it, shape (m, d), such as those of a test set.
+        """Return other records each replaced by the centroid nearest to it, such as those of a test set.
 
         What comes out are centroids of at least k of the records that were fitted, but fewer than k of the records of
         ``X`` may get the same. To protect records, partition them: :meth:`fit_transform`. It gives each record the
         centroid of its own group, which need not be the nearest one.
+
+        Parameters
+        ----------
+        X : array, DataFrame of pandas or polars, or pyarrow.Table, of numbers, shape (m, d)
+
+        Returns
+        -------
+        array of float, shape (m, d)
 
         Raises
         ------

@@ -80,7 +80,13 @@ class Method:
         return f"{title}, polished" if self.polish else title
 
     def settings(self) -> list[dict[str, Any]]:
-        """Return every combination of parameter values, defaults filled in."""
+        """Return every combination of parameter values, defaults filled in.
+
+        Returns
+        -------
+        list of dict
+            Each with all parameters of the algorithm.
+        """
         names = list(self.params)
         combinations = itertools.product(*(_options(self.params[name]) for name in names))
         return [check_params(algorithm(self.key), dict(zip(names, values, strict=True))) for values in combinations]

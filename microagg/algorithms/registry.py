@@ -48,6 +48,19 @@ def definition(key: str) -> str:
 def make(key: str, k: int = 3, **params: Any) -> Microaggregator:
     """Return an estimator for the algorithm ``key``, its parameters checked.
 
+    Parameters
+    ----------
+    key : str
+        One of :data:`ALGORITHMS`.
+    k : int, default 3
+        The least number of records in a group.
+    **params
+        The parameters of the algorithm; those left out have their default.
+
+    Returns
+    -------
+    Microaggregator
+
     Raises
     ------
     ParameterError

@@ -171,7 +171,17 @@ class Schema:
         return type(self), tuple(dict(part) if isinstance(part, MappingProxyType) else part for part in parts)
 
     def columns(self, role: str) -> tuple[Hashable, ...]:
-        """Return the columns that have a role, one of :data:`ROLES`."""
+        """Return the columns that have a role.
+
+        Parameters
+        ----------
+        role : str
+            One of :data:`ROLES`.
+
+        Returns
+        -------
+        tuple of column names
+        """
         return _names(role, getattr(self, role))
 
     def arguments(self) -> dict[str, Any]:
@@ -297,9 +307,18 @@ class Schema:
         return schema
 
     def records(self, frame: IntoDataFrame, missing: str | Mapping[Any, str] = "error") -> Records:
-        """Return the quasi-identifiers of ``frame``, encoded, in the order of the schema.
+        """Return the quasi-identifiers, encoded, in the order of the schema.
 
-        What ``missing`` may be, and what becomes of the records that lack one, :func:`microagg.columns.gaps.fill` says.
+        Parameters
+        ----------
+        frame : DataFrame of pandas or polars, or pyarrow.Table, n rows
+        missing : str or mapping of column name to str
+            What is done about missing values: see :func:`microagg.columns.gaps.fill`.
+
+        Returns
+        -------
+        Records
+            All of them, or those that ``missing`` leaves.
 
         Raises
         ------
@@ -321,6 +340,14 @@ class Schema:
         :func:`microagg.columns.encoding.read`. Columns that stay as they are are not copied; what was read before is
         the same.
 
+        Parameters
+        ----------
+        frame : DataFrame of pandas or polars, or pyarrow.Table, n rows
+
+        Returns
+        -------
+        DataFrame of pandas, n rows
+
         Raises
         ------
         DataError
@@ -331,7 +358,16 @@ class Schema:
         return encoding.read(frame, self.dates, self.numbers, self.missing_codes)
 
     def encode(self, frame: IntoDataFrame) -> FloatArray:
-        """Return the quasi-identifiers of ``frame`` as numbers, days, ranks and nodes, shape (n, d); NaN is a gap.
+        """Return the quasi-identifiers as numbers, days, ranks and nodes of taxonomies.
+
+        Parameters
+        ----------
+        frame : DataFrame of pandas or polars, or pyarrow.Table, n rows
+
+        Returns
+        -------
+        array of float, shape (n, d)
+            NaN where a value is missing.
 
         Raises
         ------
@@ -341,7 +377,18 @@ class Schema:
         return encoding.encode(self.read(frame), self.attributes)
 
     def class_codes(self, frame: pd.DataFrame, kept: NDArray[np.bool_]) -> IntArray | None:
-        """Return the classes of the records that are ``kept``, shape (n,), or None where the schema has none.
+        """Return the class of each record that is kept.
+
+        Parameters
+        ----------
+        frame : DataFrame, n rows
+        kept : array of bool, shape (n,)
+            With m records that are kept.
+
+        Returns
+        -------
+        array of int, shape (m,), or None
+            Numbered from 0; None where the schema has no classes.
 
         Raises
         ------
@@ -355,7 +402,18 @@ class Schema:
         return class_codes(column[kept], int(np.count_nonzero(kept)), self.classes)
 
     def matrix(self, frame: IntoDataFrame, missing: str | Mapping[Any, str] = "error") -> FloatArray:
-        """Return the quasi-identifiers of ``frame``, all numeric, as finite floats, shape (n, d).
+        """Return the quasi-identifiers, all numeric, as numbers.
+
+        Parameters
+        ----------
+        frame : DataFrame of pandas or polars, or pyarrow.Table, n rows
+        missing : str or mapping of column name to str
+            What is done about missing values: see :func:`microagg.columns.gaps.fill`.
+
+        Returns
+        -------
+        array of finite floats, shape (n, d)
+            In the units of the columns.
 
         Raises
         ------

@@ -16,11 +16,9 @@ from microagg.algorithms.base import check_params
 from microagg.algorithms.registry import algorithm
 from microagg.errors import ParameterError
 from microagg.explain import (
-    cbfs,
     k_member,
     local_search,
     mdav,
-    mdav_plus,
     mdav_star,
     mhm,
     mondrian,
@@ -54,21 +52,21 @@ class Explained(NamedTuple):
     explain: Callable[..., Iterator[Step]]
 
 
-_FILES = {
-    "mdav": mdav,
-    "mdav-plus": mdav_plus,
-    "v-mdav": v_mdav,
-    "mdav-star": mdav_star,
-    "cbfs": cbfs,
-    "p-s": p_s,
-    "mhm": mhm,
-    "k-member": k_member,
-    "mondrian": mondrian,
-    "local-search": local_search,
-}
-
 #: Every algorithm that can be watched, by its key.
-EXPLAINED = MappingProxyType({key: Explained(file.CODE, file.explain) for key, file in _FILES.items()})
+EXPLAINED = MappingProxyType(
+    {
+        "mdav": Explained(mdav.MDAV_CODE, mdav.explain_mdav),
+        "mdav-plus": Explained(mdav.MDAV_PLUS_CODE, mdav.explain_mdav_plus),
+        "v-mdav": Explained(v_mdav.CODE, v_mdav.explain),
+        "mdav-star": Explained(mdav_star.CODE, mdav_star.explain),
+        "cbfs": Explained(mdav.CBFS_CODE, mdav.explain_cbfs),
+        "p-s": Explained(p_s.CODE, p_s.explain),
+        "mhm": Explained(mhm.CODE, mhm.explain),
+        "k-member": Explained(k_member.CODE, k_member.explain),
+        "mondrian": Explained(mondrian.CODE, mondrian.explain),
+        "local-search": Explained(local_search.CODE, local_search.explain),
+    }
+)
 
 
 def pseudo_code(key: str) -> tuple[str, ...]:

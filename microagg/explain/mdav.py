@@ -1,6 +1,11 @@
-"""MDAV step by step: two groups a round, around the record farthest from the centroid and the one farthest from that.
+"""MDAV, MDAV+ and CBFS step by step: groups of k around the record farthest from a centroid.
 
-Sources: Domingo-Ferrer, Solanas & Martínez-Ballesté 2006; Mortazavi, Jalili & Gohargazi 2013.
+- MDAV forms two groups a round, around the record farthest from the centroid of those still unassigned, and around the
+  one farthest from that. Sources: Domingo-Ferrer, Solanas & Martínez-Ballesté 2006; Mortazavi, Jalili & Gohargazi 2013.
+- MDAV+ forms one group a round; its centroid is that of all records, and never moves. Source: Thaeter & Reischuk,
+  Improving Anonymization Clustering.
+- CBFS forms one group a round; its centroid is that of the records still unassigned. Source: Laszlo & Mukherjee 2005,
+  as given in Mortazavi, Jalili & Gohargazi 2013.
 """
 
 from __future__ import annotations
@@ -10,7 +15,9 @@ from collections.abc import Iterator
 from microagg.explain.run import Run, squares
 from microagg.explain.step import Focus, Quantity, Step
 
-CODE = (
+# --- MDAV -------------------------------------------------------------------------------------------------------------
+
+MDAV_CODE = (
     "while at least 2k records are unassigned:",
     "    c ← the centroid of the unassigned records",
     "    r ← the unassigned record farthest from c",
@@ -24,7 +31,7 @@ CODE = (
 _FARTHEST, _OPPOSITE, _FIRST, _AGAIN, _SECOND, _ONE_GROUP, _REST = 2, 3, 4, 5, 6, 7, 8
 
 
-def explain(run: Run) -> Iterator[Step]:
+def explain_mdav(run: Run) -> Iterator[Step]:
     """Yield the steps of MDAV."""
     k = run.k
     while len(run.unassigned) >= 2 * k:
@@ -63,3 +70,48 @@ def _opposite_step(run: Run, r: int, s: int, title: str, line: int) -> Step:
         Focus(seed=s, point=run.row(r), lines=((r, s),)),
         [Quantity(f"squared distance to {run.name(r)}", run.distance(s, run.row(r)), squares(run.row(s), run.row(r)))],
     )
+
+
+# --- MDAV+ ------------------------------------------------------------------------------------------------------------
+
+MDAV_PLUS_CODE = (
+    "c ← the centroid of all records",
+    "while at least k records are unassigned:",
+    "    r ← the unassigned record farthest from c",
+    "    r and the k − 1 unassigned records nearest to it become a group",
+    "each record left joins the group with the nearest centroid; centroids stay",
+)
+_PLUS_CENTROID, _PLUS_FARTHEST, _PLUS_FORM, _PLUS_REST = 0, 2, 3, 4
+
+
+def explain_mdav_plus(run: Run) -> Iterator[Step]:
+    """Yield the steps of MDAV+."""
+    center = run.middle(run.unassigned)
+    yield run.centroid_step(center, _PLUS_CENTROID)
+    while len(run.unassigned) >= run.k:
+        r = run.farthest(center, run.unassigned)
+        yield run.farthest_step(r, center, "all", _PLUS_FARTHEST)
+        yield run.form_around(r, _PLUS_FORM)
+    yield from run.join_nearest_centroids(_PLUS_REST, moving=False)
+
+
+# --- CBFS -------------------------------------------------------------------------------------------------------------
+
+CBFS_CODE = (
+    "while at least k records are unassigned:",
+    "    c ← the centroid of the unassigned records",
+    "    r ← the unassigned record farthest from c",
+    "    r and the k − 1 unassigned records nearest to it become a group",
+    "each record left joins the group with the nearest centroid; centroids stay",
+)
+_CBFS_FARTHEST, _CBFS_FORM, _CBFS_REST = 2, 3, 4
+
+
+def explain_cbfs(run: Run) -> Iterator[Step]:
+    """Yield the steps of CBFS."""
+    while len(run.unassigned) >= run.k:
+        center = run.middle(run.unassigned)
+        r = run.farthest(center, run.unassigned)
+        yield run.farthest_step(r, center, "the unassigned", _CBFS_FARTHEST)
+        yield run.form_around(r, _CBFS_FORM)
+    yield from run.join_nearest_centroids(_CBFS_REST, moving=False)

@@ -273,9 +273,22 @@ class Floors:
 
 
 def floors(problem: Problem, ks: Sequence[int]) -> list[Bound]:
-    """Return for each of ``ks`` the floor that is known soon.
+    """Return the floor that is known soon, for each k; see :class:`Floors`.
 
-    See :class:`Floors`, also for what is raised.
+    Parameters
+    ----------
+    problem : Problem
+    ks : sequence of int
+
+    Returns
+    -------
+    list of Bound
+        In the order of ``ks``.
+
+    Raises
+    ------
+    DataError, ParameterError
+        As :class:`Floors`.
     """
     return Floors(problem, ks).improve().bounds(ks)
 

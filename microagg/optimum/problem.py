@@ -84,7 +84,13 @@ class Problem(ABC):
         return _NumericProblem(X, None, _parts(strata, len(X)))
 
     def check_sizes(self, k: int) -> None:
-        """Raise :class:`DataError` unless there are at least ``k`` records, in all and in each stratum."""
+        """Check that there are enough records for groups of at least ``k``.
+
+        Raises
+        ------
+        DataError
+            If there are fewer than k records, in all or in a stratum.
+        """
         check_enough_records(len(self.data), k, "X")
         sizes = [len(rows) for rows in self.parts or ()]
         small = [size for size in sizes if size < k]
@@ -107,7 +113,13 @@ class Problem(ABC):
         return partition_within(self.parts, check_k(estimator.k), find)
 
     def fits(self, method: Method) -> None:
-        """Raise :class:`ParameterError`, saying why, if ``method`` does not work on these data; see :meth:`why_not`."""
+        """Check that a method works on these data.
+
+        Raises
+        ------
+        ParameterError
+            If it does not; the message says why, as :meth:`why_not` does.
+        """
         reason = self.why_not(method)
         if reason:
             raise ParameterError(reason)
@@ -143,10 +155,20 @@ class Problem(ABC):
         """
 
     def floor(self, ks: Iterable[int]) -> list[Bound]:
-        """Return a bound for each of ``ks``: no partition into groups of at least k, within the strata, loses less.
+        """Return a bound for each k: no partition into groups of at least k, within the strata, loses less.
 
         It is the nearest-neighbor bound, see :class:`microagg.optimum.bounds.NearestNeighbors`; for records of mixed
-        attributes that of :mod:`microagg.optimum.mixed_bounds`. What is raised: see :meth:`rising_floor`.
+        attributes that of :mod:`microagg.optimum.mixed_bounds`.
+
+        Returns
+        -------
+        list of Bound
+            In the order of ``ks``.
+
+        Raises
+        ------
+        DataError, ParameterError
+            As :meth:`rising_floor`.
         """
         wanted = [check_k(k) for k in ks]
         return self.rising_floor(max(wanted, default=1)).improve().bounds(wanted)

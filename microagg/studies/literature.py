@@ -46,9 +46,21 @@ _MD_ORDER_ON_CENSUS = {3: "s", 4: "s", 5: "r", 10: "s"}
 class Recipe:
     """How a printed figure is computed here: on which data set, by which method and at which k.
 
-    ``sets`` is how many data sets of a generator, or runs of a randomized algorithm, the mean is over (with the seeds
-    0, 1, …), 1 if neither. ``scaled`` says whether attributes have mean 0 and variance 1, and ``without`` names
-    quasi-identifiers left out. With ``loss`` the figure is the information loss in percent, else the SSE.
+    Attributes
+    ----------
+    data : str
+        The name of a data set.
+    method : Method
+    k : int
+    sets : int
+        How many data sets of a generator, or runs of a randomized algorithm, the mean is over (with the seeds 0, 1, …);
+        1 if neither.
+    scaled : bool
+        Whether attributes have mean 0 and variance 1.
+    without : tuple of str
+        Quasi-identifiers left out.
+    loss : bool
+        Whether the figure is the information loss, in percent, or else the SSE.
     """
 
     data: str
@@ -121,14 +133,27 @@ class Figure:
 
 @cache
 def figures() -> tuple[Figure, ...]:
-    """Return every printed figure, in the order of the file."""
+    """Return every printed figure, in the order of the file.
+
+    Returns
+    -------
+    tuple of Figure
+    """
     with (Path(__file__).with_name("published.csv")).open(encoding="utf-8", newline="") as file:
         return tuple(_figure(row) for row in csv.DictReader(file))
 
 
 @dataclass(frozen=True)
 class Printed:
-    """The lowest loss, in percent, that the papers print for a data set and k."""
+    """The lowest loss that the papers print for a data set and k.
+
+    Attributes
+    ----------
+    method, paper : str
+        As they are called there.
+    information_loss : float
+        In percent.
+    """
 
     method: str
     paper: str
@@ -139,7 +164,18 @@ def lowest_printed(data: str, k: int) -> Printed | None:
     """Return the lowest figure that the papers print for a real data set, z-scored and with all its attributes.
 
     What they print as SSE is taken as a share of n·d, the SST of z-scores. Figures that cannot be compared are left
-    out. None if they print nothing for this k.
+    out.
+
+    Parameters
+    ----------
+    data : str
+        The name of a data set.
+    k : int
+
+    Returns
+    -------
+    Printed or None
+        None if they print nothing for this k.
     """
     found = []
     for figure in figures():
@@ -244,9 +280,18 @@ def _gamma(figure: Figure, note: str) -> float | tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Computed:
-    """What a recipe gave: the figure or, over several ``sets``, the mean and its standard deviation.
+    """What a recipe gave.
 
-    ``seconds`` are those of the algorithm itself, in total.
+    Attributes
+    ----------
+    value : float
+        The figure or, over several sets, the mean.
+    sd : float or None
+        The standard deviation over several sets.
+    sets : int
+        How many they are.
+    seconds : float
+        Those of the algorithm itself, in total.
     """
 
     value: float
@@ -256,7 +301,17 @@ class Computed:
 
 
 def data_for(recipe: Recipe, seed: int | None = None) -> FloatArray:
-    """Return the array that a recipe works on, shape (n, d).
+    """Return the array that a recipe works on.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    seed : int, optional
+        Of a generated data set.
+
+    Returns
+    -------
+    array of float, shape (n, d)
 
     Raises
     ------
@@ -275,7 +330,23 @@ def _data(name: str, seed: int | None, scaled: bool, without: tuple[str, ...]) -
 
 
 def compute(recipe: Recipe, done: Callable[[Result], None] | None = None) -> Computed:
-    """Run a recipe on all its data sets or seeds; ``done`` is called after each run."""
+    """Run a recipe on all its data sets or seeds.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    done : callable, optional
+        Called with the :class:`~microagg.studies.experiment.Result` of each run.
+
+    Returns
+    -------
+    Computed
+
+    Raises
+    ------
+    DatasetUnavailableError
+        If the benchmark is not on this machine.
+    """
     results = []
     generated = recipe.data in _RANDOM.values()
     for seed in range(recipe.sets):
@@ -314,7 +385,18 @@ class Verdict:
 
 
 def verdict(figure: Figure, ours: Computed | None) -> Verdict:
-    """Judge a computed figure against the printed one."""
+    """Judge a computed figure against the printed one.
+
+    Parameters
+    ----------
+    figure : Figure
+    ours : Computed or None
+        None if it was not computed.
+
+    Returns
+    -------
+    Verdict
+    """
     if ours is None:
         return Verdict("not comparable" if figure.kind == "incomparable" else "not run", False, None)
     difference = 100.0 * (ours.value / figure.value - 1.0)
@@ -343,10 +425,17 @@ def _ceiling(percent: float) -> str:
 
 @dataclass
 class Stored:
-    """Results that ``benchmarks/published.py`` has stored, when, and with which version of the package.
+    """Results that ``benchmarks/published.py`` has stored.
 
-    ``results`` are by the figures' identities; ``digests`` by algorithm key those of the code they were computed with,
-    by which ``benchmarks/published.py`` tells what is outdated.
+    Attributes
+    ----------
+    date, version : str
+        When they were computed, and with which version of the package; empty if nothing is stored.
+    results : dict of str to Computed
+        By the identities of the figures.
+    digests : dict of str to str
+        By the key of an algorithm the digest of the code that was run, from which ``benchmarks/published.py`` knows
+        what is outdated.
     """
 
     date: str = ""

@@ -59,7 +59,17 @@ def comparison(figures: Sequence[Figure], results: Mapping[str, Computed]) -> pd
 
 
 def conclusion(table: pd.DataFrame) -> str:
-    """Return in one sentence how many figures of a :func:`comparison`, which must be computed all, are met."""
+    """Return in one sentence how many figures are met.
+
+    Parameters
+    ----------
+    table : DataFrame
+        A :func:`comparison` of figures that are all computed.
+
+    Returns
+    -------
+    str
+    """
     errors = table["errors"].dropna()
     if len(errors) < len(table):
         return f"{int((table['verdict'] == _EXACT).sum())} of {len(table)} figures of this table are met {_EXACT}"
@@ -92,7 +102,18 @@ class Tally:
 
 
 def tally(figures: Sequence[Figure], results: Mapping[str, Computed]) -> Tally:
-    """Count how many of ``figures`` are met by ``results``, which are by the figures' identities."""
+    """Count how many figures are met.
+
+    Parameters
+    ----------
+    figures : sequence of Figure
+    results : mapping of str to Computed
+        By the identities of the figures.
+
+    Returns
+    -------
+    Tally
+    """
     table = comparison(figures, results)
     kinds = pd.Series([figure.kind for figure in figures], index=table.index)
     exact = table["verdict"] == _EXACT
@@ -108,7 +129,15 @@ def tally(figures: Sequence[Figure], results: Mapping[str, Computed]) -> Tally:
 
 
 def gain_over(base: str, figures: Sequence[Figure], results: Mapping[str, Computed]) -> pd.DataFrame:
-    """Return by how many percent other methods lose less than ``base`` on the same data at the same k.
+    """Return by how many percent other methods lose less than one on the same data at the same k.
+
+    Parameters
+    ----------
+    base : str
+        The name of that one in the paper.
+    figures : sequence of Figure
+    results : mapping of str to Computed
+        By the identities of the figures.
 
     Returns
     -------
@@ -136,9 +165,16 @@ def gain_over(base: str, figures: Sequence[Figure], results: Mapping[str, Comput
 
 @dataclass(frozen=True)
 class Readings:
-    """Information losses in percent that tell whether P-S was printed for raw or for scaled data.
+    """Information losses that tell whether P-S was printed for raw or for scaled data, in percent.
 
-    ``raw`` and ``scaled`` are those of P-S; ``mdav`` is that of MDAV and ``floor`` the proven one, for scaled data.
+    Attributes
+    ----------
+    raw, scaled : float
+        Those of P-S.
+    mdav : float
+        That of MDAV, for scaled data.
+    floor : float
+        The proven one, for scaled data.
     """
 
     raw: float
@@ -149,6 +185,16 @@ class Readings:
 
 def readings(data: str, k: int) -> Readings:
     """Run P-S on raw and on scaled data, and MDAV beside it.
+
+    Parameters
+    ----------
+    data : str
+        The name of a data set.
+    k : int
+
+    Returns
+    -------
+    Readings
 
     Raises
     ------
