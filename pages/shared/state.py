@@ -287,9 +287,6 @@ def _places(group: str, choices: Any) -> dict[str, _Place]:
 
 _PLACES = _places("", Choices())
 
-#: Under what keys choices stand in the address, apart from the parameters of algorithms.
-KEYS = tuple(_PLACES)
-
 
 def load() -> bool:
     """Take the choices from the address if a session begins, and return whether it does; later ones come from widgets."""

@@ -28,6 +28,8 @@ def new_session(monkeypatch):
     """Forget what the tests before have computed, all of them in one session, and that higher floors are stored."""
     st.cache_resource.clear()
     monkeypatch.setattr(landscape, "recognize", lambda *_: None)
+    yield
+    st.cache_resource.clear()
 
 
 @pytest.fixture

@@ -74,9 +74,9 @@ def test_the_keys_of_the_address_are_those_of_old_links(monkeypatch):
     assert (choices.landscape.second, choices.landscape.data, choices.landscape.k) == ("mdav", "eia", 5)
     assert (choices.compare.loss, choices.published.part, choices.data) == ("discernibility", "adult", "wine")
     assert state.to_query() == {"data": "wine", "stored": "adult", **query}
-    for key in KEYS.split():
-        assert state.Choices().with_values({key: "changed"}).value(key) == "changed"
-    assert sorted(KEYS.split()) == sorted(state.KEYS)
+    state.update(**dict.fromkeys(KEYS.split(), "changed"))
+    assert sorted(state.to_query()) == sorted(KEYS.split())
+    assert {state.current().value(key) for key in KEYS.split()} == {"changed"}
 
 
 def test_what_the_address_cannot_mean_is_the_usual_value(monkeypatch):
