@@ -9,7 +9,7 @@ from microagg.tables.frames import digest_array, digest_bytes
 from microagg.tables.notices import MISSING, Notice, Offer, Reading, UnreadableError, notice_lines
 from microagg.tables.parquet import Sample, parquet_files, sample_parquet
 from microagg.tables.reading import ENDINGS, read_file, read_table, sheet_names
-from microagg.tables.text_columns import decimal_comma_columns
+from microagg.tables.text import decimal_comma_columns
 from microagg.tables.text_layout import DELIMITERS
 from microagg.tables.text_lines import ENCODINGS
 from microagg.tables.writing import WRITTEN_ENDINGS, renamed_columns, to_csv, write_table, written_ending

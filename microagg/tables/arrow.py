@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from microagg.errors import DataError
-from microagg.tables.lossless import EXACT_DIGITS, kept_as_text, printable_dates, texts, whole_numbers
+from microagg.tables.lossless import EXACT_DIGITS, Filled, kept_as_text, printable_dates, texts, whole_numbers
 from microagg.tables.notices import Notice
 from microagg.validation import counted
 
@@ -18,10 +18,8 @@ with contextlib.suppress(ImportError):  # whoever has a column of pyarrow has th
     import pyarrow as pa
     import pyarrow.compute as pc
 
-_Converted = tuple["pd.Series[Any]", list[Notice]]
 
-
-def to_series(column: Any, name: str, label: str) -> tuple[pd.Series[Any], list[Notice]]:
+def to_series(column: Any, name: str, label: str) -> Filled:
     """Return a column of a file as pandas knows it, and what there is to say of it.
 
     Parameters
@@ -48,7 +46,7 @@ def to_series(column: Any, name: str, label: str) -> tuple[pd.Series[Any], list[
     """
     types = pa.types
     kind = column.type
-    rules: tuple[tuple[Callable[[Any], bool], Callable[[Any, str], _Converted]], ...] = (
+    rules: tuple[tuple[Callable[[Any], bool], Callable[[Any, str], Filled]], ...] = (
         (lambda kind: isinstance(kind, pa.BaseExtensionType), _extension),
         (types.is_dictionary, _dictionary),
         (types.is_decimal, _decimals),
@@ -160,12 +158,12 @@ def _check_utf8(column: Any, name: str, label: str) -> None:
         ) from None
 
 
-def _whole_numbers(column: Any, name: str) -> _Converted:
+def _whole_numbers(column: Any, name: str) -> Filled:
     values = _by_numpy(column.fill_null(0) if column.null_count else column)
     return whole_numbers(values.to_numpy(), column.is_null().to_numpy() if column.null_count else None), []
 
 
-def _floats(column: Any, name: str) -> _Converted:
+def _floats(column: Any, name: str) -> Filled:
     single = column.cast(pa.float32()) if column.type == pa.float16() else column
     notices = []
     undefined = int(pc.sum(pc.is_nan(single)).as_py() or 0) if column.null_count else 0
@@ -183,7 +181,7 @@ def _floats(column: Any, name: str) -> _Converted:
     return _by_numpy(single), notices
 
 
-def _decimals(column: Any, name: str) -> _Converted:
+def _decimals(column: Any, name: str) -> Filled:
     text = column.cast(pa.string())
     if column.type.scale <= 0:
         try:
@@ -217,11 +215,11 @@ def _is_exact(column: Any, text: Any, number: Any) -> bool:
     return _prints_back(pa.chunked_array([[text.as_py()]]).cast(column.type), pa.chunked_array([[number.as_py()]]))
 
 
-def _dates(column: Any, name: str) -> _Converted:
+def _dates(column: Any, name: str) -> Filled:
     return _timestamps(column.cast(pa.timestamp("s" if pa.types.is_date32(column.type) else "ms")), name, unit="D")
 
 
-def _timestamps(column: Any, name: str, unit: str | None = None) -> _Converted:
+def _timestamps(column: Any, name: str, unit: str | None = None) -> Filled:
     """Return times; where they are beyond those that can be printed, as text, to the ``unit`` if it is given."""
     zone = column.type.tz
     series = _by_numpy(column.cast(pa.timestamp(column.type.unit)))
@@ -245,11 +243,11 @@ def _timestamps(column: Any, name: str, unit: str | None = None) -> _Converted:
     return moved, [notice] if count else []
 
 
-def _times_of_day(column: Any, name: str) -> _Converted:
+def _times_of_day(column: Any, name: str) -> Filled:
     return _by_pandas(pc.replace_substring_regex(column.cast(pa.string()), r"\.0+$", "")), []
 
 
-def _bytes(column: Any, name: str) -> _Converted:
+def _bytes(column: Any, name: str) -> Filled:
     plain = column.cast(pa.large_binary())
     try:
         text = plain.cast(pa.large_string())
@@ -274,7 +272,7 @@ def _as_hexadecimal(chunk: Any) -> Any:
     return pa.array([None if cell is None else cell.hex() for cell in chunk.to_pylist()], pa.large_string())
 
 
-def _dictionary(column: Any, name: str) -> _Converted:
+def _dictionary(column: Any, name: str) -> Filled:
     values = column.type.value_type
     if is_category_type(values):
         unified = column.unify_dictionaries()
@@ -285,7 +283,7 @@ def _dictionary(column: Any, name: str) -> _Converted:
     return to_series(column.cast(values), name, "")
 
 
-def _extension(column: Any, name: str) -> _Converted:
+def _extension(column: Any, name: str) -> Filled:
     kind = str(column.type.extension_name)
     if kind.startswith("pandas."):  # periods and intervals
         found = _by_pandas(column)

@@ -70,7 +70,7 @@ class Sheet:
 
 
 @dataclass
-class Rows:
+class SheetRows:
     """The rows of a sheet that have content.
 
     Attributes
@@ -128,7 +128,7 @@ class Workbook:
         calculation = self._reader.wb.calculation
         return bool(calculation is not None and calculation.fullCalcOnLoad)
 
-    def rows(self, sheet: Sheet, max_cells: int) -> Rows:
+    def rows(self, sheet: Sheet, max_cells: int) -> SheetRows:
         """Return the rows of a sheet.
 
         Raises
@@ -141,7 +141,7 @@ class Workbook:
 
         reader = self._reader
         entry, part = self._parts[sheet.title]
-        found = Rows(self._survey(part))
+        found = SheetRows(self._survey(part))
         if self._texts_part and self._survey(self._texts_part).escapes:
             # openpyxl would drop what keeps _x0041_ from being A, if it is written like this.
             xml = self._archive.read(self._texts_part).replace(b"x005F_", b"x005f_")

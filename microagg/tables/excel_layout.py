@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from microagg.errors import DataError
-from microagg.tables.excel_cells import Rows, letters_of
+from microagg.tables.excel_cells import SheetRows, letters_of
 from microagg.tables.notices import (
     MISSING,
     Notice,
@@ -33,7 +33,7 @@ _AVERAGES = frozenset(("mean", "average", "mittelwert", "durchschnitt", "moyenne
 
 
 @dataclass
-class Table:
+class SheetTable:
     """A table on a sheet; rows and columns count from 1.
 
     Attributes
@@ -71,7 +71,9 @@ class Table:
         return f"{letters_of(number)}{self.first + record}"
 
 
-def lay_out(rows: Rows, label: str, skip_lines: int, skip_last: int, units_row: bool, max_cells: int) -> Table:
+def lay_out(
+    rows: SheetRows, label: str, skip_lines: int, skip_last: int, units_row: bool, max_cells: int
+) -> SheetTable:
     """Return where the table is, as far as it has been said.
 
     Raises
@@ -99,10 +101,10 @@ def lay_out(rows: Rows, label: str, skip_lines: int, skip_last: int, units_row: 
     header = _by_column(cells[0])
     used = set(header).union(*(_by_column(row) for row in records))
     check_cells(len(records), len(used), max_cells, label)
-    return Table(numbers[0], header, first, records, filled, sorted(used), skip_last)
+    return SheetTable(numbers[0], header, first, records, filled, sorted(used), skip_last)
 
 
-def notices_of(rows: Rows, table: Table, names: Mapping[int, str], *, units_row: bool) -> Iterator[Notice]:
+def notices_of(rows: SheetRows, table: SheetTable, names: Mapping[int, str], *, units_row: bool) -> Iterator[Notice]:
     """Yield what there is to say of the layout; ``names`` are those of the columns."""
     if not units_row:
         yield from _units_row(table)
@@ -129,7 +131,7 @@ def notices_of(rows: Rows, table: Table, names: Mapping[int, str], *, units_row:
         yield Notice("hidden-columns", text, "", len(unseen), unseen[0])
 
 
-def merged_cells(rows: Rows, table: Table, *, fill: bool) -> Notice | None:
+def merged_cells(rows: SheetRows, table: SheetTable, *, fill: bool) -> Notice | None:
     """Say how many cells of records are blank because they are merged with others, or fill them with their value.
 
     Raises
@@ -175,7 +177,7 @@ def _by_column(cells: Sequence[Any]) -> dict[int, Any]:
 
 
 def _refuse_titles(
-    rows: Rows, label: str, numbers: Sequence[int], first_rows: Sequence[Mapping[int, Any]], skip_lines: int
+    rows: SheetRows, label: str, numbers: Sequence[int], first_rows: Sequence[Mapping[int, Any]], skip_lines: int
 ) -> None:
     """Refuse a title or merged names in place of a header."""
     header, row = first_rows[0], numbers[0]
@@ -236,7 +238,7 @@ def _refuse_gaps(label: str, filled: Sequence[int], first: int, skipped: int) ->
     )
 
 
-def _units_row(table: Table) -> Iterator[Notice]:
+def _units_row(table: SheetTable) -> Iterator[Notice]:
     """Say if the first record has text where all others have numbers, and a number nowhere."""
     units = _by_column(table.records[0])
     if any(type(cell) is not str or cell in MISSING for cell in units.values()):
@@ -254,7 +256,7 @@ def _units_row(table: Table) -> Iterator[Notice]:
         yield Notice("units-row", text, "", len(odd), odd[0], (offer,))
 
 
-def _last_rows(table: Table) -> Iterator[Notice]:
+def _last_rows(table: SheetTable) -> Iterator[Notice]:
     """Say if there are notes below the table, or totals."""
     ends = [_by_column(table.records[number - table.first]) for number in table.filled[-_AT_END:]]
     left, notes = table.columns[0], 0

@@ -1,4 +1,7 @@
-"""Tables of pandas, polars and Arrow: taken as pandas has them, and given back as what they were."""
+"""Tables of pandas, polars and Arrow: taken as pandas has them, and given back as what they were.
+
+Also the digests of data, of which equal data have equal ones.
+"""
 
 from __future__ import annotations
 
@@ -193,9 +196,6 @@ def _orders(given: Any, frame: pd.DataFrame) -> list[Any]:
 
 def _is_category(series: pd.Series[Any]) -> bool:
     return isinstance(series.dtype, pd.CategoricalDtype)
-
-
-# Digests: equal data have equal ones.
 
 
 def digest_bytes(data: bytes | bytearray | memoryview) -> str:

@@ -19,6 +19,9 @@ from microagg.errors import DataError
 from microagg.tables.notices import Notice, has_surrogates
 from microagg.validation import counted
 
+#: A column of a file as pandas knows it, n cells, and what there is to say of it.
+Filled = tuple["pd.Series[Any]", list[Notice]]
+
 #: Whole numbers beyond this have no exact place in a file whose numbers are all 64-bit floats.
 EXACT_WHOLE = 2**53
 
@@ -47,9 +50,7 @@ def whole_numbers(values: NDArray[Any], absent: NDArray[np.bool_] | None) -> pd.
     return pd.Series(pd.arrays.IntegerArray(values, absent), copy=False)
 
 
-def printable_dates(
-    series: pd.Series[Any], name: str, unit: str | None = None, zone: str = ""
-) -> tuple[pd.Series[Any], list[Notice]]:
+def printable_dates(series: pd.Series[Any], name: str, unit: str | None = None, zone: str = "") -> Filled:
     """Return a column, as text if it has dates beyond the years 1 to 9999, which Python cannot print, and a notice.
 
     The text goes to the ``unit`` of numpy, that of the column if none is given, with the ``zone`` behind it.

@@ -1,4 +1,8 @@
-"""What tables of every kind of file are checked for."""
+"""What readers of every kind of file have in common: what they check and say, and what they offer to do otherwise.
+
+A :class:`Reading` is a table with notices; a :class:`Notice` is a sentence on what is not as it seems, and an
+:class:`Offer` is another way to read the file. What cannot be read at all is an :class:`UnreadableError` with offers.
+"""
 
 from __future__ import annotations
 
@@ -68,8 +72,6 @@ def column_names(header: Iterable[tuple[int, Any]], label: str) -> list[str]:
     check_names(names, label)
     return names
 
-
-# What a reader has to say of a file beside its table, and in what other ways the file can be read.
 
 # How many further columns are named where several have the same notice.
 _NAMED = 8
@@ -159,9 +161,6 @@ class UnreadableError(DataError):
         self.offers = offers
 
 
-# How a table is to be read from a text file or a workbook alike.
-
-
 @dataclass(frozen=True, kw_only=True)
 class LayoutOptions:
     """What of a file is no record, and which texts are no values; see :func:`microagg.tables.read_file`.
@@ -186,8 +185,7 @@ class LayoutOptions:
             raise ParameterError(f"missing must be a list of texts such as ['NA'], not {self.missing!r}.")
 
 
-# The ends of tables: what last records are called that are totals, and the offer to leave them out.
-
+# What last records are called that are totals.
 _TOTALS = frozenset(
     (
         *("total", "totals", "grand total", "grand totals", "overall total", "sum total", "sum", "sums", "grand sum"),

@@ -1,4 +1,7 @@
-"""Tables from Parquet files: column by column, so that no more is unpacked than a file may take."""
+"""Tables from Parquet files: column by column, so that no more is unpacked than a file may take.
+
+Of files that are too large to be read whole, :func:`sample_parquet` draws records at random.
+"""
 
 from __future__ import annotations
 
@@ -227,8 +230,6 @@ def _bytes(chunks: Any) -> int:
     """Return how many bytes a column takes, its dictionary once."""
     return 0 if pa.types.is_dictionary(chunks.type) else int(chunks.nbytes)
 
-
-# Records drawn from Parquet files that are too large to be read whole.
 
 #: How many parts (row groups) of a file records are drawn from.
 MOST_PARTS = 16

@@ -1,4 +1,4 @@
-"""What kind of file some bytes are, told from how they begin."""
+"""Tables from files of any kind: what kind some bytes are, told from how they begin, and whether their name says it."""
 
 from __future__ import annotations
 
@@ -129,8 +129,6 @@ def _marked_up(start: bytes) -> Kind | None:
         return Kind("a JSON file", advice=_EXPORT)
     return None
 
-
-# Tables from files of any kind: what kind a file is, and whether its name says the same.
 
 #: The endings of the files that :func:`read_file` reads.
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".dta", ".sav", ".zsav")

@@ -20,7 +20,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from microagg.errors import DataError
-from microagg.tables.lossless import EXACT_WHOLE, printable_dates, texts
+from microagg.tables.lossless import EXACT_WHOLE, Filled, printable_dates, texts
 from microagg.tables.memory_guard import allowed, check_memory
 from microagg.tables.notices import Notice, Reading, check_cells, check_names, refuse_no_records
 from microagg.tables.statistics_reader import answered
@@ -44,8 +44,6 @@ _MISSING_CODES = 2_147_483_621
 
 #: The program that reads a file, in a process of its own.
 READER = Path(__file__).with_name("statistics_reader.py")
-
-_Typed = tuple["pd.Series[Any]", list[Notice]]
 
 
 def read_sav(data: bytes, label: str, labels: bool, max_cells: int) -> Reading:
@@ -128,7 +126,7 @@ def in_own_process(data: bytes, max_cells: int) -> dict[str, Any]:
         return {"error": f"an answer that cannot be read ({type(error).__name__})"}
 
 
-def _shown_by_spss(cells: Any, form: str, name: str) -> _Typed:
+def _shown_by_spss(cells: Any, form: str, name: str) -> Filled:
     """Return the cells of a column as SPSS shows them in the format ``form``: text, dates, or whole numbers."""
     kind = form.rstrip("0123456789.").upper()
     if not isinstance(cells, np.ndarray):
@@ -161,7 +159,7 @@ def _clock(seconds: float) -> str | None:
     return f"{'-' if seconds < 0 else ''}{hours:02}:{minutes:02}:{rest // 1000:02}{fraction}"
 
 
-def _shown_by_stata(cells: Any, stored: str, kind: str, name: str) -> _Typed:
+def _shown_by_stata(cells: Any, stored: str, kind: str, name: str) -> Filled:
     """Return the cells of a column with the type ``stored``; ``kind`` is the letter of a format of dates, or ""."""
     if stored == "string":
         return texts([None if cell != cell else cell or None for cell in cells]), []

@@ -1,18 +1,19 @@
-"""Tables from text files."""
+"""Tables from text files: decoded, divided into cells, checked for what is odd about them, and read by columns."""
 
 from __future__ import annotations
 
 import csv
 import re
+from typing import Any
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from microagg.errors import DataError
 from microagg.tables import text_layout
 from microagg.tables.notices import Notice, Offer, Reading, UnreadableError, column_names, refuse_no_records
 from microagg.tables.text_columns import (
     SEPARATOR,
-    decimal_comma_notices,
     is_number,
     is_number_but_for,
     read_column,
@@ -20,8 +21,13 @@ from microagg.tables.text_columns import (
 )
 from microagg.tables.text_layout import broken, uneven
 from microagg.tables.text_lines import Dialect, Divided, TextOptions, UnevenError, check_columns, decode, divide
+from microagg.validation import counted
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
+
+# Numbers with a decimal comma, and those whose comma may as well separate thousands.
+_WITH_COMMA = re.compile(r"\s*[+-]?\d+(,\d+)?\s*")
+_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
 
 _CURLY = re.compile(r"\s*[“”„‟«].*[“”‟»]\s*")
 
@@ -45,12 +51,12 @@ def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> 
         read_column(chunks, name, options.decimal, options.missing)
         for chunks, name in zip(divided.chunks, names, strict=True)
     ]
-    frame = pd.DataFrame({i: column.values for i, column in enumerate(columns)})
+    frame = pd.DataFrame({i: column for i, (column, _) in enumerate(columns)})
     frame.columns = names
     notices = text_layout.title_notices(rows, first_line, dialect) if divided.header else []
     notices = notices or _units(divided, names, options)
     notices += text_layout.last_notices(divided, options.skip_last)
-    notices += [notice for column in columns for notice in column.notices]
+    notices += [notice for _, said in columns for notice in said]
     if options.decimal == ".":
         notices += decimal_comma_notices(frame)
     return Reading(frame, tuple(notices))
@@ -96,7 +102,7 @@ def _divided(
     raise error
 
 
-def _has_header(rows: text_layout.Rows, options: TextOptions, label: str) -> bool:
+def _has_header(rows: text_layout.Lines, options: TextOptions, label: str) -> bool:
     """Whether the first record is the header, which is asked if it looks like data."""
     if options.header is not None or not rows:
         return options.header is not False
@@ -162,3 +168,43 @@ def _units(divided: Divided, names: list[str], options: TextOptions) -> list[Not
         return []
     found = [j for j, chunks in enumerate(divided.chunks) if is_number_but_for(chunks, options.decimal)]
     return text_layout.units_notices([names[j] for j in found], first[found[0]] if found else "")
+
+
+def decimal_comma_columns(frame: pd.DataFrame) -> list[str]:
+    """Return the text columns that look like numbers with a decimal comma, such as ``3,14``.
+
+    Reading the file again with ``decimal=","`` turns them into numbers. Columns in which every comma could as well
+    separate thousands, such as ``1,234``, are left out.
+    """
+    return [str(frame.columns[j]) for j in _other_than_numbers(frame) if _with_comma(frame.iloc[:, j])]
+
+
+def decimal_comma_notices(frame: pd.DataFrame) -> list[Notice]:
+    """Return a notice of each column that looks like numbers with a decimal comma."""
+    notices = []
+    for j in _other_than_numbers(frame):
+        if cells := _with_comma(frame.iloc[:, j]):
+            column = frame.columns[j]
+            text = (
+                f"Column {shown(str(column))} is read as text, but looks like numbers with a decimal comma: "
+                f"{counted(len(cells), 'cell')} such as {shown(cells[0])}."
+            )
+            offer = Offer("The decimal mark is a comma", {"decimal": ","})
+            notices.append(Notice("decimal-comma", text, str(column), len(cells), cells[0], (offer,)))
+    return notices
+
+
+def _other_than_numbers(frame: pd.DataFrame) -> list[int]:
+    """Return the positions of the columns that are no numbers."""
+    return [j for j, dtype in enumerate(frame.dtypes) if not is_numeric_dtype(dtype)]
+
+
+def _with_comma(series: pd.Series[Any]) -> list[str]:
+    """Return the cells with a comma, if all cells of a column look like numbers with a decimal comma."""
+    cells = series.dropna()
+    # Most columns of text are told from their first cells.
+    for some in (cells.iloc[:20], cells):
+        if not all(isinstance(cell, str) and _WITH_COMMA.fullmatch(cell) for cell in some):
+            return []
+    found = [cell for cell in cells if "," in cell]
+    return [] if all(_THOUSANDS.fullmatch(cell) for cell in found) else found

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_numeric_dtype, is_object_dtype
+from pandas.api.types import is_object_dtype
 
 from microagg.tables import text_numbers
-from microagg.tables.lossless import EXACT_WHOLE, TEXT, whole_numbers
+from microagg.tables.lossless import EXACT_WHOLE, TEXT, Filled, whole_numbers
 from microagg.tables.notices import MISSING, Notice, Offer
 from microagg.tables.text_numbers import Count, Kinds
 from microagg.validation import counted, shortened
@@ -35,14 +35,6 @@ _SHORT = 16
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column of a text file: its values, shape (n,), and notices of what is not as it seems."""
-
-    values: Any
-    notices: tuple[Notice, ...] = ()
-
-
-@dataclass(frozen=True)
 class _Piece:
     """The numbers in a chunk, and where there are any, shape (cells,), or None for everywhere."""
 
@@ -50,7 +42,7 @@ class _Piece:
     present: NDArray[np.bool_] | None
 
 
-def read_column(chunks: Sequence[str], name: str, decimal: str, missing: Sequence[str]) -> Column:
+def read_column(chunks: Sequence[str], name: str, decimal: str, missing: Sequence[str]) -> Filled:
     """Return a column whose cells stand in ``chunks``, divided by :data:`SEPARATOR`.
 
     Cells that are missing in a column of numbers are those in ``missing``, and in :data:`MISSING`; in a column of text
@@ -65,10 +57,10 @@ def read_column(chunks: Sequence[str], name: str, decimal: str, missing: Sequenc
         values = _together(pieces, kinds)
         if values is not None and not kinds.lossy.cells:
             respelled = _count_respelled(chunks, pieces, decimal, absent) if values.dtype.kind == "f" else Count()
-            return Column(values, _respelled(name, respelled, decimal))
+            return pd.Series(values, copy=False), _respelled(name, respelled, decimal)
     absent = frozenset(["", *missing])
-    notices = () if pieces is None else (_kept_as_text(name, kinds.lossy, decimal),)
-    return Column(_texts(chunks, absent), notices + _missing_in_text(chunks, name, missing))
+    notices = [] if pieces is None else [_kept_as_text(name, kinds.lossy, decimal)]
+    return _texts(chunks, absent), notices + _missing_in_text(chunks, name, missing)
 
 
 def is_number(cell: str, decimal: str) -> bool:
@@ -189,18 +181,18 @@ def _floats(values: NDArray[Any], kinds: Kinds) -> NDArray[np.float64]:
 # --- text -------------------------------------------------------------------------------------------------------------
 
 
-def _without_values(chunks: Sequence[str], name: str, missing: Sequence[str]) -> Column:
+def _without_values(chunks: Sequence[str], name: str, missing: Sequence[str]) -> Filled:
     """Return a column in which all cells would be missing if it had numbers: codes such as NA may be text."""
     n = sum(chunk.count(SEPARATOR) + 1 for chunk in chunks)
     if all(cell in ("", *missing) for chunk in chunks for cell in set(chunk.split(SEPARATOR))):
-        return Column(np.full(n, np.nan), _missing_in_text(chunks, name, missing))
-    return Column(_texts(chunks, frozenset(["", *missing])), _missing_in_text(chunks, name, missing))
+        return pd.Series(np.full(n, np.nan)), _missing_in_text(chunks, name, missing)
+    return _texts(chunks, frozenset(["", *missing])), _missing_in_text(chunks, name, missing)
 
 
-def _texts(chunks: Sequence[str], absent: frozenset[str]) -> Any:
+def _texts(chunks: Sequence[str], absent: frozenset[str]) -> pd.Series[Any]:
     """Return cells as text, or as booleans if all are True or False."""
     if (found := _booleans(chunks, absent)) is not None:
-        return found
+        return pd.Series(found)
     parts = []
     for chunk in chunks:
         cells: list[Any] = chunk.split(SEPARATOR)
@@ -266,25 +258,25 @@ def _is_usual(text: str) -> bool:
     return not any(sign in text for sign in _UNUSUAL)
 
 
-def _respelled(name: str, respelled: Count, decimal: str) -> tuple[Notice, ...]:
+def _respelled(name: str, respelled: Count, decimal: str) -> list[Notice]:
     if not respelled.cells:
-        return ()
+        return []
     cell = _pointed(respelled.example, decimal)
     text = (
         f"Column {shown(name)} is read as numbers, of which {respelled.cells:,} will be written otherwise, such as "
         f"{shown(cell)} as {float(respelled.example)!r}, which is the same number."
     )
-    return (Notice("respelled", text, name, respelled.cells, cell),)
+    return [Notice("respelled", text, name, respelled.cells, cell)]
 
 
-def _missing_in_text(chunks: Sequence[str], name: str, missing: Sequence[str]) -> tuple[Notice, ...]:
+def _missing_in_text(chunks: Sequence[str], name: str, missing: Sequence[str]) -> list[Notice]:
     """Return a notice of the words in a column of text that count as missing, for they may be names or codes."""
     if not missing or not any(word in chunk for word in missing for chunk in chunks):
-        return ()
+        return []
     words = frozenset(missing)
     found = Counter(cell for chunk in chunks for cell in chunk.split(SEPARATOR) if cell in words)
     if not found:
-        return ()
+        return []
     count, first = sum(found.values()), next(iter(found))
     text = (
         f"In column {shown(name)}, {counted(count, 'cell')} such as {shown(first)} count{'s' if count == 1 else ''} as "
@@ -293,50 +285,4 @@ def _missing_in_text(chunks: Sequence[str], name: str, missing: Sequence[str]) -
     kept = [word for word in missing if word not in found]
     named = ", ".join(sorted(found))
     offer = Offer(f"Take {named} as text", {"missing": kept})
-    return (Notice("missing-words", text, name, count, first, (offer,)),)
-
-
-# Decimal commas: columns of text that look like numbers with one.
-
-_NUMBER = re.compile(r"\s*[+-]?\d+(,\d+)?\s*")
-_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
-
-
-def decimal_comma_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the text columns that look like numbers with a decimal comma, such as ``3,14``.
-
-    Reading the file again with ``decimal=","`` turns them into numbers. Columns in which every comma could as well
-    separate thousands, such as ``1,234``, are left out.
-    """
-    return [str(frame.columns[j]) for j in _other_than_numbers(frame) if _with_comma(frame.iloc[:, j])]
-
-
-def decimal_comma_notices(frame: pd.DataFrame) -> list[Notice]:
-    """Return a notice of each column that looks like numbers with a decimal comma."""
-    notices = []
-    for j in _other_than_numbers(frame):
-        if cells := _with_comma(frame.iloc[:, j]):
-            column = frame.columns[j]
-            text = (
-                f"Column {shown(str(column))} is read as text, but looks like numbers with a decimal comma: "
-                f"{counted(len(cells), 'cell')} such as {shown(cells[0])}."
-            )
-            offer = Offer("The decimal mark is a comma", {"decimal": ","})
-            notices.append(Notice("decimal-comma", text, str(column), len(cells), cells[0], (offer,)))
-    return notices
-
-
-def _other_than_numbers(frame: pd.DataFrame) -> list[int]:
-    """Return the positions of the columns that are no numbers."""
-    return [j for j, dtype in enumerate(frame.dtypes) if not is_numeric_dtype(dtype)]
-
-
-def _with_comma(series: pd.Series[Any]) -> list[str]:
-    """Return the cells with a comma, if all cells of a column look like numbers with a decimal comma."""
-    cells = series.dropna()
-    # Most columns of text are told from their first cells.
-    for some in (cells.iloc[:20], cells):
-        if not all(isinstance(cell, str) and _NUMBER.fullmatch(cell) for cell in some):
-            return []
-    found = [cell for cell in cells if "," in cell]
-    return [] if all(_THOUSANDS.fullmatch(cell) for cell in found) else found
+    return [Notice("missing-words", text, name, count, first, (offer,))]

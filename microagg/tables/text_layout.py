@@ -1,4 +1,7 @@
-"""What stands where in a text file: the delimiter, titles above the header, units below it, notes at the end."""
+"""What stands where in a text file: the delimiter, titles above the header, units below it, notes at the end.
+
+If it cannot be divided into records (:func:`broken`, :func:`uneven`), what may be the matter is said and offered.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ _SAMPLE_LINES = 50
 # How many lines above the header are taken for titles, at most.
 _MOST_TITLES = 25
 
-Rows = list[tuple[int, list[str]]]
+Lines = list[tuple[int, list[str]]]
 
 
 def spoken(delimiter: str) -> str:
@@ -43,10 +46,10 @@ def spoken(delimiter: str) -> str:
     return _SPOKEN.get(delimiter, repr(delimiter))
 
 
-def first_rows(text: str, dialect: Dialect) -> Rows:
+def first_rows(text: str, dialect: Dialect) -> Lines:
     """Return the first records with the number of the line, from 0, on which each ends."""
     sample = text[:_SAMPLE_CHARACTERS]
-    rows: Rows = []
+    rows: Lines = []
     # What was read before a broken quote still tells the delimiter.
     with contextlib.suppress(csv.Error):
         rows.extend(itertools.islice(numbered_rows(sample, dialect), _SAMPLE_LINES))
@@ -72,7 +75,7 @@ def find_delimiter(text: str, quote: str, comment: str | None) -> str:
     return next((delimiter for delimiter in DELIMITERS if max(widths[delimiter], default=0) == 1), ",")
 
 
-def header_at(rows: Rows, delimiter: str) -> int:
+def header_at(rows: Lines, delimiter: str) -> int:
     """Return the position of the header below titles, which have fewer fields than it; 0 if there are none."""
     widths = [len(row) for _, row in rows]
     width, times = max(Counter(widths).items(), key=lambda item: (item[1], item[0]), default=(0, 0))
@@ -155,7 +158,7 @@ def comment_mark(cells: Iterable[str]) -> str | None:
 # --- notices ----------------------------------------------------------------------------------------------------------
 
 
-def title_notices(rows: Rows, first_line: int, dialect: Dialect) -> list[Notice]:
+def title_notices(rows: Lines, first_line: int, dialect: Dialect) -> list[Notice]:
     """Return notices of a header that seems to be a title or a comment; ``first_line`` counts from 1."""
     if not rows:
         return []
@@ -226,8 +229,6 @@ def units_notices(columns: Sequence[str], example: str) -> list[Notice]:
     offer = Offer("Leave out the row of units", {"units_row": True})
     return [Notice("units-row", text, columns[0], 1, example, (offer,))]
 
-
-# Text files that cannot be divided into records: what is said of them, and what is offered.
 
 # How many uneven lines are looked at, at most.
 _MOST_UNEVEN = 50

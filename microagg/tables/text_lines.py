@@ -1,4 +1,7 @@
-"""How text is divided into records and fields."""
+"""Text files from bytes to cells: decoded as UTF-8, or as what a mark says, and divided into records and fields.
+
+Otherwise no encoding is guessed: it is asked for, with a sample of what each that may be it would give.
+"""
 
 from __future__ import annotations
 
@@ -216,8 +219,6 @@ def _lines(text: str, delimiter: str) -> Iterator[str]:
         else:
             yield line
 
-
-# The encodings of text files: UTF-8 or what a mark says; otherwise asked for, with a sample of what each gives.
 
 #: Encodings that files of other times and places have, by the names that people know; the likeliest first.
 ENCODINGS: dict[str, str] = {

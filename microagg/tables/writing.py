@@ -1,4 +1,4 @@
-"""Tables to Parquet files."""
+"""Tables to files of every kind, which lose no digit and run no formula."""
 
 from __future__ import annotations
 
@@ -22,30 +22,6 @@ from microagg.validation import check_unique_columns, optional_import
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
-
-def write_parquet(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
-    """Return columns as a Parquet file; see :func:`microagg.tables.write_table`."""
-    pa = optional_import("pyarrow", "files", f"writing {name!r}", "choose .csv")
-    pq = optional_import("pyarrow.parquet", "files")
-    arrays = []
-    for series in columns.values():
-        column = _storable(series)
-        # Without a type, a column of missing values only would not be text any more.
-        arrays.append(pa.array(column, type=pa.string() if is_text(column) and column.dtype == object else None))
-    stream = io.BytesIO()
-    pq.write_table(pa.Table.from_arrays(arrays, names=list(columns)), stream)
-    return stream.getvalue()
-
-
-def _storable(series: pd.Series[Any]) -> pd.Series[Any]:
-    """Return what pyarrow stores as it is, which is more than other files take, or a plain column."""
-    dtype = series.dtype
-    if is_datetime64_any_dtype(dtype) or is_timedelta64_dtype(dtype):
-        return series
-    return plain_column(series)
-
-
-# Tables to files of every kind, which lose no digit and run no formula.
 
 #: The endings of the files that :func:`write_table` writes.
 WRITTEN_ENDINGS = (".csv", ".parquet", ".xlsx", ".dta", ".sav")
@@ -223,3 +199,25 @@ def _check_texts(columns: dict[str, pd.Series[Any]], ending: str) -> None:
         if is_text(series) or is_category(series):
             plain = series if isinstance(series.dtype, pd.StringDtype) else plain_column(series)
             check_text(plain, name, ending, MAX_TEXT if ending == ".sav" else None)
+
+
+def write_parquet(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
+    """Return columns as a Parquet file; see :func:`microagg.tables.write_table`."""
+    pa = optional_import("pyarrow", "files", f"writing {name!r}", "choose .csv")
+    pq = optional_import("pyarrow.parquet", "files")
+    arrays = []
+    for series in columns.values():
+        column = _storable(series)
+        # Without a type, a column of missing values only would not be text any more.
+        arrays.append(pa.array(column, type=pa.string() if is_text(column) and column.dtype == object else None))
+    stream = io.BytesIO()
+    pq.write_table(pa.Table.from_arrays(arrays, names=list(columns)), stream)
+    return stream.getvalue()
+
+
+def _storable(series: pd.Series[Any]) -> pd.Series[Any]:
+    """Return what pyarrow stores as it is, which is more than other files take, or a plain column."""
+    dtype = series.dtype
+    if is_datetime64_any_dtype(dtype) or is_timedelta64_dtype(dtype):
+        return series
+    return plain_column(series)
