@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 
+import pytest
+
 
 def for_each(
     names: str | tuple[str, ...], cases: Iterable[Any]
@@ -25,7 +27,7 @@ def for_each(
             for case in chosen:
                 try:
                     test(**case, **fixtures)
-                except BaseException as error:
+                except (Exception, pytest.fail.Exception) as error:
                     error.add_note(f"for {case}")
                     raise
 

@@ -14,6 +14,7 @@ from microagg.distributed.block_partition import partition_blocks
 from microagg.errors import DataError
 from microagg.metrics import sse
 from microagg.optimum.bounds import exact, nearest_neighbor, nearest_neighbor_sse
+from tests.cases import for_each
 from tests.instances import ROUNDING, tiny
 
 
@@ -25,8 +26,8 @@ def floor_of_blocks(X, k, n_blocks, cuts=None):
     return nearest_neighbor_sse(sums, k)
 
 
-@pytest.mark.parametrize("n_blocks", [2, 3, 5])
-@pytest.mark.parametrize("seed", range(24))
+@for_each("n_blocks", [2, 3, 5])
+@for_each("seed", range(24))
 def test_never_above_the_optimum(seed, n_blocks):
     X, k = tiny(seed)
     assert floor_of_blocks(X, k, n_blocks) <= exact(X, k)[0] * ROUNDING

@@ -11,14 +11,15 @@ from microagg.distributed.block_cuts import Cuts
 from microagg.distributed.block_partition import near_cuts, partition_blocks, repair
 from microagg.errors import DataError
 from microagg.metrics import sse
+from tests.cases import for_each
 
 
 def numeric(d):
     return tuple(Attribute(j) for j in range(d))
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("n_blocks", [1, 2, 6])
+@for_each("seed", range(4))
+@for_each("n_blocks", [1, 2, 6])
 def test_never_worse_and_groups_of_k(seed, n_blocks):
     X, k = np.random.default_rng(seed).uniform(size=(1_200, 3)), 3 + seed
     cuts = Cuts.learn(X, numeric(3), n_blocks)

@@ -18,6 +18,7 @@ from microagg.kernels import running
 from microagg.optimum import bounds
 from microagg.optimum.certificate import Certificate
 from microagg.progress import Cancelled, watched
+from tests.cases import for_each
 from tests.conftest import standardized
 from tests.instances import ROUNDING, partitions, tiny
 
@@ -32,7 +33,7 @@ def compiled():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(40))
+@for_each("seed", range(40))
 def test_exact_is_the_least_of_all_partitions(seed):
     X, k = tiny(seed)
     if len(X) > 8:
@@ -429,8 +430,8 @@ def _least_of_all(X, k):
     return least(tuple(range(len(values))))
 
 
-@pytest.mark.parametrize("offset", [0.0, 0.7, 1.0, 1e8])
-@pytest.mark.parametrize("scale", [1e-155, 1e-140, 1e-16, 1.0, 1e18])
+@for_each("offset", [0.0, 0.7, 1.0, 1e8])
+@for_each("scale", [1e-155, 1e-140, 1e-16, 1.0, 1e18])
 def test_no_floor_is_above_the_optimum_however_small_or_large_the_differences(scale, offset):
     rng = np.random.default_rng(round(offset) + 1)
     for d, k in ((1, 2), (1, 3), (2, 2), (2, 3)):

@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.cases import for_each
 from tests.release.generated import trial
 
 
-@pytest.mark.parametrize("seed", range(40))
+@for_each("seed", range(40))
 def test_no_class_is_below_k_and_no_risk_below_that_of_a_naive_intruder(seed):
     words, wrong = trial(seed)
     assert words

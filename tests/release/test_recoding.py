@@ -31,6 +31,7 @@ from microagg.release.recoding import recode
 from microagg.release.report.contents import promise
 from microagg.tables import read_table, to_csv
 from tests import naive_mixed
+from tests.cases import for_each
 
 STATUS = {"*": {"Married": ["civil", "abroad"], "Single": ["never", "divorced", "widowed"]}}
 ZIP = {"*": {"10**": ["1010", "1020"], "47**": ["4710", "4720"]}}
@@ -176,7 +177,7 @@ def test_values_that_are_written_alike_do_not_tell_records_apart():
     assert out["a"].tolist() == ["1"] * 3 + ["2"] * 3
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("values", "dtype", "text"),
     [
         ([17, 23], "int64", "[17, 23]"),
@@ -195,7 +196,6 @@ def test_values_that_are_written_alike_do_not_tell_records_apart():
         ([True, False], "bool", "[0, 1]"),
         ([True, True], "boolean", "1"),
     ],
-    ids=str,
 )
 def test_numbers_are_written_with_the_digits_they_have(values, dtype, text):
     frame = pd.DataFrame({"a": pd.Series(values, dtype=dtype)})
@@ -465,8 +465,8 @@ MIXED = {
 METHODS = ("in-order", "k-member", "mondrian", "mdav-generic-mixed")
 
 
-@pytest.mark.parametrize("name", METHODS)
-@pytest.mark.parametrize(
+@for_each("name", METHODS)
+@for_each(
     "choices",
     [
         {"statistic": "mean"},
@@ -474,7 +474,6 @@ METHODS = ("in-order", "k-member", "mondrian", "mdav-generic-mixed")
         {"statistic": "generalize", "classes": "income", "missing": "drop"},
         {"statistic": "generalize", "categories": "set", "by": "region", "classes": "income", "random_state": 3},
     ],
-    ids=str,
 )
 def test_a_recipe_reproduces_its_release(name, choices):
     frame = sample()

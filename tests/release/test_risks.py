@@ -9,6 +9,7 @@ import pytest
 from microagg import microaggregate
 from microagg.metrics.risk import mixed_linkage
 from microagg.release import risks_of_file
+from tests.cases import for_each
 from tests.naive_mixed import found_by_linkage, within_deviations
 from tests.release.generated import KINDS, OPTIONS, SIZES, rows_of, table, values
 
@@ -54,7 +55,7 @@ def classes_of(frame, names):
     return list(classes.values())
 
 
-@pytest.mark.parametrize(("names", "way", "by"), CASES, ids=["-".join([*names, *way]) for names, way, _ in CASES])
+@for_each(("names", "way", "by"), CASES)
 def test_each_risk_is_that_of_a_naive_intruder(names, way, by):
     n = 22
     frame = table(np.random.default_rng(len(names)), n)

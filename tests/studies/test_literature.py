@@ -10,6 +10,7 @@ import pytest
 from benchmarks import published, quality, tables
 from microagg import datasets, make, metrics, optimum
 from microagg.studies import literature
+from tests.cases import for_each
 from tests.conftest import ROOT, load_benchmark, standardized
 
 RESULTS = ROOT / "benchmarks" / "results"
@@ -36,8 +37,8 @@ OWED = {
 LAST_DIGIT_OFF = {"mortazavi-2013/EIA/MDAV/4/"}
 
 
-def chosen(condition):
-    return [pytest.param(figure, id=figure.identity) for figure in FIGURES if condition(figure)]
+def each_figure(condition):
+    return for_each("figure", [figure for figure in FIGURES if condition(figure)])
 
 
 def compute(figure):
@@ -58,13 +59,14 @@ def test_all_figures_are_there_and_every_one_owed_is_tested():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("figure", chosen(is_owed))
-def test_figure_to_the_last_digit(figure):
-    ours = compute(figure)
-    if figure.identity in LAST_DIGIT_OFF:
-        assert literature.verdict(figure, ours).name == "within 0.01 %"
-    else:
-        assert literature.verdict(figure, ours).exact, ours.value
+@pytest.mark.data
+@pytest.mark.parametrize("owed", OWED, ids=" ".join)
+def test_figures_to_the_last_digit(owed):
+    for figure in FIGURES:
+        if is_owed(figure) and (figure.paper, figure.method) == owed:
+            verdict = literature.verdict(figure, compute(figure))
+            expected = verdict.name == "within 0.01 %" if figure.identity in LAST_DIGIT_OFF else verdict.exact
+            assert expected, f"{figure.identity}: {verdict}"
 
 
 def test_misprint_of_mdav_2_is_one_digit():
@@ -77,7 +79,7 @@ def test_misprint_of_mdav_2_is_one_digit():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("figure", chosen(lambda f: f.method == "P-S" and f.dataset == "Tarragona"))
+@each_figure(lambda f: f.method == "P-S" and f.dataset == "Tarragona")
 def test_pairwise_systematic_is_met_on_raw_data_and_impossible_on_scaled_data(figure):
     assert compute(figure).value == pytest.approx(figure.value, rel=0.002)
     scaled = standardized("tarragona")
@@ -86,12 +88,13 @@ def test_pairwise_systematic_is_met_on_raw_data_and_impossible_on_scaled_data(fi
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("figure", chosen(lambda f: f.method == "M-d"))
+@pytest.mark.data
+@each_figure(lambda f: f.method == "M-d")
 def test_minimum_spanning_tree_partitioning_within_half_a_percent(figure):
     assert compute(figure).value == pytest.approx(figure.value, rel=0.005)
 
 
-@pytest.mark.parametrize("figure", chosen(lambda f: f.method == "IMHM" and f.dataset == "EIA"))
+@each_figure(lambda f: f.method == "IMHM" and f.dataset == "EIA")
 def test_imhm_on_eia_within_half_a_percent(figure):
     """From the stored results: where the paper cuts its blocks is not known, and all 16 take half a minute."""
     ours = literature.Stored.read(RESULTS).results[figure.identity]
@@ -125,7 +128,7 @@ def test_stored_results_are_those_of_the_code_as_it_is():
     assert set(stored.results) == with_recipe
 
 
-@pytest.mark.parametrize("figure", chosen(lambda f: f.paper == "thaeter-reischuk" and f.kind == "random"))
+@each_figure(lambda f: f.paper == "thaeter-reischuk" and f.kind == "random")
 def test_means_over_random_data_agree_with_print(figure):
     """Of 40 figures none may be four standard errors off; the sets of the paper are not ours."""
     ours = literature.Stored.read(RESULTS).results[figure.identity]

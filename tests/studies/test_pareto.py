@@ -18,6 +18,7 @@ from microagg.studies.pareto import (
     summary,
     within_in_words,
 )
+from tests.cases import for_each
 
 
 def by_definition(risk, loss):
@@ -30,7 +31,7 @@ def by_definition(risk, loss):
     ]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_the_front_is_that_of_the_definition(seed):
     rng = np.random.default_rng(seed)
     # Few values, so that there are many ties, and some that are not known.

@@ -3,6 +3,7 @@
 import pytest
 
 from microagg.tables import ENCODINGS, UnreadableError, read_file
+from tests.cases import for_each
 from tests.tables.common import fails, read_csv
 
 TEXTS = {
@@ -28,7 +29,7 @@ def offers(data, **options):
     return caught.value.offers
 
 
-@pytest.mark.parametrize("codec", TEXTS)
+@for_each("codec", TEXTS)
 def test_the_right_encoding_is_offered_first(codec):
     data = TEXTS[codec].encode(codec)
     first, *others = offers(data)

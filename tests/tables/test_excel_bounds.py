@@ -11,6 +11,7 @@ import pytest
 
 from microagg import tables
 from microagg.tables.memory_guard import BESIDE, TIMES
+from tests.cases import for_each
 from tests.conftest import ROOT
 from tests.tables.common import fails
 from tests.tables.workbooks import book, read, sheet, text, zipped
@@ -166,7 +167,7 @@ def parts(data):
 GOOD = book(sheet([text("a")], [' t="s"><v>0</v>'], [1]), shared=["<t>x</t>"])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("part", "old", "new"),
     [
         ("xl/worksheets/sheet1.xml", "<v>0</v>", "<v>7</v>"),

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from microagg.tables import UnreadableError, read_file
+from tests.cases import for_each
 from tests.tables.common import fails, xlsx
 from tests.tables.workbooks import book, read, sheet, styled, text
 
@@ -26,7 +27,7 @@ def one_column(*cells, formats=(), **more):
 # --- number formats --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     "code",
     [
         *(

@@ -1,9 +1,9 @@
 """Every kind of column that Excel has, read and written again: equal cell for cell, or a notice said otherwise."""
 
 import pandas as pd
-import pytest
 
 from microagg.tables import read_file, write_table
+from tests.cases import for_each
 from tests.tables.workbooks import book, sheet, styled, text
 
 FORMATS = ["0%", "00000", 14, "yyyy-mm-dd hh:mm:ss", "h:mm", "[h]:mm", "#,##0,"]
@@ -55,7 +55,7 @@ def table_of(names):
     return book(sheet([*header, text("row")], *([*row, i] for i, row in enumerate(rows))), formats=FORMATS)
 
 
-@pytest.mark.parametrize("name", COLUMNS)
+@for_each("name", COLUMNS)
 def test_what_is_read_is_written_and_read_again(name):
     reading = read_file(table_of([name]), name="x.xlsx")
     assert {notice.code for notice in reading.notices} == COLUMNS[name][1]

@@ -13,6 +13,7 @@ import pytest
 
 from microagg import microaggregate
 from microagg.tables import read_file, read_table, write_table
+from tests.cases import for_each
 from tests.tables.common import fails, parquet
 
 
@@ -106,7 +107,7 @@ def texts_of(series):
     return cells
 
 
-@pytest.mark.parametrize(("column", "dtype", "texts"), EXACT.values(), ids=EXACT)
+@for_each(("column", "dtype", "texts"), EXACT.values())
 def test_columns_are_read_exactly_without_a_word(column, dtype, texts):
     reading = read_file(parquet(pa.table({"a": column})), name="x.parquet")
     series = reading.frame["a"]

@@ -19,6 +19,7 @@ import pytest
 
 from microagg import microaggregate
 from microagg.tables import read_file, write_table
+from tests.cases import for_each
 from tests.tables.common import parquet, xlsx
 
 # The quasi-identifier that is released; all other columns are left alone.
@@ -119,7 +120,7 @@ COLUMNS = {
 }
 
 
-@pytest.mark.parametrize("cells", COLUMNS.values(), ids=COLUMNS)
+@for_each("cells", COLUMNS.values())
 def test_parquet(cells):
     if pa.types.is_date32(cells.type) and cells.cast(pa.int32())[0].as_py() > 3_000_000:
         before = ["no date of Python"]

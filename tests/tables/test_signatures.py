@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from microagg.tables.reading import kind_of
+from tests.cases import for_each
 from tests.tables.common import fails, read_csv, xlsx
 
 
@@ -50,8 +51,8 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("name", KINDS)
-@pytest.mark.parametrize("ending", ["csv", "tsv", "txt"])
+@for_each("name", KINDS)
+@for_each("ending", ["csv", "tsv", "txt"])
 def test_what_is_no_text_is_said_to_be_that(name, ending):
     fails(rf"the file 'x\.{ending}' is not a \.{ending} file but {name}", KINDS[name], name=f"x.{ending}")
 

@@ -6,11 +6,12 @@ import pytest
 
 from microagg.errors import ParameterError
 from microagg.tables import decimal_comma_columns, read_table
+from tests.cases import for_each
 from tests.tables.common import fails, read_csv
 
 
-@pytest.mark.parametrize("ending", ["csv", "tsv", "txt"])
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@for_each("ending", ["csv", "tsv", "txt"])
+@for_each("delimiter", [",", ";", "\t", "|"])
 def test_delimiter_is_found(delimiter, ending):
     text = delimiter.join(["age", "name", "income"]) + "\n" + delimiter.join(["31", '"a,b;c|d\te"', "1.5"]) + "\n"
     frame = read_table(text.encode(), name=f"x.{ending}")

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 
 from microagg.errors import ParameterError
 from microagg.tables import MISSING, read_file, to_csv
+from tests.cases import for_each
 from tests.conftest import ROOT
 from tests.tables.common import fails
 
@@ -27,7 +28,7 @@ def codes(notices):
     return [notice.code for notice in notices]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("cells", "count", "example", "loses"),
     [
         (("+4912345000", "5"), 1, "+4912345000", "its plus sign"),

@@ -10,6 +10,7 @@ import pytest
 
 from microagg.errors import DataError, ParameterError
 from microagg.tables import WRITTEN_ENDINGS, read_table, renamed_columns, to_csv, write_table
+from tests.cases import for_each
 from tests.tables.common import read_csv
 
 
@@ -39,8 +40,8 @@ def test_round_trip_of_everything_else():
     pd.testing.assert_frame_equal(read_csv(to_csv(returns)), returns)
 
 
-@pytest.mark.parametrize("start", list("=+-@\t\r"))
-@pytest.mark.parametrize("dtype", ["str", "object", "category"])
+@for_each("start", list("=+-@\t\r"))
+@for_each("dtype", ["str", "object", "category"])
 def test_formulas_are_disarmed_in_text(start, dtype):
     frame = pd.DataFrame({"t": pd.Series([f"{start}1+1", "a=b", "", None], dtype=dtype)})
     before = frame.copy()
@@ -89,8 +90,8 @@ def test_equal_frames_give_equal_bytes_without_an_index(ending):
     assert found["t"].isna().tolist() == [False, True]
 
 
-@pytest.mark.parametrize("ending", [".parquet", ".xlsx", ".dta", ".sav"])
-@pytest.mark.parametrize(
+@for_each("ending", [".parquet", ".xlsx", ".dta", ".sav"])
+@for_each(
     ("cells", "expected"),
     [
         ([1, 2.5, None], [1, 2.5, None]),
