@@ -122,7 +122,7 @@ def hold(texts: Iterable[str], rules: Iterable[Rule], harmless: Iterable[str], *
     """
     followed, unknown = set(), []
     for sentence, k in (own for text in texts for own in sentences(text)):
-        if not CLAIM.search(re.sub(r"\w+(/\w+)+", "", sentence)):  # where a file stands claims nothing
+        if not CLAIM.search(re.sub(r"\w+([/.]\w+)+", "", sentence)):  # the name of a file or module claims nothing
             continue
         for pattern, check in rules:
             if found := re.fullmatch(pattern, sentence):
