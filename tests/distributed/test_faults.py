@@ -73,8 +73,10 @@ def test_a_worker_that_is_killed_changes_no_byte(numbers_file, expected, tmp_pat
             os.kill(max(pid for pid in listening if pid != os.getpid()), signal.SIGKILL)
         return True
 
+    given = dict(CHOICES)
+    block = given.pop("block_size")
     with watched(hear):
-        release_in_parts(numbers_file, CHOICES, out=tmp_path / "out", block_size=1_000, workers=2)
+        release_in_parts(numbers_file, given, out=tmp_path / "out", block_size=block, workers=2)
     assert bytes_of(tmp_path / "out") == expected
     assert len(listening) == 3
     assert {address[0] for addresses in listening.values() for address in addresses} == {"127.0.0.1"}
@@ -105,8 +107,10 @@ def test_results_that_are_lost_with_their_workers_are_computed_again(numbers_fil
             time.sleep(0.5)  # Dask notices; before others have started in their place
         return True
 
+    given = dict(CHOICES)
+    block = given.pop("block_size")
     with watched(hear):
-        release_in_parts(numbers_file, CHOICES, out=tmp_path / "out", block_size=1_000, workers=2)
+        release_in_parts(numbers_file, given, out=tmp_path / "out", block_size=block, workers=2)
     assert len(killed) == 2
     assert bytes_of(tmp_path / "out") == expected
 
