@@ -1,4 +1,7 @@
-"""Means and medians in the form in which the file has its numbers: as many decimals, and whole ones as integers."""
+"""What replaces the values of a group: means, medians and most frequent categories, ranges, sets and common ancestors.
+
+Means and medians can be in the form in which the file has its numbers: as many decimals, and whole ones as integers.
+"""
 
 from __future__ import annotations
 
