@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from microagg.errors import DataError
 from microagg.tables.arrow import to_series
 from microagg.tables.notices import check_names
 from microagg.tables.parquet import parquet_files
-from microagg.validation import quoted
+from microagg.validation import optional_import, quoted
 
 
 def load(name: str) -> Any:
@@ -26,13 +25,7 @@ def load(name: str) -> Any:
     DataError
         If the package is not installed.
     """
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        package = str(error.name or name).split(".")[0]
-        raise DataError(
-            f"files that do not fit into memory need the package {package}: install microagg[dask]."
-        ) from None
+    return optional_import(name, "dask", "a file that does not fit into memory")
 
 
 # The parts of a table in Parquet files: row groups in the order of the files, a part being what one task works on.

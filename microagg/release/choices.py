@@ -214,11 +214,6 @@ OPTIONS: tuple[Option, ...] = (
 )
 
 
-def option(name: str) -> Option:
-    """Return the option of that name."""
-    return next(own for own in OPTIONS if own.name == name)
-
-
 def recorded() -> list[Option]:
     """Return the options in the order in which recipes hold them, which is that of the first ones that were written."""
     return sorted(OPTIONS, key=lambda own: (not own.kind.of_columns, own.name != "categories"))
@@ -268,10 +263,6 @@ class Choices:
     def but(self, **changed: Any) -> Self:
         """Return the same choices but for some options."""
         return replace(self, values=dict(self.values) | changed)
-
-    def arguments(self) -> dict[str, Any]:
-        """Return all choices as keywords of :func:`microagg.microaggregate`."""
-        return {"k": self.k, "method": self.method, "method_params": dict(self.params), **self.values}
 
 
 def _params(named: Any, further: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from microagg.errors import DataError, ParameterError
 from microagg.release import recipe as recipes
-from microagg.release.choices import Choices
+from microagg.release.choices import OPTIONS, Choices
 from microagg.release.making import make
 from microagg.release.prepare import prepare
 from microagg.release.release import Release
@@ -33,7 +33,7 @@ class Plan(Choices):
     """
 
     @classmethod
-    def of(cls, frame: IntoDataFrame, **given: Any) -> Self:
+    def of(cls, frame: IntoDataFrame, *, k: int, **given: Any) -> Self:
         """Return the plan of a release of ``frame``, shape (n, columns), with what follows from it filled in.
 
         That are the method, the columns that nobody named, their kinds, and a seed where the method draws at random.
@@ -41,15 +41,16 @@ class Plan(Choices):
         Parameters
         ----------
         frame : DataFrame of pandas or polars, or pyarrow.Table
+        k : int
         **given
-            The keywords of :func:`microagg.microaggregate` but those of the engine.
+            The other keywords of :func:`microagg.microaggregate` but those of the engine.
 
         Raises
         ------
         DataError, ParameterError
             As :func:`microagg.microaggregate`, as far as nothing has to be grouped for it.
         """
-        return cls.of_recipe(recipes.chosen(prepare(as_pandas(frame), cls.checked(**given))))
+        return cls.of_recipe(recipes.chosen(prepare(as_pandas(frame), cls.checked(k=k, **given))))
 
     @classmethod
     def of_recipe(cls, recipe: Mapping[str, Any]) -> Self:
@@ -67,13 +68,21 @@ class Plan(Choices):
         """
         try:
             chosen = json.loads(text)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise ParameterError(f"the plan is no JSON: {error}") from None
         recipes.check_chosen(chosen)
         return cls.of_recipe(chosen)
 
     def to_json(self) -> str:
-        """Return all choices, and the versions of the programs that made them, as JSON; see :meth:`of`."""
+        """Return all choices, and the versions of the programs that made them, as JSON.
+
+        Raises
+        ------
+        ParameterError
+            If the plan does not say yet what the columns are: :meth:`of` makes one that does.
+        """
+        if any(self.values[own.name] is None for own in OPTIONS if own.kind.shell in ("columns", "pairs")):
+            raise ParameterError("the plan does not say yet what the columns are: make it by Plan.of(frame, k=...).")
         return json.dumps(recipes.written(self), indent=2, ensure_ascii=False) + "\n"
 
     def run(self, frame: IntoDataFrame) -> Release:

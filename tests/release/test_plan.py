@@ -97,7 +97,13 @@ def test_a_plan_says_what_follows_from_the_file_and_can_be_written_and_run():
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("{", "no JSON"), ("[]", "must be a dict"), ("{}", "has no"), ('{"versions": {"a": NaN}}', "has no")],
+    [
+        ("{", "no JSON"),
+        (3, "no JSON"),
+        ("[]", "must be a dict"),
+        ("{}", "has no"),
+        ('{"versions": {"a": NaN}}', "has no"),
+    ],
 )
 def test_a_plan_that_is_none_is_refused(text, says):
     with pytest.raises(ParameterError, match=says):
@@ -109,6 +115,10 @@ def test_a_plan_is_checked_against_the_file():
         Plan.of(PEOPLE, k=3, quasi_identifiers=["nobody"])
     with pytest.raises(ParameterError, match="scale"):
         Plan.of(PEOPLE, k=3, scale="log")
+    with pytest.raises(ParameterError, match="does not say yet what the columns are"):
+        Plan.checked(k=3).to_json()
+    with pytest.raises(TypeError, match=r"Plan.of\(\) missing 1 required keyword-only argument: 'k'"):
+        Plan.of(PEOPLE)
 
 
 def test_help_of_the_shell_is_that_of_the_options():
