@@ -38,112 +38,53 @@ from microagg.validation import (
 
 @dataclass(frozen=True)
 class Preset:
-    """Parameters with which an algorithm is compared under a name of its own.
+    """Parameters with which an algorithm is compared under a name of its own."""
 
-    Attributes
-    ----------
-    name : str
-        As in the dashboard's addresses.
-    title : str
-    params : mapping of str to object
-        A parameter that needs classes starts at this value, and may be changed; the others are what makes the preset.
-    """
-
-    name: str
+    name: str  #: as in the dashboard's addresses
     title: str
+    #: A parameter that needs classes starts at this value, and may be changed; the others are what makes the preset.
     params: Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Info:
-    """The description of an algorithm, which docstrings, the dashboard, tables and tests read.
+    """The description of an algorithm, which docstrings, the dashboard, tables and tests read."""
 
-    Attributes
-    ----------
-    key : str
-        The public name, as in ``microagg.make("mdav-star")``.
-    title : str
-        The name in the literature.
-    family : str
-        The heading it stands under in lists.
-    summary : str
-        One sentence for somebody who does not know it.
-    year : int
-        The year of the reference.
-    reference : str
-        Where the algorithm is defined.
-    sizes : {"fixed", "variable"}
-        Whether all groups but the last few have exactly k records.
-    complexity : str
-        Time, in the number of records n, the group size k and the number of attributes d.
-    deterministic : bool
-        Whether two runs on the same data give the same partition without a seed.
-    note : str
-        What the source leaves open, and what was chosen here.
-    mixed : bool
-        Whether it partitions :class:`~microagg.columns.records.Records`, whose attributes may be ordinal and nominal
-        too. They
-        are compared as Byun, Kamra, Bertino & Li define it, each by a difference between 0 and 1, so nothing has to be
-        scaled.
-    example : tuple of int
-        The labels of the eleven numbers 1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100 for k = 3, which its docstring shows.
-    presets : tuple of Preset
-        By default, one without parameters.
-    order_of_attributes_matters : bool
-        Whether the same columns in another order may give other groups.
-    checked_by : {"oracle", "properties"}
-        Whether its definition determines every label, so that tests hold it against a second program, its oracle; or
-        leaves the result to a search, of which tests check properties.
-    """
-
-    key: str
-    title: str
-    family: str
-    summary: str
-    year: int
-    reference: str
-    sizes: Literal["fixed", "variable"]
-    complexity: str
-    deterministic: bool = True
-    note: str = ""
+    key: str  #: the public name, as in ``microagg.make("mdav-star")``
+    title: str  #: the name in the literature
+    family: str  #: the heading it stands under in lists
+    summary: str  #: one sentence for somebody who does not know it
+    year: int  #: of the reference
+    reference: str  #: where the algorithm is defined
+    sizes: Literal["fixed", "variable"]  #: whether all groups but the last few have exactly k records
+    complexity: str  #: time, in the number of records n, the group size k and the number of attributes d
+    deterministic: bool = True  #: whether two runs on the same data give the same partition without a seed
+    note: str = ""  #: what the source leaves open, and what was chosen here
+    #: Whether it partitions :class:`~microagg.columns.records.Records`, with ordinal and nominal attributes, which
+    #: are compared as Byun, Kamra, Bertino & Li define it, each by a difference from 0 to 1: nothing has to be scaled.
     mixed: bool = False
-    example: tuple[int, ...] = ()
-    presets: tuple[Preset, ...] = ()
-    order_of_attributes_matters: bool = False
+    #: The labels of the eleven numbers 1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100 for k = 3, which its docstring shows; by
+    #: default those of the optimum, which most find.
+    example: tuple[int, ...] = (0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2)
+    presets: tuple[Preset, ...] = ()  #: by default, one without parameters
+    order_of_attributes_matters: bool = False  #: whether the same columns in another order may give other groups
+    #: Whether its definition determines every label, so that tests hold it against a second program, its oracle; or
+    #: leaves the result to a search, of which tests check properties.
     checked_by: Literal["oracle", "properties"] = "oracle"
 
 
 @dataclass(frozen=True)
 class Param:
-    """A parameter of an algorithm besides k: the one place for its kind, bounds, default and meaning.
+    """A parameter of an algorithm besides k: the one place for its kind, bounds, default and meaning."""
 
-    Attributes
-    ----------
-    name : str
-        The keyword of the constructor.
-    kind : {"float", "int", "bool", "choice", "algorithm"}
-        The value of the kind "algorithm" is the key of another algorithm, see :func:`starts`.
-    bounds : tuple
-        (low, high), inclusive, for numbers, None where open; the admitted values for a choice; () otherwise.
-    default : object
-    help : str
-        One sentence for somebody who does not know it.
-    symbol : str
-        How the literature writes it, such as γ.
-    grid : tuple
-        The values among which the literature picks the best one, where it does.
-    needs_classes : bool
-        Whether any value but the default needs the class of each record.
-    """
-
-    name: str
-    kind: Literal["float", "int", "bool", "choice", "algorithm"]
-    bounds: tuple[Any, ...]
+    name: str  #: the keyword of the constructor
+    kind: Literal["float", "int", "bool", "choice", "algorithm"]  #: "algorithm": a key of :func:`starts`
+    bounds: tuple[Any, ...]  #: (low, high), inclusive, for numbers, None where open; the values of a choice; or ()
     default: Any
-    help: str
-    symbol: str = ""
-    grid: tuple[Any, ...] = ()
-    needs_classes: bool = False
+    help: str  #: one sentence for somebody who does not know it
+    symbol: str = ""  #: how the literature writes it, such as γ
+    grid: tuple[Any, ...] = ()  #: the values among which the literature picks the best one, where it does
+    needs_classes: bool = False  #: whether any value but the default needs the class of each record
 
     @property
     def choices(self) -> tuple[Any, ...]:
@@ -163,14 +104,6 @@ class Param:
 
     def check(self, value: Any) -> Any:
         """Return a value in the kind of the parameter.
-
-        Parameters
-        ----------
-        value : object
-
-        Returns
-        -------
-        float, int, bool or str
 
         Raises
         ------
@@ -197,22 +130,7 @@ class Param:
         return int(value) if whole else float(value)
 
     def read(self, text: str) -> Any:
-        """Return the value that is written as text, such as in an address.
-
-        Parameters
-        ----------
-        text : str
-            A bool is written as 1 or 0.
-
-        Returns
-        -------
-        float, int, bool or str
-
-        Raises
-        ------
-        ParameterError
-            If it is no such value, or out of bounds.
-        """
+        """Return the value that is written as text, such as in an address, a bool as 1 or 0; see :meth:`check`."""
         readers: dict[str, Callable[[str], Any]] = {"float": float, "int": int, "bool": lambda digit: bool(int(digit))}
         try:
             return self.check(readers.get(self.kind, str)(text))
@@ -225,11 +143,16 @@ class Param:
         known = starts()
         if isinstance(value, str) and value in known:
             return value
-        near = difflib.get_close_matches(str(value), known, n=3, cutoff=0.4)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}."
         raise ParameterError(
-            f"{self.name} must be the key of an algorithm that is not itself a local search, not {value!r}: {hint}"
+            f"{self.name} must be the key of an algorithm that is not itself a local search, not {value!r}: "
+            f"{nearest_keys(value, known)}"
         )
+
+
+def nearest_keys(value: Any, keys: Mapping[str, Any]) -> str:
+    """Return the end of a message that ``value`` is none of ``keys``."""
+    near = difflib.get_close_matches(str(value), keys, n=3, cutoff=0.4)
+    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(keys)}."
 
 
 def _interval(low: Any, high: Any) -> str:
@@ -261,9 +184,11 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
     labels_ : array of int, shape (n,)
         The group of each record, numbered in order of first appearance; read-only.
     partition_ : Partition
+        The labels with the groups' sizes and centroids.
     centroids_ : array of float, shape (n_groups, d)
         The mean of each group; not there where records of mixed attributes were partitioned.
     n_features_in_ : int
+        The number of attributes.
     """
 
     info: ClassVar[Info]
@@ -383,9 +308,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         """Return a group number for each record of ``X``.
 
         A subclass takes ``X``, a C-ordered float array of finite numbers (:class:`~microagg.columns.records.Records`
-        if its
-        ``info.mixed`` is True), k, and each of its ``params`` by name. If any of them needs classes, ``classes`` comes
-        too: codes 0, 1, … of shape (n,).
+        if ``info.mixed``), k, and each of its ``params`` by name. If any of them needs classes, ``classes`` comes too:
+        codes 0, 1, … of shape (n,).
         """
         raise NotImplementedError
 
@@ -453,7 +377,6 @@ def _constructor(cls: type[Microaggregator]) -> Callable[..., None]:
             *(inspect.Parameter(p.name, keyword, default=p.default, annotation=_TYPES[p.kind]) for p in cls.params),
         ]
     )
-
     defaults = {param.name: param.default for param in cls.params}
 
     def __init__(self: Microaggregator, k: int = 3, **given: Any) -> None:  # noqa: N807 - the name in tracebacks
@@ -475,7 +398,9 @@ def _documentation(cls: type[Microaggregator]) -> str:
     Its own docstring is one sentence, and the section "Attributes" if a fit sets any besides those of all algorithms.
     """
     info = cls.info
-    own, _, attributes = inspect.cleandoc(cls.__doc__ or info.title).partition("\n\nAttributes\n----------\n")
+    heading = "\n\nAttributes\n----------\n"
+    own, _, attributes = inspect.cleandoc(cls.__doc__ or info.title).partition(heading)
+    _, _, common = inspect.cleandoc(Microaggregator.__doc__ or "").partition(heading)
     parameters = ["k : int, at least 1, default 3", *_indented("The minimum number of records in a group.")]
     for param in cls.params:
         parameters.append(f"{param.name} : {param.described_kind()}, default {param.default!r}")
@@ -496,10 +421,10 @@ def _documentation(cls: type[Microaggregator]) -> str:
     ]
     sections = {
         "Parameters": "\n".join(parameters),
-        "Attributes": _ATTRIBUTES + attributes,
+        "Attributes": "\n".join(filter(None, [common, attributes])),
         "Notes": "\n\n".join(textwrap.fill(note, _WIDTH) for note in notes if note),
         "References": textwrap.fill(info.reference, _WIDTH),
-        "Examples": _EXAMPLE.format(key=info.key, labels=list(info.example)) if info.example else "",
+        "Examples": _EXAMPLE.format(key=info.key, labels=list(info.example)),
     }
     head = [own, textwrap.fill(info.summary, _WIDTH)]
     body = [f"{title}\n{'-' * len(title)}\n{text.rstrip()}" for title, text in sections.items() if text]
@@ -507,15 +432,6 @@ def _documentation(cls: type[Microaggregator]) -> str:
 
 
 _WIDTH = 88
-_ATTRIBUTES = """labels_ : array of int, shape (n,)
-    The group of each record, numbered in order of first appearance; read-only.
-partition_ : Partition
-    The labels with the groups' sizes and centroids.
-centroids_ : array of float, shape (n_groups, d)
-    The mean of each group.
-n_features_in_ : int
-    The number of attributes.
-"""
 _EXAMPLE = """>>> import microagg
 >>> X = [[1], [2], [3], [5], [6], [19], [20], [21], [98], [99], [100]]
 >>> microagg.make({key!r}, k=3).fit_predict(X).tolist()

@@ -28,7 +28,6 @@ class CBFS(Microaggregator):
         reference="Laszlo & Mukherjee 2005, as given in Mortazavi, Jalili & Gohargazi 2013",
         sizes="fixed",
         complexity="O(n²d/k)",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
     )
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:

@@ -10,7 +10,7 @@
 ``dba-2`` goes on from there:
 
 4. Each group, the one formed last (the least dense) first, is dissolved if that lowers the SSE: its records go to the
-   nearest centroids of other groups, however large (see :mod:`microagg.kernels.grouping.dissolve`).
+   nearest centroids of other groups, however large (see :mod:`microagg.kernels.grouping.division`).
 5. Each group of 2k or more records is partitioned by MDAV-1.
 
 Ties go to the lowest record index or group number. A neighborhood is computed again only when it has lost a record
@@ -26,20 +26,16 @@ from numba import njit
 
 from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.bases import mdav_1
-from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
-from microagg.kernels.grouping.groups import Groups, form, make_groups, rest_to_nearest_centroid, sse_of
+from microagg.kernels.grouping.division import dissolve_groups, split_large
+from microagg.kernels.grouping.groups import Groups, form, group_neighborhoods, sse_of
 from microagg.kernels.neighbors.brute_force import (
     ALIVE,
     Neighborhoods,
     Pool,
     is_outdated,
-    make_neighborhoods,
-    make_pool,
     neighborhood,
-    records_per_step,
     tidy,
 )
-from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
 
@@ -69,20 +65,7 @@ def _form_densest(
 
 def dba_1(X: FloatArray, k: int) -> IntArray:
     """Return the labels of DBA-1 for ``X``, shape (n, d), n >= k, groups numbered as they are formed."""
-    n = len(X)
-    pool = make_pool(X)
-    groups = make_groups(n, X.shape[1], k)
-    hoods = make_neighborhoods(X, k)
-    sse = np.full(n, np.inf)
-    step = records_per_step(X, k)
-    for start in range(0, n, step):
-        checkpoint("measuring densities", start / (2 * n))
-        _measure(X, pool, hoods, sse, k, start, min(start + step, n))
-    while pool.counts[ALIVE] >= k:
-        checkpoint("forming groups", 1.0 - pool.counts[ALIVE] / (2 * n))
-        _form_densest(X, pool, groups, hoods, sse, k, max(1, step // (8 * k)))
-    rest_to_nearest_centroid(groups, pool, False)
-    return groups.labels
+    return group_neighborhoods(X, k, np.full(len(X), np.inf), _measure, _form_densest, "measuring densities")
 
 
 class DBA1(Microaggregator):
@@ -97,7 +80,6 @@ class DBA1(Microaggregator):
         reference="Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010",
         sizes="fixed",
         complexity="O(n²d) to O(n³d/k)",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Densities count unassigned records only. Left-over records join the group with the nearest centroid, "
         "centroids frozen.",
     )
@@ -118,7 +100,6 @@ class DBA2(Microaggregator):
         reference="Lin, Wen, Hsieh & Chang 2010, as given in Kabir, Wang & Zhang 2010",
         sizes="variable",
         complexity="O(n²d) to O(n³d/k)",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Groups are tried last formed first, and may take in any number of records; those of 2k or more are split "
         "by MDAV-1, which the printed figures confirm.",
     )

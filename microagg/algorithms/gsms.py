@@ -14,7 +14,7 @@ g lies farthest from that of U, so one distance per neighborhood decides.
 
 4. Each group, the one with the largest SSE after step 3 first, is dissolved if that lowers the SSE: its records go to
    the nearest centroids of other groups, which may have up to 4k-1 records (see
-   :mod:`microagg.kernels.grouping.dissolve`).
+   :mod:`microagg.kernels.grouping.division`).
 5. Each group of 2k or more records is partitioned by TFRP-1 (see :mod:`microagg.algorithms.tfrp`).
 
 Ties go to the lowest record index or group number. A neighborhood is computed again only when it has lost a record
@@ -30,23 +30,19 @@ from numba import njit
 
 from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.bases import tfrp_1
-from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
-from microagg.kernels.grouping.groups import Groups, form, make_groups, rest_to_nearest_centroid
+from microagg.kernels.grouping.division import dissolve_groups, split_large
+from microagg.kernels.grouping.groups import Groups, form, group_neighborhoods
 from microagg.kernels.neighbors.brute_force import (
     ALIVE,
     Neighborhoods,
     Pool,
     centroid,
     is_outdated,
-    make_neighborhoods,
-    make_pool,
     nearest,
     neighborhood,
-    records_per_step,
     squared_distances,
     tidy,
 )
-from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
 
@@ -86,20 +82,9 @@ def _form_farthest(
 
 def gsms(X: FloatArray, k: int) -> IntArray:
     """Return the labels of GSMS for ``X``, shape (n, d), n >= k, groups numbered as they are formed."""
-    n, d = X.shape
-    pool = make_pool(X)
-    groups = make_groups(n, d, k)
-    hoods = make_neighborhoods(X, k)
-    centers = np.full((d, n), np.nan)
-    step = records_per_step(X, k)
-    for start in range(0, n, step):
-        checkpoint("measuring neighborhoods", start / (2 * n))
-        _measure(X, pool, hoods, centers, k, start, min(start + step, n))
-    while pool.counts[ALIVE] >= k:
-        checkpoint("forming groups", 1.0 - pool.counts[ALIVE] / (2 * n))
-        _form_farthest(X, pool, groups, hoods, centers, k, max(1, step // (8 * k)))
-    rest_to_nearest_centroid(groups, pool, False)
-    return groups.labels
+    return group_neighborhoods(
+        X, k, np.full(X.shape[::-1], np.nan), _measure, _form_farthest, "measuring neighborhoods"
+    )
 
 
 class GSMS(Microaggregator):
@@ -114,7 +99,6 @@ class GSMS(Microaggregator):
         reference="Panagiotakis & Tziritas 2013",
         sizes="fixed",
         complexity="O(n²d) to O(n³d/k)",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Left-over records join the group with the nearest centroid, centroids frozen.",
     )
 
@@ -134,7 +118,6 @@ class GSMST2(Microaggregator):
         reference="Panagiotakis & Tziritas 2013; Mortazavi, Jalili & Gohargazi 2013",
         sizes="variable",
         complexity="O(n²d) to O(n³d/k)",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The papers name the second phase of TFRP without its details; it is done here as in TFRP-2, with groups "
         "tried by falling SSE, at most 4k-1 records, and TFRP-1 for splitting.",
     )

@@ -188,7 +188,6 @@ class IMHM(Microaggregator):
         reference=_REFERENCE,
         sizes="variable",
         complexity=_COMPLEXITY,
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note=_NOTE,
     )
     params = _PARAMS
@@ -217,7 +216,6 @@ class RIMHM(Microaggregator):
         reference=_REFERENCE,
         sizes="variable",
         complexity=_COMPLEXITY,
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         deterministic=False,
         note="The records are shuffled within stretches of n·p records, the last one shorter. " + _NOTE,
     )

@@ -3,7 +3,7 @@
 1. ``start`` makes the groups, and local search improves them, see :mod:`microagg.kernels.local_search.descent`.
 2. Ruin and recreate: the records of a few neighboring groups are given new groups at random, and local search repairs
    these and the groups around them. If the SSE has fallen, or risen by a little, the partition stays, otherwise all is
-   undone. This is repeated, and the best partition is kept. See :mod:`microagg.kernels.local_search.ruin_recreate`.
+   undone. This is repeated, and the best partition is kept. See :mod:`microagg.kernels.local_search.iterated`.
 
 Step 2 is done ``effort`` times for each group of the partition after step 1. With ``seconds``, it ends after this time
 at the latest.
@@ -32,7 +32,6 @@ class IteratedLocalSearch(Microaggregator):
         reference="microagg",
         sizes="variable",
         complexity="O(start + nkd) a pass",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         checked_by="properties",
         deterministic=False,
         note="Not from the literature: which groups are taken apart, how, and what is kept was chosen here. The same "

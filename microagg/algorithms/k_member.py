@@ -1,7 +1,7 @@
 """Greedy k-member: groups that grow by the record whose joining loses the least information.
 
 I(c) is the sum of the shares of the domains that the records of a group c span (see
-:mod:`microagg.kernels.neighbors.mixed_pool`), its information loss is IL(c) = |c| · I(c). Its minority are the records
+:mod:`microagg.kernels.mixed`), its information loss is IL(c) = |c| · I(c). Its minority are the records
 that are not of its most frequent class.
 
 1. r is a random record.
@@ -32,9 +32,9 @@ from numba import njit
 
 from microagg.algorithms.base import Info, Microaggregator, Param, Preset
 from microagg.columns.records import Records
-from microagg.kernels.neighbors import mixed_pool
+from microagg.kernels import mixed
+from microagg.kernels.mixed import MixedPool
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT
-from microagg.kernels.neighbors.mixed_pool import MixedPool
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -73,23 +73,6 @@ def make_mixed_groups(records: Records, k: int, classes: IntArray, first: int) -
 
 
 @njit(cache=True, nogil=True)
-def _share(pool: MixedPool, j: int, low: float, high: float) -> float:
-    """Return the share of attribute j of a set with the extents ``low`` to ``high``."""
-    if pool.nominal[j]:
-        return pool.heights[j, int(low)]
-    return (high - low) / pool.domains[j] if pool.domains[j] > 0.0 else 0.0
-
-
-@njit(cache=True, nogil=True)
-def _information(pool: MixedPool, low: FloatArray, high: FloatArray) -> float:
-    """Return I of a set with these extents, shape (d,)."""
-    total = 0.0
-    for j in range(len(low)):
-        total += _share(pool, j, low[j], high[j])
-    return total
-
-
-@njit(cache=True, nogil=True)
 def _widen(pool: MixedPool, low: FloatArray, high: FloatArray, position: int) -> None:
     """Widen extents, shape (d,), whose nodes ``pool.tables`` are related to, by the record at ``position``."""
     for j in range(len(low)):
@@ -97,10 +80,11 @@ def _widen(pool: MixedPool, low: FloatArray, high: FloatArray, position: int) ->
             node = int(low[j])
             height = pool.tables[j, pool.nodes[j, position]]
             if height > pool.heights[j, node]:
-                node = mixed_pool.ancestor_of_height(pool, j, node, height)
+                while pool.heights[j, node] < height:
+                    node = pool.parents[j, node]
                 low[j] = node
                 high[j] = node
-                mixed_pool.relate(pool, j, node)
+                mixed.relate(pool, j, node)
         else:
             low[j] = min(low[j], pool.numbers[j, position])
             high[j] = max(high[j], pool.numbers[j, position])
@@ -112,7 +96,7 @@ def _enter(pool: MixedPool, groups: MixedGroups, group: int, position: int, alik
     groups.labels[pool.records[position]] = group
     groups.sizes[group] += 1
     groups.majorities[group] = max(groups.majorities[group], alike + 1)
-    mixed_pool.remove(pool, position)
+    mixed.remove(pool, position)
 
 
 @njit(cache=True, nogil=True)
@@ -120,13 +104,13 @@ def _begin(pool: MixedPool, groups: MixedGroups, position: int) -> None:
     """Begin a group with the record at ``position``, and set ``pool.sums`` to the distances from it."""
     group = groups.number[0]
     groups.number[0] += 1
-    point = mixed_pool.point_at(pool, position)
+    point = mixed.point_at(pool, position)
     groups.low[group] = point
     groups.high[group] = point
     groups.of_class[:] = 0
     groups.of_class[groups.classes[pool.records[position]]] = 1
     _enter(pool, groups, group, position, 0)
-    mixed_pool.measure_from(pool, point)
+    mixed.measure_from(pool, point)
 
 
 @njit(cache=True, nogil=True)
@@ -140,7 +124,7 @@ def _least_increase(pool: MixedPool, groups: MixedGroups, group: int, penalty: f
     points, records, sums, nominal = pool.points, pool.records, pool.sums, pool.nominal
     tables, domains, classes, extra_of = pool.tables, pool.domains, groups.classes, groups.extra
     times = groups.sizes[group] + 1
-    floor = times * _information(pool, low, high)
+    floor = times * mixed.extent(pool, low, high)
     if penalty > 0.0:
         # A record adds to the minority unless its class is, or ties with, the most frequent one.
         extra_of[:] = np.where(groups.of_class == groups.majorities[group], 0.0, penalty)
@@ -181,21 +165,21 @@ def _form_groups(pool: MixedPool, groups: MixedGroups, k: int, penalty: float, f
     d = len(pool.domains)
     spent = 0
     while spent < most:
-        mixed_pool.tidy(pool)
+        mixed.tidy(pool)
         group = groups.number[0] - 1
         if group < 0 or groups.sizes[group] == k:
             if pool.counts[ALIVE] < k:
                 return True
-            mixed_pool.measure_from(pool, groups.point)
-            position = mixed_pool.farthest(pool)
+            mixed.measure_from(pool, groups.point)
+            position = mixed.farthest(pool)
             if from_seed:
-                groups.point[:] = mixed_pool.point_at(pool, position)
+                groups.point[:] = mixed.point_at(pool, position)
             _begin(pool, groups, position)
             spent += 2 * d * pool.counts[EXTENT]
         else:
             position, measured = _least_increase(pool, groups, group, penalty)
             if not from_seed:
-                groups.point[:] = mixed_pool.point_at(pool, position)
+                groups.point[:] = mixed.point_at(pool, position)
             its_class = groups.classes[pool.records[position]]
             _widen(pool, groups.low[group], groups.high[group], position)
             _enter(pool, groups, group, position, groups.of_class[its_class])
@@ -211,8 +195,8 @@ def _information_of_union(pool: MixedPool, low: FloatArray, high: FloatArray, po
     for j in range(len(low)):
         if pool.nominal[j]:
             total += pool.tables[j, int(low[j])]
-        else:
-            total += _share(pool, j, min(low[j], point[j]), max(high[j], point[j]))
+        elif pool.domains[j] > 0.0:
+            total += (max(high[j], point[j]) - min(low[j], point[j])) / pool.domains[j]
     return total
 
 
@@ -220,14 +204,14 @@ def _information_of_union(pool: MixedPool, low: FloatArray, high: FloatArray, po
 def _relate_all(pool: MixedPool, point: FloatArray) -> None:
     for j in range(len(point)):
         if pool.nominal[j]:
-            mixed_pool.relate(pool, j, int(point[j]))
+            mixed.relate(pool, j, int(point[j]))
 
 
 @njit(cache=True, nogil=True)
 def _join_best(pool: MixedPool, groups: MixedGroups, record: int, penalty: float) -> None:
     """Let a record join the group that it costs least."""
     position = pool.positions[record]
-    point = mixed_pool.point_at(pool, position)
+    point = mixed.point_at(pool, position)
     _relate_all(pool, point)
     number = groups.number[0]
     alike = np.zeros(number, dtype=np.int64)
@@ -238,7 +222,7 @@ def _join_best(pool: MixedPool, groups: MixedGroups, record: int, penalty: float
     least = np.inf
     for group in range(number):
         low, high, size = groups.low[group], groups.high[group], groups.sizes[group]
-        cost = (size + 1) * _information_of_union(pool, low, high, point) - size * _information(pool, low, high)
+        cost = (size + 1) * _information_of_union(pool, low, high, point) - size * mixed.extent(pool, low, high)
         if alike[group] < groups.majorities[group]:
             cost += penalty
         if cost < least:
@@ -247,23 +231,6 @@ def _join_best(pool: MixedPool, groups: MixedGroups, record: int, penalty: float
     _relate_all(pool, groups.low[best])
     _widen(pool, groups.low[best], groups.high[best], position)
     _enter(pool, groups, best, position, alike[best])
-
-
-def k_member(records: Records, k: int, classes: IntArray, from_seed: bool, penalty: float, seed: int) -> IntArray:
-    """Return the labels of greedy k-member for ``records``, n >= k; ``classes``, shape (n,), are codes from 0."""
-    n = records.n
-    if k == 1:
-        return np.arange(n)
-    rng = np.random.default_rng(seed)
-    groups = make_mixed_groups(records, k, classes, int(rng.integers(n)))
-    pool = mixed_pool.make_pool(records)
-    while not _form_groups(pool, groups, k, penalty, from_seed, mixed_pool.TERMS_AT_A_TIME):
-        checkpoint("forming groups", float(1.0 - (pool.counts[ALIVE] / n) ** 2))
-    rest = np.flatnonzero(groups.labels < 0)
-    for record in rng.permutation(rest):
-        checkpoint("assigning the records left over", 1.0)
-        _join_best(pool, groups, record, penalty)
-    return groups.labels
 
 
 class KMember(Microaggregator):
@@ -318,14 +285,19 @@ class KMember(Microaggregator):
     )
 
     def _partition(
-        self,
-        records: Records,
-        k: int,
-        *,
-        furthest_from: str,
-        class_penalty: float,
-        random_state: int,
+        self, records: Records, k: int, *, furthest_from: str, class_penalty: float, random_state: int,
         classes: IntArray,
-    ) -> IntArray:
-        from_seed = furthest_from == "seed"
-        return k_member(records, k, classes, from_seed, class_penalty, random_state)
+    ) -> IntArray:  # fmt: skip
+        n, from_seed = records.n, furthest_from == "seed"
+        if k == 1:
+            return np.arange(n)
+        rng = np.random.default_rng(random_state)
+        groups = make_mixed_groups(records, k, classes, int(rng.integers(n)))
+        pool = mixed.make_pool(records)
+        while not _form_groups(pool, groups, k, class_penalty, from_seed, mixed.TERMS_AT_A_TIME):
+            checkpoint("forming groups", float(1.0 - (pool.counts[ALIVE] / n) ** 2))
+        rest = np.flatnonzero(groups.labels < 0)
+        for record in rng.permutation(rest):
+            checkpoint("assigning the records left over", 1.0)
+            _join_best(pool, groups, record, class_penalty)
+        return groups.labels

@@ -27,7 +27,13 @@ from numpy.typing import NDArray
 from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.grouping.groups import Groups, form, make_groups
 from microagg.kernels.neighbors import brute_force
-from microagg.kernels.neighbors.brute_force import farthest, make_pool, members_around, squared_distances
+from microagg.kernels.neighbors.brute_force import (
+    farthest,
+    make_pool,
+    members_around,
+    squared_distance_of_rows,
+    squared_distances,
+)
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -54,10 +60,7 @@ def _farthest_from(X: FloatArray, start: int, stop: int, best: FloatArray) -> No
     """Set ``best`` to (distance, r, s) of a pair farther apart, if there is one with r in ``start`` to ``stop``."""
     for r in range(start, stop):
         for s in range(r + 1, len(X)):
-            distance = 0.0
-            for j in range(X.shape[1]):
-                difference = X[r, j] - X[s, j]
-                distance += difference * difference
+            distance = squared_distance_of_rows(X, r, X, s)
             if distance > best[0]:
                 best[0], best[1], best[2] = distance, r, s
 
@@ -191,26 +194,6 @@ def _split(X: FloatArray, k: int, begin: float, share: float) -> IntArray:
     return groups.labels
 
 
-def k_ward(X: FloatArray, k: int) -> IntArray:
-    """Return the labels of k-Ward for ``X``, shape (n, d), n >= k."""
-    n = len(X)
-    labels = np.empty(n, dtype=np.int64)
-    todo = [np.arange(n)]
-    done = number = 0
-    while todo:
-        members = todo.pop()
-        if len(members) < 2 * k:
-            labels[members] = number
-            number += 1
-            done += len(members)
-            continue
-        whole = len(members) == n
-        parts = _split(X[members], k, 0.0 if whole else 0.9 + 0.1 * done / n, 0.9 if whole else 0.0)
-        order = np.argsort(parts, kind="stable")
-        todo += np.split(members[order], np.flatnonzero(np.diff(parts[order])) + 1)
-    return labels
-
-
 class KWard(Microaggregator):
     """k-Ward, Ward's hierarchical clustering with groups of at least k records."""
 
@@ -223,10 +206,24 @@ class KWard(Microaggregator):
         reference="Domingo-Ferrer & Mateo-Sanz 2002",
         sizes="variable",
         complexity="O(n²d) to O(n³d)",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Which of the two records farthest apart gets its group first is open; here it is the one with the lower "
         "index. No figures for the benchmarks are at hand.",
     )
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:
-        return k_ward(X, k)
+        n = len(X)
+        labels = np.empty(n, dtype=np.int64)
+        todo = [np.arange(n)]
+        done = number = 0
+        while todo:
+            members = todo.pop()
+            if len(members) < 2 * k:
+                labels[members] = number
+                number += 1
+                done += len(members)
+                continue
+            whole = len(members) == n
+            parts = _split(X[members], k, 0.0 if whole else 0.9 + 0.1 * done / n, 0.9 if whole else 0.0)
+            order = np.argsort(parts, kind="stable")
+            todo += np.split(members[order], np.flatnonzero(np.diff(parts[order])) + 1)
+        return labels

@@ -7,7 +7,7 @@
 4. For each group, these are tried: it and a group near to it are cut anew along a line; it is dissolved. If any of them
    lowers the SSE, step 3 is next.
 
-See :mod:`microagg.kernels.local_search.moves` for the moves, and for which groups are tried. The SSE is never above
+See :mod:`microagg.kernels.local_search.descent` for the moves, and for which groups are tried. The SSE is never above
 that of the start, but need not be the least.
 
 Time: that of the start; then O(kd) for each record and group that is tried, in several dozen passes.
@@ -35,7 +35,6 @@ class LocalSearch(Microaggregator):
         reference="microagg",
         sizes="variable",
         complexity="O(start + nkd) a pass",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         checked_by="properties",
         note="Not from the literature: which moves are made, and in which order, was chosen here. The result is never "
         "worse than the start.",

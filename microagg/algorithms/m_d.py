@@ -19,74 +19,12 @@ Source: Laszlo & Mukherjee 2005.
 
 from __future__ import annotations
 
-import numpy as np
-from numba import njit
+from functools import partial
 
 from microagg.algorithms.base import Info, Microaggregator
-from microagg.kernels.grouping.dissolve import split_large
-from microagg.kernels.grouping.groups import Groups, assign_rest, form, grow, make_groups
-from microagg.kernels.grouping.spanning_tree import cut_longest_edges, minimum_spanning_tree, roots
-from microagg.kernels.neighbors import brute_force
-from microagg.kernels.neighbors.brute_force import (
-    ALIVE,
-    Pool,
-    farthest,
-    farthest_pair,
-    measure_from,
-    measure_reach,
-    tidy,
-)
-from microagg.progress import checkpoint
+from microagg.kernels.bases import md
+from microagg.kernels.grouping.division import cut_longest_edges, minimum_spanning_tree, roots, split_large
 from microagg.validation import FloatArray, IntArray
-
-
-@njit(cache=True, nogil=True)
-def _grow_around(groups: Groups, pool: Pool, seed: int, k: int, reach: FloatArray) -> None:
-    """Form a group around the record at the position ``seed``."""
-    group = form(groups, pool, np.array([seed]))
-    grow(groups, pool, group, k)
-    reach[groups.labels == group] = -1.0
-
-
-@njit(cache=True, nogil=True)
-def _rounds(X: FloatArray, groups: Groups, pool: Pool, k: int, reach: FloatArray, partner: IntArray, most: int) -> None:
-    """Form two groups a round while at least 2k records are unassigned; stop after ``most`` passes or a few more."""
-    spent = 0
-    while spent < most and pool.counts[ALIVE] >= 2 * k:
-        tidy(pool)
-        r, s, measured = farthest_pair(X, pool, reach, partner)
-        spent += measured + 2 * k
-        _grow_around(groups, pool, pool.positions[r], k, reach)
-        seed = pool.positions[s]
-        if seed < 0:
-            measure_from(pool, X[r])
-            seed = farthest(pool)
-        _grow_around(groups, pool, seed, k, reach)
-
-
-def by_diameter(X: FloatArray, k: int) -> IntArray:
-    """Return the labels of steps 3 and 4 for the records ``X`` of one tree, shape (n, d), n >= 2k."""
-    n, d = X.shape
-    pool = brute_force.make_pool(X)
-    groups = make_groups(n, d, k)
-    reach = np.empty(n)
-    partner = np.empty(n, dtype=np.int64)
-    at_a_time = brute_force.passes_at_a_time(n, d)
-    for start in range(0, n, at_a_time):
-        checkpoint("partitioning large trees")
-        measure_reach(X, pool, reach, partner, start, min(n, start + at_a_time))
-    while pool.counts[ALIVE] >= 2 * k:
-        checkpoint("partitioning large trees")
-        _rounds(X, groups, pool, k, reach, partner, at_a_time)
-    assign_rest(groups, pool, k, False)
-    return groups.labels
-
-
-def m_d(X: FloatArray, k: int) -> IntArray:
-    """Return the labels of M-d for ``X``, shape (n, d), n >= k."""
-    parents, lengths = minimum_spanning_tree(X)
-    cut_longest_edges(parents, lengths, k, 2 * k - 1)  # smaller trees have no edge to remove
-    return split_large(X, roots(parents), k, by_diameter)
 
 
 class MstMd(Microaggregator):
@@ -102,7 +40,6 @@ class MstMd(Microaggregator):
         reference="Laszlo & Mukherjee 2005",
         sizes="variable",
         complexity="O(n²d) to O(n³d/k)",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="How large trees are partitioned is open, and was chosen by the printed figures. With groups that grow "
         "around their centroids, and the lower record of the farthest pair first, six of eight are met to the last "
         "digit and two within 0.1 % (relative); with groups around their seeds, as in MD, they are missed by up to "
@@ -110,4 +47,6 @@ class MstMd(Microaggregator):
     )
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:
-        return m_d(X, k)
+        parents, lengths = minimum_spanning_tree(X)
+        cut_longest_edges(parents, lengths, k, 2 * k - 1)  # smaller trees have no edge to remove
+        return split_large(X, roots(parents), k, partial(md, r_first=True, growing=True))

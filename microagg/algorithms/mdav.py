@@ -31,15 +31,6 @@ from microagg.kernels.neighbors.brute_force import ALIVE
 from microagg.validation import FloatArray, IntArray
 
 
-def mdav_generic(X: FloatArray, k: int) -> IntArray:
-    """Return the labels of MDAV-generic for ``X``, shape (n, d), n >= k."""
-    groups, pool = form_groups(X, k, 3 * k, True)
-    if pool.counts[ALIVE] >= 2 * k:
-        form_group(groups, pool, k)
-    form_from_rest(groups, pool)
-    return groups.labels
-
-
 class MDAV(Microaggregator):
     """MDAV, Maximum Distance to Average Vector, as Mortazavi et al. define it."""
 
@@ -98,4 +89,8 @@ class MDAVGeneric(Microaggregator):
     )
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:
-        return mdav_generic(X, k)
+        groups, pool = form_groups(X, k, 3 * k, True)
+        if pool.counts[ALIVE] >= 2 * k:
+            form_group(groups, pool, k)
+        form_from_rest(groups, pool)
+        return groups.labels

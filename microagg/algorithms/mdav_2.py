@@ -2,7 +2,7 @@
 
 1. MDAV-1 makes the groups (see :mod:`microagg.algorithms.mdav`).
 2. Each group, the one with the largest SSE after step 1 first, is dissolved if that lowers the SSE: its records go to
-   the nearest centroids of other groups, however large (see :mod:`microagg.kernels.grouping.dissolve`).
+   the nearest centroids of other groups, however large (see :mod:`microagg.kernels.grouping.division`).
 3. Each group of 2k or more records is partitioned by MDAV-1.
 
 Ties go to the lowest record index or group number. Time O(n²d/k).
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.bases import mdav_1
-from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
+from microagg.kernels.grouping.division import dissolve_groups, split_large
 from microagg.validation import FloatArray, IntArray
 
 

@@ -1,7 +1,7 @@
 """MDAV-generic for numeric, ordinal and nominal attributes together.
 
 The distance of two records is the sum over the attributes of the shares of the domains that lie between them (see
-:mod:`microagg.kernels.neighbors.mixed_pool`), not squared. The central record of a set has the mean of each numeric
+:mod:`microagg.kernels.mixed`), not squared. The central record of a set has the mean of each numeric
 attribute, the lower median of each ordinal one and the most frequent category of each nominal one, of equally frequent
 ones the first in the taxonomy.
 
@@ -25,9 +25,9 @@ from numba import njit
 
 from microagg.algorithms.base import Info, Microaggregator
 from microagg.columns.records import KINDS, Records
-from microagg.kernels.neighbors import mixed_pool
+from microagg.kernels import mixed
+from microagg.kernels.mixed import MixedPool
 from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, add_exactly, nearest
-from microagg.kernels.neighbors.mixed_pool import MixedPool
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -119,18 +119,18 @@ def _form(pool: MixedPool, unassigned: Unassigned, seed: int, k: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _leave(pool: MixedPool, unassigned: Unassigned, position: int, group: int) -> None:
-    _count(unassigned, mixed_pool.point_at(pool, position), -1)
+    _count(unassigned, mixed.point_at(pool, position), -1)
     unassigned.labels[pool.records[position]] = group
-    mixed_pool.remove(pool, position)
+    mixed.remove(pool, position)
 
 
 @njit(cache=True, nogil=True)
 def _farthest_from_center(pool: MixedPool, unassigned: Unassigned) -> int:
     """Return the position r farthest from the central record, and set ``pool.sums`` to the distances from r."""
-    mixed_pool.tidy(pool)
-    mixed_pool.measure_from(pool, central_record(unassigned, pool.counts[ALIVE]))
-    r = mixed_pool.farthest(pool)
-    mixed_pool.measure_from(pool, mixed_pool.point_at(pool, r))
+    mixed.tidy(pool)
+    mixed.measure_from(pool, central_record(unassigned, pool.counts[ALIVE]))
+    r = mixed.farthest(pool)
+    mixed.measure_from(pool, mixed.point_at(pool, r))
     return r
 
 
@@ -140,11 +140,11 @@ def _form_in_pairs(pool: MixedPool, unassigned: Unassigned, k: int, most: int) -
     spent = 0
     while spent < most and pool.counts[ALIVE] >= 3 * k:
         r = _farthest_from_center(pool, unassigned)
-        s = mixed_pool.farthest(pool, r)
+        s = mixed.farthest(pool, r)
         _form(pool, unassigned, r, k)
         if np.isnan(pool.sums[s]):
-            s = mixed_pool.farthest(pool)  # the distances are still those from r
-        mixed_pool.measure_from(pool, mixed_pool.point_at(pool, s))
+            s = mixed.farthest(pool)  # the distances are still those from r
+        mixed.measure_from(pool, mixed.point_at(pool, s))
         _form(pool, unassigned, s, k)
         spent += 3 * len(pool.domains) * pool.counts[EXTENT]
 
@@ -157,17 +157,6 @@ def _finish(pool: MixedPool, unassigned: Unassigned, k: int) -> None:
     for record in range(len(unassigned.labels)):
         if unassigned.labels[record] < 0:
             unassigned.labels[record] = unassigned.number[0]
-
-
-def mdav_generic_mixed(records: Records, k: int) -> IntArray:
-    """Return the labels of MDAV-generic for ``records``, n >= k."""
-    pool = mixed_pool.make_pool(records)
-    unassigned = make_unassigned(records)
-    while pool.counts[ALIVE] >= 3 * k:
-        checkpoint("forming groups", float(1.0 - (pool.counts[ALIVE] / records.n) ** 2))
-        _form_in_pairs(pool, unassigned, k, mixed_pool.TERMS_AT_A_TIME)
-    _finish(pool, unassigned, k)
-    return unassigned.labels
 
 
 class MDAVGenericMixed(Microaggregator):
@@ -190,4 +179,10 @@ class MDAVGenericMixed(Microaggregator):
     )
 
     def _partition(self, records: Records, k: int) -> IntArray:
-        return mdav_generic_mixed(records, k)
+        pool = mixed.make_pool(records)
+        unassigned = make_unassigned(records)
+        while pool.counts[ALIVE] >= 3 * k:
+            checkpoint("forming groups", float(1.0 - (pool.counts[ALIVE] / records.n) ** 2))
+            _form_in_pairs(pool, unassigned, k, mixed.TERMS_AT_A_TIME)
+        _finish(pool, unassigned, k)
+        return unassigned.labels

@@ -26,10 +26,21 @@ import numpy as np
 from numba import njit
 
 from microagg.algorithms.base import Info, Microaggregator
-from microagg.kernels.grouping import centroid_index
-from microagg.kernels.grouping.centroid_index import CentroidIndex, enter_group, least_growth_below, widen_boxes
 from microagg.kernels.grouping.fixed_mean import Step, group_while_many, in_stretches
-from microagg.kernels.grouping.groups import Groups, form, found_group, join, least_growth, sse_of, take
+from microagg.kernels.grouping.groups import (
+    CentroidIndex,
+    Groups,
+    enter_group,
+    form,
+    found_group,
+    join,
+    least_growth,
+    least_growth_below,
+    make_centroid_index,
+    sse_of,
+    take,
+    widen_boxes,
+)
 from microagg.kernels.neighbors.brute_force import (
     ALIVE,
     EXTENT,
@@ -139,29 +150,6 @@ def _form(
             widen_boxes(index, groups, group)
 
 
-def mdav_star(X: FloatArray, k: int) -> IntArray:
-    """Return the labels of MDAV* for ``X``, shape (n, d), n >= k."""
-
-    def make_step(groups: Groups, pool: TreePool) -> Step:
-        index = centroid_index.make_centroid_index(pool.tree, len(groups.sizes))
-
-        def step(cache: NeighborCache, seeds: IntArray, until: int, executor: ThreadPoolExecutor) -> NeighborCache:
-            # The nearest records of y, the record nearest to a seed, are needed too.
-            both = np.union1d(seeds, cache.lists[:, 0][cache.lists[:, 0] >= 0])
-            cache, _ = renew_cache(list_nearest, cache, pool, both, cache.lists.shape[1], k - 1, executor)
-            _form(groups, pool, cache, index, seeds, k, until)
-            return cache
-
-        return step
-
-    groups, pool, order = group_while_many(X, k, 4_200 + 300 * k, make_step)
-    # Two passes over the records, and one over the groups.
-    for seeds in in_stretches(pool, order, k, 3):
-        _form_by_passes(X, groups, pool, seeds, k)
-    _assign_rest(X, groups, pool)
-    return groups.labels
-
-
 class MDAVStar(Microaggregator):
     """MDAV* of Thaeter & Reischuk."""
 
@@ -174,10 +162,26 @@ class MDAVStar(Microaggregator):
         reference="Thaeter & Reischuk 2018",
         sizes="variable",
         complexity="O(n²d)",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Groups have no upper size: capping them at 2k-1 does not reproduce the printed figures. The record y "
         "after r joins is r's nearest unassigned neighbor.",
     )
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:
-        return mdav_star(X, k)
+        def make_step(groups: Groups, pool: TreePool) -> Step:
+            index = make_centroid_index(pool.tree, len(groups.sizes))
+
+            def step(cache: NeighborCache, seeds: IntArray, until: int, executor: ThreadPoolExecutor) -> NeighborCache:
+                # The nearest records of y, the record nearest to a seed, are needed too.
+                both = np.union1d(seeds, cache.lists[:, 0][cache.lists[:, 0] >= 0])
+                cache, _ = renew_cache(list_nearest, cache, pool, both, cache.lists.shape[1], k - 1, executor)
+                _form(groups, pool, cache, index, seeds, k, until)
+                return cache
+
+            return step
+
+        groups, pool, order = group_while_many(X, k, 4_200 + 300 * k, make_step)
+        # Two passes over the records, and one over the groups.
+        for seeds in in_stretches(pool, order, k, 3):
+            _form_by_passes(X, groups, pool, seeds, k)
+        _assign_rest(X, groups, pool)
+        return groups.labels

@@ -7,7 +7,7 @@ of their own.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -60,9 +60,7 @@ class Method:
     @classmethod
     def of(cls, given: str | tuple[str, Mapping[str, Any]] | Method) -> Method:
         """Return a method from a key, a pair (key, params), or a method."""
-        if isinstance(given, Method):
-            return given
-        return cls(given) if isinstance(given, str) else cls(*given)
+        return given if isinstance(given, Method) else cls(given) if isinstance(given, str) else cls(*given)
 
     @property
     def label(self) -> str:
@@ -75,21 +73,14 @@ class Method:
                 parts.append(f"best {shown}")
             elif value != declared[name].default:
                 parts.append(f"{shown} = {value:g}" if isinstance(value, float) else f"{shown} = {value}")
-        title = algorithm(self.key).info.title
-        title = f"{title} ({', '.join(parts)})" if parts else title
-        return f"{title}, polished" if self.polish else title
+        setting = f" ({', '.join(parts)})" if parts else ""
+        return f"{algorithm(self.key).info.title}{setting}{', polished' if self.polish else ''}"
 
     def settings(self) -> list[dict[str, Any]]:
-        """Return every combination of parameter values, defaults filled in.
-
-        Returns
-        -------
-        list of dict
-            Each with all parameters of the algorithm.
-        """
-        names = list(self.params)
-        combinations = itertools.product(*(_options(self.params[name]) for name in names))
-        return [check_params(algorithm(self.key), dict(zip(names, values, strict=True))) for values in combinations]
+        """Return every combination of parameter values, each with all parameters of the algorithm."""
+        combinations = itertools.product(*map(_options, self.params.values()))
+        cls = algorithm(self.key)
+        return [check_params(cls, dict(zip(self.params, values, strict=True))) for values in combinations]
 
 
 def _options(value: Any) -> tuple[Any, ...]:
@@ -102,30 +93,14 @@ def _options(value: Any) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class Variant:
-    """An algorithm in one setting.
+    """An algorithm in one setting."""
 
-    Attributes
-    ----------
-    name : str
-        What the dashboard's addresses call it: the algorithm's key, unless the algorithm has presets.
-    key : str
-        The algorithm's key.
-    title : str
-        What the screen calls it.
-    fixed : mapping
-        The parameters that make it this variant.
-    penalty : str
-        The parameter by which it uses classes; empty if it does not.
-    usual_penalty : float
-        What that parameter is where nothing else is chosen.
-    """
-
-    name: str
-    key: str
-    title: str
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-    penalty: str = ""
-    usual_penalty: float = 0.0
+    name: str  #: what the dashboard's addresses call it: the algorithm's key, unless the algorithm has presets
+    key: str  #: the algorithm's
+    title: str  #: what the screen calls it
+    fixed: Mapping[str, Any] = field(default_factory=dict)  #: the parameters that make it this variant
+    penalty: str = ""  #: the parameter by which it uses classes; empty if it does not
+    usual_penalty: float = 0.0  #: what that parameter is where nothing else is chosen
 
     @property
     def needs_classes(self) -> bool:
@@ -172,17 +147,9 @@ def _variants_of(cls: type[Microaggregator]) -> list[Variant]:
     return variants
 
 
-def _by_name(classes: Iterable[type[Microaggregator]]) -> Mapping[str, Variant]:
-    variants = [variant for cls in classes for variant in _variants_of(cls)]
-    return MappingProxyType({variant.name: variant for variant in variants})
-
-
 #: The variants of all algorithms by name, family by family.
-VARIANTS: Mapping[str, Variant] = _by_name(ALGORITHMS.values())
-
-#: Those that work on mixed attributes. The latest first: that is what the others are compared with.
-MIXED_VARIANTS: Mapping[str, Variant] = _by_name(
-    sorted((cls for cls in ALGORITHMS.values() if cls.info.mixed), key=lambda cls: (-cls.info.year, cls.info.key))
+VARIANTS: Mapping[str, Variant] = MappingProxyType(
+    {variant.name: variant for cls in ALGORITHMS.values() for variant in _variants_of(cls)}
 )
 
 #: What a record outside its group's majority class costs where no other penalty is chosen.

@@ -34,7 +34,6 @@ class MHM(Microaggregator):
         reference="Hansen & Mukherjee 2003; Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006",
         sizes="variable",
         complexity="O(n log n + nkd)",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The optimum for one attribute. For several the method leaves the order open: the sum of them is our "
         "choice, and like every single direction it loses much.",
     )

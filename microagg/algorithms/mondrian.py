@@ -29,7 +29,7 @@ from numba import njit
 
 from microagg.algorithms.base import Info, Microaggregator, Param, Preset
 from microagg.columns.records import Records
-from microagg.kernels.neighbors.mixed_pool import TERMS_AT_A_TIME
+from microagg.kernels.mixed import TERMS_AT_A_TIME
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -148,14 +148,6 @@ def _cut_sets(cuts: Cuts, k: int, relaxed: bool, most: int) -> bool:
     return cuts.counts[OPEN] == 0
 
 
-def mondrian(records: Records, k: int, relaxed: bool) -> IntArray:
-    """Return the labels of Mondrian for ``records``, n >= k."""
-    cuts = make_cuts(records)
-    while not _cut_sets(cuts, k, relaxed, TERMS_AT_A_TIME):
-        checkpoint("cutting", float(cuts.counts[DONE] / records.n))
-    return cuts.labels
-
-
 class Mondrian(Microaggregator):
     """Mondrian of LeFevre, DeWitt & Ramakrishnan."""
 
@@ -192,4 +184,8 @@ class Mondrian(Microaggregator):
     )
 
     def _partition(self, records: Records, k: int, *, cut: str) -> IntArray:
-        return mondrian(records, k, cut == "relaxed")
+        relaxed = cut == "relaxed"
+        cuts = make_cuts(records)
+        while not _cut_sets(cuts, k, relaxed, TERMS_AT_A_TIME):
+            checkpoint("cutting", float(cuts.counts[DONE] / records.n))
+        return cuts.labels

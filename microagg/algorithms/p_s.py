@@ -58,20 +58,6 @@ def _form_rest(groups: Groups, pool: Pool, order: IntArray, k: int) -> None:
     form_from_rest(groups, pool)
 
 
-def p_s(X: FloatArray, k: int) -> IntArray:
-    """Return the labels of P-S for ``X``, shape (n, d), n >= k."""
-    n, d = X.shape
-    pool = make_pool(X)
-    groups = make_groups(n, d, k)
-    order = by_value(sums(X))
-    rounds = max(1, passes_at_a_time(n, d) // (2 * k))
-    while pool.counts[ALIVE] >= 3 * k:
-        checkpoint("forming groups", 1.0 - pool.counts[ALIVE] / n)
-        _form_pairs(groups, pool, order, k, rounds)
-    _form_rest(groups, pool, order, k)
-    return groups.labels
-
-
 class PS(Microaggregator):
     """P-S, Pairwise-Systematic microaggregation."""
 
@@ -91,4 +77,13 @@ class PS(Microaggregator):
     )
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:
-        return p_s(X, k)
+        n, d = X.shape
+        pool = make_pool(X)
+        groups = make_groups(n, d, k)
+        order = by_value(sums(X))
+        rounds = max(1, passes_at_a_time(n, d) // (2 * k))
+        while pool.counts[ALIVE] >= 3 * k:
+            checkpoint("forming groups", 1.0 - pool.counts[ALIVE] / n)
+            _form_pairs(groups, pool, order, k, rounds)
+        _form_rest(groups, pool, order, k)
+        return groups.labels

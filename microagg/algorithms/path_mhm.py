@@ -51,7 +51,6 @@ class MDAVMHM(Microaggregator):
         reference=_REFERENCE,
         sizes="variable",
         complexity="O(n²d/k + nkd)",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The groups are those of MDAV in the order of µ-ARGUS, as one printed figure (Census, k = 10) suggests. "
         + _PATH_NOTE,
     )
@@ -72,7 +71,6 @@ class MDMHM(Microaggregator):
         reference=_REFERENCE,
         sizes="variable",
         complexity="O(n²d) to O(n³d/k)",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The groups are those of MD with s first. " + _PATH_NOTE,
     )
 
@@ -92,7 +90,6 @@ class CBFSMHM(Microaggregator):
         reference=_REFERENCE,
         sizes="variable",
         complexity="O(n²d/k + nkd)",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note=_PATH_NOTE + " Some of them lie above the loss of CBFS itself, so their base partition was another one.",
     )
 
@@ -112,7 +109,6 @@ class NPNMHM(Microaggregator):
         reference=_REFERENCE,
         sizes="variable",
         complexity="O(n²d + nkd)",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Where the path begins is open. One end of the diameter comes nearest to the printed figures, which no "
         "record as the beginning gives to the digit.",
     )

@@ -27,24 +27,6 @@ from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
 
-def pcl(X: FloatArray, k: int) -> IntArray:
-    """Return the labels of PCL for ``X``, shape (n, d), n >= k."""
-    least = LEAST_GAIN * np.square(X - group_means(X, np.zeros(len(X), dtype=np.int64))).sum()
-    labels = canonical_labels(mdav(X, k))
-    centers = group_means(X, labels)
-    sse = np.square(X - centers[labels]).sum()
-    step = 0
-    while True:
-        step += 1
-        checkpoint(f"round {step}")
-        new = canonical_labels(assign(X, centers, labels, k, len(X), squared=True))
-        new_centers = group_means(X, new)
-        new_sse = np.square(X - new_centers[new]).sum()
-        if sse - new_sse <= least:
-            return labels
-        labels, centers, sse = new, new_centers, new_sse
-
-
 class PCL(Microaggregator):
     """PCL, the probability-constrained Lloyd algorithm."""
 
@@ -57,11 +39,23 @@ class PCL(Microaggregator):
         reference="Rebollo-Monedero, Forné, Pallarès & Parra-Arnau 2013",
         sizes="variable",
         complexity="O(n²d/k) a round, and a sparse linear program",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The paper tunes the costs numerically and leaves open how cells are rounded to whole records. Here both "
         "are exact: linear programming assigns the records, and its prices are the costs. Cells start as the groups "
         "of MDAV; of several optimal assignments the one with the lowest group numbers is taken.",
     )
 
     def _partition(self, X: FloatArray, k: int) -> IntArray:
-        return pcl(X, k)
+        least = LEAST_GAIN * np.square(X - group_means(X, np.zeros(len(X), dtype=np.int64))).sum()
+        labels = canonical_labels(mdav(X, k))
+        centers = group_means(X, labels)
+        sse = np.square(X - centers[labels]).sum()
+        step = 0
+        while True:
+            step += 1
+            checkpoint(f"round {step}")
+            new = canonical_labels(assign(X, centers, labels, k, len(X), squared=True))
+            new_centers = group_means(X, new)
+            new_sse = np.square(X - new_centers[new]).sum()
+            if sse - new_sse <= least:
+                return labels
+            labels, centers, sse = new, new_centers, new_sse

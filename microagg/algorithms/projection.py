@@ -40,14 +40,6 @@ def sorted_records(X: FloatArray, onto: str, attribute: int) -> IntArray:
     return by_value(X[:, attribute])
 
 
-def projection(X: FloatArray, k: int, onto: str, attribute: int) -> IntArray:
-    """Return the labels of the groups of k along a projection of ``X``, shape (n, d), n >= k."""
-    n = len(X)
-    labels = np.empty(n, dtype=np.int64)
-    labels[sorted_records(X, onto, attribute)] = np.minimum(np.arange(n) // k, n // k - 1)
-    return labels
-
-
 class Projection(Microaggregator):
     """Groups of k along a projection."""
 
@@ -76,7 +68,10 @@ class Projection(Microaggregator):
     )
 
     def _partition(self, X: FloatArray, k: int, *, onto: str, attribute: int) -> IntArray:
-        return projection(X, k, onto, attribute)
+        n = len(X)
+        labels = np.empty(n, dtype=np.int64)
+        labels[sorted_records(X, onto, attribute)] = np.minimum(np.arange(n) // k, n // k - 1)
+        return labels
 
 
 class ProjectionMHM(Microaggregator):
@@ -91,7 +86,6 @@ class ProjectionMHM(Microaggregator):
         reference="Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006; Domingo-Ferrer & Mateo-Sanz 2002",
         sizes="variable",
         complexity="O(n log n + nd² + nkd)",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The two papers put together: the directions of 2002 and the multivariate cut of 2006. By the sum of "
         "attributes it would be MHM, so that is found there.",
     )

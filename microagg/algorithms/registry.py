@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import re
 from types import MappingProxyType
 from typing import Any
 
 from microagg import algorithms
-from microagg.algorithms.base import Microaggregator, check_params
+from microagg.algorithms.base import Microaggregator, check_params, nearest_keys
 from microagg.errors import ParameterError
 from microagg.validation import check_k
 
@@ -22,9 +21,7 @@ def algorithm(key: str) -> type[Microaggregator]:
     try:
         return ALGORITHMS[key]
     except (KeyError, TypeError):
-        near = difflib.get_close_matches(str(key), ALGORITHMS, n=3, cutoff=0.4)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(ALGORITHMS)}."
-        raise ParameterError(f"there is no algorithm {key!r}: {hint}") from None
+        raise ParameterError(f"there is no algorithm {key!r}: {nearest_keys(key, ALGORITHMS)}") from None
 
 
 def definition(key: str) -> str:

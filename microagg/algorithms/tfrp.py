@@ -11,7 +11,7 @@
 
 4. Each group, the one with the largest SSE after step 3 first, is dissolved if that lowers the SSE: its records go to
    the nearest centroids of other groups, which may grow to 4k-1 records (see
-   :mod:`microagg.kernels.grouping.dissolve`).
+   :mod:`microagg.kernels.grouping.division`).
 5. Each group of 2k or more records is partitioned by steps 1 to 3, with its own R₁ and R₂.
 
 Ties go to the lowest record index or group number. Time O(n²d/k).
@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.bases import tfrp_1
-from microagg.kernels.grouping.dissolve import dissolve_groups, split_large
+from microagg.kernels.grouping.division import dissolve_groups, split_large
 from microagg.validation import FloatArray, IntArray
 
 
@@ -39,7 +39,6 @@ class TFRP1(Microaggregator):
         reference="Chang, Li & Huang 2007, as given in Kabir, Wang & Zhang 2010",
         sizes="fixed",
         complexity="O(n²d/k)",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="The two reference points have the smallest and the largest of all values in every attribute; each "
         "attribute's own extremes miss the printed figures. The printed figures for EIA leave UTILITYID out.",
     )
@@ -60,7 +59,6 @@ class TFRP2(Microaggregator):
         reference="Chang, Li & Huang 2007, as given in Kabir, Wang & Zhang 2010",
         sizes="variable",
         complexity="O(n²d/k)",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="Groups are tried by falling SSE before the second phase, and grow to at most 4k-1 records; those of 2k "
         "or more are split by TFRP-1 with reference points of their own. The printed figures for EIA leave UTILITYID "
         "out.",

@@ -25,7 +25,7 @@ import numpy as np
 from numba import njit
 
 from microagg.algorithms.base import Info, Microaggregator
-from microagg.kernels.neighbors.brute_force import passes_at_a_time
+from microagg.kernels.neighbors.brute_force import passes_at_a_time, squared_distance_of_rows
 from microagg.kernels.neighbors.knn_graph import neighbors_by_passes
 from microagg.kernels.paths import nearest_point_next, split_path
 from microagg.progress import checkpoint
@@ -40,11 +40,7 @@ LEAST_GAIN = 1e-9
 
 @njit(cache=True, nogil=True)
 def _distance(X: FloatArray, a: int, b: int) -> float:
-    distance = 0.0
-    for j in range(X.shape[1]):
-        difference = X[a, j] - X[b, j]
-        distance += difference * difference
-    return np.sqrt(distance)
+    return np.sqrt(squared_distance_of_rows(X, a, X, b))
 
 
 @njit(cache=True, nogil=True)
@@ -183,7 +179,6 @@ class TSPMHM(Microaggregator):
         reference="Heaton & Mukherjee 2011",
         sizes="variable",
         complexity="O(n²d + nkd)",
-        example=(0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2),
         note="How the tour is made and where it is opened was settled here: nearest point next from one end of the "
         "diameter, shortened by 2-opt and Or-opt among the ten nearest records, cut at its longest edge.",
     )

@@ -15,7 +15,7 @@ with, so γ acts as the square of a ratio of distances. Ties go to the lowest re
 
 With many records, the k-1 nearest are found in a tree. e itself need hardly ever be found: it only joins if no other
 record is near it, and of almost every record some near one is known. Instead, the nearest of the few records that may
-be isolated enough is looked for (see :mod:`microagg.kernels.grouping.isolation`), which visits far less of the tree.
+be isolated enough is looked for (see :mod:`microagg.kernels.grouping.fixed_mean`), which visits far less of the tree.
 
 Sources: Solanas & Martínez-Ballesté 2006; Domingo-Ferrer, Solanas & Martínez-Ballesté 2006; Thaeter & Reischuk.
 """
@@ -29,9 +29,16 @@ from numba import njit
 
 from microagg.algorithms.base import Info, Microaggregator, Param
 from microagg.kernels.bases import mdav_plus
-from microagg.kernels.grouping.fixed_mean import Step, group_while_many, in_stretches
+from microagg.kernels.grouping.fixed_mean import (
+    IsolationBounds,
+    Step,
+    group_while_many,
+    in_stretches,
+    make_isolation_bounds,
+    nearest_isolated,
+    take_and_renew,
+)
 from microagg.kernels.grouping.groups import Groups, form, join, rest_to_nearest_centroid
-from microagg.kernels.grouping.isolation import IsolationBounds, make_isolation_bounds, nearest_isolated, take_and_renew
 from microagg.kernels.neighbors import tree_queries
 from microagg.kernels.neighbors.brute_force import (
     ALIVE,
@@ -110,23 +117,18 @@ def _next_to_join(
     if not d_in < gamma * (query.values[0] if count > 0 else np.inf):
         return -1
     if not d_in < passed:
-        tree_queries.nearest_to_any(pool.tree, points, 1, query.found[:0], query)
-        if query.found[0] != e:
-            return -1
+        for point in points:
+            tree_queries.nearest(pool.tree, point, 1, -1, query)
+            if tree_queries.is_better(query.values[0], query.found[0], d_in, e):
+                return -1
     return e
 
 
 @njit(cache=True, nogil=True)
 def _form(
-    groups: Groups,
-    pool: TreePool,
-    cache: NeighborCache,
-    isolation: IsolationBounds,
-    seeds: IntArray,
-    k: int,
-    gamma: float,
-    until: int,
-) -> None:
+    groups: Groups, pool: TreePool, cache: NeighborCache, isolation: IsolationBounds, seeds: IntArray, k: int,
+    gamma: float, until: int,
+) -> None:  # fmt: skip
     """Form and extend a group around each of ``seeds`` that is unassigned, while at least ``until`` records are."""
     query = make_query(max(k + 1, isolation.neighbors.shape[1]))
     points = np.empty((2 * k, pool.X.shape[1]))
@@ -151,27 +153,6 @@ def _form(
                 joining = _next_to_join(pool, isolation, points[:size], gamma, query)
             else:
                 joining = -1
-
-
-def v_mdav(X: FloatArray, k: int, gamma: float) -> IntArray:
-    """Return the labels of V-MDAV for ``X``, shape (n, d), n >= k."""
-    if gamma <= 0.0:
-        return mdav_plus(X, k)
-
-    def make_step(groups: Groups, pool: TreePool) -> Step:
-        isolation = make_isolation_bounds(pool)
-
-        def step(cache: NeighborCache, seeds: IntArray, until: int, _: ThreadPoolExecutor) -> NeighborCache:
-            _form(groups, pool, cache, isolation, seeds, k, gamma, until)
-            return cache
-
-        return step
-
-    groups, pool, order = group_while_many(X, k, 4_200 + 60 * k, make_step)
-    for seeds in in_stretches(pool, order, k, 4 * k):
-        _form_by_passes(X, groups, pool, seeds, k, gamma)
-    rest_to_nearest_centroid(groups, pool, False)
-    return groups.labels
 
 
 class VMDAV(Microaggregator):
@@ -204,4 +185,20 @@ class VMDAV(Microaggregator):
     )
 
     def _partition(self, X: FloatArray, k: int, *, gamma: float) -> IntArray:
-        return v_mdav(X, k, gamma)
+        if gamma <= 0.0:
+            return mdav_plus(X, k)
+
+        def make_step(groups: Groups, pool: TreePool) -> Step:
+            isolation = make_isolation_bounds(pool)
+
+            def step(cache: NeighborCache, seeds: IntArray, until: int, _: ThreadPoolExecutor) -> NeighborCache:
+                _form(groups, pool, cache, isolation, seeds, k, gamma, until)
+                return cache
+
+            return step
+
+        groups, pool, order = group_while_many(X, k, 4_200 + 60 * k, make_step)
+        for seeds in in_stretches(pool, order, k, 4 * k):
+            _form_by_passes(X, groups, pool, seeds, k, gamma)
+        rest_to_nearest_centroid(groups, pool, False)
+        return groups.labels

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 
 from microagg.columns.records import Attribute, Records
 from microagg.columns.taxonomy import Taxonomy
+from microagg.kernels.mixed import make_pool, measure_from
 from microagg.kernels.neighbors import brute_force
 from microagg.kernels.neighbors.knn_graph import neighbors_by_passes
-from microagg.kernels.neighbors.mixed_pool import make_pool, measure_from
 from microagg.validation import FloatArray, IntArray
 
 #: Of how many distinct records of a sample the nearest are found, at most.

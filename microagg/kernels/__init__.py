@@ -1,23 +1,15 @@
 """Compiled building blocks that several algorithms share.
 
 Kernels are compiled on first use and cached on disk, and release the interpreter lock, so that threads run them side by
-side and a page stays alive meanwhile. They stand in rooms:
+side and a page stays alive meanwhile: ``neighbors`` (which records are near, and which are far), ``mixed`` (the same of
+records of mixed attributes), ``grouping`` (how groups are formed and changed), ``paths`` (records on a path that is cut
+into groups), ``bases`` (whole algorithms that several others start from), ``local_search`` (partitions improved by
+moving records), ``bounds`` (lower bounds of the SSE), ``running`` (threads, and how small functions are compiled).
 
-- ``neighbors``: which records are near, and which are far.
-- ``grouping``: how groups are formed and changed.
-- ``paths``: records laid on a path, and the path cut into groups.
-- ``bases``: whole algorithms that several others start from.
-- ``local_search``: partitions improved by moving records.
-- ``bounds``: lower bounds of the SSE.
-- ``threads``: the threads on which kernels run.
-- ``borrowing``: how small functions are compiled that pass many arrays to each other.
-
-What keeps compiling short, as measured by ``benchmarks/startup.py``:
-
-- Arrays are filled in loops. Assigning an array to a part of another one compiles the text of the error that shapes
-  which differ would raise, which takes seconds.
-- Sorting, and what is done once a run, is left to numpy, outside of compiled functions.
-- A compiled function is compiled once more for each constant and each memory layout that it is called with.
+What keeps compiling short, as measured by ``benchmarks/startup.py``: arrays are filled in loops, as assigning an array
+to a part of another one compiles the text of an error, which takes seconds; sorting, and what is done once a run, is
+left to numpy, outside of compiled functions; a compiled function is compiled once more for each constant and each
+memory layout that it is called with.
 """
 
 import atexit

@@ -1,4 +1,4 @@
-"""CBFS, from which CBFS-MHM starts, too; its steps are described in :mod:`microagg.algorithms.cbfs`."""
+"""Whole algorithms from which several others start; their steps are described in :mod:`microagg.algorithms`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from microagg.kernels.grouping.groups import (
     assign_rest,
     form,
     found_group,
+    grow,
     make_groups,
     rest_to_nearest_centroid,
 )
 from microagg.kernels.grouping.moving_mean import form_group, form_groups
-from microagg.kernels.neighbors import brute_force
 from microagg.kernels.neighbors.brute_force import (
     ALIVE,
     Pool,
@@ -27,6 +27,7 @@ from microagg.kernels.neighbors.brute_force import (
     measure_from,
     measure_reach,
     members_around,
+    passes_at_a_time,
     squared_distances,
     tidy,
 )
@@ -42,12 +43,6 @@ def cbfs(X: FloatArray, k: int) -> IntArray:
     groups, pool = form_groups(X, k, k, False)
     rest_to_nearest_centroid(groups, pool, False)
     return groups.labels
-
-
-# MDAV, from which IMHM and PCL start, and MDAV-1, by which MDAV-2 and DBA-2 split groups.
-#
-# Their steps are described in :mod:`microagg.algorithms.mdav`, their loop is in
-# :mod:`microagg.kernels.grouping.moving_mean`.
 
 
 def mdav(X: FloatArray, k: int) -> IntArray:
@@ -66,50 +61,57 @@ def mdav_1(X: FloatArray, k: int) -> IntArray:
     return groups.labels
 
 
-# MD, from which MD-MHM starts, too; its steps are described in :mod:`microagg.algorithms.md`.
+@njit(cache=True, nogil=True)
+def _form_at(groups: Groups, pool: Pool, seed: int, k: int, growing: bool, reach: FloatArray) -> None:
+    """Form a group of the record at the position ``seed`` and its k-1 nearest, or those nearest to its centroid."""
+    if growing:
+        group = form(groups, pool, np.array([seed]))
+        grow(groups, pool, group, k)
+    else:
+        group = form(groups, pool, members_around(pool, seed, k))
+    reach[groups.labels == group] = -1.0
 
 
 @njit(cache=True, nogil=True)
-def _rounds(
-    X: FloatArray, groups: Groups, pool: Pool, k: int, r_first: bool, reach: FloatArray, partner: IntArray, most: int
-) -> None:
+def _form_at_ends(
+    X: FloatArray, groups: Groups, pool: Pool, k: int, r_first: bool, growing: bool, reach: FloatArray,
+    partner: IntArray, most: int,
+) -> None:  # fmt: skip
     """Form two groups a round while at least 2k records are unassigned; stop after ``most`` passes or a few more."""
     spent = 0
     while spent < most and pool.counts[ALIVE] >= 2 * k:
         tidy(pool)
         r, s, measured = farthest_pair(X, pool, reach, partner)
-        spent += measured + 3
+        spent += measured + (2 * k if growing else 3)
         one, other = (r, s) if r_first else (s, r)
-        members = members_around(pool, pool.positions[one], k)
-        reach[pool.records[members]] = -1.0
-        form(groups, pool, members)
+        _form_at(groups, pool, pool.positions[one], k, growing, reach)
         seed = pool.positions[other]
         if seed < 0:
-            seed = farthest(pool)  # the distances are still those from the first seed
-        members = members_around(pool, seed, k)
-        reach[pool.records[members]] = -1.0
-        form(groups, pool, members)
+            measure_from(pool, X[one])
+            seed = farthest(pool)
+        _form_at(groups, pool, seed, k, growing, reach)
 
 
-def md(X: FloatArray, k: int, r_first: bool) -> IntArray:
-    """Return the labels of MD for ``X``, shape (n, d), n >= k."""
+def md(X: FloatArray, k: int, r_first: bool, growing: bool = False) -> IntArray:
+    """Return the labels of MD for ``X``, shape (n, d), n >= k; if ``growing``, those of a large tree in M-d."""
+
+    def tell(message: str, share: float) -> None:
+        checkpoint(*(("partitioning large trees",) if growing else (message, share)))
+
     n, d = X.shape
-    pool = brute_force.make_pool(X)
+    pool = make_pool(X)
     groups = make_groups(n, d, k)
     reach = np.empty(n)
     partner = np.empty(n, dtype=np.int64)
-    at_a_time = brute_force.passes_at_a_time(n, d)
+    at_a_time = passes_at_a_time(n, d)
     for start in range(0, n if n >= 2 * k else 0, at_a_time):
-        checkpoint("measuring distances", start / (2 * n))
+        tell("measuring distances", start / (2 * n))
         measure_reach(X, pool, reach, partner, start, min(n, start + at_a_time))
-    while pool.counts[ALIVE] >= 2 * k:
-        checkpoint("forming groups", 1.0 - pool.counts[ALIVE] / (2 * n))
-        _rounds(X, groups, pool, k, r_first, reach, partner, at_a_time)
+    while (left := pool.counts[ALIVE]) >= 2 * k:
+        tell("forming groups", 1.0 - left / (2 * n))
+        _form_at_ends(X, groups, pool, k, r_first, growing, reach, partner, at_a_time)
     assign_rest(groups, pool, k, False)
     return groups.labels
-
-
-# MDAV in the order of µ-ARGUS, from which MDAV-MHM starts, too; see :mod:`microagg.algorithms.mdav_argus`.
 
 
 @njit(cache=True, nogil=True)
@@ -178,9 +180,6 @@ def mdav_argus(X: FloatArray, k: int) -> IntArray:
     return labels
 
 
-# MDAV+, which V-MDAV is without extensions; its steps are described in :mod:`microagg.algorithms.mdav_plus`.
-
-
 @njit(cache=True, nogil=True)
 def _form_by_passes(groups: Groups, pool: Pool, seeds: IntArray, k: int) -> None:
     """Form a group around each of ``seeds`` that is unassigned, while at least k records are."""
@@ -219,9 +218,6 @@ def mdav_plus(X: FloatArray, k: int) -> IntArray:
         _form_by_passes(groups, pool, seeds, k)
     rest_to_nearest_centroid(groups, pool, False)
     return groups.labels
-
-
-# TFRP-1, by which TFRP-2 and GSMS-T2 split groups; its steps are described in :mod:`microagg.algorithms.tfrp`.
 
 
 @njit(cache=True, nogil=True)

@@ -1,10 +1,11 @@
-"""The optimal way to cut a path of records into groups, by dynamic programming."""
+"""Optimal partitions by dynamic programming: a path of records cut into groups, or all subsets of a few records."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
+from microagg.kernels.grouping.groups import members_by_group
 from microagg.kernels.neighbors.brute_force import (
     ALIVE,
     EXTENT,
@@ -19,6 +20,7 @@ from microagg.kernels.neighbors.brute_force import (
     squared_distance,
     tidy,
 )
+from microagg.partition import canonical_labels
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -31,13 +33,12 @@ def split_path(X: FloatArray, order: IntArray, k: int) -> IntArray:
     """Return the labels of the best partition of ``X``, shape (n, d), into contiguous pieces of a path.
 
     ``order`` has the n record indices as they stand on the path, n >= k. Pieces have k to 2k-1 records: a longer one
-    could be cut without loss. best[j] is the least SSE of the first j records, over the beginnings i of the last
-    piece: best[j] = min best[i] + SSE(i..j-1). The SSE of a piece is kept up as it takes in the next record, which
-    adds m / (m + 1) · ‖x - centroid‖². Among equals (up to a relative 1e-12) the longest last piece is kept.
-    Time O(nkd).
+    could be cut without loss. best[j] is the least SSE of the first j records, over the beginnings i of the last piece:
+    best[j] = min best[i] + SSE(i..j-1), which grows by m / (m + 1) · ‖x - centroid‖² as a piece of m takes in the next
+    record. Among equals (up to a relative 1e-12) the longest last piece is kept. Time O(nkd).
 
-    For one attribute and sorted records this is the optimum (Hansen & Mukherjee 2003); for several attributes it is
-    the multivariate version (Domingo-Ferrer et al. 2006), with the incremental SSE of Mortazavi et al. 2013.
+    For one attribute and sorted records this is the optimum (Hansen & Mukherjee 2003); for several it is the
+    multivariate version (Domingo-Ferrer et al. 2006), with the incremental SSE of Mortazavi et al. 2013.
     """
     n, d = X.shape
     best = np.full(n + 1, np.inf)
@@ -116,11 +117,7 @@ def first_component_scores(X: FloatArray) -> FloatArray:
 
 @njit(cache=True, nogil=True)
 def order_of(values: FloatArray) -> IntArray:
-    """Return the positions of ``values``, shape (m,), in ascending order of these, ties by position.
-
-    The same as :func:`by_value`, for use in compiled code. It is Shell's sort, because numpy's takes longer to compile
-    than all the rest of its callers.
-    """
+    """Do as :func:`by_value` in compiled code, by Shell's sort: numpy's takes longer to compile than its callers."""
     order = np.arange(len(values))
     gap = 1
     while gap < len(order):
@@ -142,9 +139,9 @@ def order_of(values: FloatArray) -> IntArray:
 
 @njit(cache=True, nogil=True)
 def along_line(X: FloatArray) -> IntArray:
-    """Return the records of ``X``, shape (m, d), in the order of their projections on a line.
+    """Return the records of ``X``, shape (m, d), by their projections on a line; time O(md).
 
-    It runs from the record farthest from the centroid to the one farthest from that. Time O(md).
+    It runs from the record farthest from the centroid to the one farthest from that.
     """
     m, d = X.shape
     ends = np.zeros((2, d))
@@ -206,10 +203,7 @@ def _append_nearest(X: FloatArray, pool: Pool, order: IntArray, start: int, stop
 
 
 def nearest_point_next(X: FloatArray) -> IntArray:
-    """Return the path that begins at one end of the diameter and goes on to the nearest record not yet on it.
-
-    Of the two records farthest apart it begins at the one with the lower index. Time O(n²d).
-    """
+    """Return the path from one end of the diameter, the lower index, each time to the nearest record left; O(n²d)."""
     n, d = X.shape
     pool = make_pool(X)
     order = np.empty(n, dtype=np.int64)
@@ -225,30 +219,6 @@ def nearest_point_next(X: FloatArray) -> IntArray:
 
 
 @njit(cache=True, nogil=True)
-def _members(labels: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the records group by group, each group's by index, and where each group begins, and the end.
-
-    Groups stand in the order of first appearance, whatever their numbers.
-    """
-    number = np.full(labels.max() + 1, -1, dtype=np.int64)
-    begins = np.zeros(len(number) + 1, dtype=np.int64)
-    groups = 0
-    for label in labels:
-        if number[label] < 0:
-            number[label] = groups
-            groups += 1
-        begins[number[label] + 1] += 1
-    begins = np.cumsum(begins[: groups + 1])
-    members = np.empty(len(labels), dtype=np.int64)
-    filled = begins.copy()
-    for record in range(len(labels)):
-        group = number[labels[record]]
-        members[filled[group]] = record
-        filled[group] += 1
-    return members, begins
-
-
-@njit(cache=True, nogil=True)
 def _distances_to(X: FloatArray, members: IntArray, center: FloatArray) -> FloatArray:
     distances = np.empty(len(members))
     for i in range(len(members)):
@@ -257,21 +227,21 @@ def _distances_to(X: FloatArray, members: IntArray, center: FloatArray) -> Float
 
 
 def through_groups(X: FloatArray, labels: IntArray) -> IntArray:
-    """Return a path through all records of ``X``, shape (n, d), on which each group of ``labels`` is contiguous.
+    """Return a path through all records of ``X``, shape (n, d), on which each group is contiguous; time O(n²d/k).
 
-    It begins with the group of the record farthest from the centroid of all data. The next group is the one not yet
-    on the path whose centroid is nearest to any record of the last one. Within a group the records farthest from the
-    next group's centroid come first; within the last group those nearest to the centroid of the one before. Ties go to
-    the lowest record index, between groups to the one that has it. A single group stands by index. Time O(n²d/k).
+    How it is laid is step 2 of :mod:`microagg.algorithms.path_mhm`. A single group stands by index.
     """
     n, d = X.shape
-    members, begins = _members(labels)
+    labels = canonical_labels(labels)
+    members, begins = members_by_group(labels, int(labels.max()) + 1)
     if len(begins) == 2:
         return members
     centers = _centers(X, members, begins)
     order = np.empty(n, dtype=np.int64)
     pool = make_pool(centers)
-    group = previous = _first_group(X, labels, members, begins)
+    everything = make_pool(X)
+    measure_from(everything, centroid(everything))
+    group = previous = int(labels[farthest(everything)])
     filled = 0
     while filled < n:
         checkpoint("laying a path through the groups", filled / n)
@@ -294,31 +264,15 @@ def _centers(X: FloatArray, members: IntArray, begins: IntArray) -> FloatArray:
     return centers
 
 
-def _first_group(X: FloatArray, labels: IntArray, members: IntArray, begins: IntArray) -> int:
-    """Return the group, counted as in ``begins``, of the record farthest from the centroid of all data."""
-    pool = make_pool(X)
-    measure_from(pool, centroid(pool))
-    first = labels[farthest(pool)]
-    return int(np.flatnonzero(labels[members[begins[:-1]]] == first)[0])
-
-
 @njit(cache=True, nogil=True)
 def _append_groups(
-    X: FloatArray,
-    members: IntArray,
-    begins: IntArray,
-    centers: FloatArray,
-    pool: Pool,
-    order: IntArray,
-    filled: int,
-    stop: int,
-    group: int,
-    previous: int,
-) -> tuple[int, int, int]:
+    X: FloatArray, members: IntArray, begins: IntArray, centers: FloatArray, pool: Pool, order: IntArray, filled: int,
+    stop: int, group: int, previous: int,
+) -> tuple[int, int, int]:  # fmt: skip
     """Append ``group`` and those that follow to ``order`` until at least ``stop`` records stand there.
 
-    ``pool`` holds the centroids of the groups that are not on the path yet, and ``previous`` is the last one that is.
-    Return how many records stand on the path, and the next group and the last one.
+    ``pool`` holds the centroids of the groups not on the path yet, ``previous`` is the last one that is. Return how
+    many records stand on the path, and the next group and the last one.
     """
     to_group = np.empty(len(centers))
     while filled < stop:
@@ -344,3 +298,73 @@ def _append_groups(
         previous = group
         group = following
     return filled, group, previous
+
+
+# The optimal partition of a few records.
+
+
+@njit(cache=True, nogil=True)
+def subset_sse(X: FloatArray) -> FloatArray:
+    """Return the SSE of every subset of the records ``X``, shape (n, d): bit i of its index stands for record i."""
+    n, d = X.shape
+    sse = np.zeros(1 << n)
+    center = np.empty(d)
+    for subset in range(1, 1 << n):
+        center[:] = 0.0
+        size = 0
+        for i in range(n):
+            if subset >> i & 1:
+                size += 1
+                for j in range(d):
+                    # A mean that moves by fractions of differences loses nothing to a large common offset.
+                    center[j] += (X[i, j] - center[j]) / size
+        for i in range(n):
+            if subset >> i & 1:
+                for j in range(d):
+                    difference = X[i, j] - center[j]
+                    sse[subset] += difference * difference
+    return sse
+
+
+@njit(cache=True, nogil=True)
+def optimal_partition(X: FloatArray, k: int) -> IntArray:
+    """Return the labels of the partition of ``X``, shape (n, d), into groups of at least k with the least SSE.
+
+    best[rest] is the least SSE of the groups formed so far, where ``rest`` is the set of the records left. The next
+    group holds the first record left, so that groups come in one order only, and has k to 2k-1 records: a larger one
+    could be split without loss. Time O(3^n), memory O(2^n).
+    """
+    n = len(X)
+    sse = subset_sse(X)
+    best = np.full(1 << n, np.inf)
+    group_before = np.zeros(1 << n, dtype=np.int64)
+    best[-1] = 0.0
+    for rest in range((1 << n) - 1, 0, -1):
+        if np.isinf(best[rest]):
+            continue
+        first = rest & -rest
+        others = rest ^ first
+        part = others
+        while True:
+            group = part | first
+            size = 0
+            left = group
+            while left:
+                left &= left - 1
+                size += 1
+            if k <= size < 2 * k and best[rest] + sse[group] < best[rest ^ group]:
+                best[rest ^ group] = best[rest] + sse[group]
+                group_before[rest ^ group] = group
+            if part == 0:
+                break
+            part = (part - 1) & others
+    labels = np.empty(n, dtype=np.int64)
+    rest = number = 0
+    while rest != (1 << n) - 1:
+        group = group_before[rest]
+        for i in range(n):
+            if group >> i & 1:
+                labels[i] = number
+        rest |= group
+        number += 1
+    return labels

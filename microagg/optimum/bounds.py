@@ -23,10 +23,9 @@ from numpy.typing import ArrayLike
 
 from microagg.errors import DataError, ParameterError
 from microagg.kernels import running
-from microagg.kernels.bounds.exact import optimal_partition
 from microagg.kernels.neighbors.kd_tree import make_tree
-from microagg.kernels.neighbors.nearest_sums import leaf_size, sums_of_nearest
-from microagg.kernels.paths import split_path
+from microagg.kernels.neighbors.knn_graph import leaf_size, sums_of_nearest
+from microagg.kernels.paths import optimal_partition, split_path
 from microagg.metrics.loss import percent, sse, sst
 from microagg.optimum.branching import Branching
 from microagg.optimum.clique_partitioning import CliquePartitioning

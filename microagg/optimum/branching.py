@@ -80,7 +80,7 @@ def recombine(
     import highspy
     from scipy.sparse import hstack
 
-    from microagg.kernels.solver import new_solver
+    from microagg.kernels.running import new_solver
 
     (m, n), t = members.shape, cuts.shape[1]
     time_left = max(until - time.perf_counter(), 0.01)

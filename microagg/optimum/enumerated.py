@@ -131,7 +131,7 @@ class Enumerated:
         import highspy
         from scipy.sparse import csc_array
 
-        from microagg.kernels.solver import new_solver
+        from microagg.kernels.running import new_solver
 
         self._X, self._n, self._k = X, len(X), k
         self.groups, self.least = groups, least

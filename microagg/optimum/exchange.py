@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from microagg.columns.records import Records
 from microagg.errors import DataError
-from microagg.kernels.grouping import mixed_exchange
+from microagg.kernels import mixed
 from microagg.partition import Partition
 from microagg.progress import checkpoint
 from microagg.validation import check_finite
@@ -27,7 +27,7 @@ def exchange(records: Records, labels: ArrayLike, k: int) -> Partition:
     """Return groups of at least ``k`` with a Total-IL that is not above that of ``labels``, and mostly below it.
 
     Passes over all records are repeated until none of them changes anything, see
-    :mod:`microagg.kernels.grouping.mixed_exchange`. The number of groups stays the same. Between pieces there is a
+    :mod:`microagg.kernels.mixed`. The number of groups stays the same. Between pieces there is a
     :func:`microagg.progress.checkpoint`. Where there are strata, it is for the records of one of them.
 
     Parameters
@@ -51,12 +51,12 @@ def exchange(records: Records, labels: ArrayLike, k: int) -> Partition:
     partition = Partition(np.asarray(labels), k)
     if len(partition) != len(records):
         raise DataError(f"there are {len(records)} records, but labels for {len(partition)}.")
-    groups = mixed_exchange.make_groups(records, partition.labels)
+    groups = mixed.make_groups(records, partition.labels)
     changes = -1
     while changes:
         changes = 0
         for start in range(0, len(records), _RECORDS_AT_A_TIME):
             stop = min(start + _RECORDS_AT_A_TIME, len(records))
-            changes += mixed_exchange.improve(groups, partition.k, start, stop, mixed_exchange.WIDTH)
+            changes += mixed.improve(groups, partition.k, start, stop, mixed.WIDTH)
             checkpoint("exchanging records")
     return Partition(groups.labels, partition.k)

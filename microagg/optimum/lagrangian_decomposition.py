@@ -60,7 +60,7 @@ import numpy as np
 from microagg.kernels import running
 from microagg.kernels.bounds import decomposition
 from microagg.kernels.neighbors.kd_tree import make_tree
-from microagg.kernels.neighbors.nearest_sums import leaf_size, list_nearest
+from microagg.kernels.neighbors.knn_graph import leaf_size, list_nearest
 from microagg.optimum.program import ALLOWANCE, Multipliers, Stepwise, proven
 from microagg.validation import FloatArray
 

@@ -90,7 +90,7 @@ class Master:
     def __init__(self, X: FloatArray, k: int) -> None:
         import highspy
 
-        from microagg.kernels.solver import new_solver
+        from microagg.kernels.running import new_solver
 
         n = len(X)
         self._X = X

@@ -30,7 +30,7 @@ import numpy as np
 
 from microagg.columns.records import Records
 from microagg.kernels import running
-from microagg.kernels.neighbors.mixed_pool import make_pool, own_scratch, sums_of_nearest
+from microagg.kernels.mixed import make_pool, own_scratch, sums_of_nearest
 from microagg.metrics.generalization import group_information_loss
 from microagg.optimum.bounds import RisingBounds
 from microagg.optimum.program import ALLOWANCE

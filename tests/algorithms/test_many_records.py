@@ -18,7 +18,7 @@ from numba.core.dispatcher import Dispatcher
 
 from microagg import make
 from microagg.kernels import running as kernel_threads
-from microagg.kernels.grouping import isolation, moving_mean
+from microagg.kernels.grouping import fixed_mean, moving_mean
 from microagg.kernels.neighbors import brute_force, kd_tree, lookahead
 from microagg.progress import Cancelled, watched
 from microagg.studies import experiment
@@ -228,7 +228,7 @@ def test_a_tree_is_given_up_where_passes_are_faster(family):
 @for_each("family", FAMILIES)
 @for_each("near_records", [1, 4])
 def test_groups_are_extended_alike_whatever_gamma(monkeypatch, family, near_records):
-    monkeypatch.setattr(isolation, "NEAR_RECORDS", near_records)
+    monkeypatch.setattr(fixed_mean, "NEAR_RECORDS", near_records)
     X, _ = generate(family, 400, 2)
     for gamma, k in ((0.1, 2), (0.7, 6), (1.0, 2), (1e3, 6)):
         assert_same(("v-mdav", {"gamma": gamma}), X, k)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from microagg.kernels.neighbors.brute_force import squared_distance_of_rows
 from microagg.validation import FloatArray, IntArray
 
 #: How many records a block has; the last one may have fewer.
@@ -34,16 +35,6 @@ def greatest_of_blocks(values: FloatArray) -> FloatArray:
     for block in range(len(greatest)):
         greatest[block] = values[block * BLOCK : (block + 1) * BLOCK].max()
     return greatest
-
-
-@njit(cache=True, nogil=True)
-def squared_distance(X: FloatArray, i: int, j: int) -> float:
-    """Return the squared distance of two records."""
-    total = 0.0
-    for a in range(X.shape[1]):
-        difference = X[i, a] - X[j, a]
-        total += difference * difference
-    return total
 
 
 @njit(cache=True, nogil=True)
@@ -86,11 +77,6 @@ def insert(least: FloatArray, q: int, value: float) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _times_if_positive(factor: float, duals: float) -> float:
-    return factor * duals if duals > 0.0 else duals
-
-
-@njit(cache=True, nogil=True)
 def records_around(
     blocks: Blocks, pi: FloatArray, highest: FloatArray, root: int, reduction: float, factor: float, ids: IntArray,
     distances: FloatArray,
@@ -105,12 +91,14 @@ def records_around(
     n = len(X)
     count = 0
     for block in range(len(blocks.low)):
-        limit = reduction + _times_if_positive(factor, pi[root] + highest[block])
+        duals = pi[root] + highest[block]
+        limit = reduction + max(duals, factor * duals)
         if squared_distance_to_box(blocks, block, root) >= limit:
             continue
         for y in range(block * BLOCK, min(n, (block + 1) * BLOCK)):
-            distance = squared_distance(X, root, y)
-            if distance < reduction + _times_if_positive(factor, pi[root] + pi[y]) and y != root:
+            distance = squared_distance_of_rows(X, root, X, y)
+            duals = pi[root] + pi[y]
+            if distance < reduction + max(duals, factor * duals) and y != root:
                 ids[count] = y
                 distances[count] = distance
                 count += 1
@@ -119,10 +107,7 @@ def records_around(
 
 @njit(cache=True, nogil=True)
 def greatest_reduction(distances: FloatArray, duals: FloatArray, own: float, s: int, least: FloatArray) -> float:
-    """Return by how much s - 2 members can lower a root's weighted degree at most: those with the least w < 0.
-
-    All records with w < 0 must be among those with these squared distances and dual values; the root's is ``own``.
-    """
+    """Return by how much s - 2 members, of least w < 0, can lower the weighted degree of a root with dual ``own``."""
     if s == 2:
         return 0.0
     least[: s - 2] = 0.0
@@ -138,10 +123,7 @@ def greatest_reduction(distances: FloatArray, duals: FloatArray, own: float, s: 
 def least_degree(
     distances: FloatArray, duals: FloatArray, own: float, s: int, least: FloatArray
 ) -> tuple[float, float]:
-    """Return the root's least weighted degree in a group of s, and what w of a member must be below if it is negative.
-
-    Records are given as in :func:`greatest_reduction`.
-    """
+    """Return the root's least weighted degree in a group of s, and what a member's w is below if it is negative."""
     least[: s - 1] = np.inf
     for at in range(len(distances)):
         insert(least, s - 1, distances[at] / s - (own + duals[at]) / (s - 1))
@@ -194,6 +176,6 @@ def localize(X: FloatArray, pi: FloatArray, halves: FloatArray, root: int, candi
     D = np.zeros((m + 1, m + 1))
     for x in range(m + 1):
         for y in range(x):
-            D[x, y] = squared_distance(X, ids[x], ids[y])
+            D[x, y] = squared_distance_of_rows(X, ids[x], X, ids[y])
             D[y, x] = D[x, y]
     return Local(ids, D, pi[ids], halves[ids])

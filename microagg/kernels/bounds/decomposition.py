@@ -24,7 +24,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from microagg.kernels.bounds.boxes import squared_distance
+from microagg.kernels.neighbors.brute_force import squared_distance_of_rows
 from microagg.validation import FloatArray, IntArray
 
 Int32Array = NDArray[np.int32]
@@ -65,10 +65,7 @@ class Choices(NamedTuple):
 
 
 def make_lists(near: Int32Array) -> Lists:
-    """Return room for the lists of the records ``near``, shape (n, m), the nearest to each but itself, nearest first.
-
-    :func:`measure` must fill them for all records, and :func:`find_mutual` after that.
-    """
+    """Return lists of the records ``near``, shape (n, m), for :func:`measure` and :func:`find_mutual` to fill."""
     n, m = near.shape
     return Lists(near, np.empty((n, m)), np.full((n, m), -1, dtype=np.int16), np.empty(n), np.empty(n))
 
@@ -79,7 +76,7 @@ def measure(X: FloatArray, lists: Lists, rank: int, first: int, last: int) -> No
     n, m = lists.near.shape
     for i in range(first, last):
         for a in range(m):
-            lists.distances[i, a] = squared_distance(X, i, lists.near[i, a])
+            lists.distances[i, a] = squared_distance_of_rows(X, i, X, lists.near[i, a])
         lists.cuts[i] = lists.distances[i, rank]
         lists.reach[i] = np.inf if m == n - 1 else lists.distances[i, m - 1]
 
@@ -132,37 +129,16 @@ def _total(values: FloatArray) -> float:
     return total
 
 
-class _Around(NamedTuple):
-    """What a root knows of the m records that it lists; made by :func:`_make_around`."""
-
-    columns: FloatArray  # shape (d, m): the records, attribute by attribute, so that loops over records are vectorized
-    own: FloatArray  # shape (m,): p of each, what the root pays of the distance to it
-    cuts: FloatArray  # shape (m,): their cuts
-    distances: FloatArray  # shape (m,): room to work in
-
-
 @njit(cache=True, nogil=True)
-def _make_around(d: int, m: int) -> _Around:
-    return _Around(np.empty((d, m)), np.empty(m), np.empty(m), np.empty(m))
+def _weigh(
+    columns: FloatArray, own: FloatArray, cuts: FloatArray, a: int, distances: FloatArray, weights: FloatArray
+) -> None:
+    """Write w of the record in place ``a`` of a root's list with each other one, shape (m,), without multipliers.
 
-
-@njit(cache=True, nogil=True)
-def _look_around(X: FloatArray, lists: Lists, i: int, around: _Around) -> None:
-    """Write what root i knows of the records listed for it."""
-    near, distances, _, _, cuts = lists
-    for a in range(near.shape[1]):
-        j = near[i, a]
-        for t in range(X.shape[1]):
-            around.columns[t, a] = X[j, t]
-        around.cuts[a] = cuts[j]
-        around.own[a] = 0.5 * min(distances[i, a], cuts[i])
-
-
-@njit(cache=True, nogil=True)
-def _weigh(around: _Around, a: int, weights: FloatArray) -> None:
-    """Write w of the record in place ``a`` of a root's list with each other one, shape (m,), without multipliers."""
-    columns, own, cuts, distances = around
-    # Bitwise as squared_distance has it, whichever of the two records comes first.
+    ``columns``, shape (d, m), the records listed, ``own`` what the root pays of the distance to each, ``cuts`` theirs,
+    and ``distances``, shape (m,), room to work in.
+    """
+    # Bitwise as squared_distance_of_rows has it, whichever of the two records comes first.
     distances[:] = 0.0
     for column in columns:
         coordinate = column[a]
@@ -178,15 +154,9 @@ def _weigh(around: _Around, a: int, weights: FloatArray) -> None:
 
 @njit(cache=True, nogil=True)
 def choose(
-    X: FloatArray,
-    lists: Lists,
-    k: int,
-    pairwise: FloatArray,
-    triple: Int32Array,
-    first: int,
-    last: int,
+    X: FloatArray, lists: Lists, k: int, pairwise: FloatArray, triple: Int32Array, first: int, last: int,
     choices: Choices,
-) -> None:
+) -> None:  # fmt: skip
     """Let the records first <= i < last choose their groups of k at these multipliers.
 
     ``X``, shape (n, d), are the records; ``pairwise``, shape (n, m), is lambda of each listed record, 0 where it is not
@@ -199,12 +169,18 @@ def choose(
     m = lists.near.shape[1]
     inner, outer = k - 2, k - 1
     scale = 1.0 / (k * inner)
-    around, values, costs = _make_around(X.shape[1], m), np.empty(m), np.empty(m)
+    columns, own, cuts = np.empty((X.shape[1], m)), np.empty(m), np.empty(m)
+    distances, values, costs = np.empty(m), np.empty(m), np.empty(m)
     least, which = np.empty(inner), np.empty((m + 1, inner), dtype=np.int64)
     best, rows = np.empty(outer), np.empty(outer, dtype=np.int64)
     half, quantum = 0.5 * scale, scale * QUANTUM
     for i in range(first, last):
-        _look_around(X, lists, i, around)
+        for a in range(m):
+            j = lists.near[i, a]
+            for t in range(X.shape[1]):
+                columns[t, a] = X[j, t]
+            cuts[a] = lists.cuts[j]
+            own[a] = 0.5 * min(lists.distances[i, a], lists.cuts[i])
         unlisted = 0.5 * lists.cuts[i] if lists.reach[i] < np.inf else np.inf
         largest = 0.0
         for a in range(m):
@@ -214,19 +190,19 @@ def choose(
         least[:] = unlisted * scale
         which[m] = m
         for a in range(m):
-            value = costs[a] + half * (around.own[a] + unlisted)
+            value = costs[a] + half * (own[a] + unlisted)
             if value < least[inner - 1]:
                 _insert(least, which[m], inner, value, a)
         best[:], rows[:] = _total(least), m
         for a in range(m):
-            _weigh(around, a, values)
+            _weigh(columns, own, cuts, a, distances, values)
             for b in range(m):
                 values[b] = half * values[b] + (costs[a] + costs[b])
             if len(triple) > 0:
                 for b in range(m):
                     values[b] += quantum * triple[i, a, b]
             values[a] = np.inf
-            least[:] = costs[a] + half * (around.own[a] + unlisted)
+            least[:] = costs[a] + half * (own[a] + unlisted)
             which[a] = m
             for b in range(m):
                 if values[b] < least[inner - 1]:
@@ -255,7 +231,7 @@ def choose(
 
 @njit(cache=True, nogil=True)
 def _choose_one(lists: Lists, pairwise: FloatArray, first: int, last: int, choices: Choices) -> None:
-    """Do as :func:`choose` for k = 2, where there are no triples: each chooses the one other record that costs least.
+    """Do as :func:`choose` for k = 2: each chooses the one other record that costs least.
 
     What neither end of a pair pays, as one of them does not list the other, is paid by the end that lists it.
     """

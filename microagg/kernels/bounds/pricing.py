@@ -54,9 +54,9 @@ from microagg.kernels.bounds.boxes import (
     localize,
     records_around,
     shortlist,
-    squared_distance,
 )
 from microagg.kernels.bounds.rank_one import Cut
+from microagg.kernels.neighbors.brute_force import squared_distance_of_rows
 from microagg.kernels.running import borrows
 from microagg.validation import FloatArray, IntArray
 
@@ -65,10 +65,7 @@ MOST_CANDIDATES = 1500
 
 
 class Cuts(NamedTuple):
-    """Cuts of rank one that have a dual value; made by :func:`make_cuts`.
-
-    There are m cuts with p records in all.
-    """
+    """The m cuts of rank one, with p records in all, that have a dual value; made by :func:`make_cuts`."""
 
     duals: FloatArray  # shape (m,): sigma, positive
     denominators: IntArray  # shape (m,): q
@@ -90,11 +87,7 @@ class Pairs(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What is found for each of n roots; made by :func:`make_found` or :func:`make_all`.
-
-    Either the ``keep`` groups of a root with the least reduced costs are kept, or all below the limit, of which there
-    may be ``keep`` at most.
-    """
+    """What is found for each of n roots: the ``keep`` groups of least reduced cost, or up to ``keep`` below a limit."""
 
     least: FloatArray  # shape (n,): a lower bound on the reduced cost of every group of the root; at most 0
     groups: IntArray  # shape (n, keep, 2k - 1): each filled up with -1; by ascending reduced cost, unless all are kept
@@ -232,10 +225,7 @@ def _leave(local: Local, stack: Stack, cuts: Cuts, y: int) -> None:
 
 @borrows
 def _rank(local: Local, stack: Stack, depth: int, s: int, q: int, threshold: float) -> None:
-    """Sort the candidates at a depth by their bounds, without those that cannot be in a group below ``threshold``.
-
-    ``q`` is how many members are still to come.
-    """
+    """Sort the candidates at a depth by bound, without those in no group of ``q`` more members below ``threshold``."""
     least = stack.least
     least[:q] = np.inf
     for t in range(stack.counts[depth]):
@@ -397,25 +387,6 @@ def _search(
 
 
 @njit(cache=True, nogil=True)
-def _make_stack(s: int, m: int, remainders: IntArray, place: IntArray) -> Stack:
-    return Stack(
-        np.empty((s, m), dtype=np.int64),
-        np.zeros(s, dtype=np.int64),
-        np.zeros(s, dtype=np.int64),
-        np.empty((s, m)),
-        np.empty((s, m)),
-        np.zeros(s),
-        np.zeros(s),
-        np.empty(s, dtype=np.int64),
-        np.empty(s),
-        np.empty(m),
-        remainders,
-        place,
-        np.zeros(m + 1, dtype=np.int64),
-    )
-
-
-@njit(cache=True, nogil=True)
 def _search_all_sizes(
     X: FloatArray, near: IntArray, distances: FloatArray, pi: FloatArray, halves: FloatArray, cuts: Cuts,
     pairs: Pairs, smallest: int, largest: int, root: int, limit: float, effort: int, least: FloatArray,
@@ -457,7 +428,21 @@ def _search_all_sizes(
     if m == 0:
         return 0
     local = localize(X, pi, halves, root, candidates[:m])
-    stack = _make_stack(largest, m, remainders, place)
+    stack = Stack(
+        np.empty((largest, m), dtype=np.int64),
+        np.zeros(largest, dtype=np.int64),
+        np.zeros(largest, dtype=np.int64),
+        np.empty((largest, m)),
+        np.empty((largest, m)),
+        np.zeros(largest),
+        np.zeros(largest),
+        np.empty(largest, dtype=np.int64),
+        np.empty(largest),
+        np.empty(m),
+        remainders,
+        place,
+        np.zeros(m + 1, dtype=np.int64),
+    )
     for y in range(m + 1):
         place[local.ids[y]] = y
     for y in range(m + 1):
@@ -484,7 +469,7 @@ def _with_pairs(X: FloatArray, pairs: Pairs, root: int, s: int, ids: IntArray, d
         while place < near and ids[place] != other:
             place += 1
         if place == near:
-            ids[place], distances[place] = other, squared_distance(X, root, other)
+            ids[place], distances[place] = other, squared_distance_of_rows(X, root, X, other)
             near += 1
         distances[place] -= s * pairs.duals[at]
     return near
@@ -519,25 +504,10 @@ def price(
         if reduction > 0.0:
             near = records_around(blocks, pi, highest, root, reduction, factor, ids, distances)
             near = _with_pairs(blocks.X, pairs, root, smallest, ids, distances, near)
-        near_ids, near_distances = ids[:near], distances[:near]
         total += _search_all_sizes(
-            blocks.X,
-            near_ids,
-            near_distances,
-            pi,
-            halves,
-            cuts,
-            pairs,
-            smallest,
-            largest,
-            root,
-            limit,
-            effort,
-            least,
-            remainders,
-            place,
-            found,
-        )
+            blocks.X, ids[:near], distances[:near], pi, halves, cuts, pairs, smallest, largest, root, limit, effort,
+            least, remainders, place, found,
+        )  # fmt: skip
         if found.counts[row] > 0 and not found.keep_all:
             found.least[row] = min(found.least[row], found.costs[row, 0])
     return total

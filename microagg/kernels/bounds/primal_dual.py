@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from microagg.kernels.bounds.boxes import BLOCK, Blocks, greatest_of_blocks, squared_distance, squared_distance_to_box
+from microagg.kernels.bounds.boxes import BLOCK, Blocks, greatest_of_blocks, squared_distance_to_box
+from microagg.kernels.neighbors.brute_force import squared_distance_of_rows
 from microagg.validation import FloatArray, IntArray
 
 #: How far a reduced cost may be off, relative to the sum of the sizes of its terms: far more than rounding amounts to.
@@ -173,10 +174,9 @@ def column_weights(transposed: SignMatrix, scales: FloatArray) -> FloatArray:
 def power_iteration(
     matrix: SignMatrix, transposed: SignMatrix, rows: FloatArray, columns: FloatArray, vector: FloatArray
 ) -> float:
-    """Apply one step of power iteration to ``vector``, in place; return an estimate of the norm of the matrix.
+    """Apply one step of power iteration to ``vector``, in place; return an estimate of the norm, at most 1.
 
-    Meant is the matrix that the step sizes belong to: each entry over the root of the weights of its row and of its
-    column, see :func:`row_weights` and :func:`column_weights`. Its norm is at most 1.
+    It is that of the matrix with each entry over the root of the weights of its row and of its column.
     """
     image = np.empty(len(matrix.middles))
     for i in range(len(image)):
@@ -250,9 +250,9 @@ def weighted_distance(weights: FloatArray, one: FloatArray, other: FloatArray) -
 def least_over_bounds(
     transposed: SignMatrix, costs: FloatArray, low: FloatArray, y: FloatArray, first: int, last: int
 ) -> tuple[float, float]:
-    """Return what the columns first <= j < last contribute to the bound of the dual vector y, and the sum of the sizes.
+    """Return the sum of the least of reduced cost · x over low ≤ x ≤ 1 of the columns first <= j < last, and its size.
 
-    A column contributes the least of reduced cost · x over low ≤ x ≤ 1, the reduced cost rounded down.
+    Reduced costs, at the dual vector y, are rounded down.
     """
     total, sizes = 0.0, 0.0
     for j in range(first, last):
@@ -306,7 +306,7 @@ def price_pairs(
             for j in range(max(block * BLOCK, i + 1), min(n, (block + 1) * BLOCK)):
                 if known[j] == i:
                     continue
-                cost = squared_distance(X, i, j) / k
+                cost = squared_distance_of_rows(X, i, X, j) / k
                 reduced = cost - u[i] - u[j]
                 reduced -= ROUNDING * (cost + abs(u[i]) + abs(u[j]))
                 if reduced >= 0.0:
@@ -436,10 +436,7 @@ def violated_inequalities(
 
 @njit(cache=True, nogil=True)
 def _around(graph: Graph, x: FloatArray, center: int, place: IntArray) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Return the m records whose pair with the center has a value in x, these values, and those between the records.
-
-    The shapes are (m,), (m,) and (m, m).
-    """
+    """Return the m records whose pair with the center has a value in x, these, and those between them, shape (m, m)."""
     n = len(graph.starts) - 1
     m = 0
     for at in range(graph.starts[center], graph.starts[center + 1]):

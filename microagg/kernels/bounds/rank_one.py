@@ -31,16 +31,9 @@ class Cut(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def violated_cuts(
-    groups: IntArray,
-    values: FloatArray,
-    starts: IntArray,
-    rows: IntArray,
-    denominator: int,
-    tries: int,
-    steps: int,
-    least: float,
-    seed: int,
-) -> tuple[IntArray, IntArray, FloatArray]:
+    groups: IntArray, values: FloatArray, starts: IntArray, rows: IntArray, denominator: int, tries: int, steps: int,
+    least: float, seed: int,
+) -> tuple[IntArray, IntArray, FloatArray]:  # fmt: skip
     """Return multipliers u / denominator of records whose rank-one cut is violated.
 
     A solution has Σ values of the groups of each record = 1. With T = Σ u and w(G) = Σ u over the members of G, the cut
@@ -48,24 +41,9 @@ def violated_cuts(
     record, ``tries`` times with two of its partners and random multipliers, a search with tabus changes one multiplier
     at a time, ``steps`` times, as raises the violation most.
 
-    Parameters
-    ----------
-    groups : array of int, shape (m, w)
-        Filled up with -1.
-    values : array of float, shape (m,)
-        Positive.
-    starts, rows : array of int, shapes (n + 1,) and (total,)
-        The groups of record x are rows[starts[x] : starts[x + 1]].
-    denominator, tries, steps : int
-    least : float
-        By how much a cut must be violated.
-    seed : int
-
-    Returns
-    -------
-    records, multipliers : array of int, shape (c, :data:`WIDTH`)
-        Ascending, and what belongs to each; filled up with -1 and 0.
-    violations : array of float, shape (c,)
+    ``groups``, shape (m, w), are filled up with -1, ``values``, shape (m,), positive; the groups of record x are
+    rows[starts[x] : starts[x + 1]]. Cuts violated by more than ``least`` are returned: c rows of :data:`WIDTH` records,
+    ascending and filled up with -1, what multiplies each of them, filled up with 0, and by how much they are violated.
     """
     np.random.seed(seed)
     n, q = len(starts) - 1, denominator
@@ -168,19 +146,10 @@ def violated_cuts(
 
 @njit(cache=True, nogil=True)
 def _add_partners(
-    groups: IntArray,
-    starts: IntArray,
-    rows: IntArray,
-    record: int,
-    met: IntArray,
-    visit: int,
-    near: IntArray,
+    groups: IntArray, starts: IntArray, rows: IntArray, record: int, met: IntArray, visit: int, near: IntArray,
     count: int,
-) -> int:
-    """Add the records that share a group with ``record``, itself among them, to the ``count`` in ``near``.
-
-    Those that were met in this ``visit`` are there already. Return how many there are.
-    """
+) -> int:  # fmt: skip
+    """Add to the ``count`` in ``near`` the records that share a group with ``record``, if not met in this ``visit``."""
     for place in range(starts[record], starts[record + 1]):
         for other in groups[rows[place]]:
             if other >= 0 and met[other] != visit:
@@ -203,10 +172,7 @@ def _share(
 
 @njit(cache=True, nogil=True)
 def _change(step: int, total: int, changes: FloatArray, shares: FloatArray) -> float:
-    """Return by how much q times the violation changes if a record's multiplier does by ``step``, modulo q.
-
-    ``total`` is T mod q, ``shares`` are those of the record.
-    """
+    """Return by how much q times the violation changes by a ``step`` of a multiplier; ``total`` is T mod q."""
     change = changes[step, total]
     for remainder in range(len(shares)):
         change -= changes[step, remainder] * shares[remainder]

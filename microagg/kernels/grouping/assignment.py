@@ -24,7 +24,13 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from microagg.kernels.neighbors.brute_force import nearest, passes_at_a_time, squared_distances
+from microagg.kernels.grouping.groups import members_by_group
+from microagg.kernels.neighbors.brute_force import (
+    nearest,
+    passes_at_a_time,
+    squared_distance_of_rows,
+    squared_distances,
+)
 from microagg.progress import Cancelled, checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -41,15 +47,6 @@ ZERO = 1e-9
 # Between two checkpoints: steps of the solver, each of some milliseconds at most, and zero edges that are passed over.
 _STEPS_AT_A_TIME = 20
 _EDGES_AT_A_TIME = 50_000_000
-
-
-@njit(cache=True, nogil=True)
-def _measure(columns: FloatArray, point: FloatArray, squared: bool, out: FloatArray) -> None:
-    """Write the weights of ``point`` at the centroids ``columns``, shape (d, m), into ``out``."""
-    squared_distances(columns, 0, len(out), point, out)
-    if not squared:
-        for group in range(len(out)):
-            out[group] = np.sqrt(out[group])
 
 
 @njit(cache=True, nogil=True)
@@ -83,11 +80,9 @@ def _stretches(points: FloatArray, columns: FloatArray) -> Iterator[tuple[int, i
 @njit(cache=True, nogil=True)
 def _weights(X: FloatArray, centers: FloatArray, records: IntArray, groups: IntArray, squared: bool) -> FloatArray:
     """Return the weight of each edge from ``records`` to ``groups``."""
-    result = np.zeros(len(records))
+    result = np.empty(len(records))
     for edge in range(len(records)):
-        for j in range(X.shape[1]):
-            difference = X[records[edge], j] - centers[groups[edge], j]
-            result[edge] += difference * difference
+        result[edge] = squared_distance_of_rows(X, records[edge], centers, groups[edge])
         if not squared:
             result[edge] = np.sqrt(result[edge])
     return result
@@ -104,7 +99,9 @@ def _cheap_edges(
     found = 0
     weights = np.empty(m)
     for i in range(len(X)):
-        _measure(columns, X[i], squared, weights)
+        squared_distances(columns, 0, m, X[i], weights)
+        if not squared:
+            weights = np.sqrt(weights)
         for g in range(m):
             cost = weights[g] - u[i] - v[g]
             if cost <= most:
@@ -130,35 +127,19 @@ def _all_cheap_edges(
 
 
 @njit(cache=True, nogil=True)
-def _by_group(labels: IntArray, m: int) -> tuple[IntArray, IntArray]:
-    """Return the records group by group, each group's by index, and where each group begins, and the end."""
-    begins = np.zeros(m + 1, dtype=np.int64)
-    for label in labels:
-        begins[label + 1] += 1
-    begins = np.cumsum(begins)
-    filled = begins.copy()
-    members = np.empty(len(labels), dtype=np.int64)
-    for record in range(len(labels)):
-        members[filled[labels[record]]] = record
-        filled[labels[record]] += 1
-    return members, begins
-
-
-@njit(cache=True, nogil=True)
 def _lowest_numbers(
     labels: IntArray, edges: IntArray, free: IntArray, low: int, high: int, start: int, stop: int
 ) -> None:
     """Give each record from ``start`` to ``stop`` the lowest group number that it can have; ``labels`` change.
 
-    It can have those of the optimal assignments in which all records before it are where they are.
-    ``edges`` are those whose reduced cost is zero, and ``free`` tells of which groups the size may change at no cost.
-    A record can go to another group if that can pass on a surplus record, along such edges of later records and from
-    group to group, to the group that it leaves. Node m stands for the groups that may keep the surplus or give up a
-    record because their sizes may change.
+    It can have those of the optimal assignments in which all records before it are where they are. ``edges`` are those
+    whose reduced cost is zero, ``free`` tells of which groups the size may change at no cost. A record can go to a
+    group that can pass on a surplus record, along such edges of later records, to the group that it leaves. Node m
+    stands for the groups that may keep the surplus or give up a record.
     """
     n, m = len(labels), len(free)
     firsts = np.searchsorted(edges, np.arange(n + 1) * m)
-    members, begins = _by_group(labels, m)
+    members, begins = members_by_group(labels, m)
     came = np.empty(m + 1, dtype=np.int64)
     moved = np.empty(m + 1, dtype=np.int64)
     queue = np.empty(m + 1, dtype=np.int64)
@@ -203,7 +184,7 @@ def _lowest_numbers(
                     labels[moved[node]] = node
                 node = came[node]
             labels[record] = target
-            members, begins = _by_group(labels, m)
+            members, begins = members_by_group(labels, m)
             break
 
 
@@ -213,7 +194,7 @@ def _solve(
     """Return the labels of an optimal assignment along the given edges, and the dual prices of records and groups."""
     import highspy
 
-    from microagg.kernels.solver import new_solver
+    from microagg.kernels.running import new_solver
 
     # Presolving takes longer than what it saves here.
     solver = new_solver(presolve="off", solver="simplex")

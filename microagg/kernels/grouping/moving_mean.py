@@ -13,13 +13,14 @@ what was not looked up is found in the tree.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from microagg.kernels import running
 from microagg.kernels.grouping.groups import Groups, form, found_group, make_groups
-from microagg.kernels.neighbors import lookahead
+from microagg.kernels.neighbors import kd_tree, lookahead, tree_queries
 from microagg.kernels.neighbors.brute_force import (
     ALIVE,
     Pool,
@@ -32,19 +33,12 @@ from microagg.kernels.neighbors.brute_force import (
     passes_at_a_time,
     point_at,
     pool_of,
+    squared_distance,
     tidy,
-)
-from microagg.kernels.neighbors.farthest_from_mean import (
-    FarthestList,
-    farthest_from_mean,
-    farthest_of_list,
-    is_used_up,
-    make_farthest_list,
-    without_assigned,
 )
 from microagg.kernels.neighbors.kd_tree import LEAF, TreePool, number_left, pool_of_rest
 from microagg.kernels.neighbors.lookahead import NeighborCache, farthest_from, nearest_to
-from microagg.kernels.neighbors.tree_queries import make_query
+from microagg.kernels.neighbors.tree_queries import NeighborQuery, make_query
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -85,9 +79,7 @@ def form_group(groups: Groups, pool: Pool, k: int) -> None:
 def form_pairs(groups: Groups, pool: Pool, k: int, until: int) -> None:
     """Form two groups of k a round while at least ``until`` (2k or more) records are unassigned.
 
-    r is the unassigned record farthest from the centroid of the unassigned, s the one farthest from r. r and its k-1
-    nearest form a group, then s and its k-1 nearest among those left; if s went with r, the record left that is
-    farthest from r takes its place.
+    If s went with r, the record left that is farthest from r takes its place.
     """
     while pool.counts[ALIVE] >= until:
         tidy(pool)
@@ -115,8 +107,8 @@ def _form_singly(groups: Groups, pool: Pool, k: int, until: int) -> None:
 def form_groups(X: FloatArray, k: int, until: int, in_pairs: bool) -> tuple[Groups, Pool]:
     """Form groups of k records of ``X``, shape (n, d), n >= k, while at least ``until`` records are unassigned.
 
-    They are those of :func:`form_pairs` or, if not ``in_pairs``, of :func:`form_group`; ``until`` is no less than what
-    a round takes, 2k or k. Return the groups and the unassigned records.
+    They are formed in pairs, or one by one; ``until`` is no less than what a round takes. Return the groups and the
+    pool.
     """
     groups, pool = _group_while_many(X, k, until, in_pairs)
     n, d = X.shape
@@ -163,10 +155,7 @@ def _group_while_many(X: FloatArray, k: int, until: int, in_pairs: bool) -> tupl
 def _form_until(
     groups: Groups, pool: TreePool, k: int, until: int, in_pairs: bool, n: int, executor: ThreadPoolExecutor
 ) -> bool:
-    """Form groups while at least ``until`` records are unassigned, and return whether the tree still pays.
-
-    ``n`` records were unassigned at the beginning of the whole run.
-    """
+    """Form groups until fewer than ``until`` of ``n`` records are unassigned; return whether the tree still pays."""
     near, far = lookahead.empty_cache(len(pool.X)), lookahead.empty_cache(len(pool.X))
     listed = make_farthest_list(pool)
     most = PREDICTED_AT_FIRST
@@ -199,18 +188,10 @@ def _form_until(
 
 
 def _look_ahead(
-    pool: TreePool,
-    near: NeighborCache,
-    far: NeighborCache,
-    seeds: IntArray,
-    k: int,
-    in_pairs: bool,
+    pool: TreePool, near: NeighborCache, far: NeighborCache, seeds: IntArray, k: int, in_pairs: bool,
     executor: ThreadPoolExecutor,
-) -> tuple[NeighborCache, NeighborCache, int]:
-    """Look up what ``seeds`` as r, in this order, will need.
-
-    Return the lists of the nearest and of the farthest records, and how many leaves were visited.
-    """
+) -> tuple[NeighborCache, NeighborCache, int]:  # fmt: skip
+    """Look up what ``seeds`` as r will need: nearest and farthest records; return also how many leaves were visited."""
     width = k - 1 + lookahead.SPARE
     near, visited = lookahead.renew_cache(lookahead.list_nearest, near, pool, seeds, width, k - 1, executor)
     if in_pairs:
@@ -228,10 +209,7 @@ def _look_ahead(
 def _predict(
     pool: TreePool, near: NeighborCache, far: NeighborCache, seeds: IntArray, k: int
 ) -> tuple[IntArray, IntArray]:
-    """Return which of ``seeds`` will be an r, as no earlier group will have taken them, and the s of these.
-
-    Where a list is missing, it is predicted that nothing is taken.
-    """
+    """Return which of ``seeds`` will be an r, as no earlier group takes them, and their s, as far as lists tell."""
     gone = set(seeds[:0])  # empty, but of a type known to the compiler
     survivors, opposite = np.empty_like(seeds), np.empty_like(seeds)
     surviving = opposing = 0
@@ -273,23 +251,14 @@ def _first_left(pool: TreePool, cache: NeighborCache, record: int, gone: set[int
 
 @njit(cache=True, nogil=True)
 def _form(
-    groups: Groups,
-    pool: TreePool,
-    listed: FarthestList,
-    near: NeighborCache,
-    far: NeighborCache,
-    looked_up: IntArray,
-    k: int,
-    until: int,
-    in_pairs: bool,
-    unpredicted: int,
-) -> tuple[int, int, int]:
-    """Form groups, or pairs of them, until the next r was not predicted.
+    groups: Groups, pool: TreePool, listed: FarthestList, near: NeighborCache, far: NeighborCache, looked_up: IntArray,
+    k: int, until: int, in_pairs: bool, unpredicted: int,
+) -> tuple[int, int, int]:  # fmt: skip
+    """Form groups, or pairs of them, until the next r was not predicted, but let the first ``unpredicted`` pass.
 
-    Predicted are the records that are not -1 in ``looked_up``, shape (n,). The first ``unpredicted`` others are let
-    pass. It also ends when fewer than ``until`` records are unassigned or the list of the farthest is used up. Return
-    around how many predicted r groups were formed, around how many r in all, and how many leaves were visited for what
-    no list contains.
+    Predicted are the records that are not -1 in ``looked_up``, shape (n,). It also ends when fewer than ``until``
+    records are unassigned or the list of the farthest is used up. Return around how many predicted r groups were
+    formed, around how many r in all, and how many leaves were visited.
     """
     query = make_query(k + 1)
     predicted = formed = 0
@@ -313,3 +282,128 @@ def _form(
             count = nearest_to(pool, near, s, k - 1, -1, query)
             found_group(groups, pool, s, query.found[:count])
     return predicted, formed, query.visited[0]
+
+
+# The record farthest from the centroid of the unassigned records, while that centroid moves.
+#
+# The records farthest from where the centroid once was are listed in the order of that distance. No record can be
+# farther from where the centroid is now than that distance plus the distance that the centroid has moved since, so a
+# few records from the head of the list suffice until the centroid has moved too far. Unlike the corners of boxes, this
+# bound is tight for the shell of a ball, which is what is left once the records farthest from the mean have been taken.
+# Where it fails at once, as for records on a sphere or many identical ones, the tree is asked until that has cost as
+# much as a new list.
+
+
+# How many of n unassigned records are listed: about n ** (2 / 3), so that making lists and reading them cost alike.
+_EXPONENT = 2.0 / 3.0
+_FEWEST = 256
+
+# Far more than rounding can amount to, relative to the distances themselves.
+_SLACK = 1e-12
+
+# Positions of FarthestList.counts.
+_LEAVES = 0  # leaves of the tree that were visited, or would have been without the list
+_FAILED = 1  # whether the centroid has moved too far for the list
+
+# Leaves that a query for the record farthest from the centroid visits, roughly.
+_LEAVES_PER_QUERY = 32
+
+
+class FarthestList(NamedTuple):
+    """Records by their distance from a former centroid, farthest first; made by :func:`make_farthest_list`."""
+
+    records: IntArray  # shape (m,)
+    distances: FloatArray  # shape (m,): not squared
+    beyond: float  # no record that was not listed was farther than this; -1 if all were listed
+    origin: FloatArray  # shape (d,): the former centroid
+    counts: IntArray  # shape (2,): how many leaves a new list may cost by now, and whether this one has failed
+
+
+@njit(cache=True, nogil=True)
+def make_farthest_list(pool: TreePool) -> FarthestList:
+    """Return the list of the unassigned records farthest from their centroid."""
+    left = number_left(pool)
+    origin = kd_tree.centroid(pool)
+    members = np.empty(left, dtype=np.int64)
+    distances = np.empty(left)
+    filled = 0
+    for record in range(len(pool.X)):
+        if pool.tree.slots[record] >= 0:
+            members[filled] = record
+            distances[filled] = np.sqrt(squared_distance(pool.X[record], origin))
+            filled += 1
+    most = max(_FEWEST, int(left**_EXPONENT))
+    beyond = -1.0
+    if most < left:
+        beyond = np.partition(distances, left - most)[left - most]
+        # Those just as far are left out, as there may be any number of them.
+        listed = distances > beyond
+        members, distances = members[listed], distances[listed]
+    order = np.argsort(-distances, kind="mergesort")
+    return FarthestList(members[order], distances[order], beyond, origin, np.zeros(2, dtype=np.int64))
+
+
+@njit(cache=True, nogil=True)
+def is_used_up(pool: TreePool, listed: FarthestList) -> bool:
+    """Return whether the list has failed, and a new one is worth the pass over all records that it takes."""
+    return listed.counts[_FAILED] > 0 and listed.counts[_LEAVES] * LEAF >= number_left(pool)
+
+
+@njit(cache=True, nogil=True)
+def without_assigned(pool: TreePool, listed: FarthestList) -> FarthestList:
+    """Return the list without the records that have been assigned since."""
+    left = pool.tree.slots[listed.records] >= 0
+    return FarthestList(listed.records[left], listed.distances[left], listed.beyond, listed.origin, listed.counts)
+
+
+@njit(cache=True, nogil=True)
+def farthest_of_list(pool: TreePool, listed: FarthestList, count: int) -> IntArray:
+    """Return the ``count`` records (or all) of the list, none assigned, that are farthest from the centroid now."""
+    center = kd_tree.centroid(pool)
+    stop = len(listed.records)
+    if stop > count:
+        # Each distance may have grown or shrunk by as much as the centroid has moved.
+        moved = np.sqrt(squared_distance(center, listed.origin))
+        stop = np.searchsorted(-listed.distances, 2.0 * moved - listed.distances[count - 1], side="right")
+    distances = np.empty(stop)
+    for i in range(stop):
+        distances[i] = squared_distance(pool.X[listed.records[i]], center)
+    return listed.records[np.argsort(-distances, kind="mergesort")[:count]]
+
+
+@njit(cache=True, nogil=True)
+def farthest_from_mean(pool: TreePool, listed: FarthestList, query: NeighborQuery) -> int:
+    """Return the unassigned record farthest from their centroid, ties by index; -1 if the list is used up."""
+    center = kd_tree.centroid(pool)
+    if not listed.counts[_FAILED]:
+        record = _farthest_if_listed(pool, listed, center)
+        if record >= 0:
+            listed.counts[_LEAVES] += _LEAVES_PER_QUERY
+            return record
+        listed.counts[_FAILED] = 1
+    if is_used_up(pool, listed):
+        return -1
+    visited = query.visited[0]
+    tree_queries.farthest(pool.tree, center, squared_distance(center, pool.tree.center), 1, -1, query)
+    listed.counts[_LEAVES] += query.visited[0] - visited
+    return query.found[0]
+
+
+@njit(cache=True, nogil=True)
+def _farthest_if_listed(pool: TreePool, listed: FarthestList, center: FloatArray) -> int:
+    """Return the record farthest from ``center``, the centroid; -1 if it need not be one of the list."""
+    moved = np.sqrt(squared_distance(center, listed.origin))
+    best, largest = -1, -1.0
+    for i in range(len(listed.records)):
+        reach = (listed.distances[i] + moved) * (1.0 + _SLACK)
+        if reach * reach < largest:
+            return best
+        record = listed.records[i]
+        if pool.tree.slots[record] >= 0:
+            distance = squared_distance(pool.X[record], center)
+            if distance > largest or (distance == largest and record < best):
+                best, largest = record, distance
+    if listed.beyond < 0.0:
+        return best
+    reach = (listed.beyond + moved) * (1.0 + _SLACK)
+    return best if reach * reach < largest else -1

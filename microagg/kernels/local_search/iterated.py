@@ -1,8 +1,22 @@
-"""Dividing many records into regions of neighboring groups, each of which is searched by itself.
+"""The one search behind :class:`microagg.Search`, the algorithms of local search, and methods that are polished.
 
-Groups are divided by random planes. The records of a region know their nearest within it only, so the time of a search
-grows no faster than the number of records. It is done once more with other planes, so that what was a border lies
-within. Regions are searched on all cores; what is found does not depend on the number of threads.
+Local search, of many records region by region, and from there round after round of ruin and recreate: a few neighboring
+groups are taken apart and put together otherwise. In one iteration a random record's group and some groups near to it
+are chosen, and their records are given new groups in one of two ways:
+
+- path: they are put in the order of a path, to the nearest record each time, from a random one of them, which is cut
+  optimally;
+- growing: a random one of them forms a group with its k-1 nearest, again and again; what is left joins the group that
+  grows least.
+
+Then local search repairs these groups and those around them, see :func:`~.descent.repair`. If the SSE has not fallen in
+the end, nor risen by a little, all is undone. By how much it may rise is drawn as in simulated annealing. An iteration
+takes time in proportion to what it changes, whatever the number of records.
+
+Random numbers come from SplitMix64 (Steele, Lea & Flood 2014), so a seed gives the same partition everywhere.
+
+Sources: iterated local search, Lourenço, Martin & Stützle 2003; ruin and recreate, Schrimpf et al. 2000; simulated
+annealing, Kirkpatrick, Gelatt & Vecchi 1983; the path is that of NPN-MHM, Domingo-Ferrer et al. 2006.
 """
 
 from __future__ import annotations
@@ -13,18 +27,221 @@ import time
 from collections.abc import Generator, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import accumulate, pairwise, repeat
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from microagg.kernels.local_search.descent import CHECKPOINT_SECONDS, Pace, budget_for, descend
-from microagg.kernels.local_search.ruin_recreate import Annealing, anneal, make_annealing
-from microagg.kernels.local_search.state import centered, make_state
+from microagg.kernels.local_search.descent import (
+    CHECKPOINT_SECONDS,
+    Pace,
+    budget_for,
+    descend,
+    has_few_groups,
+    repair,
+)
+from microagg.kernels.local_search.state import (
+    State,
+    begin,
+    centered,
+    clear_queue,
+    gain_of,
+    make_state,
+    members_of,
+    regroup,
+    undo,
+)
+from microagg.kernels.neighbors.brute_force import squared_distance_of_rows
 from microagg.kernels.neighbors.knn_graph import find_neighbors
+from microagg.kernels.paths import order_of, split_path
 from microagg.kernels.running import THREADS
 from microagg.partition import canonical_labels, group_means
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
+
+#: How many groups are taken apart in one iteration, at most.
+_MOST_GROUPS = 5
+
+#: An iteration is undone if it takes more than this many examined records to repair.
+_MOST_EXAMINED = 5_000
+
+#: The generator of random numbers: one number, in an array because it changes.
+Seed = NDArray[np.uint64]
+
+
+@njit(cache=True, nogil=True)
+def _draw(seed: Seed) -> int:
+    """Return the next random number of 53 bits."""
+    seed[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = seed[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.int64((z ^ (z >> np.uint64(31))) >> np.uint64(11))
+
+
+@njit(cache=True, nogil=True)
+def draw_below(seed: Seed, most: int) -> int:
+    """Return a random whole number from 0 to ``most`` - 1."""
+    return _draw(seed) % most
+
+
+@njit(cache=True, nogil=True)
+def _groups_around(state: State, record: int, most: int, seed: Seed) -> IntArray:
+    """Return up to ``most`` groups: that of a record, and those of random ones of the records nearest to it."""
+    groups = np.empty(most, dtype=np.int64)
+    groups[0] = state.labels[record]
+    count = 1
+    neighbors = state.neighbors
+    center = record
+    for _ in range(4 * most):
+        if count == most or neighbors.shape[1] == 0:
+            break
+        if has_few_groups(state):
+            other = draw_below(seed, len(state.labels))
+        else:
+            other = neighbors[center, draw_below(seed, neighbors.shape[1])]
+        group = state.labels[other]
+        for i in range(count):
+            if groups[i] == group:
+                break
+        else:
+            groups[count] = group
+            count += 1
+        # All neighbors of a record deep inside a large group are in this group: go on from one of them.
+        center = other
+    return groups[:count]
+
+
+@njit(cache=True, nogil=True)
+def _records_of(state: State, groups: IntArray) -> IntArray:
+    """Return the records of some groups, ascending."""
+    count = 0
+    for group in groups:
+        count += state.sizes[group]
+    records = np.empty(count, dtype=np.int64)
+    filled = 0
+    for group in groups:
+        for record in members_of(state, group):
+            records[filled] = record
+            filled += 1
+    return records[order_of(records)]
+
+
+@njit(cache=True, nogil=True)
+def _nearest_next(rows: FloatArray, start: int) -> IntArray:
+    """Return the records of ``rows`` as a path from ``start``, each time to the nearest one not yet on it."""
+    m = len(rows)
+    order = np.arange(m)
+    order[0], order[start] = start, 0
+    for i in range(m - 1):
+        best, least = i + 1, np.inf
+        for other in range(i + 1, m):
+            distance = squared_distance_of_rows(rows, order[other], rows, order[i])
+            if distance < least:
+                best, least = other, distance
+        order[i + 1], order[best] = order[best], order[i + 1]
+    return order
+
+
+@njit(cache=True, nogil=True)
+def _grown(rows: FloatArray, k: int, number: int, seed: Seed) -> IntArray:
+    """Return labels of ``number`` groups of ``rows``, each of k records around a random one, and the others added."""
+    m, d = rows.shape
+    labels = np.full(m, -1)
+    centers = np.zeros((number, d))
+    sizes = np.zeros(number)
+    left = np.arange(m)
+    distances = np.empty(m)
+    for group in range(number):
+        chosen = left[draw_below(seed, len(left))]
+        for i in range(len(left)):
+            distances[i] = squared_distance_of_rows(rows, left[i], rows, chosen)
+        order = order_of(distances[: len(left)])
+        for i in order[:k]:
+            labels[left[i]] = group
+            for j in range(d):
+                centers[group, j] += rows[left[i], j] / k
+        sizes[group] = k
+        left = left[order[k:]]
+    for record in left:
+        best, least = 0, np.inf
+        for group in range(number):
+            growth = sizes[group] / (sizes[group] + 1.0) * squared_distance_of_rows(rows, record, centers, group)
+            if growth < least:
+                best, least = group, growth
+        labels[record] = best
+        for j in range(d):
+            centers[best, j] += (rows[record, j] - centers[best, j]) / (sizes[best] + 1.0)
+        sizes[best] += 1.0
+    return labels
+
+
+@njit(cache=True, nogil=True)
+def ruin_and_recreate(state: State, k: int, seed: Seed) -> None:
+    """Give the records of a few neighboring groups new groups at random."""
+    record = draw_below(seed, len(state.labels))
+    groups = _groups_around(state, record, 2 + draw_below(seed, _MOST_GROUPS - 1), seed)
+    records = _records_of(state, groups)
+    rows = state.X[records]
+    if draw_below(seed, 2) == 0:
+        labels = split_path(rows, _nearest_next(rows, draw_below(seed, len(rows))), k)
+    else:
+        # As many groups as before or more, and now and then one fewer.
+        number = len(groups) + draw_below(seed, len(records) // k - len(groups) + 1)
+        if number > 1 and draw_below(seed, 4) == 0:
+            number -= 1
+        labels = _grown(rows, k, number, seed)
+    regroup(state, records, labels)
+
+
+class Annealing(NamedTuple):
+    """A partition that iterations change, and the best one so far; made by :func:`make_annealing`."""
+
+    state: State  # the partition that is being changed
+    best: IntArray  # shape (n,): the labels of the best partition so far
+    # shape (2,): by how much the SSE of the partition, and of the best one, is below that at the beginning
+    gains: FloatArray
+    seed: Seed  # shape (1,): the generator of random numbers
+
+
+@njit(cache=True, nogil=True)
+def make_annealing(X: FloatArray, labels: IntArray, k: int, neighbors: IntArray, seed: Seed) -> Annealing:
+    """Return what :func:`anneal` begins with; arguments as for :func:`~.state.make_state`."""
+    return Annealing(make_state(X, labels, k, neighbors), labels.copy(), np.zeros(2), seed)
+
+
+@njit(cache=True, nogil=True)
+def anneal(annealing: Annealing, k: int, first: int, last: int, total: int, temperature: float) -> None:
+    """Do the iterations from ``first`` to ``last`` - 1 of a round of ``total``.
+
+    A rise of the SSE is kept with the probability exp(-rise / mean), as in simulated annealing. The mean goes from
+    ``temperature``, in squared units of X, at the beginning of the round down to 0 at its end.
+    """
+    state, gains = annealing.state, annealing.gains
+    for i in range(first, last):
+        begin(state)
+        ruin_and_recreate(state, k, annealing.seed)
+        settled = repair(state, k, _MOST_EXAMINED)
+        gain, least = gain_of(state)
+        allowed = -temperature * (1.0 - i / total) * np.log(1.0 - _draw(annealing.seed) / 9007199254740992.0)
+        if not settled or gain < least - allowed:
+            clear_queue(state)
+            undo(state)
+            continue
+        gains[0] += gain
+        if gains[0] > gains[1] + least:
+            gains[1] = gains[0]
+            for record in range(len(state.labels)):
+                annealing.best[record] = state.labels[record]
+
+
+# Dividing many records into regions of neighboring groups, each of which is searched by itself.
+#
+# Groups are divided by random planes. The records of a region know their nearest within it only, so the time of a
+# search grows no faster than the number of records. It is done once more with other planes, so that what was a border
+# lies within. Regions are searched on all cores; what is found does not depend on the number of threads.
+
 
 #: How many records a region has, at most.
 MOST_IN_REGION = 25_000
@@ -38,8 +255,8 @@ def divide(
 ) -> list[IntArray]:
     """Divide groups by random planes into regions, at least two, and return the groups of each.
 
-    ``centers``, shape (g, d), are the groups' centroids. Regions of more than ``most`` records are divided, unless they
-    have fewer groups than ``fewest``.
+    Regions of more than ``most`` records are divided, unless they have fewer groups than ``fewest``; ``centers`` are
+    the centroids, shape (g, d).
     """
     regions = []
     todo = [np.arange(len(sizes))]
@@ -58,10 +275,7 @@ def divide(
 
 
 def records_of(regions: list[IntArray], labels: IntArray, k: int) -> tuple[list[IntArray], list[int]]:
-    """Return the records of each of ``regions``, ascending, and the first label that is free for each.
-
-    ``labels``, shape (n,), are renumbered to these, so that a region can be given other groups by itself.
-    """
+    """Return the records of each of ``regions``, ascending, and the first label free for each, as ``labels`` become."""
     region = np.empty(int(labels.max()) + 1, dtype=np.int64)
     for i, groups in enumerate(regions):
         region[groups] = i
@@ -73,26 +287,16 @@ def records_of(regions: list[IntArray], labels: IntArray, k: int) -> tuple[list[
     return parts, firsts
 
 
-@njit(cache=True, nogil=True)
 def neighbors_within(neighbors: IntArray, records: IntArray) -> IntArray:
     """Return the ``neighbors`` of ``records``, numbered as these; the record itself for one that is not among them."""
     place = np.full(len(neighbors), -1)
-    for i in range(len(records)):
-        place[records[i]] = i
-    within = np.empty((len(records), neighbors.shape[1]), dtype=np.int64)
-    for i in range(len(records)):
-        for j in range(neighbors.shape[1]):
-            other = place[neighbors[records[i], j]]
-            within[i, j] = other if other >= 0 else i
-    return within
+    place[records] = own = np.arange(len(records))
+    within = place[neighbors[records]]
+    return np.where(within >= 0, within, own[:, np.newaxis])
 
 
 def descend_by_regions(X: FloatArray, labels: IntArray, k: int) -> Generator[tuple[str, float]]:
-    """Improve a partition of ``X``, shape (n, d), in place, region by region; arguments as for ``make_state``.
-
-    Yield every few tenths of a second, where ``labels`` are those of a partition, what is being done and which share of
-    it is done.
-    """
+    """Improve a partition of ``X``, shape (n, d), region by region, in place; yield as :func:`~.descent.descend`."""
     for number in range(ROUNDS):
         for share in _descend_once(X, labels, k, np.random.default_rng(number)):
             yield "moving records", (number + share) / ROUNDS
@@ -128,12 +332,7 @@ def _descend_once(X: FloatArray, labels: IntArray, k: int, draw: np.random.Gener
             pool.shutdown(cancel_futures=True)
 
 
-# Iterated local search: local search, and from there round after round of ruin and recreate.
-#
-# This is the one search behind :class:`microagg.Search`, the algorithms ``local-search`` and ``iterated-local-search``,
-# and methods that are polished.
-#
-# Sources: iterated local search, Lourenço, Martin & Stützle 2003; see also :mod:`.moves` and :mod:`.ruin_recreate`.
+# Iterated local search.
 
 #: The local search of more records than this goes region by region.
 MOST_AT_ONCE = 20_000
@@ -274,13 +473,9 @@ class IteratedSearch:
             yield
 
     def _search_regions(
-        self,
-        pool: ThreadPoolExecutor,
-        regions: list[IntArray],
-        totals: list[int],
-        temperature: float,
+        self, pool: ThreadPoolExecutor, regions: list[IntArray], totals: list[int], temperature: float,
         draw: np.random.Generator,
-    ) -> Iterator[None]:
+    ) -> Iterator[None]:  # fmt: skip
         """Search ``regions``, each given by its groups, side by side on all threads, and take over all results."""
         parts, firsts = records_of(regions, self.labels, self._k)
         for start in range(0, len(parts), THREADS):
@@ -320,8 +515,8 @@ def improve(
 ) -> IntArray:
     """Return the labels of a partition of ``X``, shape (n, d), improved by local search and then by iterations.
 
-    The SSE is never above that of ``labels``, any numbering of groups of at least ``k`` records each. There are
-    ``effort`` iterations for each group, fewer if they take more than ``seconds``, unless these are 0.
+    The SSE is never above that of ``labels``, groups of at least ``k`` records each. There are ``effort`` iterations
+    for each group, fewer if they take more than ``seconds``, unless these are 0.
     """
     search = IteratedSearch(X, labels, k, random_state)
     for progress in search.settle():

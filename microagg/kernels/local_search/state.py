@@ -18,6 +18,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from microagg.kernels.neighbors.brute_force import squared_distance_of_rows
 from microagg.kernels.running import borrows
 from microagg.validation import FloatArray, IntArray
 
@@ -46,10 +47,7 @@ NONE = -1
 
 
 class State(NamedTuple):
-    """A partition under change; made by :func:`make_state`.
-
-    There is room for n // k groups, as many as there can be; some may be empty.
-    """
+    """A partition under change, with room for n // k groups, some of which may be empty; made by :func:`make_state`."""
 
     X: FloatArray  # shape (n, d): the records about their mean
     labels: IntArray  # shape (n,)
@@ -125,16 +123,6 @@ def make_state(X: FloatArray, labels: IntArray, k: int, neighbors: IntArray) -> 
 
 
 @borrows
-def squared_distance(X: FloatArray, i: int, Y: FloatArray, j: int) -> float:
-    """Return the squared distance between row ``i`` of ``X`` and row ``j`` of ``Y``."""
-    distance = 0.0
-    for column in range(X.shape[1]):
-        difference = X[i, column] - Y[j, column]
-        distance += difference * difference
-    return distance
-
-
-@borrows
 def _link(state: State, record: int, group: int) -> None:
     head = state.heads[group]
     state.links[0, record] = NONE
@@ -190,7 +178,7 @@ def refresh(state: State, group: int) -> None:
     sse = reach = 0.0
     record = state.heads[group]
     while record >= 0:
-        distance = squared_distance(X, record, state.centers, group)
+        distance = squared_distance_of_rows(X, record, state.centers, group)
         state.to_center[record] = distance
         sse += distance
         reach = max(reach, distance)
@@ -359,10 +347,7 @@ def _groups_of(state: State, records: IntArray) -> IntArray:
 
 @njit(cache=True, nogil=True)
 def regroup(state: State, records: IntArray, labels: IntArray) -> None:
-    """Divide ``records``, all those of some groups, anew, and refresh these groups.
-
-    ``labels``, 0, 1, …, tell the new group of each of ``records``; each occurs at least k times.
-    """
+    """Divide ``records``, all those of some groups, by ``labels``, 0, 1, …, each k times or more, and refresh."""
     old = _groups_of(state, records)
     new = np.full(labels.max() + 1, NONE)
     # The first new groups take the places of the old ones, so that few records move to an empty group.

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from microagg.kernels.running import borrows
 from microagg.validation import FloatArray, IntArray
 
 # Positions of Pool.counts.
@@ -138,6 +139,16 @@ def squared_distance(one: FloatArray, other: FloatArray) -> float:
     return distance
 
 
+@borrows
+def squared_distance_of_rows(X: FloatArray, i: int, Y: FloatArray, j: int) -> float:
+    """Return the squared distance between row ``i`` of ``X`` and row ``j`` of ``Y``."""
+    distance = 0.0
+    for column in range(X.shape[1]):
+        difference = X[i, column] - Y[j, column]
+        distance += difference * difference
+    return distance
+
+
 @njit(cache=True, nogil=True)
 def squared_distances(columns: FloatArray, start: int, stop: int, point: FloatArray, out: FloatArray) -> None:
     """Write the squared distances of ``columns[:, start:stop]`` (columns: shape (d, n)) to ``point`` into ``out``."""
@@ -167,10 +178,7 @@ def farthest(pool: Pool, excluded: int = -1) -> int:
 
 @njit(cache=True, nogil=True)
 def position_of_largest(values: FloatArray, stop: int, excluded: int) -> int:
-    """Return the first position of the largest of ``values[:stop]`` except at ``excluded``, none of them negative.
-
-    NaN is skipped; -1 is returned if there is no other value.
-    """
+    """Return the first position of the largest of ``values[:stop]``, none negative, but ``excluded`` and NaN; or -1."""
     best = -1
     largest = -1.0
     for position in range(stop):
@@ -181,10 +189,7 @@ def position_of_largest(values: FloatArray, stop: int, excluded: int) -> int:
 
 
 def farthest_from_mean_first(pool: Pool) -> IntArray:
-    """Return all record indices, the farthest from the centroid of all data first, ties by record index.
-
-    No record may have left yet. Sets ``pool.distances`` to those from the centroid.
-    """
+    """Return all records, the farthest from their centroid first, ties by index; sets ``pool.distances``."""
     measure_from(pool, centroid(pool))
     # A stable sort keeps the order of the records among equals.
     return np.argsort(-pool.distances, kind="stable")
@@ -192,10 +197,7 @@ def farthest_from_mean_first(pool: Pool) -> IntArray:
 
 @njit(cache=True, nogil=True)
 def nearest(values: FloatArray, stop: int, count: int) -> IntArray:
-    """Return the positions of the ``count`` smallest of ``values[:stop]``, by (value, position); NaN is skipped.
-
-    Fewer are returned if there are fewer.
-    """
+    """Return the positions of the ``count`` smallest (or all) of ``values[:stop]`` but NaN, by (value, position)."""
     found = np.empty(count, dtype=np.int64)
     ranked = np.empty(count)
     filled = 0
@@ -271,7 +273,7 @@ def _measure_again(X: FloatArray, pool: Pool, record: int, reach: FloatArray, pa
 def farthest_pair(X: FloatArray, pool: Pool, reach: FloatArray, partner: IntArray) -> tuple[int, int, int]:
     """Return the two unassigned records farthest apart, lower index first, and how many were measured again.
 
-    ``reach``, by record, are squared, and -1 for records that have left; ``partner`` are the records that far away.
+    ``reach`` are squared, -1 for records that have left; ``partner`` are the records that far away.
     """
     measured = 0
     while True:
@@ -351,10 +353,7 @@ def is_outdated(hoods: Neighborhoods, pool: Pool, record: int, k: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def neighborhood(X: FloatArray, hoods: Neighborhoods, pool: Pool, record: int, k: int) -> IntArray:
-    """Return the k-neighborhood of the unassigned ``record``, itself first, after bringing it up to date.
-
-    At least k records must be unassigned. ``pool.distances`` may change.
-    """
+    """Return the k-neighborhood of an unassigned record, brought up to date; ``pool.distances`` may change."""
     row = hoods.lists[record]
     known = 0
     for slot in range(hoods.known[record]):

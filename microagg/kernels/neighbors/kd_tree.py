@@ -61,8 +61,8 @@ class Tree(NamedTuple):
 def make_tree(columns: FloatArray, center: FloatArray, threads: int = 1, leaf: int = LEAF) -> Tree:
     """Return the tree of the records whose attributes are the rows of ``columns``, shape (d, n), n >= 1.
 
-    ``center``, shape (d,), is where :attr:`Tree.norms` are measured from: best the centroid of the records. Subtrees
-    are built on ``threads`` threads; the tree does not depend on their number. A leaf holds at most ``leaf`` records.
+    ``center``, shape (d,), best the centroid, is where :attr:`Tree.norms` are measured from. Subtrees are built on
+    ``threads`` threads, on which the tree does not depend. A leaf holds at most ``leaf`` records.
     """
     d, n = columns.shape
     leaves = 1
@@ -315,10 +315,7 @@ def _totals(X: FloatArray) -> FloatArray:
 
 
 def pool_of_rest(pool: TreePool, left: IntArray) -> TreePool:
-    """Return a pool of the unassigned records ``left``, ascending; they are numbered anew in this order.
-
-    Its tree is smaller and its leaves are full again, so queries visit less of it.
-    """
+    """Return a pool, with full leaves, of the unassigned records ``left``, ascending, numbered anew in this order."""
     rest = make_tree_pool(pool.X[left])
     # The sums of the rest alone might differ in the last bit from those that the removals have left.
     rest.totals[:] = pool.totals

@@ -48,17 +48,10 @@ def empty_cache(n: int) -> NeighborCache:
 
 
 def fill_cache(
-    list_records: ListRecords,
-    cache: NeighborCache,
-    pool: TreePool,
-    records: IntArray,
-    width: int,
+    list_records: ListRecords, cache: NeighborCache, pool: TreePool, records: IntArray, width: int,
     executor: ThreadPoolExecutor,
-) -> tuple[NeighborCache, int]:
-    """Return a cache with lists of ``width`` for ``records`` only, and how many leaves were visited to fill it.
-
-    ``cache`` must not be used any more.
-    """
+) -> tuple[NeighborCache, int]:  # fmt: skip
+    """Return a cache of lists for ``records`` only, and how many leaves were visited; ``cache`` is used up."""
     ordered = records[np.argsort(pool.tree.slots[records])]
     lists = np.full((len(ordered), width), _NONE)
     visited = running.in_parts(
@@ -74,18 +67,10 @@ def fill_cache(
 
 
 def renew_cache(
-    list_records: ListRecords,
-    cache: NeighborCache,
-    pool: TreePool,
-    records: IntArray,
-    width: int,
-    needed: int,
+    list_records: ListRecords, cache: NeighborCache, pool: TreePool, records: IntArray, width: int, needed: int,
     executor: ThreadPoolExecutor,
-) -> tuple[NeighborCache, int]:
-    """Do as :func:`fill_cache`, but keep those lists in ``cache`` of which ``needed`` records are left.
-
-    ``records`` are distinct, and the lists in ``cache`` have the same width.
-    """
+) -> tuple[NeighborCache, int]:  # fmt: skip
+    """Do as :func:`fill_cache`, but keep lists of the same width in ``cache`` of which ``needed`` records are left."""
     serves = _serve(cache, pool.tree, records, needed)
     kept = records[serves]
     lists = cache.lists[cache.rows[kept]]
@@ -108,32 +93,29 @@ def _serve(cache: NeighborCache, tree: Tree, records: IntArray, needed: int) -> 
 
 
 @njit(cache=True, nogil=True)
-def list_nearest(pool: TreePool, records: IntArray, lists: IntArray) -> int:
-    """Fill each row of ``lists`` with the records nearest to one of ``records``, itself aside.
-
-    Return how many leaves were visited.
-    """
+def _list_records(pool: TreePool, records: IntArray, lists: IntArray, far: bool) -> int:
     query = make_query(lists.shape[1])
     for i in range(len(records)):
-        count = nearest(pool.tree, pool.X[records[i]], lists.shape[1], records[i], query)
+        record = records[i]
+        if far:
+            count = farthest(pool.tree, pool.X[record], pool.tree.norms[record], lists.shape[1], record, query)
+        else:
+            count = nearest(pool.tree, pool.X[record], lists.shape[1], record, query)
         for j in range(count):
             lists[i, j] = query.found[j]
     return query.visited[0]
 
 
 @njit(cache=True, nogil=True)
-def list_farthest(pool: TreePool, records: IntArray, lists: IntArray) -> int:
-    """Fill each row of ``lists`` with the records farthest from one of ``records``, itself aside.
+def list_nearest(pool: TreePool, records: IntArray, lists: IntArray) -> int:
+    """Fill each row of ``lists`` with the others nearest to one of ``records``; return how many leaves were visited."""
+    return _list_records(pool, records, lists, False)
 
-    Return how many leaves were visited.
-    """
-    query = make_query(lists.shape[1])
-    for i in range(len(records)):
-        record = records[i]
-        count = farthest(pool.tree, pool.X[record], pool.tree.norms[record], lists.shape[1], record, query)
-        for j in range(count):
-            lists[i, j] = query.found[j]
-    return query.visited[0]
+
+@njit(cache=True, nogil=True)
+def list_farthest(pool: TreePool, records: IntArray, lists: IntArray) -> int:
+    """Do as :func:`list_nearest` with the records farthest from each."""
+    return _list_records(pool, records, lists, True)
 
 
 @njit(cache=True, nogil=True)
@@ -162,7 +144,7 @@ def nearest_to(
 ) -> int:
     """Find the ``most`` records nearest to ``record``, itself and ``excluded`` aside; return how many there are.
 
-    They are in ``query.found``, which has room for one more; ``query.values`` is undefined.
+    They are in ``query.found``, which has room for one more.
     """
     count = read_list(cache, pool.tree, record, most, excluded, query.found)
     if count >= 0:
@@ -206,8 +188,7 @@ _ASKED = 32
 def tree_if_faster(X: FloatArray, k: int, least: int) -> TreePool | None:
     """Return the records ``X``, shape (n, d), in a tree if it finds the k - 1 nearest faster than passes do, else None.
 
-    ``least`` is the number of records from which on it does where it need not visit any: what building it and removing
-    records from it costs, in records passed over.
+    ``least`` is what building it and removing records from it costs, in records passed over.
     """
     n, d = X.shape
     if n < max(least, FEWEST) or d > _MOST_ATTRIBUTES:

@@ -85,12 +85,12 @@ def _count_as_near(
             distances_to_boxes(tree.boxes, node, point, query.gaps[0])
             top = put_better(tree, node << LEVELS, FAN, most, no_index, top, query)
             continue
-        measure_leaf(tree, node, point, query.distances[0])
+        measure_leaf(tree, node, point, query.distances)
         start = tree.ends[node, 0]
         for i in range(tree.left[node]):
-            if query.distances[0, i] < least:
+            if query.distances[i] < least:
                 return 0
-            if query.distances[0, i] <= most:
+            if query.distances[i] <= most:
                 count += sizes[tree.records[start + i]]
     return count
 

@@ -5,7 +5,7 @@ import pytest
 
 from microagg import make
 from microagg.kernels.local_search.descent import descend, settle
-from microagg.kernels.local_search.ruin_recreate import ruin_and_recreate
+from microagg.kernels.local_search.iterated import ruin_and_recreate
 from microagg.kernels.local_search.state import begin, clear_queue, undo
 from tests.algorithms.test_oracles import generate
 from tests.cases import for_each

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from microagg.kernels.grouping.groups import found_group, make_groups, take
-from microagg.kernels.neighbors.farthest_from_mean import (
+from microagg.kernels.grouping.moving_mean import (
     farthest_from_mean,
     farthest_of_list,
     is_used_up,

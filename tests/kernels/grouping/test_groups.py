@@ -1,16 +1,39 @@
-"""The group whose SSE grows least, against the growths of all groups in plain numpy."""
+"""Groups under construction: how they grow, and the one whose SSE grows least, against plain numpy."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from microagg.kernels.grouping.centroid_index import enter_group, least_growth_below, make_centroid_index, widen_boxes
-from microagg.kernels.grouping.groups import found_group, least_growth, make_groups, take
+from microagg.kernels.grouping.groups import (
+    enter_group,
+    form,
+    found_group,
+    grow,
+    least_growth,
+    least_growth_below,
+    make_centroid_index,
+    make_groups,
+    take,
+    widen_boxes,
+)
+from microagg.kernels.neighbors.brute_force import make_pool
 from microagg.kernels.neighbors.kd_tree import leaf_of, make_tree_pool, number_left
 from microagg.kernels.neighbors.tree_queries import make_query, nearest
 from tests.cases import for_each
 from tests.kernels.families import FAMILIES, from_outside, generate, squared
+
+
+def test_groups_grow_by_what_is_nearest_to_the_moving_centroid():
+    # From 0 the nearest is 2, from their centroid 1 it is -1 and not 3.5, which is nearer to 2; ties go to the lowest.
+    X = np.array([[3.5], [0.0], [2.0], [-1.0], [9.0]])
+    pool, groups = make_pool(X), make_groups(5, 1, 2)
+    group = form(groups, pool, np.array([1]))
+    grow(groups, pool, group, 3)
+    assert np.flatnonzero(groups.labels == group).tolist() == [1, 2, 3]
+
+
+# The group whose SSE grows least, in the tree of centroids.
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from microagg.kernels.solver import new_solver
+from microagg.kernels.running import new_solver
 from tests.conftest import ROOT
 
 
@@ -17,6 +17,6 @@ def test_it_takes_options():
 
 def test_it_prints_nothing():
     # It would speak only once in a process, as soon as it is made.
-    code = "from microagg.kernels.solver import new_solver; s = new_solver(); s.addVar(0, 1); s.run()"
+    code = "from microagg.kernels.running import new_solver; s = new_solver(); s.addVar(0, 1); s.run()"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "")

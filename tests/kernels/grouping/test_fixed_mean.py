@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from microagg.kernels.grouping import isolation as isolation_module
+from microagg.kernels.grouping import fixed_mean
+from microagg.kernels.grouping.fixed_mean import make_isolation_bounds, nearest_isolated, take_and_renew
 from microagg.kernels.grouping.groups import make_groups
-from microagg.kernels.grouping.isolation import make_isolation_bounds, nearest_isolated, take_and_renew
 from microagg.kernels.neighbors.kd_tree import NO_INDEX, make_tree_pool, number_left
 from microagg.kernels.neighbors.tree_queries import make_query
 from microagg.progress import Cancelled, watched
@@ -40,7 +40,7 @@ def assert_finds_isolated(tree, isolation, X, alive, points, gamma, query):
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(("d", "count"), [(2, 1), (5, 4)])
 def test_every_record_has_a_bound_and_the_isolated_are_found(monkeypatch, family, d, count):
-    monkeypatch.setattr(isolation_module, "NEAR_RECORDS", count)
+    monkeypatch.setattr(fixed_mean, "NEAR_RECORDS", count)
     n = 210
     X, rng = generate(family, n, d)
     query = make_query(count)
@@ -64,8 +64,8 @@ def test_every_record_has_a_bound_and_the_isolated_are_found(monkeypatch, family
 def test_the_start_can_be_cancelled_between_pieces_which_change_nothing(monkeypatch):
     pool = make_tree_pool(generate("uniform", 210, 3)[0])
     expected = make_isolation_bounds(pool)
-    monkeypatch.setattr(isolation_module, "_RECORDS_AT_A_TIME", 10)
-    monkeypatch.setattr(isolation_module.running, "THREADS", 2)
+    monkeypatch.setattr(fixed_mean, "_RECORDS_AT_A_TIME", 10)
+    monkeypatch.setattr(fixed_mean.running, "THREADS", 2)
     for patience in (0, 1, 10, 11):
         calls = []
         with watched(lambda *where, c=calls, p=patience: c.append(where) or len(c) <= p):

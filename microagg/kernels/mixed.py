@@ -1,0 +1,394 @@
+"""Records of numeric, ordinal and nominal attributes together: distances of unassigned ones, and exchange among groups.
+
+The extents of a set of records are, for each attribute, its smallest and its largest number or rank, or the node of
+the lowest common ancestor of its categories. An attribute's share is the size of that range over that of the domain, or
+the height of that node over that of the taxonomy. The distance of two records is the sum of the shares of the two as a
+set (Byun, Kamra, Bertino & Li, Definitions 2 to 5), so one kernel serves distances and the loss of generalized groups.
+
+Shares are differences of raw values over the domain, added attribute by attribute in order: equal records have bitwise
+equal sums in every kernel, and wider extents never have a smaller sum. An attribute whose domain is 0 adds nothing.
+
+As in :mod:`microagg.kernels.neighbors.brute_force` values are held column by column, a record that leaves is only
+blanked, and records keep their order, so that the lowest position is the lowest record index.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from microagg.columns.records import Records
+from microagg.kernels.neighbors.brute_force import ALIVE, BLOCK, EXTENT, position_of_largest
+from microagg.validation import FloatArray, IntArray
+
+NodeArray = NDArray[np.uint32]
+
+# Shares added between two checkpoints: some tenths of a second.
+TERMS_AT_A_TIME = 100_000_000
+
+
+class MixedPool(NamedTuple):
+    """Unassigned records; made by :func:`make_pool`."""
+
+    points: FloatArray  # shape (n, d): the numbers, ranks and nodes of each record, by record index
+    # shape (d, n): one row per attribute, one position per record: its number or rank; 0 for a nominal attribute
+    numbers: FloatArray
+    # shape (d, n): the node of the taxonomy; 0 for other attributes. Unsigned, as negative ones would cost a check
+    nodes: NodeArray
+    blanks: FloatArray  # shape (n,): 0 at each position, NaN once its record has left: sums start from it
+    records: IntArray  # shape (n,): the record index at each position, ascending
+    positions: IntArray  # shape (n,): the position of each record index, -1 once it has left
+    # shape (n,): the sums of shares from the point that was measured from last, by position; NaN for blanked records
+    sums: FloatArray
+    # shape (d, m): the share that each node has together with the node that :func:`relate` was asked for last
+    tables: FloatArray
+    nominal: NDArray[np.bool_]  # shape (d,)
+    domains: FloatArray  # shape (d,)
+    parents: IntArray  # shape (d, m): see :attr:`microagg.columns.records.Records.trees`
+    heights: FloatArray  # shape (d, m): likewise
+    counts: IntArray  # shape (2,): see EXTENT and ALIVE in :mod:`microagg.kernels.neighbors.brute_force`
+
+
+def make_pool(records: Records) -> MixedPool:
+    """Return a pool of all of ``records``."""
+    n = records.n
+    parents, heights = records.trees
+    columns = records.values.T
+    nominal = records.nominal[:, np.newaxis]
+    # Arrays of its own, which can be written: to a kernel a read-only array is another type.
+    return MixedPool(
+        np.array(records.values, dtype=np.float64, order="C"),
+        np.ascontiguousarray(np.where(nominal, 0.0, columns)),
+        np.ascontiguousarray(np.where(nominal, columns, 0.0).astype(np.uint32)),
+        np.zeros(n),
+        np.arange(n),
+        np.arange(n),
+        np.empty(n),
+        np.zeros(heights.shape),
+        records.nominal.copy(),
+        records.domains.copy(),
+        parents.copy(),
+        heights.copy(),
+        np.full(2, n, dtype=np.int64),
+    )
+
+
+@njit(cache=True, nogil=True)
+def tidy(pool: MixedPool) -> None:
+    """Close the gaps if at least an eighth of the positions are blanked; positions change, ``sums`` move along."""
+    extent, alive = pool.counts[EXTENT], pool.counts[ALIVE]
+    if 8 * (extent - alive) < extent:
+        return
+    d = len(pool.numbers)
+    to = 0
+    for position in range(extent):
+        if np.isnan(pool.blanks[position]):
+            continue
+        if to != position:
+            for j in range(d):
+                pool.numbers[j, to] = pool.numbers[j, position]
+                pool.nodes[j, to] = pool.nodes[j, position]
+            pool.blanks[to] = 0.0
+            pool.sums[to] = pool.sums[position]
+            pool.records[to] = pool.records[position]
+            pool.positions[pool.records[to]] = to
+        to += 1
+    pool.counts[EXTENT] = alive
+
+
+@njit(cache=True, nogil=True)
+def remove(pool: MixedPool, position: int) -> None:
+    """Take the record at ``position`` out of the pool."""
+    pool.blanks[position] = np.nan
+    pool.sums[position] = np.nan
+    pool.positions[pool.records[position]] = -1
+    pool.counts[ALIVE] -= 1
+
+
+@njit(cache=True, nogil=True)
+def point_at(pool: MixedPool, position: int) -> FloatArray:
+    """Return the numbers, ranks and nodes of the record at ``position``, shape (d,)."""
+    return pool.points[pool.records[position]]
+
+
+@njit(cache=True, nogil=True)
+def relate(pool: MixedPool, j: int, node: int) -> None:
+    """Set ``pool.tables[j]`` to the heights of the lowest common ancestors of ``node`` and each node."""
+    table, heights, parents = pool.tables[j], pool.heights[j], pool.parents[j]
+    table[:] = -1.0
+    while node >= 0:
+        table[node] = heights[node]
+        node = parents[node]
+    # Parents come before their children; what follows the tree is padding, without a parent.
+    for node in range(1, len(table)):
+        if parents[node] < 0:
+            break
+        if table[node] < 0.0:
+            table[node] = table[parents[node]]
+
+
+@njit(cache=True, nogil=True)
+def extent(pool: MixedPool | Groups, low: FloatArray, high: FloatArray) -> float:
+    """Return the sum of the shares of a set with the extents ``low`` and ``high``, shape (d,)."""
+    total = 0.0
+    for j in range(len(low)):
+        if pool.nominal[j]:
+            total += pool.heights[j, int(low[j])]
+        elif pool.domains[j] > 0.0:
+            total += (high[j] - low[j]) / pool.domains[j]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def measure_from(pool: MixedPool, point: FloatArray) -> None:
+    """Set ``pool.sums`` to the distances from ``point`` (numbers, ranks and nodes, shape (d,)), and ``pool.tables``."""
+    d = len(pool.domains)
+    for j in range(d):
+        if pool.nominal[j]:
+            relate(pool, j, int(point[j]))
+    extent = pool.counts[EXTENT]
+    for start in range(0, extent, BLOCK):
+        stop = min(start + BLOCK, extent)
+        sums = pool.sums[start:stop]
+        for i in range(stop - start):
+            sums[i] = pool.blanks[start + i]
+        for j in range(d):
+            if pool.nominal[j]:
+                nodes, table = pool.nodes[j, start:stop], pool.tables[j]
+                for i in range(len(sums)):
+                    sums[i] += table[nodes[i]]
+            elif pool.domains[j] > 0.0:
+                numbers, value, domain = pool.numbers[j, start:stop], point[j], pool.domains[j]
+                for i in range(len(sums)):
+                    sums[i] += abs(numbers[i] - value) / domain
+
+
+@njit(cache=True, nogil=True)
+def farthest(pool: MixedPool, excluded: int = -1) -> int:
+    """Return the position of the largest of ``pool.sums`` except at ``excluded``; -1 if there is no other."""
+    return position_of_largest(pool.sums, pool.counts[EXTENT], excluded)
+
+
+# The sums, over records of mixed attributes, of the distances to the nearest, the second nearest, … other record.
+
+
+def own_scratch(pool: MixedPool) -> MixedPool:
+    """Return a pool of the same records that another thread can measure in."""
+    return pool._replace(sums=np.empty_like(pool.sums), tables=np.empty_like(pool.tables))
+
+
+@njit(cache=True, nogil=True)
+def _enter(nearest: FloatArray, distance: float) -> None:
+    """Put a distance below the last of ``nearest``, ascending, in its place; the last one drops out."""
+    i = len(nearest) - 1
+    while i > 0 and nearest[i - 1] > distance:
+        nearest[i] = nearest[i - 1]
+        i -= 1
+    nearest[i] = distance
+
+
+@njit(cache=True, nogil=True)
+def sums_of_nearest(pool: MixedPool, most: int, start: int, stop: int) -> FloatArray:
+    """Return the sums over the records from ``start`` to ``stop`` of the distances to the 1st to ``most``-th nearest.
+
+    No record has left the pool, which has more than ``most``.
+    """
+    total = np.zeros(most)
+    nearest = np.empty(most)
+    for record in range(start, stop):
+        measure_from(pool, pool.points[record])
+        pool.sums[record] = np.inf
+        nearest[:] = np.inf
+        for distance in pool.sums:
+            if distance < nearest[-1]:
+                _enter(nearest, distance)
+        total += nearest
+    return total
+
+
+# Moving and exchanging records among groups while that lowers Total-IL.
+#
+# For each record in turn, the best of these changes is made if it gains more than rounding makes of nothing: it moves
+# to another group, if its own keeps at least k records; or it is exchanged for a record of one of the ``WIDTH`` groups
+# whose extent, widened by it, is the least.
+#
+# Total-IL is the sum over the groups of size times extent, see :mod:`microagg.metrics.generalization`. Adding a record
+# to a group takes its extent only; taking one out takes all its records, as one that is at an end of a range may be
+# alone there. So for a record O(g·d + WIDTH·s²·d) shares are computed, g being the number and s the size of the groups.
+# Ties go to moves, then to the group of the lower number.
+
+
+#: With the records of so many groups a record may be exchanged.
+WIDTH = 8
+
+# A change must gain this share of what the two groups lose.
+_LEAST_GAIN = 1e-9
+
+
+class Groups(NamedTuple):
+    """Records in groups; made by :func:`make_groups`."""
+
+    points: FloatArray  # shape (n, d): numbers, ranks and nodes
+    nominal: NDArray[np.bool_]  # shape (d,)
+    domains: FloatArray  # shape (d,)
+    parents: IntArray  # shape (d, m): see :attr:`microagg.columns.records.Records.trees`
+    heights: FloatArray  # shape (d, m): likewise
+    labels: IntArray  # shape (n,): the group of each record
+    sizes: IntArray  # shape (g,)
+    first: IntArray  # shape (g,): a record of each group
+    following: IntArray  # shape (n,): the record of the same group after each, -1 after the last
+    low: FloatArray  # shape (g, d): the smallest number or rank, or the node of the lowest common ancestor
+    high: FloatArray  # shape (g, d): the largest, or the same node
+    extents: FloatArray  # shape (g,): the sum of the shares
+
+
+def make_groups(records: Records, labels: IntArray) -> Groups:
+    """Return ``records`` in the groups ``labels``, shape (n,), numbered from 0 without a gap."""
+    parents, heights = records.trees
+    n, d, g = records.n, records.d, int(labels.max()) + 1
+    groups = Groups(
+        np.array(records.values, dtype=np.float64, order="C"),
+        records.nominal.copy(),
+        records.domains.copy(),
+        parents.copy(),
+        heights.copy(),
+        np.array(labels, dtype=np.int64),
+        np.bincount(labels, minlength=g).astype(np.int64),
+        np.full(g, -1, dtype=np.int64),
+        np.full(n, -1, dtype=np.int64),
+        np.empty((g, d)),
+        np.empty((g, d)),
+        np.empty(g),
+    )
+    _fill(groups)
+    return groups
+
+
+@njit(cache=True, nogil=True)
+def _fill(groups: Groups) -> None:
+    for x in range(len(groups.labels) - 1, -1, -1):
+        group = groups.labels[x]
+        groups.following[x] = groups.first[group]
+        groups.first[group] = x
+    for group in range(len(groups.sizes)):
+        _renew(groups, group)
+
+
+@njit(cache=True, nogil=True)
+def _renew(groups: Groups, group: int) -> None:
+    """Compute the extents of a group whose records have changed."""
+    _without(groups, group, -1, groups.low[group], groups.high[group])
+    groups.extents[group] = extent(groups, groups.low[group], groups.high[group])
+
+
+@njit(cache=True, nogil=True)
+def _widen(groups: Groups, low: FloatArray, high: FloatArray, x: int) -> None:
+    """Widen the extents ``low`` and ``high``, shape (d,), by record ``x``."""
+    for j in range(len(low)):
+        value = groups.points[x, j]
+        if groups.nominal[j]:
+            one, other = int(low[j]), int(value)
+            # A parent comes before its children: the higher number of two different nodes is no ancestor of the other.
+            while one != other:
+                if one > other:
+                    one = groups.parents[j, one]
+                else:
+                    other = groups.parents[j, other]
+            low[j] = high[j] = one
+        else:
+            low[j] = min(low[j], value)
+            high[j] = max(high[j], value)
+
+
+@njit(cache=True, nogil=True)
+def _without(groups: Groups, group: int, x: int, low: FloatArray, high: FloatArray) -> None:
+    """Set ``low`` and ``high``, shape (d,), to the extents of a group without its record ``x``, one of several."""
+    begun = False
+    y = groups.first[group]
+    while y >= 0:
+        if y != x and begun:
+            _widen(groups, low, high, y)
+        elif y != x:
+            low[:] = groups.points[y]
+            high[:] = groups.points[y]
+            begun = True
+        y = groups.following[y]
+
+
+@njit(cache=True, nogil=True)
+def _transfer(groups: Groups, x: int, group: int) -> None:
+    """Move record ``x`` to ``group``, without computing extents."""
+    own = groups.labels[x]
+    if groups.first[own] == x:
+        groups.first[own] = groups.following[x]
+    else:
+        y = groups.first[own]
+        while groups.following[y] != x:
+            y = groups.following[y]
+        groups.following[y] = groups.following[x]
+    groups.following[x] = groups.first[group]
+    groups.first[group] = x
+    groups.sizes[own] -= 1
+    groups.sizes[group] += 1
+    groups.labels[x] = group
+
+
+@njit(cache=True, nogil=True)
+def improve(groups: Groups, k: int, start: int, stop: int, width: int) -> int:
+    """Make the best change for each record from ``start`` to before ``stop``; return how many changes were made."""
+    d, g = groups.points.shape[1], len(groups.sizes)
+    rest_low, rest_high, low, high = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    other_low, other_high = np.empty(d), np.empty(d)
+    widened = np.empty(g)
+    changes = 0
+    for x in range(start, stop):
+        own = groups.labels[x]
+        size = groups.sizes[own]
+        if size < 2 or groups.extents[own] == 0.0:
+            continue  # alone, or of a group that loses nothing: what others gain by it is found from their side
+        _without(groups, own, x, rest_low, rest_high)
+        rest = extent(groups, rest_low, rest_high)
+        loss = size * groups.extents[own]
+        best, target, partner = 0.0, -1, -1
+        for group in range(g):
+            low[:] = groups.low[group]
+            high[:] = groups.high[group]
+            _widen(groups, low, high, x)
+            widened[group] = np.inf if group == own else extent(groups, low, high)
+            if group == own or size <= k:
+                continue
+            before = groups.sizes[group] * groups.extents[group]
+            gain = loss + before - (size - 1) * rest - (groups.sizes[group] + 1) * widened[group]
+            if gain > best and gain > _LEAST_GAIN * (loss + before):
+                best, target, partner = gain, group, -1
+        for _ in range(min(width, g - 1)):
+            group = int(np.argmin(widened))
+            widened[group] = np.inf
+            if groups.sizes[group] < 2:
+                continue
+            before = groups.sizes[group] * groups.extents[group]
+            y = groups.first[group]
+            while y >= 0:
+                low[:] = rest_low
+                high[:] = rest_high
+                _widen(groups, low, high, y)
+                gain = loss + before - size * extent(groups, low, high)
+                # What the other group loses then is not negative: often that need not be known.
+                if gain > best:
+                    _without(groups, group, y, other_low, other_high)
+                    _widen(groups, other_low, other_high, x)
+                    gain -= groups.sizes[group] * extent(groups, other_low, other_high)
+                    if gain > best and gain > _LEAST_GAIN * (loss + before):
+                        best, target, partner = gain, group, y
+                y = groups.following[y]
+        if target >= 0:
+            _transfer(groups, x, target)
+            if partner >= 0:
+                _transfer(groups, partner, own)
+            _renew(groups, own)
+            _renew(groups, target)
+            changes += 1
+    return changes
