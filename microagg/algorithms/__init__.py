@@ -16,21 +16,17 @@ _BESIDE = {"base", "method", "registry"}
 def _discover() -> dict[str, type[Microaggregator]]:
     """Return the classes of this package that declare an ``info``, family by family, by year."""
     found: dict[str, type[Microaggregator]] = {}
-    for file in pkgutil.iter_modules(__path__):
-        if file.name in _BESIDE:
-            continue
-        module = importlib.import_module(f"{__name__}.{file.name}")
+    for name in {file.name for file in pkgutil.iter_modules(__path__)} - _BESIDE:
+        module = importlib.import_module(f"{__name__}.{name}")
         for value in vars(module).values():
-            if not (isinstance(value, type) and issubclass(value, Microaggregator) and "info" in vars(value)):
-                continue
-            if value.__module__ != module.__name__:
+            is_algorithm = isinstance(value, type) and issubclass(value, Microaggregator) and "info" in vars(value)
+            if not is_algorithm or value.__module__ != module.__name__:
                 continue
             key = value.info.key
             if key in found:
                 raise RuntimeError(f"two algorithms have the key {key!r}: {found[key]} and {value}")
             found[key] = value
-    ordered = sorted(found, key=lambda key: (found[key].info.family, found[key].info.year, key))
-    return {key: found[key] for key in ordered}
+    return dict(sorted(found.items(), key=lambda item: (item[1].info.family, item[1].info.year, item[0])))
 
 
 REGISTERED.update(_discover())

@@ -243,13 +243,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, ClusterMixin, Base
         return self
 
     def fit_predict(self, X: ArrayLike | Records, y: Any = None) -> IntArray:
-        """Partition the records of ``X`` and return the group of each; see :meth:`fit`.
-
-        Returns
-        -------
-        array of int, shape (n,)
-            Numbered in order of first appearance; read-only.
-        """
+        """Partition the records of ``X``, see :meth:`fit`, and return ``labels_``, shape (n,)."""
         return self.fit(X, y).labels_
 
     def fit_transform(self, X: ArrayLike, y: Any = None) -> FloatArray:

@@ -28,14 +28,7 @@ from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.bases import mdav_1
 from microagg.kernels.grouping.division import dissolve_groups, split_large
 from microagg.kernels.grouping.groups import Groups, form, group_neighborhoods, sse_of
-from microagg.kernels.neighbors.brute_force import (
-    ALIVE,
-    Neighborhoods,
-    Pool,
-    is_outdated,
-    neighborhood,
-    tidy,
-)
+from microagg.kernels.neighbors.brute_force import ALIVE, Neighborhoods, Pool, is_outdated, neighborhood, tidy
 from microagg.validation import FloatArray, IntArray
 
 

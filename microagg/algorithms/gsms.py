@@ -32,17 +32,8 @@ from microagg.algorithms.base import Info, Microaggregator
 from microagg.kernels.bases import tfrp_1
 from microagg.kernels.grouping.division import dissolve_groups, split_large
 from microagg.kernels.grouping.groups import Groups, form, group_neighborhoods
-from microagg.kernels.neighbors.brute_force import (
-    ALIVE,
-    Neighborhoods,
-    Pool,
-    centroid,
-    is_outdated,
-    nearest,
-    neighborhood,
-    squared_distances,
-    tidy,
-)
+from microagg.kernels.neighbors import brute_force
+from microagg.kernels.neighbors.brute_force import ALIVE, Neighborhoods, Pool
 from microagg.validation import FloatArray, IntArray
 
 
@@ -52,9 +43,9 @@ def _measure(
 ) -> None:
     """Bring the neighborhoods of the records ``start`` to ``stop`` and their centroids up to date."""
     for record in range(start, stop):
-        if is_outdated(hoods, pool, record, k):
+        if brute_force.is_outdated(hoods, pool, record, k):
             centers[:, record] = 0.0
-            for member in neighborhood(X, hoods, pool, record, k):
+            for member in brute_force.neighborhood(X, hoods, pool, record, k):
                 for j in range(len(centers)):
                     centers[j, record] += X[member, j]
             centers[:, record] /= k
@@ -72,10 +63,10 @@ def _form_farthest(
     n = len(X)
     distances = np.empty(n)
     for _ in range(min(rounds, pool.counts[ALIVE] // k)):
-        tidy(pool)
+        brute_force.tidy(pool)
         _measure(X, pool, hoods, centers, k, 0, n)
-        squared_distances(centers, 0, n, centroid(pool), distances)
-        members = neighborhood(X, hoods, pool, nearest(-distances, n, 1)[0], k)
+        brute_force.squared_distances(centers, 0, n, brute_force.centroid(pool), distances)
+        members = brute_force.neighborhood(X, hoods, pool, brute_force.nearest(-distances, n, 1)[0], k)
         centers[0][members] = np.nan
         form(groups, pool, pool.positions[members])
 

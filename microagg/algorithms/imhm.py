@@ -193,8 +193,7 @@ class IMHM(Microaggregator):
     params = _PARAMS
 
     def _partition(self, X: FloatArray, k: int, *, blocks: int, weights: str, rounds: int) -> IntArray:
-        squared = weights == "squared"
-        labels, self.history_ = improve(X, mdav(X, k), k, blocks, squared, rounds)
+        labels, self.history_ = improve(X, mdav(X, k), k, blocks, weights == "squared", rounds)
         return labels
 
 
@@ -236,6 +235,5 @@ class RIMHM(Microaggregator):
         self, X: FloatArray, k: int, *, blocks: int, weights: str, rounds: int, shuffle: float, random_state: int
     ) -> IntArray:
         start = split_path(X, shuffled_path(X, shuffle, random_state), k)
-        squared = weights == "squared"
-        labels, self.history_ = improve(X, start, k, blocks, squared, rounds)
+        labels, self.history_ = improve(X, start, k, blocks, weights == "squared", rounds)
         return labels

@@ -25,15 +25,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from microagg.algorithms.base import Info, Microaggregator
-from microagg.kernels.grouping.groups import Groups, form, make_groups
+from microagg.kernels.grouping.groups import form, make_groups
 from microagg.kernels.neighbors import brute_force
-from microagg.kernels.neighbors.brute_force import (
-    farthest,
-    make_pool,
-    members_around,
-    squared_distance_of_rows,
-    squared_distances,
-)
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
@@ -60,7 +53,7 @@ def _farthest_from(X: FloatArray, start: int, stop: int, best: FloatArray) -> No
     """Set ``best`` to (distance, r, s) of a pair farther apart, if there is one with r in ``start`` to ``stop``."""
     for r in range(start, stop):
         for s in range(r + 1, len(X)):
-            distance = squared_distance_of_rows(X, r, X, s)
+            distance = brute_force.squared_distance_of_rows(X, r, X, s)
             if distance > best[0]:
                 best[0], best[1], best[2] = distance, r, s
 
@@ -68,18 +61,11 @@ def _farthest_from(X: FloatArray, start: int, stop: int, best: FloatArray) -> No
 def _begin(X: FloatArray, k: int, r: int, s: int) -> Hierarchy:
     """Return the groups of k around r and s and each other record as a group."""
     n, d = X.shape
-    pool = make_pool(X)
+    pool = brute_force.make_pool(X)
     groups = make_groups(n, d, k)
-    form(groups, pool, members_around(pool, r, k))
+    form(groups, pool, brute_force.members_around(pool, r, k))
     # The distances are still those from r.
-    form(groups, pool, members_around(pool, farthest(pool) if pool.positions[s] < 0 else s, k))
-    return _hierarchy(X, groups, k)
-
-
-@njit(cache=True, nogil=True)
-def _hierarchy(X: FloatArray, groups: Groups, k: int) -> Hierarchy:
-    """Return two ``groups`` of k and each other record as a group."""
-    n = len(X)
+    form(groups, pool, brute_force.members_around(pool, brute_force.farthest(pool) if pool.positions[s] < 0 else s, k))
     labels = np.arange(n)
     sizes = np.ones(n, dtype=np.int64)
     sums = X.copy()
@@ -110,7 +96,7 @@ def _cost_with(groups: Hierarchy, group: int, k: int, start: int, stop: int) -> 
     """Set ``groups.work`` from ``start`` to ``stop`` to the costs of mergers with ``group``."""
     sizes, work = groups.sizes, groups.work
     size = sizes[group]
-    squared_distances(groups.columns, start, stop, groups.columns[:, group].copy(), work)
+    brute_force.squared_distances(groups.columns, start, stop, groups.columns[:, group].copy(), work)
     for other in range(start, stop):
         if sizes[other] == 0 or (size >= k and sizes[other] >= k):
             work[other] = np.inf

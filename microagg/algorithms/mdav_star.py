@@ -41,17 +41,8 @@ from microagg.kernels.grouping.groups import (
     take,
     widen_boxes,
 )
-from microagg.kernels.neighbors.brute_force import (
-    ALIVE,
-    EXTENT,
-    Pool,
-    measure_from,
-    members_around,
-    nearest,
-    point_at,
-    position_of_least,
-    tidy,
-)
+from microagg.kernels.neighbors import brute_force
+from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool
 from microagg.kernels.neighbors.kd_tree import TreePool, leaf_of, number_left
 from microagg.kernels.neighbors.lookahead import NeighborCache, list_nearest, nearest_to, renew_cache
 from microagg.kernels.neighbors.tree_queries import NeighborQuery, make_query
@@ -64,13 +55,13 @@ def _cheaper_group(X: FloatArray, groups: Groups, pool: Pool, members: IntArray)
     r, k = members[0], len(members)
     if groups.number[0] == 0 or pool.counts[ALIVE] == k:
         return -1
-    group, growth = least_growth(groups, point_at(pool, r))
+    group, growth = least_growth(groups, brute_force.point_at(pool, r))
     pool.distances[r] = np.nan
-    y = position_of_least(pool.distances, pool.counts[EXTENT])  # the distances are still those from r
-    measure_from(pool, point_at(pool, y))
+    y = brute_force.position_of_least(pool.distances, pool.counts[EXTENT])  # the distances are still those from r
+    brute_force.measure_from(pool, brute_force.point_at(pool, y))
     pool.distances[r] = np.nan
     pool.distances[y] = -1.0
-    without_r = nearest(pool.distances, pool.counts[EXTENT], k)
+    without_r = brute_force.nearest(pool.distances, pool.counts[EXTENT], k)
     new = sse_of(X, pool.records[members]) / k
     joined = (growth + sse_of(X, pool.records[without_r])) / (k + 1)
     return group if joined < new else -1
@@ -84,9 +75,9 @@ def _form_by_passes(X: FloatArray, groups: Groups, pool: Pool, seeds: IntArray, 
             break
         if pool.positions[record] < 0:
             continue
-        tidy(pool)
+        brute_force.tidy(pool)
         r = pool.positions[record]
-        members = members_around(pool, r, k)
+        members = brute_force.members_around(pool, r, k)
         group = _cheaper_group(X, groups, pool, members)
         if group < 0:
             form(groups, pool, members)

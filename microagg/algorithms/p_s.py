@@ -51,13 +51,6 @@ def _form_pairs(groups: Groups, pool: Pool, order: IntArray, k: int, rounds: int
         grow(groups, pool, high, k)
 
 
-@njit(cache=True, nogil=True)
-def _form_rest(groups: Groups, pool: Pool, order: IntArray, k: int) -> None:
-    if pool.counts[ALIVE] >= 2 * k:
-        grow(groups, pool, _begin_group(groups, pool, order, 1), k)
-    form_from_rest(groups, pool)
-
-
 class PS(Microaggregator):
     """P-S, Pairwise-Systematic microaggregation."""
 
@@ -85,5 +78,7 @@ class PS(Microaggregator):
         while pool.counts[ALIVE] >= 3 * k:
             checkpoint("forming groups", 1.0 - pool.counts[ALIVE] / n)
             _form_pairs(groups, pool, order, k, rounds)
-        _form_rest(groups, pool, order, k)
+        if pool.counts[ALIVE] >= 2 * k:
+            grow(groups, pool, _begin_group(groups, pool, order, 1), k)
+        form_from_rest(groups, pool)
         return groups.labels

@@ -39,17 +39,8 @@ from microagg.kernels.grouping.fixed_mean import (
     take_and_renew,
 )
 from microagg.kernels.grouping.groups import Groups, form, join, rest_to_nearest_centroid
-from microagg.kernels.neighbors import tree_queries
-from microagg.kernels.neighbors.brute_force import (
-    ALIVE,
-    EXTENT,
-    Pool,
-    measure_from,
-    members_around,
-    point_at,
-    position_of_least,
-    tidy,
-)
+from microagg.kernels.neighbors import brute_force, tree_queries
+from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool
 from microagg.kernels.neighbors.kd_tree import NO_INDEX, TreePool, number_left
 from microagg.kernels.neighbors.lookahead import NeighborCache, nearest_to
 from microagg.kernels.neighbors.tree_queries import NeighborQuery, make_query
@@ -72,13 +63,13 @@ def _extend(groups: Groups, pool: Pool, group: int, members: FloatArray, gamma: 
     extent = pool.counts[EXTENT]
     to_group = np.full(extent, np.inf)
     for i in range(len(members)):
-        measure_from(pool, members[i])
+        brute_force.measure_from(pool, members[i])
         _keep_nearer(pool.distances, to_group)
     while groups.sizes[group] < most and pool.counts[ALIVE] > 0:
-        e = position_of_least(to_group, extent)
-        measure_from(pool, point_at(pool, e))
+        e = brute_force.position_of_least(to_group, extent)
+        brute_force.measure_from(pool, brute_force.point_at(pool, e))
         pool.distances[e] = np.nan
-        other = position_of_least(pool.distances, extent)
+        other = brute_force.position_of_least(pool.distances, extent)
         d_out = pool.distances[other] if other >= 0 else np.inf
         if not to_group[e] < gamma * d_out:
             break
@@ -95,8 +86,8 @@ def _form_by_passes(X: FloatArray, groups: Groups, pool: Pool, seeds: IntArray, 
             break
         if pool.positions[record] < 0:
             continue
-        tidy(pool)
-        positions = members_around(pool, pool.positions[record], k)
+        brute_force.tidy(pool)
+        positions = brute_force.members_around(pool, pool.positions[record], k)
         members = X[pool.records[positions]]
         group = form(groups, pool, positions)
         _extend(groups, pool, group, members, gamma, 2 * k - 1)

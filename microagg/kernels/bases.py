@@ -18,19 +18,8 @@ from microagg.kernels.grouping.groups import (
     rest_to_nearest_centroid,
 )
 from microagg.kernels.grouping.moving_mean import form_group, form_groups
-from microagg.kernels.neighbors.brute_force import (
-    ALIVE,
-    Pool,
-    farthest,
-    farthest_pair,
-    make_pool,
-    measure_from,
-    measure_reach,
-    members_around,
-    passes_at_a_time,
-    squared_distances,
-    tidy,
-)
+from microagg.kernels.neighbors import brute_force
+from microagg.kernels.neighbors.brute_force import ALIVE, Pool
 from microagg.kernels.neighbors.kd_tree import TreePool, number_left
 from microagg.kernels.neighbors.lookahead import NeighborCache, nearest_to
 from microagg.kernels.neighbors.tree_queries import make_query
@@ -68,7 +57,7 @@ def _form_at(groups: Groups, pool: Pool, seed: int, k: int, growing: bool, reach
         group = form(groups, pool, np.array([seed]))
         grow(groups, pool, group, k)
     else:
-        group = form(groups, pool, members_around(pool, seed, k))
+        group = form(groups, pool, brute_force.members_around(pool, seed, k))
     reach[groups.labels == group] = -1.0
 
 
@@ -80,15 +69,15 @@ def _form_at_ends(
     """Form two groups a round while at least 2k records are unassigned; stop after ``most`` passes or a few more."""
     spent = 0
     while spent < most and pool.counts[ALIVE] >= 2 * k:
-        tidy(pool)
-        r, s, measured = farthest_pair(X, pool, reach, partner)
+        brute_force.tidy(pool)
+        r, s, measured = brute_force.farthest_pair(X, pool, reach, partner)
         spent += measured + (2 * k if growing else 3)
         one, other = (r, s) if r_first else (s, r)
         _form_at(groups, pool, pool.positions[one], k, growing, reach)
         seed = pool.positions[other]
         if seed < 0:
-            measure_from(pool, X[one])
-            seed = farthest(pool)
+            brute_force.measure_from(pool, X[one])
+            seed = brute_force.farthest(pool)
         _form_at(groups, pool, seed, k, growing, reach)
 
 
@@ -99,14 +88,14 @@ def md(X: FloatArray, k: int, r_first: bool, growing: bool = False) -> IntArray:
         checkpoint(*(("partitioning large trees",) if growing else (message, share)))
 
     n, d = X.shape
-    pool = make_pool(X)
+    pool = brute_force.make_pool(X)
     groups = make_groups(n, d, k)
     reach = np.empty(n)
     partner = np.empty(n, dtype=np.int64)
-    at_a_time = passes_at_a_time(n, d)
+    at_a_time = brute_force.passes_at_a_time(n, d)
     for start in range(0, n if n >= 2 * k else 0, at_a_time):
         tell("measuring distances", start / (2 * n))
-        measure_reach(X, pool, reach, partner, start, min(n, start + at_a_time))
+        brute_force.measure_reach(X, pool, reach, partner, start, min(n, start + at_a_time))
     while (left := pool.counts[ALIVE]) >= 2 * k:
         tell("forming groups", 1.0 - left / (2 * n))
         _form_at_ends(X, groups, pool, k, r_first, growing, reach, partner, at_a_time)
@@ -130,9 +119,9 @@ def _two_far_positions(columns: FloatArray, first: int, distances: FloatArray) -
         for position in range(first, n):
             center[j] += columns[j, position]
     center /= n - first
-    squared_distances(columns, first, n, center, distances)
+    brute_force.squared_distances(columns, first, n, center, distances)
     r = first + np.argmax(distances[first:])
-    squared_distances(columns, first, n, columns[:, r].copy(), distances)
+    brute_force.squared_distances(columns, first, n, columns[:, r].copy(), distances)
     distances[r] = -1.0  # s is another record even where all distances are 0
     s = first + np.argmax(distances[first:])
     return min(r, s), max(r, s)
@@ -142,7 +131,7 @@ def _two_far_positions(columns: FloatArray, first: int, distances: FloatArray) -
 def _gather(columns: FloatArray, records: IntArray, seed: int, k: int, distances: FloatArray) -> None:
     """Swap the k-1 records behind ``seed`` that are nearest to it to the places behind it."""
     n = len(records)
-    squared_distances(columns, seed, n, columns[:, seed].copy(), distances)
+    brute_force.squared_distances(columns, seed, n, columns[:, seed].copy(), distances)
     for place in range(seed + 1, seed + k):
         chosen = place + np.argmin(distances[place:])
         _swap(columns, records, chosen, place)
@@ -187,8 +176,8 @@ def _form_by_passes(groups: Groups, pool: Pool, seeds: IntArray, k: int) -> None
         if pool.counts[ALIVE] < k:
             break
         if pool.positions[record] >= 0:
-            tidy(pool)
-            form(groups, pool, members_around(pool, pool.positions[record], k))
+            brute_force.tidy(pool)
+            form(groups, pool, brute_force.members_around(pool, pool.positions[record], k))
 
 
 @njit(cache=True, nogil=True)
@@ -224,16 +213,16 @@ def mdav_plus(X: FloatArray, k: int) -> IntArray:
 def _form_around(groups: Groups, pool: Pool, k: int, reference: FloatArray, other: FloatArray) -> None:
     """Form groups around the records farthest from ``reference`` and ``other`` in turns while k are unassigned."""
     while pool.counts[ALIVE] >= k:
-        tidy(pool)
-        measure_from(pool, reference)
-        form(groups, pool, members_around(pool, farthest(pool), k))
+        brute_force.tidy(pool)
+        brute_force.measure_from(pool, reference)
+        form(groups, pool, brute_force.members_around(pool, brute_force.farthest(pool), k))
         reference, other = other, reference
 
 
 def tfrp_1(X: FloatArray, k: int) -> IntArray:
     """Return the labels of TFRP-1 for ``X``, shape (n, d), n >= k, groups numbered as they are formed."""
     d = X.shape[1]
-    pool = make_pool(X)
+    pool = brute_force.make_pool(X)
     groups = make_groups(len(X), d, k)
     _form_around(groups, pool, k, np.full(d, X.min()), np.full(d, X.max()))
     rest_to_nearest_centroid(groups, pool, False)

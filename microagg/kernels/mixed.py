@@ -209,17 +209,13 @@ def sums_of_nearest(pool: MixedPool, most: int, start: int, stop: int) -> FloatA
     return total
 
 
-# Moving and exchanging records among groups while that lowers Total-IL.
-#
-# For each record in turn, the best of these changes is made if it gains more than rounding makes of nothing: it moves
-# to another group, if its own keeps at least k records; or it is exchanged for a record of one of the ``WIDTH`` groups
-# whose extent, widened by it, is the least.
+# Exchange among groups: for each record in turn, the best of these changes is made if it gains more than rounding makes
+# of nothing: it moves to another group, if its own keeps at least k records; or it is exchanged for a record of one of
+# the ``WIDTH`` groups whose extent, widened by it, is the least. Ties go to moves, then to the lower number.
 #
 # Total-IL is the sum over the groups of size times extent, see :mod:`microagg.metrics.generalization`. Adding a record
 # to a group takes its extent only; taking one out takes all its records, as one that is at an end of a range may be
 # alone there. So for a record O(g·d + WIDTH·s²·d) shares are computed, g being the number and s the size of the groups.
-# Ties go to moves, then to the group of the lower number.
-
 
 #: With the records of so many groups a record may be exchanged.
 WIDTH = 8

@@ -6,20 +6,8 @@ import numpy as np
 from numba import njit
 
 from microagg.kernels.grouping.groups import members_by_group
-from microagg.kernels.neighbors.brute_force import (
-    ALIVE,
-    EXTENT,
-    Pool,
-    centroid,
-    farthest,
-    make_pool,
-    measure_from,
-    nearest,
-    passes_at_a_time,
-    remove,
-    squared_distance,
-    tidy,
-)
+from microagg.kernels.neighbors import brute_force
+from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool
 from microagg.partition import canonical_labels
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
@@ -172,10 +160,10 @@ def along_line(X: FloatArray) -> IntArray:
 def _end_of_diameter(pool: Pool) -> int:
     """Return the lowest record index among those that are farthest from another one; ``pool`` must be complete."""
     n = pool.counts[EXTENT]
-    measure_from(pool, centroid(pool))
+    brute_force.measure_from(pool, brute_force.centroid(pool))
     radii = np.sqrt(pool.distances)
     widest = radii.max()
-    measure_from(pool, pool.columns[:, np.argmax(radii)].copy())
+    brute_force.measure_from(pool, pool.columns[:, np.argmax(radii)].copy())
     known = pool.distances.max()
     best = 0
     largest = -1.0
@@ -183,7 +171,7 @@ def _end_of_diameter(pool: Pool) -> int:
         # No pair is farther apart than both are from the centroid together; 1e-9 is for rounding.
         if (radii[record] + widest) ** 2 * (1.0 + 1e-9) < known:
             continue
-        measure_from(pool, pool.columns[:, record].copy())
+        brute_force.measure_from(pool, pool.columns[:, record].copy())
         reach = pool.distances.max()
         if reach > largest:
             largest = reach
@@ -195,35 +183,27 @@ def _end_of_diameter(pool: Pool) -> int:
 def _append_nearest(X: FloatArray, pool: Pool, order: IntArray, start: int, stop: int) -> None:
     """Fill ``order[start:stop]``, each time with the record of the pool nearest to the one before, which leaves it."""
     for place in range(start, stop):
-        tidy(pool)
-        measure_from(pool, X[order[place - 1]])
-        position = nearest(pool.distances, pool.counts[EXTENT], 1)[0]
+        brute_force.tidy(pool)
+        brute_force.measure_from(pool, X[order[place - 1]])
+        position = brute_force.nearest(pool.distances, pool.counts[EXTENT], 1)[0]
         order[place] = pool.records[position]
-        remove(pool, position)
+        brute_force.remove(pool, position)
 
 
 def nearest_point_next(X: FloatArray) -> IntArray:
     """Return the path from one end of the diameter, the lower index, each time to the nearest record left; O(n²d)."""
     n, d = X.shape
-    pool = make_pool(X)
+    pool = brute_force.make_pool(X)
     order = np.empty(n, dtype=np.int64)
     order[0] = _end_of_diameter(pool)
-    remove(pool, order[0])
+    brute_force.remove(pool, order[0])
     place = 1
     while place < n:
         checkpoint("ordering the records", place / n)
-        stop = min(n, place + passes_at_a_time(pool.counts[ALIVE], d))
+        stop = min(n, place + brute_force.passes_at_a_time(pool.counts[ALIVE], d))
         _append_nearest(X, pool, order, place, stop)
         place = stop
     return order
-
-
-@njit(cache=True, nogil=True)
-def _distances_to(X: FloatArray, members: IntArray, center: FloatArray) -> FloatArray:
-    distances = np.empty(len(members))
-    for i in range(len(members)):
-        distances[i] = squared_distance(X[members[i]], center)
-    return distances
 
 
 def through_groups(X: FloatArray, labels: IntArray) -> IntArray:
@@ -238,15 +218,15 @@ def through_groups(X: FloatArray, labels: IntArray) -> IntArray:
         return members
     centers = _centers(X, members, begins)
     order = np.empty(n, dtype=np.int64)
-    pool = make_pool(centers)
-    everything = make_pool(X)
-    measure_from(everything, centroid(everything))
-    group = previous = int(labels[farthest(everything)])
+    pool = brute_force.make_pool(centers)
+    everything = brute_force.make_pool(X)
+    brute_force.measure_from(everything, brute_force.centroid(everything))
+    group = previous = int(labels[brute_force.farthest(everything)])
     filled = 0
     while filled < n:
         checkpoint("laying a path through the groups", filled / n)
         # As many records as passes over the groups left.
-        stop = min(n, filled + passes_at_a_time(max(pool.counts[ALIVE], 1), d))
+        stop = min(n, filled + brute_force.passes_at_a_time(max(pool.counts[ALIVE], 1), d))
         filled, group, previous = _append_groups(
             X, members, begins, centers, pool, order, filled, stop, group, previous
         )
@@ -276,23 +256,26 @@ def _append_groups(
     """
     to_group = np.empty(len(centers))
     while filled < stop:
-        remove(pool, pool.positions[group])
+        brute_force.remove(pool, pool.positions[group])
         own = members[begins[group] : begins[group + 1]]
         if pool.counts[ALIVE] > 0:
-            tidy(pool)
+            brute_force.tidy(pool)
             extent = pool.counts[EXTENT]
             to_group[:extent] = np.inf
             for record in own:
-                measure_from(pool, X[record])
+                brute_force.measure_from(pool, X[record])
                 for position in range(extent):
                     if pool.distances[position] < to_group[position]:
                         to_group[position] = pool.distances[position]
             following = pool.records[np.argmin(to_group[:extent])]
-            distances = -_distances_to(X, own, centers[following])
+            center, sign = centers[following], -1.0
         else:
             following = group
-            distances = _distances_to(X, own, centers[previous])
-        for rank in nearest(distances, len(own), len(own)):
+            center, sign = centers[previous], 1.0
+        distances = np.empty(len(own))
+        for i in range(len(own)):
+            distances[i] = sign * brute_force.squared_distance(X[own[i]], center)
+        for rank in brute_force.nearest(distances, len(own), len(own)):
             order[filled] = own[rank]
             filled += 1
         previous = group

@@ -47,12 +47,9 @@ def squared_distance_to_box(blocks: Blocks, block: int, i: int) -> float:
     return total
 
 
-# Which records can be in the groups that :mod:`.pricing` has to look for around a root; the notation is its own.
-#
-# A record y can be in a group of s of a root only if the root's weighted degree can be negative in it: if w(root, y)
-# and
-# the s - 2 least weights of the root with others are together negative. And there must be a group with y whose reduced
-# cost can be below the limit.
+# Which records can be in the groups that :mod:`.pricing`, whose notation this is, looks for around a root: a record y
+# only if the root's weighted degree can be negative in a group of s with it, that is if w(root, y) and the s - 2 least
+# weights of the root with others are together negative, and if a group with y can have a reduced cost below the limit.
 
 
 class Local(NamedTuple):

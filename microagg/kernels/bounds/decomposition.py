@@ -121,15 +121,6 @@ def _insert(least: FloatArray, which: IntArray, count: int, value: float, number
 
 
 @njit(cache=True, nogil=True)
-def _total(values: FloatArray) -> float:
-    """Return the sum of a few values."""
-    total = 0.0
-    for value in values:
-        total += value
-    return total
-
-
-@njit(cache=True, nogil=True)
 def _weigh(
     columns: FloatArray, own: FloatArray, cuts: FloatArray, a: int, distances: FloatArray, weights: FloatArray
 ) -> None:
@@ -193,7 +184,7 @@ def choose(
             value = costs[a] + half * (own[a] + unlisted)
             if value < least[inner - 1]:
                 _insert(least, which[m], inner, value, a)
-        best[:], rows[:] = _total(least), m
+        best[:], rows[:] = least.sum(), m
         for a in range(m):
             _weigh(columns, own, cuts, a, distances, values)
             for b in range(m):
@@ -207,11 +198,11 @@ def choose(
             for b in range(m):
                 if values[b] < least[inner - 1]:
                     _insert(least, which[a], inner, values[b], b)
-            total = _total(least)
+            total = least.sum()
             if total < best[outer - 1]:
                 _insert(best, rows, outer, total, a)
         choices.chosen[i] = 0.0
-        share = _total(best)
+        share = best.sum()
         count = 0
         for t in range(outer):
             a = rows[t]

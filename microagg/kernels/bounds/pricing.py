@@ -13,7 +13,7 @@ members, its root; sought are, for each root, the least rc of its groups and the
 each record is in s - 1 pairs, the weights of all pairs add up to rc(G) less the duals of the cuts; the weighted degrees
 Σ_{y in G, y ≠ x} w(x, y) of the members add up to twice that. So where rc(G) < 0, sigma being nonnegative, some member
 has a negative weighted degree, and the one with the least is the root. For each root it is enough to search the groups
-in which its own weighted degree is negative; :mod:`.candidates` finds which records can be in them. Groups with rc ≥ 0
+in which its own weighted degree is negative; :mod:`.boxes` finds which records can be in them. Groups with rc ≥ 0
 need no search, as the bound for a root is at most 0.
 
 **The bound.** Let a part P of a group of s be chosen, so that m = s - |P| members are still to come from a set of

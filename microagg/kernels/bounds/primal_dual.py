@@ -329,11 +329,8 @@ def price_pairs(
     return keys[:count].copy(), values[:count].copy(), total
 
 
-# Separation: which cutting planes a solution violates that is not of whole groups.
-#
-# Those of set partitioning are subset-row cuts, those of clique partitioning 2-partition inequalities; what they are,
-# and why no partition violates them, is said in :mod:`microagg.optimum.set_partitioning` and
-# :mod:`microagg.optimum.clique_partitioning`.
+# Separation: which cutting planes a solution violates that is not of whole groups; what they are, and why no partition
+# violates them, is said in :mod:`microagg.optimum.set_partitioning` and :mod:`microagg.optimum.clique_partitioning`.
 
 #: Pairs with a smaller value in the solution are taken for 0.
 LEAST_VALUE = 1e-3

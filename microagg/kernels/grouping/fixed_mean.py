@@ -93,13 +93,11 @@ def in_stretches(pool: Pool, order: IntArray, k: int, passes: int) -> Iterator[I
         start = stop
 
 
-# Which unassigned records may be isolated, and which of those is nearest to a group, for V-MDAV.
-#
-# V-MDAV lets the record nearest to a group join only if no other unassigned record is near that record. To look for
-# such a record among all is far more work than among those that may be isolated at all. So a few near records of each
-# are kept: its distance to the first of them that is unassigned is an upper bound of its isolation, the distance to its
-# nearest unassigned record. With the greatest bound below each node, most of the tree is passed over.
-
+# Which unassigned records may be isolated, and which of those is nearest to a group, for V-MDAV, which lets the record
+# nearest to a group join only if no other is near that record: far fewer need be looked at than if all might. So a few
+# near records of each are kept. The distance to the first of them that is unassigned is an upper bound of the
+# isolation, the distance to the nearest unassigned record. With the greatest bound below each node, most of the tree is
+# passed over.
 
 #: How many near records of each record are kept.
 NEAR_RECORDS = 4

@@ -8,27 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from microagg.kernels.neighbors.brute_force import (
-    ALIVE,
-    EXTENT,
-    Pool,
-    add_exactly,
-    make_neighborhoods,
-    make_pool,
-    measure_from,
-    nearest,
-    records_per_step,
-    remove,
-    squared_distance,
-)
+from microagg.kernels.neighbors import brute_force
+from microagg.kernels.neighbors.brute_force import ALIVE, EXTENT, Pool
 from microagg.kernels.neighbors.kd_tree import FAN, LEVELS, NO_INDEX, Tree, TreePool, empty_boxes
 from microagg.kernels.neighbors.kd_tree import remove as remove_from_tree
 from microagg.kernels.neighbors.tree_queries import NeighborQuery, distances_to_boxes, put_on_stack, uppermost
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray
 
-# The number of the first group. What is called with a constant is compiled for that constant alone, and for other
-# numbers once more; int() makes a number like others of it.
+# The number of the first group; int() makes a number like others of it, for which nothing is compiled once more.
 _FIRST = 0
 
 
@@ -59,7 +47,7 @@ def join(groups: Groups, pool: Pool, group: int, position: int) -> None:
         groups.sums[group, j] += pool.columns[j, position]
     groups.sizes[group] += 1
     groups.labels[pool.records[position]] = group
-    remove(pool, position)
+    brute_force.remove(pool, position)
 
 
 @njit(cache=True, nogil=True)
@@ -168,7 +156,7 @@ def sse_of(X: FloatArray, members: IntArray) -> float:
     center /= len(members)
     sse = 0.0
     for record in members:
-        sse += squared_distance(X[record], center)
+        sse += brute_force.squared_distance(X[record], center)
     return sse
 
 
@@ -177,7 +165,7 @@ def take(groups: Groups, pool: TreePool, group: int, record: int) -> None:
     """Move ``record`` of a tree pool into ``group``."""
     for j in range(pool.X.shape[1]):
         groups.sums[group, j] += pool.X[record, j]
-        add_exactly(pool.totals, j, -pool.X[record, j])
+        brute_force.add_exactly(pool.totals, j, -pool.X[record, j])
     groups.sizes[group] += 1
     groups.labels[record] = group
     remove_from_tree(pool.tree, record)
@@ -203,8 +191,8 @@ def group_neighborhoods(
     up to date, ``form_best(X, pool, groups, hoods, values, k, rounds)`` forms so many groups; ``doing`` is what to say.
     """
     n, d = X.shape
-    pool, groups, hoods = make_pool(X), make_groups(n, d, k), make_neighborhoods(X, k)
-    step = records_per_step(X, k)
+    pool, groups, hoods = brute_force.make_pool(X), make_groups(n, d, k), brute_force.make_neighborhoods(X, k)
+    step = brute_force.records_per_step(X, k)
     for start in range(0, n, step):
         checkpoint(doing, start / (2 * n))
         measure(X, pool, hoods, values, k, start, min(start + step, n))
@@ -219,15 +207,13 @@ def group_neighborhoods(
 def grow(groups: Groups, pool: Pool, group: int, k: int) -> None:
     """Let ``group`` take in what is nearest to its moving centroid, where its SSE grows least, until it has ``k``."""
     while groups.sizes[group] < k:
-        measure_from(pool, groups.sums[group] / groups.sizes[group])
-        join(groups, pool, group, nearest(pool.distances, pool.counts[EXTENT], 1)[0])
+        brute_force.measure_from(pool, groups.sums[group] / groups.sizes[group])
+        join(groups, pool, group, brute_force.nearest(pool.distances, pool.counts[EXTENT], 1)[0])
 
 
-# The group whose SSE grows least, found in a tree of boxes around the centroids of the groups, for MDAV*.
-#
-# The tree has the nodes of the records' k-d tree. A group is entered at the leaf of its first record, and each node has
-# a box around the centroids of the groups entered below it. Centroids move little, so the boxes, which are only ever
-# widened, stay narrow: only a few of many groups are visited.
+# The group whose SSE grows least, for MDAV*, found in a tree with the nodes of the records' k-d tree. A group is
+# entered at the leaf of its first record, and each node has a box around the centroids of the groups entered below it,
+# which is only ever widened and stays narrow, as centroids move little.
 
 
 class CentroidIndex(NamedTuple):

@@ -20,22 +20,8 @@ from numba import njit
 
 from microagg.kernels import running
 from microagg.kernels.grouping.groups import Groups, form, found_group, make_groups
-from microagg.kernels.neighbors import kd_tree, lookahead, tree_queries
-from microagg.kernels.neighbors.brute_force import (
-    ALIVE,
-    Pool,
-    centroid,
-    farthest,
-    make_pool,
-    measure_from,
-    members_around,
-    nearest_to_seed,
-    passes_at_a_time,
-    point_at,
-    pool_of,
-    squared_distance,
-    tidy,
-)
+from microagg.kernels.neighbors import brute_force, kd_tree, lookahead, tree_queries
+from microagg.kernels.neighbors.brute_force import ALIVE, Pool
 from microagg.kernels.neighbors.kd_tree import LEAF, TreePool, number_left, pool_of_rest
 from microagg.kernels.neighbors.lookahead import NeighborCache, farthest_from, nearest_to
 from microagg.kernels.neighbors.tree_queries import NeighborQuery, make_query
@@ -70,9 +56,9 @@ WORTH_A_TREE = 16_384
 @njit(cache=True, nogil=True)
 def form_group(groups: Groups, pool: Pool, k: int) -> None:
     """Form one group: the unassigned record farthest from the centroid of the unassigned, and its k-1 nearest."""
-    tidy(pool)
-    measure_from(pool, centroid(pool))
-    form(groups, pool, members_around(pool, farthest(pool), k))
+    brute_force.tidy(pool)
+    brute_force.measure_from(pool, brute_force.centroid(pool))
+    form(groups, pool, brute_force.members_around(pool, brute_force.farthest(pool), k))
 
 
 @njit(cache=True, nogil=True)
@@ -82,19 +68,19 @@ def form_pairs(groups: Groups, pool: Pool, k: int, until: int) -> None:
     If s went with r, the record left that is farthest from r takes its place.
     """
     while pool.counts[ALIVE] >= until:
-        tidy(pool)
-        measure_from(pool, centroid(pool))
-        r = farthest(pool)
-        measure_from(pool, point_at(pool, r))
+        brute_force.tidy(pool)
+        brute_force.measure_from(pool, brute_force.centroid(pool))
+        r = brute_force.farthest(pool)
+        brute_force.measure_from(pool, brute_force.point_at(pool, r))
         own = pool.distances[r]
         pool.distances[r] = np.nan
-        s = farthest(pool)
+        s = brute_force.farthest(pool)
         pool.distances[r] = own
         s_record = pool.records[s]
-        form(groups, pool, nearest_to_seed(pool, r, k))
+        form(groups, pool, brute_force.nearest_to_seed(pool, r, k))
         if pool.positions[s_record] < 0:
-            s = farthest(pool)  # the distances are still those from r
-        form(groups, pool, members_around(pool, s, k))
+            s = brute_force.farthest(pool)  # the distances are still those from r
+        form(groups, pool, brute_force.members_around(pool, s, k))
 
 
 @njit(cache=True, nogil=True)
@@ -115,7 +101,7 @@ def form_groups(X: FloatArray, k: int, until: int, in_pairs: bool) -> tuple[Grou
     form, taken = (form_pairs, 2 * k) if in_pairs else (_form_singly, k)
     while (left := int(pool.counts[ALIVE])) >= until:
         checkpoint("forming groups", 1.0 - left / n)
-        rounds = passes_at_a_time(left, _PASSES * d)
+        rounds = brute_force.passes_at_a_time(left, _PASSES * d)
         form(groups, pool, k, max(until, left - rounds * taken + 1))
     return groups, pool
 
@@ -130,7 +116,7 @@ def _group_while_many(X: FloatArray, k: int, until: int, in_pairs: bool) -> tupl
     least, for_each_k = LEAST_IN_PAIRS if in_pairs else LEAST_SINGLY
     pool = lookahead.tree_if_faster(X, k, least + for_each_k * k)
     if pool is None:
-        return groups, make_pool(X)
+        return groups, brute_force.make_pool(X)
     until = max(until, lookahead.FEWEST)
     # The records of the tree, and their groups.
     records, current = np.arange(n), groups
@@ -146,7 +132,7 @@ def _group_while_many(X: FloatArray, k: int, until: int, in_pairs: bool) -> tupl
                 break
             pool = pool_of_rest(pool, left)
             current = groups._replace(labels=np.full(len(records), -1))
-    rest = pool_of(X, records)
+    rest = brute_force.pool_of(X, records)
     # The sums of the rest alone might differ in the last bit from those that the removals have left.
     rest.totals[:] = pool.totals
     return groups, rest
@@ -284,15 +270,12 @@ def _form(
     return predicted, formed, query.visited[0]
 
 
-# The record farthest from the centroid of the unassigned records, while that centroid moves.
-#
-# The records farthest from where the centroid once was are listed in the order of that distance. No record can be
-# farther from where the centroid is now than that distance plus the distance that the centroid has moved since, so a
-# few records from the head of the list suffice until the centroid has moved too far. Unlike the corners of boxes, this
-# bound is tight for the shell of a ball, which is what is left once the records farthest from the mean have been taken.
-# Where it fails at once, as for records on a sphere or many identical ones, the tree is asked until that has cost as
-# much as a new list.
-
+# The record farthest from the centroid of the unassigned records, while that centroid moves. Those farthest from where
+# it once was are listed in the order of that distance. No record can be farther from where it is now than that distance
+# plus the distance that it has moved since, so a few records from the head of the list suffice until it has moved too
+# far. Unlike the corners of boxes, this bound is tight for the shell of a ball, which is what is left once the records
+# farthest from the mean have been taken. Where it fails at once, as for records on a sphere or many identical ones, the
+# tree is asked until that has cost as much as a new list.
 
 # How many of n unassigned records are listed: about n ** (2 / 3), so that making lists and reading them cost alike.
 _EXPONENT = 2.0 / 3.0
@@ -330,7 +313,7 @@ def make_farthest_list(pool: TreePool) -> FarthestList:
     for record in range(len(pool.X)):
         if pool.tree.slots[record] >= 0:
             members[filled] = record
-            distances[filled] = np.sqrt(squared_distance(pool.X[record], origin))
+            distances[filled] = np.sqrt(brute_force.squared_distance(pool.X[record], origin))
             filled += 1
     most = max(_FEWEST, int(left**_EXPONENT))
     beyond = -1.0
@@ -363,11 +346,11 @@ def farthest_of_list(pool: TreePool, listed: FarthestList, count: int) -> IntArr
     stop = len(listed.records)
     if stop > count:
         # Each distance may have grown or shrunk by as much as the centroid has moved.
-        moved = np.sqrt(squared_distance(center, listed.origin))
+        moved = np.sqrt(brute_force.squared_distance(center, listed.origin))
         stop = np.searchsorted(-listed.distances, 2.0 * moved - listed.distances[count - 1], side="right")
     distances = np.empty(stop)
     for i in range(stop):
-        distances[i] = squared_distance(pool.X[listed.records[i]], center)
+        distances[i] = brute_force.squared_distance(pool.X[listed.records[i]], center)
     return listed.records[np.argsort(-distances, kind="mergesort")[:count]]
 
 
@@ -384,7 +367,7 @@ def farthest_from_mean(pool: TreePool, listed: FarthestList, query: NeighborQuer
     if is_used_up(pool, listed):
         return -1
     visited = query.visited[0]
-    tree_queries.farthest(pool.tree, center, squared_distance(center, pool.tree.center), 1, -1, query)
+    tree_queries.farthest(pool.tree, center, brute_force.squared_distance(center, pool.tree.center), 1, -1, query)
     listed.counts[_LEAVES] += query.visited[0] - visited
     return query.found[0]
 
@@ -392,7 +375,7 @@ def farthest_from_mean(pool: TreePool, listed: FarthestList, query: NeighborQuer
 @njit(cache=True, nogil=True)
 def _farthest_if_listed(pool: TreePool, listed: FarthestList, center: FloatArray) -> int:
     """Return the record farthest from ``center``, the centroid; -1 if it need not be one of the list."""
-    moved = np.sqrt(squared_distance(center, listed.origin))
+    moved = np.sqrt(brute_force.squared_distance(center, listed.origin))
     best, largest = -1, -1.0
     for i in range(len(listed.records)):
         reach = (listed.distances[i] + moved) * (1.0 + _SLACK)
@@ -400,7 +383,7 @@ def _farthest_if_listed(pool: TreePool, listed: FarthestList, center: FloatArray
             return best
         record = listed.records[i]
         if pool.tree.slots[record] >= 0:
-            distance = squared_distance(pool.X[record], center)
+            distance = brute_force.squared_distance(pool.X[record], center)
             if distance > largest or (distance == largest and record < best):
                 best, largest = record, distance
     if listed.beyond < 0.0:

@@ -272,7 +272,7 @@ def _renew(state: State, group: int, k: int) -> None:
 
 @borrows
 def _examine(state: State, x: int, k: int, of_x: Nearest, of_partner: Nearest) -> bool:
-    """Make the best move that begins with record ``x``, and tell whether there was one; see :func:`.best_move`."""
+    """Make the best move that begins with record ``x``, and tell whether there was one; see :func:`best_move`."""
     best = best_move(state, x, k, of_x, of_partner)
     if best.group < 0:
         return False

@@ -9,7 +9,7 @@ are chosen, and their records are given new groups in one of two ways:
 - growing: a random one of them forms a group with its k-1 nearest, again and again; what is left joins the group that
   grows least.
 
-Then local search repairs these groups and those around them, see :func:`~.descent.repair`. If the SSE has not fallen in
+Then local search repairs these groups and those around them, see :func:`.descent.repair`. If the SSE has not fallen in
 the end, nor risen by a little, all is undone. By how much it may rise is drawn as in simulated annealing. An iteration
 takes time in proportion to what it changes, whatever the number of records.
 
@@ -33,14 +33,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from microagg.kernels.local_search.descent import (
-    CHECKPOINT_SECONDS,
-    Pace,
-    budget_for,
-    descend,
-    has_few_groups,
-    repair,
-)
+from microagg.kernels.local_search.descent import CHECKPOINT_SECONDS, Pace, budget_for, descend, has_few_groups, repair
 from microagg.kernels.local_search.state import (
     State,
     begin,
@@ -236,12 +229,9 @@ def anneal(annealing: Annealing, k: int, first: int, last: int, total: int, temp
                 annealing.best[record] = state.labels[record]
 
 
-# Dividing many records into regions of neighboring groups, each of which is searched by itself.
-#
-# Groups are divided by random planes. The records of a region know their nearest within it only, so the time of a
-# search grows no faster than the number of records. It is done once more with other planes, so that what was a border
-# lies within. Regions are searched on all cores; what is found does not depend on the number of threads.
-
+# Many records are divided by random planes into regions of neighboring groups, each of which is searched by itself, on
+# all cores. The records of a region know their nearest within it only, so the time grows no faster than their number.
+# It is done once more with other planes, so that what was a border lies within.
 
 #: How many records a region has, at most.
 MOST_IN_REGION = 25_000
@@ -337,7 +327,7 @@ def _descend_once(X: FloatArray, labels: IntArray, k: int, draw: np.random.Gener
 #: The local search of more records than this goes region by region.
 MOST_AT_ONCE = 20_000
 
-#: The temperature at the beginning of a round, see :func:`~.ruin_recreate.anneal`, as a share of a group's mean SSE.
+#: The temperature at the beginning of a round, see :func:`anneal`, as a share of a group's mean SSE.
 _TEMPERATURE = 0.02
 
 #: Iterations for each group in the first round; twice as many in the next, and so on up to the most.

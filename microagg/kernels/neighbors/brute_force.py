@@ -3,7 +3,7 @@
 A pool holds its records column by column, so that a pass over one attribute is contiguous. A record that leaves is only
 blanked: its first attribute becomes NaN, so every distance to it is NaN and loses each comparison. Now and then
 :func:`tidy` closes the gaps. Records keep their order throughout, so the lowest position is the lowest record index,
-which is how all ties are broken. A pass takes time O(nd); for many records see :mod:`.tree_pool`.
+which is how all ties are broken. A pass takes time O(nd); for many records see :mod:`.kd_tree`.
 
 Distances are squared Euclidean, their terms added attribute by attribute in order: the same two records have bitwise
 the same distance in every kernel.
@@ -253,11 +253,9 @@ def nearest_to_seed(pool: Pool, seed: int, k: int) -> IntArray:
     return members
 
 
-# The two unassigned records farthest apart, for MD and M-d.
-#
-# Each record keeps the distance to the farthest record that it knew, its reach. Records only leave, so a reach is an
-# upper bound from then on, and only the records whose reach is the largest are measured again. Time O(n²d) for the
-# first distances and O(nd) for each one measured again.
+# The two unassigned records farthest apart, for MD and M-d. Each record keeps the distance to the farthest record that
+# it knew, its reach: an upper bound, as records only leave. Only those of the largest reach are measured again. Time
+# O(n²d) for the first distances and O(nd) for each one measured again.
 
 
 @njit(cache=True, nogil=True)
@@ -292,16 +290,12 @@ def measure_reach(X: FloatArray, pool: Pool, reach: FloatArray, partner: IntArra
         _measure_again(X, pool, record, reach, partner)
 
 
-# The k-neighborhood of every unassigned record, kept up to date while records are assigned, for DBA and GSMS.
+# The k-neighborhood of every unassigned record, itself and its k-1 nearest unassigned ones, nearest first, kept up to
+# date for DBA and GSMS. It changes only when one of them is assigned. So each record has a list of more of its nearest
+# than that, and only when fewer than k of the list are left are all distances measured again, in time O(nd).
 #
-# The k-neighborhood of a record is the record itself and its k-1 nearest unassigned records, nearest first. It changes
-# only when one of them is assigned. So each record has a list of more of its nearest records than the neighborhood
-# needs, and only when fewer than k of the list are left are all distances measured again, in time O(nd).
-#
-# Of identical records only the first one left needs a neighborhood: all of theirs hold the same values in the same
-# order,
-# so whatever is computed from them ties, and ties go to the lowest index. Identical records are assigned by index, so
-# the first one left is the one whose predecessor has been assigned.
+# Of identical records only the first one left, whose predecessor has been assigned, needs one: all of theirs hold the
+# same values in the same order, so whatever is computed from them ties, and ties go to the lowest index.
 
 # How many more records than the neighborhood needs are listed: longer lists take longer to find, shorter ones have to
 # be found again more often.

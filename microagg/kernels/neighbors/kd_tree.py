@@ -23,7 +23,7 @@ import numpy as np
 from numba import njit
 
 from microagg.kernels import running
-from microagg.kernels.neighbors.brute_force import add_exactly, squared_distances
+from microagg.kernels.neighbors.brute_force import make_pool, squared_distances
 from microagg.validation import FloatArray, IntArray
 
 #: Records in a leaf, at most.
@@ -300,18 +300,9 @@ class TreePool(NamedTuple):
 
 def make_tree_pool(X: FloatArray) -> TreePool:
     """Return a pool of all records of ``X``, shape (n, d)."""
-    totals = _totals(X)
-    center = (totals[0] + totals[1]) / len(X)
-    return TreePool(X, make_tree(np.ascontiguousarray(X.T), center, running.THREADS), totals)
-
-
-@njit(cache=True, nogil=True)
-def _totals(X: FloatArray) -> FloatArray:
-    totals = np.zeros((2, X.shape[1]))
-    for i in range(len(X)):
-        for j in range(X.shape[1]):
-            add_exactly(totals, j, X[i, j])
-    return totals
+    pool = make_pool(X)
+    center = (pool.totals[0] + pool.totals[1]) / len(X)
+    return TreePool(X, make_tree(pool.columns, center, running.THREADS), pool.totals)
 
 
 def pool_of_rest(pool: TreePool, left: IntArray) -> TreePool:

@@ -83,14 +83,10 @@ def find_neighbors(X: FloatArray, k: int) -> IntArray:
     return neighbors
 
 
-# Which records of a k-d tree are nearest to each, and how far, added up: exactly, all records of a leaf at once.
-#
-# The records of a leaf walk through the tree together, so that the bounds of a node and the distances to the records of
-# another leaf are measured in passes that use the processor's vector units. A node is passed over once no record of the
-# leaf can have one of its nearest in it; see :mod:`.tree_queries` why that needs no tolerance.
-#
-# Source: Friedman, Bentley & Finkel 1977.
-
+# Which records of a k-d tree are nearest to each, and how far, exactly. The records of a leaf walk through the tree
+# together, so that the bounds of a node and the distances to the records of another leaf are measured in passes that
+# use the processor's vector units. A node is passed over once no record of the leaf can have one of its nearest in it;
+# see :mod:`.tree_queries` why that needs no tolerance. Source: Friedman, Bentley & Finkel 1977.
 
 # Up to how many attributes leaves are small, and the most records of a large one: measured on normal, uniform and
 # lognormal data with 2 to 10 attributes.

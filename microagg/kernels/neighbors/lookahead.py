@@ -167,13 +167,10 @@ def farthest_from(pool: TreePool, cache: NeighborCache, record: int, query: Neig
     return query.found[0] if count > 0 else -1
 
 
-# Whether neighbors are found by passes over all unassigned records or in a k-d tree of them.
-#
-# Both give the same groups. Passes (:mod:`.brute_force`) have no overhead and use the processor's vector units, so they
-# are faster for few records. The tree (:mod:`.tree_pool`) visits a part of many records, which depends on the data: of
-# 16,000 records with 16 evenly spread attributes nine tenths, of as many with 40 attributes that lie in clusters one in
-# twelve. So where there are enough records for a tree to pay at all, one is made and asked for the neighbors of some of
-# them.
+# Whether neighbors are found by passes or in a k-d tree, which give the same. Passes use the processor's vector units
+# and are faster for few records. The tree visits a part of many, which depends on the data: of 16,000 records with 16
+# evenly spread attributes nine tenths, of as many with 40 attributes that lie in clusters one in twelve. So where it
+# may pay at all, one is made and asked for the neighbors of some of them.
 
 #: Once fewer records than this are unassigned, passes finish the work.
 FEWEST = 2_000
@@ -194,11 +191,7 @@ def tree_if_faster(X: FloatArray, k: int, least: int) -> TreePool | None:
     if n < max(least, FEWEST) or d > _MOST_ATTRIBUTES:
         return None
     pool = make_tree_pool(X)
+    asked = np.linspace(0, n - 1, _ASKED).astype(np.int64)
+    leaves_visited = list_nearest(pool, asked, np.full((_ASKED, k - 1 + SPARE), -1)) / _ASKED
     # To visit a leaf takes about as long as to pass over as many records as it has room for.
-    return pool if n >= least + LEAF * _leaves_visited(pool, k - 1 + SPARE) else None
-
-
-def _leaves_visited(pool: TreePool, most: int) -> float:
-    """Return how many leaves a search for the ``most`` nearest records visits, on average."""
-    asked = np.linspace(0, len(pool.X) - 1, _ASKED).astype(np.int64)
-    return list_nearest(pool, asked, np.full((_ASKED, most), -1)) / _ASKED
+    return pool if n >= least + LEAF * leaves_visited else None

@@ -7,12 +7,7 @@ import pytest
 
 from microagg.kernels.neighbors import lookahead
 from microagg.kernels.neighbors.kd_tree import LEAF, make_tree, make_tree_pool, remove
-from microagg.kernels.neighbors.knn_graph import (
-    find_neighbors,
-    leaf_size,
-    list_nearest,
-    sums_of_nearest,
-)
+from microagg.kernels.neighbors.knn_graph import find_neighbors, leaf_size, list_nearest, sums_of_nearest
 from microagg.kernels.neighbors.tree_queries import make_query, roughly_nearest
 from tests.cases import for_each
 from tests.kernels.families import FAMILIES, first, found, generate, orders_to_leave_in, squared, tree_of
