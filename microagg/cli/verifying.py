@@ -21,9 +21,9 @@ from microagg.cli.group import FAILS
 from microagg.cli.output import print_json, working
 from microagg.cli.releasing import make, read_recipe
 from microagg.errors import DataError, ParameterError
-from microagg.metrics import equivalence_classes
-from microagg.metrics.equivalence_classes import SmallClasses
 from microagg.metrics.loss import percent, sst
+from microagg.metrics.risk import equivalence_classes
+from microagg.metrics.risk.equivalence_classes import SmallClasses
 from microagg.release import as_written
 from microagg.release.assessment import Figure
 from microagg.tables import DELIMITERS

@@ -4,10 +4,7 @@ A released group shows, of each attribute, a range of numbers or ordered categor
 its categories in their taxonomy. What is lost by that is measured attribute by attribute as a share of the attribute's
 domain, or of the height of its taxonomy, so it has no unit and attributes need no scaling.
 
-Functions take a DataFrame with its :class:`microagg.Schema`, or :class:`microagg.columns.records.Records` without one;
-labels
-have shape (n,), under any numbering. They raise :class:`~microagg.errors.DataError` for labels that are not whole
-numbers or not one for each record.
+Functions take a DataFrame with its :class:`microagg.Schema`, or :class:`microagg.columns.records.Records` without one.
 """
 
 from __future__ import annotations
@@ -25,14 +22,6 @@ from microagg.columns.taxonomy import Taxonomy
 from microagg.errors import DataError
 from microagg.partition import canonical_labels
 from microagg.validation import FloatArray, IntArray, check_k
-
-
-def _as_records(data: Any, schema: Schema | None) -> Records:
-    if isinstance(data, Records):
-        return data
-    if schema is None:
-        raise DataError("a DataFrame needs its schema: pass microagg.Schema.infer(frame, quasi_identifiers=[...]).")
-    return schema.records(data)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,20 +48,8 @@ class Extents:
 def extents(records: Records, labels: ArrayLike) -> Extents:
     """Return what the records of each group have in common, attribute by attribute.
 
-    Parameters
-    ----------
-    records : Records
-    labels : array of int, shape (n,)
-        The group of each record, under any numbering.
-
-    Returns
-    -------
-    Extents
-
-    Raises
-    ------
-    DataError
-        If labels are not whole numbers, one for each record.
+    ``labels``, shape (n,), are the groups of ``records`` under any numbering; :class:`~microagg.errors.DataError` says
+    if they are not whole numbers, one for each record.
     """
     groups = canonical_labels(labels)
     if len(groups) != len(records):
@@ -107,7 +84,7 @@ def group_information_loss(data: Any, labels: ArrayLike, schema: Schema | None =
 
     Parameters
     ----------
-    data : DataFrame or Records
+    data : DataFrame or Records, n of them with d attributes
     labels : array of int, shape (n,)
         The group of each record, under any numbering.
     schema : Schema, optional
@@ -123,55 +100,36 @@ def group_information_loss(data: Any, labels: ArrayLike, schema: Schema | None =
     DataError
         If a DataFrame has no schema, or labels are not whole numbers, one for each record.
     """
-    spans = extents(_as_records(data, schema), labels)
+    spans = _extents(data, labels, schema)
     return np.asarray(spans.sizes * spans.shares.sum(axis=1))
+
+
+def _extents(data: Any, labels: ArrayLike, schema: Schema | None) -> Extents:
+    if isinstance(data, Records):
+        return extents(data, labels)
+    if schema is None:
+        raise DataError("a DataFrame needs its schema: pass microagg.Schema.infer(frame, quasi_identifiers=[...]).")
+    return extents(schema.records(data), labels)
 
 
 def attribute_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> FloatArray:
     """Return what each attribute contributes to the total, as a share of the most it could.
 
-    Parameters
-    ----------
-    data : DataFrame or Records
-    labels : array of int, shape (n,)
-        The group of each record, under any numbering.
-    schema : Schema, optional
-        That of a DataFrame.
+    Parameters and errors are those of :func:`group_information_loss`.
 
     Returns
     -------
     array of float, shape (d,)
         0 to 1.
-
-    Raises
-    ------
-    DataError
-        If a DataFrame has no schema, or labels are not whole numbers, one for each record.
     """
-    spans = extents(_as_records(data, schema), labels)
+    spans = _extents(data, labels, schema)
     return np.asarray(spans.sizes @ spans.shares / spans.sizes.sum())
 
 
 def total_information_loss(data: Any, labels: ArrayLike, schema: Schema | None = None) -> float:
-    """Return Total-IL, the sum of the information losses of all groups (Definition 6).
+    """Return Total-IL, the sum of the information losses of all groups (Definition 6), 0 to n·d, without a unit.
 
-    Parameters
-    ----------
-    data : DataFrame or Records
-    labels : array of int, shape (n,)
-        The group of each record, under any numbering.
-    schema : Schema, optional
-        That of a DataFrame.
-
-    Returns
-    -------
-    float
-        0 to n·d, without a unit.
-
-    Raises
-    ------
-    DataError
-        If a DataFrame has no schema, or labels are not whole numbers, one for each record.
+    Parameters and errors are those of :func:`group_information_loss`.
     """
     return float(group_information_loss(data, labels, schema).sum())
 
@@ -179,38 +137,16 @@ def total_information_loss(data: Any, labels: ArrayLike, schema: Schema | None =
 def discernibility(labels: ArrayLike) -> int:
     """Return the discernibility metric DM: the sum of the squared group sizes (Bayardo & Agrawal 2005).
 
-    Parameters
-    ----------
-    labels : array of int, shape (n,)
-
-    Returns
-    -------
-    int
-        In squared records, n to n².
-
-    Raises
-    ------
-    DataError
-        If labels are not whole numbers.
+    It is in squared records, n to n². ``labels``, shape (n,), under any numbering, are whole numbers, or
+    :class:`~microagg.errors.DataError` is raised.
     """
     return int(np.square(np.bincount(canonical_labels(labels))).sum())
 
 
 def least_discernibility(n: int, k: int) -> int:
-    """Return the lowest discernibility that records in groups of a least size can have.
+    """Return the lowest discernibility that ``n`` records in groups of at least ``k`` can have, in squared records.
 
     It is that of as many groups as fit, as equal as can be.
-
-    Parameters
-    ----------
-    n : int
-        The number of records.
-    k : int
-        The least number of records in a group.
-
-    Returns
-    -------
-    int
     """
     groups = max(n // k, 1)
     size, further = divmod(n, groups)
@@ -218,24 +154,14 @@ def least_discernibility(n: int, k: int) -> int:
 
 
 def average_class_size(labels: ArrayLike, k: int = 1) -> float:
-    """Return the mean group size over k, 1 at best (LeFevre, DeWitt & Ramakrishnan 2006).
-
-    Parameters
-    ----------
-    labels : array of int, shape (n,)
-    k : int
-        At least 1.
-
-    Returns
-    -------
-    float
+    """Return the mean group size over ``k``, 1 at best (LeFevre, DeWitt & Ramakrishnan 2006).
 
     Raises
     ------
     DataError
-        If labels are not whole numbers.
+        If ``labels``, shape (n,), under any numbering, are not whole numbers.
     ParameterError
-        If k is not a whole number of at least 1.
+        If ``k`` is not a whole number of at least 1.
     """
     groups = canonical_labels(labels)
     return float(len(groups) / (int(groups.max()) + 1) / check_k(k))
@@ -244,21 +170,19 @@ def average_class_size(labels: ArrayLike, k: int = 1) -> float:
 def classification(labels: ArrayLike, classes: ArrayLike) -> float:
     """Return the classification metric CM: the share of records outside their group's majority class (Iyengar 2002).
 
+    It is 0 to 1, 0 where every group is of one class.
+
     Parameters
     ----------
     labels : array of int, shape (n,)
+        The group of each record, under any numbering.
     classes : array, shape (n,)
         The class of each record, such as an income bracket.
-
-    Returns
-    -------
-    float
-        0 to 1; 0 where every group is of one class.
 
     Raises
     ------
     DataError
-        If there is not one class for each record.
+        If labels are not whole numbers, or there is not one class for each record.
     """
     groups = canonical_labels(labels)
     values = np.asarray(classes)
@@ -275,20 +199,20 @@ def classification(labels: ArrayLike, classes: ArrayLike) -> float:
 
 @dataclass(frozen=True)
 class Summary:
-    """All measures of one partition.
+    """All measures of one partition of n records with d attributes into groups of at least k; in all, low is good.
 
     Attributes
     ----------
     total_information_loss : float
-        Total-IL, 0 to n·d.
+        Total-IL, 0 to n·d, without a unit: see :func:`total_information_loss`.
     information_loss : float
-        Total-IL in percent of n·d, the loss if all records formed one group that has nothing in common.
+        Total-IL in percent of n·d, the loss if all records formed one group that has nothing in common; 0 to 100.
     discernibility : int
-        DM.
+        DM, in squared records, n to n²: see :func:`discernibility`.
     average_class_size : float
-        The mean group size over k.
+        The mean group size over k, without a unit, 1 or more: see :func:`average_class_size`.
     classification : float or None
-        CM, 0 to 1; None where no classes are known.
+        CM, a share, 0 to 1, see :func:`classification`; None where no classes are known.
     """
 
     total_information_loss: float
@@ -303,17 +227,18 @@ def summary(records: Records, labels: ArrayLike, k: int, classes: ArrayLike | No
 
     Parameters
     ----------
-    records : Records
+    records : Records, n of them with d attributes
     labels : array of int, shape (n,)
         The group of each record, under any numbering.
     k : int
         The least number of records in a group, to which the mean group size is compared.
     classes : array, shape (n,), optional
-        The class of each record, for the classification metric.
+        The class of each record, such as an income bracket, for the classification metric.
 
     Returns
     -------
     Summary
+        Each measure in the unit that it has there.
 
     Raises
     ------
@@ -321,6 +246,11 @@ def summary(records: Records, labels: ArrayLike, k: int, classes: ArrayLike | No
         If labels are not whole numbers, one for each record, or there is not one class for each.
     ParameterError
         If k is not a whole number of at least 1.
+
+    References
+    ----------
+    Byun, Kamra, Bertino & Li (2007), Efficient k-anonymization using clustering techniques, Sections 3 and 5, compare
+    partitions by Total-IL, DM and CM; the mean group size is that of LeFevre, DeWitt & Ramakrishnan (2006).
     """
     total = total_information_loss(records, labels)
     return Summary(

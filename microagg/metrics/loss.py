@@ -4,8 +4,9 @@ SSE is the sum of squared distances of the records to their group's centroid, SS
 IL = 100 · SSE / SST, in percent (Domingo-Ferrer & Mateo-Sanz 2002). SSE and SST are in squared units of X; IL has
 none, but depends on how the attributes are scaled against each other.
 
-All functions take X as an array of shape (n, d) (or (n,), one attribute) and labels of shape (n,), under any numbering.
-They raise :class:`~microagg.errors.DataError` for anything but finite numbers and whole-number labels.
+All functions take X as an array of shape (n, d) (or (n,), one attribute) and labels of shape (n,), the group of each
+record, under any numbering. They raise :class:`~microagg.errors.DataError` if X holds anything but finite numbers, or
+labels are not whole numbers, one for each record.
 """
 
 from __future__ import annotations
@@ -25,12 +26,6 @@ from microagg.validation import FloatArray, IntArray, check_finite, check_matrix
 def record_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
     """Return each record's squared distance to its group's centroid; they add up to the SSE.
 
-    Parameters
-    ----------
-    X : array of finite numbers, shape (n, d) or (n,)
-    labels : array of int, shape (n,)
-        The group of each record, under any numbering.
-
     Returns
     -------
     array of float, shape (n,)
@@ -48,21 +43,12 @@ def record_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
 
 
 def group_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
-    """Return the SSE within each group.
-
-    Parameters
-    ----------
-    X, labels
-        As for :func:`record_sse`, which says what is raised, too.
-
-    Returns
-    -------
-    array of float, shape (n_groups,)
-        Groups in order of first appearance, in squared units of X.
+    """Return the SSE within each group, shape (n_groups,), in squared units of X, in order of first appearance.
 
     Raises
     ------
     DataError
+        As :func:`record_sse`.
     """
     weights = record_sse(X, labels)
     return np.bincount(canonical_labels(labels), weights=weights).astype(np.float64, copy=False)
@@ -70,15 +56,6 @@ def group_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
 
 def sse(X: ArrayLike, labels: ArrayLike) -> float:
     """Return the sum of squared distances of the records to their group's centroid, in squared units of X.
-
-    Parameters
-    ----------
-    X : array of finite numbers, shape (n, d) or (n,)
-    labels : array of int, shape (n,)
-
-    Returns
-    -------
-    float
 
     Raises
     ------
@@ -90,14 +67,6 @@ def sse(X: ArrayLike, labels: ArrayLike) -> float:
 
 def sst(X: ArrayLike) -> float:
     """Return the sum of squared distances of the records to the centroid of all data, in squared units of X.
-
-    Parameters
-    ----------
-    X : array of finite numbers, shape (n, d) or (n,)
-
-    Returns
-    -------
-    float
 
     Raises
     ------
@@ -117,15 +86,17 @@ def information_loss(X: ArrayLike, labels: ArrayLike) -> float:
 
     Parameters
     ----------
-    X : array of finite numbers, shape (n, d) or (n,)
-        On the scale on which attributes are compared, such as that of :func:`microagg.standardize`: IL depends on it.
+    X : array of finite numbers, shape (n, d), or (n,) for one attribute
+        On the scale on which attributes are compared, such as that of :func:`microagg.standardize`: IL has no unit, but
+        depends on how the attributes are scaled against each other.
     labels : array of int, shape (n,)
         The group of each record, under any numbering.
 
     Returns
     -------
     float
-        In percent, 0 to 100; 0 where all records are equal, as nothing can be lost then.
+        In percent, 0 to 100: 0 if all records of each group are equal, and where all records are, as nothing can be
+        lost then; 100 if all groups have the same centroid.
 
     Raises
     ------
@@ -176,18 +147,9 @@ class LargestLosses:
 
 
 def record_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
-    """Return each record's part of the loss.
+    """Return each record's part of the loss of all, in percent, shape (n,); 0 for all where nothing is lost.
 
-    Parameters
-    ----------
-    data : array of finite numbers, shape (n, d), or Records
-        The loss of numbers is the SSE, that of records is Total-IL.
-    labels : array of int, shape (n,)
-
-    Returns
-    -------
-    array of float, shape (n,)
-        In percent of the loss of all; 0 for all where nothing is lost.
+    The loss of ``data`` of numbers, shape (n, d), is the SSE, that of records is Total-IL.
 
     Raises
     ------
@@ -198,21 +160,15 @@ def record_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
         lost = extents(data, labels).shares.sum(axis=1)[canonical_labels(labels)]
     else:
         lost = record_sse(data, labels)
+    return _in_percent(lost)
+
+
+def _in_percent(lost: FloatArray) -> FloatArray:
     return np.asarray(100.0 * lost / lost.sum() if lost.sum() > 0.0 else lost)
 
 
 def attribute_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
-    """Return each attribute's part of the loss.
-
-    Parameters
-    ----------
-    data, labels
-        As for :func:`record_shares`.
-
-    Returns
-    -------
-    array of float, shape (d,)
-        In percent of the loss of all; 0 for all where nothing is lost.
+    """Return each attribute's part of the loss of all, in percent, shape (d,); see :func:`record_shares`.
 
     Raises
     ------
@@ -224,38 +180,19 @@ def attribute_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArra
     else:
         groups = canonical_labels(labels)
         lost = np.square(data - group_means(data, groups)[groups]).sum(axis=0)
-    return np.asarray(100.0 * lost / lost.sum() if lost.sum() > 0.0 else lost)
+    return _in_percent(lost)
 
 
 def cumulated(shares: FloatArray) -> FloatArray:
-    """Return the part of the loss that falls on the 1, 2, …, g groups that lose most.
+    """Return the part of the loss that falls on the 1, 2, …, g groups that lose most, shape (g,), ascending.
 
-    Parameters
-    ----------
-    shares : array of float, shape (g,)
-        The part that each group loses, in percent.
-
-    Returns
-    -------
-    array of float, shape (g,)
-        In percent, ascending; the last is 100, or 0 where nothing is lost.
+    ``shares``, shape (g,), are the parts of the groups, in percent; the last one is 100, or 0 where nothing is lost.
     """
     return np.cumsum(np.sort(shares)[::-1])
 
 
 def records_losing_most(X: FloatArray, labels: ArrayLike, most: int = 20) -> LargestLosses:
-    """Return up to ``most`` records whose distance to the centroid of their group is largest.
-
-    Parameters
-    ----------
-    X : array of finite numbers, shape (n, d)
-    labels : array of int, shape (n,)
-    most : int
-
-    Returns
-    -------
-    LargestLosses
-        Of equal losses the first record comes first.
+    """Return up to ``most`` records whose distance to the centroid of their group is largest, of equal ones the first.
 
     Raises
     ------
@@ -272,18 +209,7 @@ def groups_losing_most(records: Records, labels: ArrayLike, most: int = 20) -> L
     """Return up to ``most`` groups that lose most Total-IL, each by its record farthest from the others of the group.
 
     The distance of two records is the sum over the attributes of their difference as a share of the domain; of
-    categories without an order it is 1 where they differ.
-
-    Parameters
-    ----------
-    records : Records, n of them
-    labels : array of int, shape (n,)
-    most : int
-
-    Returns
-    -------
-    LargestLosses
-        Of equal losses the group that appears first comes first.
+    categories without an order it is 1 where they differ. Of equal losses the group that appears first comes first.
 
     Raises
     ------
@@ -298,8 +224,7 @@ def groups_losing_most(records: Records, labels: ArrayLike, most: int = 20) -> L
     for group in order:
         rows = np.flatnonzero(groups == group)
         farthest.append(rows[_sums_of_distances(records, rows).argmax()])
-    shares = 100.0 * lost[order] / lost.sum() if lost.sum() > 0.0 else lost[order]
-    return LargestLosses(np.array(farthest), shares, spans.shares[order].argmax(axis=1))
+    return LargestLosses(np.array(farthest), _in_percent(lost)[order], spans.shares[order].argmax(axis=1))
 
 
 def _sums_of_distances(records: Records, rows: IntArray) -> FloatArray:
@@ -357,53 +282,40 @@ def matched_groups(one: ArrayLike, other: ArrayLike) -> IntArray:
     DataError
         If labels are not whole numbers, or not one for each record in both.
     """
-    groups, others = _both(one, other)
-    pairs, counts = _pairs(groups, others)
-    not_shared = np.bincount(groups)[pairs[0]] + np.bincount(others)[pairs[1]] - 2 * counts
+    groups, others, pairs, shared, not_shared = _pairs(one, other)
     counterparts = np.full(int(groups.max()) + 1, -1)
     taken = np.zeros(int(others.max()) + 1, dtype=bool)
-    for group, counterpart in pairs[:, np.lexsort((*pairs[::-1], not_shared, -counts))].T.tolist():
+    for group, counterpart in pairs[:, np.lexsort((*pairs[::-1], not_shared, -shared))].T.tolist():
         if counterparts[group] < 0 and not taken[counterpart]:
             counterparts[group], taken[counterpart] = counterpart, True
     return counterparts
 
 
 def grouped_alike(one: ArrayLike, other: ArrayLike) -> NDArray[np.bool_]:
-    """Return whether each record is grouped with exactly the same records in both partitions.
-
-    Parameters
-    ----------
-    one, other : array of int, shape (n,)
-        The group of each record in both, under any numbering.
-
-    Returns
-    -------
-    array of bool, shape (n,)
+    """Return whether each record, shape (n,), is grouped with exactly the same records in both partitions.
 
     Raises
     ------
     DataError
-        If labels are not whole numbers, or not one for each record in both.
+        As :func:`matched_groups`.
     """
-    groups, others = _both(one, other)
-    pairs, counts = _pairs(groups, others)
-    whole = (counts == np.bincount(groups)[pairs[0]]) & (counts == np.bincount(others)[pairs[1]])
+    groups, _, pairs, _, not_shared = _pairs(one, other)
     alike = np.zeros(int(groups.max()) + 1, dtype=bool)
-    alike[pairs[0, whole]] = True
+    alike[pairs[0, not_shared == 0]] = True
     return alike[groups]
 
 
-def _both(one: ArrayLike, other: ArrayLike) -> tuple[IntArray, IntArray]:
+def _pairs(one: ArrayLike, other: ArrayLike) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
+    """Return the canonical labels of both, and the pairs of groups that share a record.
+
+    These are shape (2, m), ascending; with them how many records they share and how many they do not, each shape (m,).
+    """
     groups, others = canonical_labels(one), canonical_labels(other)
     if len(groups) != len(others):
         raise DataError(
             f"one partition is of {len(groups)} records, the other of {len(others)}: give the same records."
         )
-    return groups, others
-
-
-def _pairs(groups: IntArray, others: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the pairs of groups that share a record, shape (2, m), ascending, and how many they share, shape (m,)."""
     n_others = int(others.max()) + 1
-    codes, counts = np.unique(groups * n_others + others, return_counts=True)
-    return np.stack(np.divmod(codes, n_others)), counts
+    codes, shared = np.unique(groups * n_others + others, return_counts=True)
+    pairs = np.stack(np.divmod(codes, n_others))
+    return groups, others, pairs, shared, np.bincount(groups)[pairs[0]] + np.bincount(others)[pairs[1]] - 2 * shared

@@ -10,9 +10,8 @@ import pandas as pd
 
 from microagg.errors import DataError
 from microagg.metrics import risk
-from microagg.metrics.equivalence_classes import coded
+from microagg.metrics.risk.equivalence_classes import coded, record_classes
 from microagg.metrics.risk.mixed_linkage import attributes_of
-from microagg.metrics.risk.uniques import record_classes
 from microagg.metrics.utility.columns import columns_of
 from microagg.optimum.formatting import share
 from microagg.release.assessment import Figure, in_quotes

@@ -17,7 +17,7 @@ from microagg.columns import dates, numerals
 from microagg.columns.encoding import is_number
 from microagg.columns.taxonomy import category
 from microagg.errors import DataError
-from microagg.metrics.equivalence_classes import combined
+from microagg.metrics.risk.equivalence_classes import combined
 from microagg.validation import FloatArray, IntArray
 
 #: A column determines another one if at least this share of the records that it can be judged by agree. Not all of

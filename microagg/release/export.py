@@ -11,7 +11,7 @@ import pandas as pd
 
 from microagg.columns.schema import Schema
 from microagg.errors import DataError, ParameterError
-from microagg.metrics import equivalence_classes
+from microagg.metrics.risk import equivalence_classes
 from microagg.release.findings import Finding
 from microagg.tables import read_table, renamed_columns, write_table, written_ending
 from microagg.validation import check_k, check_unique_columns, counted, quoted

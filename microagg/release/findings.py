@@ -12,8 +12,8 @@ import pandas as pd
 from pandas.api.types import is_datetime64_any_dtype
 
 from microagg.columns.schema import ROLES, Schema
-from microagg.metrics import equivalence_classes
-from microagg.metrics.equivalence_classes import SmallClasses, numbered
+from microagg.metrics.risk import equivalence_classes
+from microagg.metrics.risk.equivalence_classes import SmallClasses, numbered
 from microagg.release import counting
 from microagg.release.counting import Rarity, Uniform
 from microagg.validation import MOST_NAMED, IntArray, check_choice, counted, listing, plain, quoted

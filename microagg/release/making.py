@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from microagg.errors import ConstantColumnWarning, GuaranteeError
-from microagg.metrics.equivalence_classes import numbered
+from microagg.metrics.risk.equivalence_classes import numbered
 from microagg.partition import Partition, partition_within
 from microagg.release import recipe as recipes
 from microagg.release.findings import Finding, find, undeclared

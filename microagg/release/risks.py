@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from microagg.metrics import risk
-from microagg.metrics.equivalence_classes import coded, numbered
+from microagg.metrics.risk.equivalence_classes import coded, numbered
 from microagg.optimum.formatting import number, percent, share
 from microagg.progress import checkpoint
 from microagg.release.assessment import Figure, in_quotes

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from microagg.errors import DataError
-from microagg.metrics.equivalence_classes import distinguished
+from microagg.metrics.risk.equivalence_classes import distinguished
 from microagg.partition import Partition
 from microagg.validation import IntArray, check_present, counted, plain, quoted
 
@@ -57,7 +57,7 @@ def find(frame: pd.DataFrame, columns: Sequence[Any], kept: NDArray[np.bool_]) -
 def keys(frame: pd.DataFrame, columns: Sequence[Any]) -> pd.DataFrame:
     """Return ``columns`` of ``frame``, numbered from 0 and without an index, to group the records by.
 
-    Values are as :func:`microagg.metrics.equivalence_classes.distinguished` has them.
+    Values are as :func:`microagg.metrics.risk.equivalence_classes.distinguished` has them.
 
     Raises
     ------

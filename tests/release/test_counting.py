@@ -10,7 +10,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg.metrics import equivalence_classes
+from microagg.metrics.risk import equivalence_classes
 from microagg.release import counting
 from microagg.release.counting import Rarity, Uniform
 

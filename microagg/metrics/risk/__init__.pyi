@@ -11,7 +11,7 @@ from .intervals import (
 from .linkage import Linkage as Linkage, record_linkage as record_linkage
 from .measures import MEASURES as MEASURES
 from .mixed_linkage import Known as Known
-from .uniques import (
+from .equivalence_classes import (
     IndividualRisk as IndividualRisk,
     PopulationUniques as PopulationUniques,
     Uniqueness as Uniqueness,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
 from microagg.errors import DataError, ParameterError
-from microagg.metrics.equivalence_classes import coded
+from microagg.metrics.risk.equivalence_classes import coded
 from microagg.partition import canonical_labels
 from microagg.validation import FloatArray, IntArray, check_present, is_whole
 

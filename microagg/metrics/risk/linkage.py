@@ -27,7 +27,7 @@ from microagg.kernels.neighbors.tree_queries import (
     put_better,
     uppermost,
 )
-from microagg.metrics.equivalence_classes import combined
+from microagg.metrics.risk.equivalence_classes import combined
 from microagg.progress import checkpoint
 from microagg.validation import FloatArray, IntArray, check_choice, check_pair, is_whole
 

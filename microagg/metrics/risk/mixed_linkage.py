@@ -15,7 +15,7 @@ from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from microagg.columns.dates import holds_dates
 from microagg.columns.records import Attribute
 from microagg.columns.taxonomy import category
-from microagg.metrics.equivalence_classes import combined, numbered
+from microagg.metrics.risk.equivalence_classes import combined, numbered
 from microagg.metrics.risk.linkage import (
     EQUAL,
     UNITS,

@@ -1,4 +1,4 @@
-"""Uniqueness: how many records are alone with what an intruder may know of them, in the file and in the population.
+"""Equivalence classes: records that are equal in what an intruder may know of them, and how many are alone in theirs.
 
 Of a sample, models of the population say how many of its records are unique there, and how likely each is found.
 """
@@ -8,18 +8,95 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
+from pandas.api.types import infer_dtype, is_float_dtype, is_object_dtype
 
 from microagg.errors import DataError, ParameterError
-from microagg.metrics.equivalence_classes import coded, combined, numbered
 from microagg.tables.frames import as_pandas
 from microagg.validation import FloatArray, IntArray, check_choice, check_columns, check_k, is_real
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
+
+
+class SmallClasses(NamedTuple):
+    """How many records are in classes of fewer than k.
+
+    Attributes
+    ----------
+    smallest : int
+        The number of records in the smallest class.
+    records : int
+        The number of records in classes of fewer than k.
+    unique : int
+        The number of those that are alone in theirs.
+    """
+
+    smallest: int
+    records: int
+    unique: int
+
+
+def coded(series: pd.Series[Any]) -> IntArray:
+    """Return the number of each record's value, shape (n,), from 0 in the order of appearance; -1 if it is missing.
+
+    Equal values that are written differently are different ones: see :func:`distinguished`. Values that have no hash,
+    such as lists, differ where they are written differently.
+    """
+    try:
+        codes, _ = pd.factorize(distinguished(series))
+    except TypeError:
+        codes, _ = pd.factorize(series.map(repr, na_action="ignore"))
+    return codes.astype(np.int64, copy=False)
+
+
+def distinguished(series: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a column for counting, in which equal values differ if a file writes them differently.
+
+    Such values are 1 and True, or 0.0 and -0.0. Where there may be any, pairs of value and text take their place, and
+    that of floats whole numbers of the same bits.
+    """
+    if is_object_dtype(series) and infer_dtype(series, skipna=True) != "string":
+        return series.map(lambda value: (value, str(value)), na_action="ignore")
+    if is_float_dtype(series):
+        numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        if (np.signbit(numbers) & (numbers == 0.0)).any():
+            bits = pd.arrays.IntegerArray(numbers.view(np.int64), np.isnan(numbers))
+            return pd.Series(bits, index=series.index, name=series.name)
+    return series
+
+
+def combined(first: IntArray, *others: IntArray) -> IntArray:
+    """Return the class of each record, shape (n,), from 0 in the order of appearance, by its combination of codes.
+
+    These are what :func:`coded` returns of some columns; -1, a missing value, counts as a value of its own.
+    """
+    numbers = pd.factorize(first)[0]
+    for codes in others:
+        # Numbered anew after each column, so that the product stays below the square of the number of records.
+        numbers = pd.factorize(numbers * (int(codes.max()) + 2) + codes + 1)[0]
+    return numbers.astype(np.int64, copy=False)
+
+
+def numbered(frame: pd.DataFrame, columns: Sequence[Hashable]) -> IntArray:
+    """Return the class of each record by its values of some columns, at least one; see :func:`combined`."""
+    return combined(*(coded(frame[column]) for column in columns))
+
+
+def small_classes(classes: IntArray, k: int) -> SmallClasses:
+    """Return how many records are in classes of fewer than ``k`` records.
+
+    ``classes``, shape (n,), are those of the records, numbered from 0.
+    """
+    sizes = np.bincount(classes)
+    return SmallClasses(int(sizes.min()), int(sizes[sizes < k].sum()), int(np.count_nonzero(sizes == 1)))
+
+
+# --- how many records are alone in theirs -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,15 +119,6 @@ class Uniqueness:
 
     def below(self, k: int) -> int:
         """Return how many records are in classes of fewer than ``k``.
-
-        Parameters
-        ----------
-        k : int
-            At least 1.
-
-        Returns
-        -------
-        int
 
         Raises
         ------
@@ -111,9 +179,8 @@ def uniqueness_with_each(
 
     Parameters
     ----------
-    frame : DataFrame of pandas or polars, or pyarrow.Table
-    columns : sequence of column names
-        What the intruder knows in any case, at least one.
+    frame, columns
+        As for :func:`uniqueness`.
     others : iterable of column names
         What one of is known besides.
 
