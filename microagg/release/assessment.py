@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from microagg.metrics.measure import Measure
+from microagg.metrics.risk.measures import Measure
 from microagg.validation import plain
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 from microagg import ConstantColumnWarning, DataError, microaggregate
-from microagg.metrics.measure import Measure
+from microagg.metrics.risk.measures import Measure
 from microagg.release import Assessment, Figure
 from microagg.release.report.comparing import compared
 from microagg.release.report.contents import badness
@@ -89,7 +89,8 @@ def html(release, tmp_path, **about):
 
 
 def figure(after, *, part="risk", better="low", bounds=(0.0, 1.0), unit="share", key="some", **more):
-    measure = Measure(key, "Some measure", "It means something.", better, bounds, unit, "a / b", "Somebody 1999")
+    words = {"title": "Some measure", "meaning": "It means something.", "formula": "a / b", "source": "Somebody 1999"}
+    measure = Measure(key=key, better=better, bounds=bounds, unit=unit, **words)
     return Figure(part, measure, after, f"It is {after}.", **more)
 
 

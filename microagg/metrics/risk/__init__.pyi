@@ -1,16 +1,14 @@
-from .diversity import Homogeneity as Homogeneity, homogeneity as homogeneity
-from .intervals import (
+from .disclosure import (
     AtRisk as AtRisk,
+    Homogeneity as Homogeneity,
     Intervals as Intervals,
     LeftOut as LeftOut,
+    homogeneity as homogeneity,
     interval_disclosure as interval_disclosure,
     leaving_out as leaving_out,
     outlyingness as outlyingness,
     records_at_risk as records_at_risk,
 )
-from .linkage import Linkage as Linkage, record_linkage as record_linkage
-from .measures import MEASURES as MEASURES
-from .mixed_linkage import Known as Known
 from .equivalence_classes import (
     IndividualRisk as IndividualRisk,
     PopulationUniques as PopulationUniques,
@@ -20,3 +18,6 @@ from .equivalence_classes import (
     uniqueness as uniqueness,
     uniqueness_with_each as uniqueness_with_each,
 )
+from .linkage import Linkage as Linkage, record_linkage as record_linkage
+from .measures import MEASURES as MEASURES
+from .mixed_linkage import Known as Known

@@ -1,13 +1,9 @@
-from .changes import (
-    BINS as BINS,
-    Distances as Distances,
-    LEVELS as LEVELS,
-    Moments as Moments,
-    hellinger as hellinger,
-    moments as moments,
-    wasserstein as wasserstein,
-)
-from .correlations import IL1s as IL1s, il1s as il1s
+from .columns import BINS as BINS, Distances as Distances, hellinger as hellinger, wasserstein as wasserstein
+from .correlations import IL1s as IL1s, LEVELS as LEVELS, Moments as Moments, il1s as il1s, moments as moments
 from .measures import MEASURES as MEASURES
-from .predicting import Prediction as Prediction, prediction as prediction
-from .propensity_score import Propensity as Propensity, propensity as propensity
+from .models import (
+    Prediction as Prediction,
+    Propensity as Propensity,
+    prediction as prediction,
+    propensity as propensity,
+)

@@ -12,7 +12,7 @@ from scipy import stats
 
 from microagg import DataError, ParameterError
 from microagg.metrics import utility
-from microagg.metrics.utility.changes import bin_limits
+from microagg.metrics.utility.columns import bin_limits
 from tests.cases import for_each
 
 RNG = np.random.default_rng(5)

@@ -1,0 +1,517 @@
+"""Attribute disclosure: what can be learned of whom, from the own group or the released value, and who is most at risk.
+
+- Homogeneity: what is learned of a confidential attribute from knowing somebody's group alone.
+- Intervals: how often an original value lies near the released one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from pandas.api.types import is_bool_dtype, is_complex_dtype, is_datetime64_any_dtype, is_numeric_dtype
+
+from microagg.errors import DataError, ParameterError
+from microagg.metrics.loss import information_loss, record_shares
+from microagg.metrics.risk.equivalence_classes import coded
+from microagg.metrics.risk.linkage import Linkage, record_linkage
+from microagg.partition import canonical_labels
+from microagg.validation import (
+    FloatArray,
+    IntArray,
+    check_choice,
+    check_finite,
+    check_matrix,
+    check_pair,
+    check_present,
+    is_real,
+    is_whole,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Homogeneity:
+    """What the g groups say of a confidential attribute; the groups are in the order of first appearance.
+
+    Attributes
+    ----------
+    sizes : array of int, shape (g,)
+        The records of each group.
+    distinct : array of int, shape (g,)
+        How many distinct values it has.
+    entropies : array of float, shape (g,)
+        exp(−Σ p ln p) over the shares p of its values: how many values of equal frequency are as diverse.
+    ratios : array of float, shape (g,)
+        r₁ / (r_l + r_{l+1} + …), with r₁ ≥ r₂ ≥ … the frequencies of its values: it is recursively (c, l)-diverse for
+        each c above. Infinity where it has fewer than l values.
+    largest : array of float, shape (g,)
+        The share of its most frequent value.
+    distances : array of float, shape (g,)
+        The earth mover's distance, 0 to 1, of its values from those of all records.
+    """
+
+    sizes: IntArray
+    distinct: IntArray
+    entropies: FloatArray
+    ratios: FloatArray
+    largest: FloatArray
+    distances: FloatArray
+
+    @property
+    def distinct_l(self) -> int:
+        """The least number of distinct values in a group, l of distinct l-diversity; 1 or more, the more the better."""
+        return int(self.distinct.min())
+
+    @property
+    def entropy_l(self) -> float:
+        """The least of ``entropies``, l of entropy l-diversity; 1 or more, the more the better."""
+        return float(self.entropies.min())
+
+    @property
+    def recursive_c(self) -> float:
+        """The greatest of ``ratios``, above which c of recursive (c, l)-diversity must be; the lower the better."""
+        return float(self.ratios.max())
+
+    @property
+    def alpha(self) -> float:
+        """The largest share of a value in a group, α of (α, k)-anonymity; above 0, at most 1, the lower the better."""
+        return float(self.largest.max())
+
+    @property
+    def t_closeness(self) -> float:
+        """The greatest of ``distances``, t of t-closeness, from 0 to 1; the lower the better."""
+        return float(self.distances.max())
+
+    @property
+    def homogeneous(self) -> float:
+        """The share of the records in groups with one value only, from 0 to 1; the lower the better."""
+        return self._share(self.distinct == 1)
+
+    def above(self, alpha: float) -> float:
+        """Return the share of the records in groups where one value has a share of more than ``alpha``, both 0 to 1.
+
+        Raises
+        ------
+        ParameterError
+            If ``alpha`` is not from 0 to 1.
+        """
+        if not 0.0 <= alpha <= 1.0:
+            raise ParameterError(f"alpha must be from 0 to 1, not {alpha!r}.")
+        return self._share(self.largest > alpha)
+
+    def _share(self, groups: NDArray[np.bool_]) -> float:
+        return float(self.sizes[groups].sum() / self.sizes.sum())
+
+
+def homogeneity(
+    confidential: ArrayLike | pd.Series[Any], labels: ArrayLike, *, ordered: bool | None = None, recursive_l: int = 2
+) -> Homogeneity:
+    """Return how alike the confidential values are within groups: whoever finds somebody's group learns that much.
+
+    - Distinct, entropy and recursive (c, l)-diversity: Machanavajjhala, Kifer, Gehrke & Venkitasubramaniam 2007,
+      Section 4.
+    - t-closeness: Li, Li & Venkatasubramanian 2007, Section 4. Of ordered values, the i-th and the j-th of the m
+      distinct ones are |i − j| / (m − 1) apart; of others, each two are 1 apart.
+    - (α, k)-anonymity: Wong, Li, Fu & Wang 2006.
+
+    Parameters
+    ----------
+    confidential : array or Series, shape (n,)
+        A confidential attribute of each record: numbers, dates, truth values or categories; none missing.
+    labels : array of int, shape (n,)
+        The group of each record, or its class of equal released records, under any numbering.
+    ordered : bool, optional
+        Whether values have an order that counts for t-closeness. Default: those of numbers, dates and ordered
+        ``pandas.Categorical`` do.
+    recursive_l : int
+        l of recursive (c, l)-diversity; 2 or more.
+
+    Returns
+    -------
+    Homogeneity
+
+    Raises
+    ------
+    DataError
+        If a value is missing, or there is not one for each label.
+    ParameterError
+        If values without an order are said to have one, or ``recursive_l`` is less than 2.
+    """
+    if not is_whole(recursive_l) or recursive_l < 2:
+        raise ParameterError(f"recursive_l must be a whole number of at least 2, not {recursive_l!r}.")
+    groups = canonical_labels(labels)
+    codes, has_order = _values(confidential, len(groups), ordered)
+    frequencies = np.bincount(codes)
+    pairs = _pairs(groups, codes, len(frequencies))
+    distances = _ordered_distances if has_order else _equal_distances
+    return Homogeneity(
+        sizes=pairs.sizes,
+        distinct=np.diff(pairs.starts, append=len(pairs.counts)),
+        entropies=np.exp(np.add.reduceat(-pairs.shares * np.log(pairs.shares), pairs.starts)),
+        ratios=_ratios(pairs, int(recursive_l)),
+        largest=np.maximum.reduceat(pairs.shares, pairs.starts),
+        # Rounding must not put them outside of what they can be.
+        distances=np.clip(distances(pairs, frequencies / len(codes)), 0.0, 1.0),
+    )
+
+
+class _Pairs(NamedTuple):
+    """The values that occur in each group, by group and then by value."""
+
+    groups: IntArray  # shape (p,)
+    values: IntArray  # shape (p,): codes from 0
+    counts: IntArray  # shape (p,): how many records of the group have the value
+    shares: FloatArray  # shape (p,): the same as a share of the group
+    starts: IntArray  # shape (g,): where each group begins
+    sizes: IntArray  # shape (g,): the records of each group
+
+
+def _values(confidential: ArrayLike | pd.Series[Any], n: int, ordered: bool | None) -> tuple[IntArray, bool]:
+    """Return the number of each record's value, from 0, in their order if they have one, and whether they have one."""
+    series = confidential if isinstance(confidential, pd.Series) else pd.Series(_one_dimensional(confidential))
+    series = series.reset_index(drop=True)
+    if len(series) != n:
+        raise DataError(f"there are {len(series):,} confidential values, but labels for {n:,} records.")
+    if series.name is None:
+        series = series.rename("confidential")
+    check_present(series, np.ones(len(series), dtype=bool), "no value")
+    orderly = _is_ordered(series)
+    if ordered and not orderly:
+        raise ParameterError(
+            f"column {series.name!r} holds values without an order: make it a pandas.Categorical with ordered=True, "
+            "or leave out ordered=True."
+        )
+    if not orderly:
+        return coded(series), False
+    positions = series.cat.codes if isinstance(series.dtype, pd.CategoricalDtype) else series
+    codes = np.unique(positions.to_numpy(), return_inverse=True)[1]
+    return codes.astype(np.int64, copy=False), ordered is None or ordered
+
+
+def _one_dimensional(values: ArrayLike) -> Any:
+    array = values if hasattr(values, "dtype") else np.asarray(values)
+    if getattr(array, "ndim", 1) != 1:
+        raise DataError(f"confidential values must be of one attribute, not of shape {np.shape(array)}.")
+    return array
+
+
+def _is_ordered(series: pd.Series[Any]) -> bool:
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        return bool(series.cat.ordered)
+    numeric = is_numeric_dtype(series) and not is_bool_dtype(series) and not is_complex_dtype(series)
+    return numeric or is_datetime64_any_dtype(series)
+
+
+def _pairs(groups: IntArray, codes: IntArray, n_values: int) -> _Pairs:
+    keys, counts = np.unique(groups * n_values + codes, return_counts=True)
+    groups_of_pairs, values = np.divmod(keys, n_values)
+    sizes = np.bincount(groups)
+    starts = np.flatnonzero(np.diff(groups_of_pairs, prepend=-1))
+    return _Pairs(groups_of_pairs, values, counts, counts / sizes[groups_of_pairs], starts, sizes)
+
+
+def _ratios(pairs: _Pairs, first: int) -> FloatArray:
+    """Return the frequency of each group's commonest value over that of its ``first``-th and all rarer ones."""
+    order = np.lexsort((-pairs.counts, pairs.groups))
+    descending = pairs.counts[order]
+    rank = np.arange(len(order)) - pairs.starts[pairs.groups]  # groups are as long in either order
+    rest = np.add.reduceat(np.where(rank >= first - 1, descending, 0), pairs.starts).astype(np.float64)
+    most = descending[pairs.starts].astype(np.float64)
+    return np.divide(most, rest, out=np.full(len(rest), np.inf), where=rest > 0.0)
+
+
+def _equal_distances(pairs: _Pairs, overall: FloatArray) -> FloatArray:
+    """Return half of the sum of |p − q| over all values, q being ``overall``, their shares among all records."""
+    present = overall[pairs.values]
+    differing = np.add.reduceat(np.abs(pairs.shares - present), pairs.starts)
+    absent = 1.0 - np.add.reduceat(present, pairs.starts)
+    return np.asarray(0.5 * (differing + absent))
+
+
+def _ordered_distances(pairs: _Pairs, overall: FloatArray) -> FloatArray:
+    """Return Σ |P_i − Q_i| / (m − 1) over the m values, P and Q being the cumulated shares of the group and of all.
+
+    P is a step function, constant from each value that the group has to the one before the next. Q ascends: over such a
+    stretch the terms of the sum change their sign once at most, and sums of Q stand in a table.
+    """
+    m = len(overall)
+    if m == 1:
+        return np.zeros(len(pairs.starts))
+    cumulated = np.cumsum(overall)
+    sums = np.concatenate([[0.0], np.cumsum(cumulated)])
+    steps = np.cumsum(pairs.counts)
+    before = steps[pairs.starts] - pairs.counts[pairs.starts]
+    levels = (steps - before[pairs.groups]) / pairs.sizes[pairs.groups]
+    ends = np.append(pairs.values[1:], m)
+    ends[pairs.starts[1:] - 1] = m
+    crossing = np.clip(np.searchsorted(cumulated, levels), pairs.values, ends)
+    below = levels * (crossing - pairs.values) - (sums[crossing] - sums[pairs.values])
+    above = (sums[ends] - sums[crossing]) - levels * (ends - crossing)
+    total = np.add.reduceat(below + above, pairs.starts) + sums[pairs.values[pairs.starts]]
+    return np.asarray(total / (m - 1))
+
+
+# --- intervals --------------------------------------------------------------------------------------------------------
+
+#: What the width of an interval is measured in; see :func:`interval_disclosure`.
+WIDTHS = ("rank", "sd")
+
+# Of so many records a share that is a whole number but for rounding counts as that number.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """How many original values lie in the interval around the released one.
+
+    Attributes
+    ----------
+    attributes : array of float, shape (d,)
+        Of each attribute, the share of the records of which it holds, from 0 to 1.
+    share : float
+        Their mean: the share of all values.
+    all_attributes : float
+        The share of the records of which it holds for each attribute.
+    """
+
+    attributes: FloatArray
+    share: float
+    all_attributes: float
+
+
+def interval_disclosure(X: ArrayLike, released: ArrayLike, width: float, by: str = "rank") -> Intervals:
+    """Return the share of values, 0 to 1 (lower is better), with the original inside an interval around the released.
+
+    An intruder who has found a record knows such a value to within the interval. At 1 he can be sure of it for all.
+
+    Parameters
+    ----------
+    X, released : arrays, shape (n, d)
+        The originals and the release, record i of the one being record i of the other.
+    width : float
+        How far the interval reaches on each side, in what ``by`` says; above 0.
+    by : {"rank", "sd"}
+        "rank": the released values of an attribute are ranked, and the interval reaches from the value ``width`` · n
+        ranks below to that ``width`` · n ranks above, ``width`` being at most 1; there are no values beyond the ends.
+        Equal values have all their ranks, whatever their order: the lowest counts below, the highest above (Domingo-
+        Ferrer, Mateo-Sanz & Torra 2001).
+        "sd": ``width`` times the standard deviation of the original attribute (SDID of Mateo-Sanz, Sebé &
+        Domingo-Ferrer 2004). sdcMicro's ``dRisk``, k = 0.05 by default, takes that of the release, which is smaller
+        the more has been lost, and counts the records of which it holds for all attributes but at most one.
+
+    Returns
+    -------
+    Intervals
+
+    Raises
+    ------
+    DataError
+        If X and the release are not finite numbers of the same shape.
+    ParameterError
+        If the width or what it is measured in is out of its bounds.
+    """
+    original, masked = check_pair(X, released)
+    check_choice("by", by, WIDTHS)
+    if not is_real(width) or not isfinite(width) or width <= 0.0:
+        raise ParameterError(f"width must be a number above 0, not {width!r}.")
+    if by == "rank" and width > 1.0:
+        raise ParameterError(f"width must be at most 1, the share of the ranks on each side, not {width!r}.")
+    within = _within_ranks if by == "rank" else _within_deviations
+    inside = np.column_stack([within(x, y, float(width)) for x, y in zip(original.T, masked.T, strict=True)])
+    attributes = inside.mean(axis=0)
+    return Intervals(attributes, float(attributes.mean()), float(inside.all(axis=1).mean()))
+
+
+def _within_ranks(x: FloatArray, y: FloatArray, width: float) -> NDArray[np.bool_]:
+    n = len(y)
+    reach = int(width * n + _ROUNDING)
+    ascending = np.sort(y)
+    _, place, counts = np.unique(y, return_inverse=True, return_counts=True)
+    after = np.cumsum(counts)
+    lowest = ascending[np.maximum(after - counts - reach, 0)]
+    highest = ascending[np.minimum(after - 1 + reach, n - 1)]
+    inside: NDArray[np.bool_] = (lowest[place] <= x) & (x <= highest[place])
+    return inside
+
+
+def _within_deviations(x: FloatArray, y: FloatArray, width: float) -> NDArray[np.bool_]:
+    inside: NDArray[np.bool_] = np.abs(x - y) <= width * x.std()
+    return inside
+
+
+# --- records at risk, and what leaving some out would do --------------------------------------------------------------
+
+#: What records can be ranked by; see :func:`records_at_risk`.
+RANKINGS = ("linkage", "outlyingness")
+
+# Of a normal distribution, the standard deviation as a multiple of the median, and of the mean, absolute deviation.
+_SD_OF_MEDIAN_DEVIATION = 1.482602218505602
+_SD_OF_MEAN_DEVIATION = 1.2533141373155003
+
+
+@dataclass(frozen=True, eq=False)
+class AtRisk:
+    """The records that carry the risk, the one that carries most first.
+
+    Attributes
+    ----------
+    rows : array of int, shape (m,)
+        Their positions.
+    probability : array of float, shape (m,)
+        With what probability the released record nearest to each is its own; see :class:`Linkage`.
+    outlyingness : array of float, shape (m,)
+        How many robust standard deviations each is from the median, in the attribute in which that is most.
+    attributes : array of int, shape (m,)
+        The position of that attribute.
+    """
+
+    rows: IntArray
+    probability: FloatArray
+    outlyingness: FloatArray
+    attributes: IntArray
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What leaving records out would do if all others stayed in their groups.
+
+    Attributes
+    ----------
+    n : int
+        How many are left out.
+    sse_share : float
+        What part of the SSE they have before, in percent.
+    before, after : float
+        IL in percent, with them and without them: SSE and SST are those of the records that are left, with the means
+        of what is left of the groups.
+    smallest_group : int
+        The size of the smallest group that is left. If that is below k the others must be grouped anew, which may lose
+        more or less.
+    """
+
+    n: int
+    sse_share: float
+    before: float
+    after: float
+    smallest_group: int
+
+
+def outlyingness(X: ArrayLike) -> FloatArray:
+    """Return how many robust standard deviations each value is from the median of its attribute.
+
+    The robust standard deviation is 1.4826 times the median absolute deviation; where that is 0, as half of the values
+    or more are equal, 1.2533 times the mean absolute deviation (Iglewicz & Hoaglin 1993). Above 3.5 they call a value a
+    possible outlier.
+
+    Parameters
+    ----------
+    X : array of finite numbers, shape (n, d)
+
+    Returns
+    -------
+    array of float, shape (n, d)
+        At least 0, without a unit; 0 in an attribute of one value.
+
+    Raises
+    ------
+    DataError
+        If X is no table of finite numbers.
+    """
+    data = check_matrix(X)
+    check_finite(data)
+    apart = np.abs(data - np.median(data, axis=0))
+    middle = np.median(apart, axis=0)
+    units = np.where(middle > 0.0, _SD_OF_MEDIAN_DEVIATION * middle, _SD_OF_MEAN_DEVIATION * apart.mean(axis=0))
+    return np.divide(apart, units, out=np.zeros_like(apart), where=units > 0.0)
+
+
+def records_at_risk(
+    X: ArrayLike, released: ArrayLike, *, most: int = 20, by: str = "linkage", linkage: Linkage | None = None
+) -> AtRisk:
+    """Return up to ``most`` records that carry the risk: those most surely linked, or farthest from all others.
+
+    Parameters
+    ----------
+    X, released : arrays, shape (n, d)
+        As for :func:`record_linkage`.
+    most : int
+        At least 1.
+    by : {"linkage", "outlyingness"}
+        What they are ranked by; the other one decides among equals, then the order of the records.
+    linkage : Linkage, optional
+        That of X and the release, if it is known. If it is of a sample, only these records are ranked. Default: that
+        of all records by Euclidean distances.
+
+    Returns
+    -------
+    AtRisk
+
+    Raises
+    ------
+    DataError
+        If X and the release are not finite numbers of the same shape.
+    ParameterError
+        If another parameter is out of its bounds.
+    """
+    original, masked = check_pair(X, released)
+    check_choice("by", by, RANKINGS)
+    if not is_whole(most) or most < 1:
+        raise ParameterError(f"most must be a whole number of at least 1, not {most!r}.")
+    links = record_linkage(original, masked) if linkage is None else linkage
+    apart = outlyingness(original)[links.rows]
+    farthest = apart.max(axis=1)
+    first, second = (links.probability, farthest) if by == "linkage" else (farthest, links.probability)
+    order = np.lexsort((-second, -first))[:most]
+    return AtRisk(links.rows[order], links.probability[order], farthest[order], apart[order].argmax(axis=1))
+
+
+def leaving_out(X: ArrayLike, labels: ArrayLike, rows: ArrayLike) -> LeftOut:
+    """Return what leaving out the records ``rows`` would do to the information loss of a partition.
+
+    Parameters
+    ----------
+    X : array of finite numbers, shape (n, d)
+    labels : array of int, shape (n,)
+        The group of each record, under any numbering.
+    rows : array of int, shape (m,)
+        Positions, none twice; fewer than n.
+
+    Raises
+    ------
+    DataError
+        If X is not finite numbers, one record for each label.
+    ParameterError
+        If a position is not one of a record or occurs twice, or no record would be left.
+    """
+    groups = canonical_labels(labels)
+    data = check_matrix(X, len(groups))
+    check_finite(data)
+    out = _positions(rows, len(groups))
+    kept = np.ones(len(groups), dtype=bool)
+    kept[out] = False
+    return LeftOut(
+        n=len(out),
+        sse_share=float(record_shares(data, groups)[out].sum()),
+        before=information_loss(data, groups),
+        after=information_loss(data[kept], groups[kept]),
+        smallest_group=int(np.bincount(canonical_labels(groups[kept])).min()),
+    )
+
+
+def _positions(rows: ArrayLike, n: int) -> IntArray:
+    array = np.asarray(rows)
+    if array.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+        raise ParameterError("rows must be positions of records: a list of whole numbers, none twice.")
+    if array.min() < 0 or array.max() >= n:
+        raise ParameterError(f"rows must be from 0 to {n - 1}, not from {array.min()} to {array.max()}.")
+    if len(np.unique(array)) < len(array):
+        raise ParameterError("rows must not name a record twice.")
+    if len(array) == n:
+        raise ParameterError("rows names all records: leave at least one.")
+    return array.astype(np.int64, copy=False)
