@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import csv
 import datetime
+import json
 import sys
 import time
 from pathlib import Path
@@ -34,6 +35,19 @@ RESULTS = Path(__file__).parent / "results"
 GAMMAS = [step / 10 for step in range(21)]
 
 
+def write(stored: literature.Stored, folder: Path) -> None:
+    """Store results in ``folder``, in an order that makes differences readable."""
+    folder.mkdir(exist_ok=True)
+    about = {"date": stored.date, "version": stored.version, "digests": dict(sorted(stored.digests.items()))}
+    (folder / "published.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    with (folder / "published.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["figure", "ours", "sd", "sets", "seconds"])
+        for name, computed in sorted(stored.results.items()):
+            sd = "" if computed.sd is None else f"{computed.sd:.6g}"
+            writer.writerow([name, f"{computed.value:.12g}", sd, computed.sets, f"{computed.seconds:.3g}"])
+
+
 def outdated(stored: literature.Stored) -> list[str]:
     """Return the algorithms whose code has changed since their results were stored."""
     return [key for key, digest in stored.digests.items() if key in ALGORITHMS and digest != code_digest([key])]
@@ -43,7 +57,7 @@ def restamp() -> None:
     """Store the digests of the code as it is beside the results as they are, once labels are shown to be the same."""
     stored = literature.Stored.read(RESULTS)
     stored.digests = {key: code_digest([key]) for key in stored.digests if key in ALGORITHMS}
-    stored.write(RESULTS)
+    write(stored, RESULTS)
 
 
 def compute_figures(everything: bool, only: list[str]) -> None:
@@ -76,7 +90,7 @@ def compute_figures(everything: bool, only: list[str]) -> None:
         if place % 20 == 0 or place == len(todo) - 1:
             stored.date = datetime.date.today().isoformat()
             stored.version = microagg.__version__
-            stored.write(RESULTS)
+            write(stored, RESULTS)
 
 
 def table(name: str, header: list[str], rows: list[list]) -> None:

@@ -24,6 +24,7 @@ import datetime
 import os
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import tables  # noqa: E402 - the checkout comes first
-from microagg import make, metrics  # noqa: E402
+from microagg import datasets, make, metrics  # noqa: E402
 from microagg.optimum.certificate import Certificate, prepare  # noqa: E402
 from microagg.optimum.enumerated import Proof  # noqa: E402
 from microagg.studies import literature  # noqa: E402
@@ -64,6 +65,33 @@ COLUMNS = (
 )
 
 
+@dataclass(frozen=True)
+class Printed:
+    """The lowest loss, in percent, that the papers print for a data set and k, and by which method of which paper."""
+
+    method: str
+    paper: str
+    information_loss: float
+
+
+def lowest_printed(name: str, k: int) -> Printed | None:
+    """Return the lowest figure that the papers print for z-scores of all attributes; None if there is none at this k.
+
+    What they print as SSE is taken as a share of n·d, the SST of z-scores. Figures that cannot be compared are left
+    out.
+    """
+    printed = []
+    for figure in literature.figures():
+        recipe = figure.recipe
+        if figure.dataset.lower() != name or figure.k != k or figure.kind in {"incomparable", "misprint"}:
+            continue
+        if recipe and (recipe.without or not recipe.scaled):
+            continue
+        share = 100.0 / np.prod(datasets.describe(name).shape) if figure.unit == "SSE" else 1.0
+        printed.append(Printed(figure.method, literature.PAPERS[figure.paper], figure.value * share))
+    return min(printed, key=lambda figure: figure.information_loss, default=None)
+
+
 def timed(key: str, X, k: int, repeat: int = 3) -> tuple[float, float]:
     """Return the IL of an algorithm, and its seconds, the least of some runs."""
     seconds = []
@@ -90,7 +118,7 @@ def heuristics(name: str, k: int) -> dict[str, float]:
 def cell(name: str, k: int, seconds: float) -> tuple[dict, Proof | None]:
     """Return a row of the table, and what proves an optimum."""
     X, busy = data_of(name), os.getloadavg()[0]
-    best = literature.lowest_printed(name, k)
+    best = lowest_printed(name, k)
     row = {"data": name, "k": k, "printed": best.information_loss, "printed_by": best.method, **heuristics(name, k)}
     own = Certificate(X, k).narrow(seconds)
     row |= {f"search_{mark}": found_by(own.found, mark) for mark in MARKS}

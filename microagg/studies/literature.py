@@ -1,17 +1,15 @@
 """The figures that the five founding papers print, and how each is computed here.
 
-``published.csv`` holds every printed figure. :func:`figures` pairs each with its :class:`Recipe`: which data set,
-which scaling, which algorithm with which parameters. :func:`compute` runs a recipe and :func:`verdict` judges the
-result against the print.
+``published.csv`` holds every printed figure and its :class:`Recipe`: which data set, which scaling, which algorithm
+with which parameters. :func:`compute` runs a recipe and :func:`verdict` judges the result against the print.
 """
 
 from __future__ import annotations
 
 import csv
 import json
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -20,7 +18,6 @@ from typing import Any, Literal
 import numpy as np
 
 from microagg import datasets
-from microagg.algorithms.registry import ALGORITHMS
 from microagg.columns.scaling import standardize
 from microagg.studies.experiment import Method, Problem, Result, run_one
 from microagg.validation import FloatArray
@@ -34,12 +31,6 @@ PAPERS = {
     "kabir-2010": "Kabir, Wang & Zhang 2010",
     "domingo-ferrer-2006": "Domingo-Ferrer, Solanas & Martínez-Ballesté 2006",
 }
-
-_REAL = {"Census": "census", "Tarragona": "tarragona", "EIA": "eia", "Example1D": "toy"}
-_RANDOM = {entry.title: entry.name for entry in datasets.CATALOG.values() if entry.kind == "synthetic"}
-
-# Domingo-Ferrer et al. do not say which group of MD comes first; no single order gives all four figures for Census.
-_MD_ORDER_ON_CENSUS = {3: "s", 4: "s", 5: "r", 10: "s"}
 
 
 @dataclass(frozen=True)
@@ -133,149 +124,26 @@ class Figure:
 
 @cache
 def figures() -> tuple[Figure, ...]:
-    """Return every printed figure, in the order of the file.
-
-    Returns
-    -------
-    tuple of Figure
-    """
+    """Return every printed figure, in the order of the file."""
     with (Path(__file__).with_name("published.csv")).open(encoding="utf-8", newline="") as file:
         return tuple(_figure(row) for row in csv.DictReader(file))
 
 
-@dataclass(frozen=True)
-class Printed:
-    """The lowest loss that the papers print for a data set and k.
-
-    Attributes
-    ----------
-    method, paper : str
-        As they are called there.
-    information_loss : float
-        In percent.
-    """
-
-    method: str
-    paper: str
-    information_loss: float
-
-
-def lowest_printed(data: str, k: int) -> Printed | None:
-    """Return the lowest figure that the papers print for a real data set, z-scored and with all its attributes.
-
-    What they print as SSE is taken as a share of n·d, the SST of z-scores. Figures that cannot be compared are left
-    out.
-
-    Parameters
-    ----------
-    data : str
-        The name of a data set.
-    k : int
-
-    Returns
-    -------
-    Printed or None
-        None if they print nothing for this k.
-    """
-    found = []
-    for figure in figures():
-        recipe = figure.recipe
-        if _REAL.get(figure.dataset) != data or figure.k != k or figure.kind in {"incomparable", "misprint"}:
-            continue
-        if recipe and (recipe.without or not recipe.scaled):
-            continue
-        value = figure.value
-        if figure.unit == "SSE":
-            n, d = datasets.describe(data).shape
-            assert n is not None
-            assert d is not None
-            value *= 100.0 / (n * d)
-        found.append(Printed(figure.method, PAPERS[figure.paper], value))
-    return min(found, key=lambda printed: printed.information_loss, default=None)
-
-
-def _figure(row: dict[str, str]) -> Figure:
-    paper, dataset, method, k, note = row["paper"], row["dataset"], row["method"], int(row["k"]), row["note"]
-    blocks = re.search(r"NPB=(\d+)", note)
-    sd, variant = float(row["sd"]) if row["sd"] else None, blocks.group(0) if blocks else ""
-    figure = Figure(paper, dataset, method, k, row["value"], sd, variant, _table(paper, dataset, method))
-    return replace(figure, **_how(figure, note, int(blocks.group(1)) if blocks else 1))
-
-
-def _table(paper: str, dataset: str, method: str) -> str:
-    if paper == "thaeter-reischuk":
-        if dataset in {"SimU", "SimC"}:
-            return "SimU and SimC, means of 25 sets"
-        return "One-dimensional example" if dataset == "Example1D" else "Census, Tarragona and EIA"
-    if paper == "mortazavi-2013":
-        if method == "RIMHM":
-            return "Table 5: RIMHM, means of 10 runs"
-        if dataset.startswith("Sim"):
-            return "Table 4: Sim-1, Sim-2 and Sim-3, means of 25 sets"
-        return "Two-dimensional examples" if "2D" in dataset else "Table 3: Tarragona, Census and EIA"
-    if paper == "kabir-2010":
-        return f"Table {({'Tarragona': 'I', 'Census': 'II', 'EIA': 'III'})[dataset]}: {dataset}"
-    return "Table I: SSE"
-
-
-def _how(figure: Figure, note: str, blocks: int) -> dict[str, Any]:
-    """Return recipe, remark and kind of a figure."""
-    paper, dataset, method, k = figure.paper, figure.dataset, figure.method, figure.k
-    if dataset in {"Uniform2D_n200", "Gauss2D_n10000"}:
-        return {"kind": "incomparable", "remark": "One random set of the paper's own, which it does not give."}
-    if method == "RIMHM" and dataset == "EIA":
-        return {"kind": "random", "remark": "Ten runs of a cell take a minute and more on EIA: not run here."}
-    key = method.lower().replace("+", "-plus").replace("*", "-star")
-    params: dict[str, Any] = {}
-    remark = ""
-    kind, scaled, sets = "exact", True, 1
-    without: tuple[str, ...] = ()
-    if method == "V-MDAV":
-        params["gamma"] = _gamma(figure, note)
-        if isinstance(params["gamma"], float):
-            remark = f"γ = {params['gamma']:g}" + (", the best of 0, 0.1, …, 2." if "Tab.4" in note else ".")
-        else:
-            remark = "γ is the best of 0, 0.1, …, 2 for each set."
-    if paper == "domingo-ferrer-2006" and method == "MDAV":
-        key, remark = "mdav-argus", "The paper's program processes records in the order of µ-ARGUS."
-    if method == "MD":
-        params["first"] = _MD_ORDER_ON_CENSUS[k] if dataset == "Census" else "s"
-        remark = f"The paper leaves open whose group comes first: here {params['first']}."
-    if method in {"IMHM", "RIMHM"}:
-        params["blocks"] = blocks
-    if method == "P-S":
-        scaled, kind = False, "incomparable"
-        remark = "On raw, unscaled data; as a figure for scaled data it would lie under the proven floor."
-    if method.startswith("TFRP") and dataset == "EIA":
-        without, remark = ("UTILITYID",), "On 10 attributes, without UTILITYID: not comparable with the other EIA rows."
-    if (paper, dataset, method, k) == ("kabir-2010", "Tarragona", "MDAV-2", 3):
-        kind, remark = "misprint", "One digit is wrong: it must read 16.68261429. The other 11 figures of MDAV-2 agree."
-    if paper == "thaeter-reischuk" and method == "MDAV" and dataset in _REAL:
-        remark = "The paper's MDAV differs from everyone else's, Mortazavi's and Kabir's among them, by up to 0.6 %."
-    if dataset == "Example1D":
-        scaled = False
-    if dataset in _RANDOM:
-        kind, sets = "random", SETS
-        if paper == "domingo-ferrer-2006":
-            remark = f"One random set of the paper's; ours is the mean over {SETS}. {remark}".strip()
-    if dataset == "Sim-3":
-        remark = "With the spread of Sim-2 as printed, sets are easier than the paper's: its σ must have been larger."
-    if method == "RIMHM":
-        kind, sets = "random", 10
-    data = _REAL.get(dataset) or _RANDOM[dataset]
-    if key not in ALGORITHMS:
-        return {"kind": kind, "remark": f"There is no {method} here yet. {remark}".strip()}
-    recipe = Recipe(data, Method(key, params), k, sets, scaled, without, paper != "domingo-ferrer-2006")
-    return {"recipe": recipe, "remark": remark, "kind": kind}
-
-
-def _gamma(figure: Figure, note: str) -> float | tuple[float, ...]:
-    if figure.dataset in {"SimU", "SimC"}:
-        return tuple(step / 10 for step in range(21))
-    if figure.paper == "domingo-ferrer-2006":
-        return 1.1 if (figure.dataset, figure.k) == ("EIA", 10) else 0.2
-    match = re.search(r"gamma=([\d.]+)", note)
-    return float(match.group(1)) if match else 0.2
+def _figure(row: dict[str, Any]) -> Figure:
+    recipe, k = None, int(row["k"])
+    if row["algorithm"]:
+        recipe = Recipe(
+            row["data"],
+            Method(row["algorithm"], json.loads(row["params"] or "{}")),
+            k,
+            int(row["sets"]),
+            row["scaled"] == "1",
+            tuple(row["without"].split()),
+            row["unit"] == "IL_percent",
+        )
+    names = ("paper", "dataset", "method", "variant", "table", "remark", "kind")
+    sd = float(row["sd"]) if row["sd"] else None
+    return Figure(**{name: row[name] for name in names}, k=k, printed=row["value"], sd=sd, recipe=recipe)
 
 
 @dataclass(frozen=True)
@@ -301,17 +169,7 @@ class Computed:
 
 
 def data_for(recipe: Recipe, seed: int | None = None) -> FloatArray:
-    """Return the array that a recipe works on.
-
-    Parameters
-    ----------
-    recipe : Recipe
-    seed : int, optional
-        Of a generated data set.
-
-    Returns
-    -------
-    array of float, shape (n, d)
+    """Return the array that a recipe works on, shape (n, d); ``seed`` is that of a generated data set.
 
     Raises
     ------
@@ -330,17 +188,7 @@ def _data(name: str, seed: int | None, scaled: bool, without: tuple[str, ...]) -
 
 
 def compute(recipe: Recipe, done: Callable[[Result], None] | None = None) -> Computed:
-    """Run a recipe on all its data sets or seeds.
-
-    Parameters
-    ----------
-    recipe : Recipe
-    done : callable, optional
-        Called with the :class:`~microagg.studies.experiment.Result` of each run.
-
-    Returns
-    -------
-    Computed
+    """Run a recipe on all its data sets or seeds, and call ``done``, if it is given, with the result of each run.
 
     Raises
     ------
@@ -348,7 +196,7 @@ def compute(recipe: Recipe, done: Callable[[Result], None] | None = None) -> Com
         If the benchmark is not on this machine.
     """
     results = []
-    generated = recipe.data in _RANDOM.values()
+    generated = datasets.describe(recipe.data).kind == "synthetic"
     for seed in range(recipe.sets):
         X = data_for(recipe, seed if generated else None)
         method = recipe.method
@@ -385,18 +233,7 @@ class Verdict:
 
 
 def verdict(figure: Figure, ours: Computed | None) -> Verdict:
-    """Judge a computed figure against the printed one.
-
-    Parameters
-    ----------
-    figure : Figure
-    ours : Computed or None
-        None if it was not computed.
-
-    Returns
-    -------
-    Verdict
-    """
+    """Judge a computed figure, None if it was not computed, against the printed one."""
     if ours is None:
         return Verdict("not comparable" if figure.kind == "incomparable" else "not run", False, None)
     difference = 100.0 * (ours.value / figure.value - 1.0)
@@ -458,15 +295,3 @@ class Stored:
                 for row in csv.DictReader(file)
             }
         return cls(about["date"], about["version"], results, about["digests"])
-
-    def write(self, folder: Path) -> None:
-        """Store in ``folder``, in an order that makes differences readable."""
-        folder.mkdir(exist_ok=True)
-        about = {"date": self.date, "version": self.version, "digests": dict(sorted(self.digests.items()))}
-        (folder / "published.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
-        with (folder / "published.csv").open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["figure", "ours", "sd", "sets", "seconds"])
-            for name, computed in sorted(self.results.items()):
-                sd = "" if computed.sd is None else f"{computed.sd:.6g}"
-                writer.writerow([name, f"{computed.value:.12g}", sd, computed.sets, f"{computed.seconds:.3g}"])

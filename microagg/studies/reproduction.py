@@ -19,13 +19,7 @@ _EXACT = "to the last digit"
 
 
 def comparison(figures: Sequence[Figure], results: Mapping[str, Computed]) -> pd.DataFrame:
-    """Return a row for each of ``figures``: what is printed and what is computed here.
-
-    Parameters
-    ----------
-    figures : sequence of Figure
-    results : mapping of str to Computed
-        By the figures' identities.
+    """Return a row for each of ``figures``: what is printed and what is computed here, ``results`` by their identities.
 
     Returns
     -------
@@ -59,17 +53,7 @@ def comparison(figures: Sequence[Figure], results: Mapping[str, Computed]) -> pd
 
 
 def conclusion(table: pd.DataFrame) -> str:
-    """Return in one sentence how many figures are met.
-
-    Parameters
-    ----------
-    table : DataFrame
-        A :func:`comparison` of figures that are all computed.
-
-    Returns
-    -------
-    str
-    """
+    """Return in one sentence how many figures are met; ``table`` is a :func:`comparison`, and all are computed."""
     errors = table["errors"].dropna()
     if len(errors) < len(table):
         return f"{int((table['verdict'] == _EXACT).sum())} of {len(table)} figures of this table are met {_EXACT}"
@@ -102,18 +86,7 @@ class Tally:
 
 
 def tally(figures: Sequence[Figure], results: Mapping[str, Computed]) -> Tally:
-    """Count how many figures are met.
-
-    Parameters
-    ----------
-    figures : sequence of Figure
-    results : mapping of str to Computed
-        By the identities of the figures.
-
-    Returns
-    -------
-    Tally
-    """
+    """Count how many figures are met; see :func:`comparison`."""
     table = comparison(figures, results)
     kinds = pd.Series([figure.kind for figure in figures], index=table.index)
     exact = table["verdict"] == _EXACT
@@ -129,15 +102,7 @@ def tally(figures: Sequence[Figure], results: Mapping[str, Computed]) -> Tally:
 
 
 def gain_over(base: str, figures: Sequence[Figure], results: Mapping[str, Computed]) -> pd.DataFrame:
-    """Return by how many percent other methods lose less than one on the same data at the same k.
-
-    Parameters
-    ----------
-    base : str
-        The name of that one in the paper.
-    figures : sequence of Figure
-    results : mapping of str to Computed
-        By the identities of the figures.
+    """Return by how many percent other methods lose less than ``base``, as the paper calls it, on the same data and k.
 
     Returns
     -------
@@ -184,17 +149,7 @@ class Readings:
 
 
 def readings(data: str, k: int) -> Readings:
-    """Run P-S on raw and on scaled data, and MDAV beside it.
-
-    Parameters
-    ----------
-    data : str
-        The name of a data set.
-    k : int
-
-    Returns
-    -------
-    Readings
+    """Run P-S on raw and on scaled data of the data set ``data``, and MDAV beside it.
 
     Raises
     ------

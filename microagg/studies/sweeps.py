@@ -1,4 +1,4 @@
-"""What a sweep says: the largest k within a limit of loss, where the curve bends, and the choice in one sentence.
+"""What a sweep says: the largest k within a limit of loss, where the curve bends, the choice in words, and the risks.
 
 Rows are those of :func:`microagg.studies.experiment.sweep` on one number of records, with two columns besides: the
 name of the method's variant, see :mod:`microagg.algorithms.method`, and its title.
@@ -6,33 +6,26 @@ name of the method's variant, see :mod:`microagg.algorithms.method`, and its tit
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from microagg.metrics import generalization
+from microagg.metrics import generalization, risk
 from microagg.optimum.formatting import number, percent
-from microagg.validation import listing
+from microagg.partition import Partition
+from microagg.tables import digest_array, digest_bytes
+from microagg.validation import FloatArray, listing
 
 
 def largest_k_within(ks: ArrayLike, losses: ArrayLike, limit: float) -> int | None:
     """Return the largest k whose loss is within a limit.
 
-    A larger k may lose less than a smaller one, as heuristics are not monotone; its partition serves both.
-
-    Parameters
-    ----------
-    ks : array of int, shape (m,)
-    losses : array of float, shape (m,)
-    limit : float
-        In the unit of the losses.
-
-    Returns
-    -------
-    int or None
-        None if no loss is within the limit.
+    A larger k may lose less than a smaller one, as heuristics are not monotone; its partition serves both. ``ks`` and
+    ``losses`` are of shape (m,), the limit is in the unit of the losses; None if no loss is within it.
     """
     within = np.asarray(ks)[np.asarray(losses) <= limit]
     return int(within.max()) if len(within) else None
@@ -62,17 +55,8 @@ def knee(ks: ArrayLike, losses: ArrayLike) -> Knee | None:
     """Return where a loss curve bends most.
 
     The point of greatest distance from the chord, after Satopää, Albrecht, Irwin & Raghavan 2011 ("Kneedle"), without
-    smoothing. A curve that departs from the chord by less than 2 % of its rise counts as straight.
-
-    Parameters
-    ----------
-    ks : array of int, shape (m,)
-    losses : array of float, shape (m,)
-
-    Returns
-    -------
-    Knee or None
-        None if the curve has fewer than three points, does not rise, or is straight.
+    smoothing. A curve that departs from the chord by less than 2 % of its rise counts as straight. None if it is, or
+    has fewer than three points, or does not rise; ``ks`` and ``losses`` are of shape (m,).
     """
     order = np.argsort(ks)
     x = np.asarray(ks, dtype=np.float64)[order]
@@ -94,19 +78,8 @@ _ROUNDING = 1e-9
 def summary(rows: pd.DataFrame, measure: str, k: int, where: str = "") -> str:
     """Return what a measure says at ``k``, or at the nearest k that there is.
 
-    Of the loss of numbers, which has a curve of many k, it says which method loses least most often.
-
-    Parameters
-    ----------
-    rows : DataFrame
-    measure : {"information_loss", "excess", "discernibility", "classification", "seconds"}
-    k : int
-    where : str
-        What is added to the k, such as the number of records.
-
-    Returns
-    -------
-    str
+    Of the loss of numbers, which has a curve of many k, it says which method loses least most often. ``where`` is added
+    to the k, such as the number of records.
     """
     if "sse" in rows and measure != "seconds":
         return _of_loss(rows)
@@ -152,44 +125,23 @@ def _of_loss(rows: pd.DataFrame) -> str:
 def winners(rows: pd.DataFrame, measure: str, across: str = "k") -> dict[int, list[str]]:
     """Return for each k the variants whose measure is lowest there: several if they agree to within rounding.
 
-    Parameters
-    ----------
-    rows : DataFrame
-    measure : str
-        A column.
-    across : str
-        The column that stands in for k.
-
-    Returns
-    -------
-    dict
-        Ascending in k; variants in the order of ``rows``.
+    Ascending in k, or in the column ``across`` that stands in for it; variants are in the order of ``rows``.
     """
-    found: dict[int, list[str]] = {int(place): [] for place in sorted(rows[across].unique())}
+    lowest_at: dict[int, list[str]] = {int(place): [] for place in sorted(rows[across].unique())}
     # For all places at once: a table of its own for each takes long where there are hundreds.
     lowest = rows.groupby(across)[measure].transform("min")
     won = rows[rows[measure] <= lowest + _ROUNDING * lowest.abs()]
     for place, variant in zip(won[across], won["variant"], strict=True):
-        if variant not in found[int(place)]:
-            found[int(place)].append(variant)
-    return found
+        if variant not in lowest_at[int(place)]:
+            lowest_at[int(place)].append(variant)
+    return lowest_at
 
 
 def choice_in_words(rows: pd.DataFrame, limit: float, most: int) -> str:
     """Return the largest k within a limit, and where the loss bends, of one method, as a sentence.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        The rows of one method, in any order.
-    limit : float
-        The largest acceptable loss, in percent.
-    most : int
-        The largest k that there can be: how many records there are.
-
-    Returns
-    -------
-    str
+    ``rows`` are those of the method, in any order, ``limit`` is the largest acceptable loss in percent, and ``most``
+    the largest k that there can be: how many records there are.
     """
     title, loss = rows["title"].iloc[0], dict(zip(rows["k"], rows["information_loss"], strict=True))
     first, last = min(loss), max(loss)
@@ -236,18 +188,9 @@ def _times(high: float, low: float) -> str:
 
 
 def summary_of_tradeoff(rows: pd.DataFrame, penalty: float) -> str:
-    """Return, in one sentence, what a penalty for mixed classes costs and gains.
+    """Return, in one sentence, what the penalty ``penalty`` for mixed classes costs and gains.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        One for each penalty, with the columns penalty, k, information_loss and classification.
-    penalty : float
-        Which of them the sentence is about.
-
-    Returns
-    -------
-    str
+    There is a row for each penalty, with the columns penalty, k, information_loss and classification.
     """
     without = rows[rows["penalty"] == 0]
     chosen = rows[rows["penalty"] == penalty]
@@ -260,3 +203,90 @@ def summary_of_tradeoff(rows: pd.DataFrame, penalty: float) -> str:
         f"At k = {int(after['k'])}, a class penalty of {penalty:g} takes CM from {mixed[0]} to {mixed[1]} "
         f"at {more:.0f} % more Total-IL"
     )
+
+
+# --- what the partitions of a sweep risk ------------------------------------------------------------------------------
+
+#: Of more than MOST_LOOKED_UP records, LOOKED_UP are looked up in a release, the same ones in each.
+MOST_LOOKED_UP, LOOKED_UP = 10_000, 5_000
+
+#: So many confidential attributes count at most, the first ones of the file.
+MOST_CONFIDENTIAL = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Exposed:
+    """What an intruder may know of records, and what may be learned of them.
+
+    Attributes
+    ----------
+    X : array of float, shape (n, d), or None
+        The quasi-identifiers, scaled; None where some are categories, for which there are no centroids to link to.
+    frame : DataFrame
+        The confidential attributes of the same records, n rows; there may be none.
+    """
+
+    X: FloatArray | None
+    frame: pd.DataFrame
+
+    @cached_property
+    def counted(self) -> tuple[Hashable, ...]:
+        """The confidential attributes that count.
+
+        They have no gaps and two values or more, as one that all records have is known to everybody. They are the first
+        :data:`MOST_CONFIDENTIAL` of such.
+        """
+        fit = [name for name in self.frame.columns if not self.frame[name].isna().any() and _varies(self.frame[name])]
+        return tuple(fit[:MOST_CONFIDENTIAL])
+
+    @cached_property
+    def digest(self) -> str:
+        """The digest of all that counts: with the same one, the same partition has the same risks."""
+        parts = ["" if self.X is None else digest_array(self.X)]
+        parts += [f"{name!r}/{digest_array(_hashed(self.frame[name]))}" for name in self.counted]
+        return digest_bytes("/".join(parts).encode("utf-8", "replace"))
+
+    @property
+    def n_looked_up(self) -> int:
+        """How many records are looked up by :meth:`risks`; 0 where there are categories."""
+        n = 0 if self.X is None else len(self.X)
+        return LOOKED_UP if n > MOST_LOOKED_UP else n
+
+    def risks(self, partition: Partition) -> dict[str, float]:
+        """Return the risks of releasing ``partition``, each a share, 0 to 1, the lower the better.
+
+        - ``record_linkage``, of numbers only: the share of records whose nearest released record is their own, if each
+          is released as the centroid of its group, see :func:`microagg.metrics.risk.record_linkage`. It is that of
+          :attr:`n_looked_up` records, drawn at random.
+        - ``homogeneous`` and ``t_closeness``, if any confidential attribute counts: the share of records in groups with
+          one value only, and t of t-closeness, see :func:`microagg.metrics.risk.homogeneity`. Of several attributes
+          each is that of the worst.
+
+        Raises
+        ------
+        DataError
+            If X holds anything but finite numbers, or the partition is not one of as many records.
+        """
+        shares = {}
+        if self.X is not None:
+            released = partition.centroids(self.X)[partition.labels]
+            shares["record_linkage"] = risk.record_linkage(self.X, released, sample=self.n_looked_up).share
+        if self.counted:
+            learned = [risk.homogeneity(self.frame[name], partition.labels) for name in self.counted]
+            shares["homogeneous"] = max(each.homogeneous for each in learned)
+            shares["t_closeness"] = max(each.t_closeness for each in learned)
+        return shares
+
+
+def with_worst(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of a sweep with ``max_reidentification``, 1 / the size of the smallest group, a share."""
+    return rows.assign(max_reidentification=1.0 / rows["smallest_group"])
+
+
+def _varies(values: pd.Series) -> bool:
+    return bool((_hashed(values) != _hashed(values.iloc[:1])).any())
+
+
+def _hashed(values: pd.Series) -> np.ndarray:
+    """Return a number for each value, equal for equal ones, whatever they are."""
+    return pd.util.hash_array(values.to_numpy())

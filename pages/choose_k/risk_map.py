@@ -10,7 +10,7 @@ import streamlit as st
 
 from microagg import metrics
 from microagg.studies import landscape, pareto
-from microagg.studies.risks import MOST_CONFIDENTIAL
+from microagg.studies.sweeps import MOST_CONFIDENTIAL
 from pages.choose_k import risk_map_figure
 from pages.shared import certificate, measures, methods, state, stored, widgets
 from pages.shared.figures import WAITING, Picture

@@ -19,7 +19,7 @@ from microagg.optimum.certificate import Certificate, is_closed, raised
 from microagg.optimum.formatting import optimum_in_words
 from microagg.partition import Partition
 from microagg.studies.experiment import Method, Result
-from microagg.studies.risks import with_worst
+from microagg.studies.sweeps import with_worst
 from microagg.tables import to_csv
 from pages.shared import compiling, curves, floor, jobs, methods, shell, state, stored
 from pages.shared.figures import show_figure

@@ -8,7 +8,7 @@ import pandas as pd
 
 from microagg.algorithms.method import VARIANTS
 from microagg.studies.experiment import Method
-from microagg.studies.risks import with_worst
+from microagg.studies.sweeps import with_worst
 from pages.shared import certificate, jobs, methods, state, stored
 from pages.shared.workspace import Workspace
 

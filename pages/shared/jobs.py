@@ -16,7 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from microagg.progress import watched
 from microagg.studies import experiment
 from microagg.studies.experiment import Method, Result
-from microagg.studies.risks import Exposed
+from microagg.studies.sweeps import Exposed
 from microagg.validation import check_enough_records
 from pages.shared import ahead, compiling
 from pages.shared.job_queue import Job, JobQueue

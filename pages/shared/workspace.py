@@ -12,7 +12,7 @@ from microagg import DataError
 from microagg.columns.schema import Schema
 from microagg.release.compared import Compared
 from microagg.release.source import Source
-from microagg.studies.risks import Exposed
+from microagg.studies.sweeps import Exposed
 from microagg.tables import digest_bytes
 from pages.shared import columns, state, tables
 from pages.shared.tables import Table, chosen_table

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 import microagg
 from microagg import datasets
 from microagg.studies.experiment import Method, Problem
-from microagg.studies.risks import Exposed
+from microagg.studies.sweeps import Exposed
 from pages.shared import jobs
 from pages.shared.fair_scheduler import FairScheduler
 from pages.shared.job_queue import Job, JobQueue

@@ -9,7 +9,7 @@ import pytest
 import microagg
 from microagg import datasets
 from microagg.metrics import risk
-from microagg.studies import experiment, landscape, risks
+from microagg.studies import experiment, landscape, sweeps
 from microagg.studies.experiment import Method, Problem
 from pages.choose_k import risk_map_figure
 from pages.choose_k.risk_map_figure import Limits
@@ -150,8 +150,8 @@ def test_risks_stand_in_the_table_of_all_runs():
 def test_what_a_risk_does_not_count_is_said(monkeypatch):
     app = open_page("choose_k", data="wine", ks="3-5", methods="mdav", measure="risk", risk="record_linkage")
     assert "looked up" not in plain(app)
-    monkeypatch.setattr(risks, "MOST_LOOKED_UP", 100)
-    monkeypatch.setattr(risks, "LOOKED_UP", 60)
+    monkeypatch.setattr(sweeps, "MOST_LOOKED_UP", 100)
+    monkeypatch.setattr(sweeps, "LOOKED_UP", 60)
     assert "Of the 178 records 60 were looked up, drawn at random, among all released." in plain(settle(app))
     table = datasets.load("wine").frame.assign(batch=1, note=[None, *"ab" * 88, "a"])
     names = [name for name in table if name not in ("target", "batch", "note")]

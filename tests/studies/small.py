@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from microagg.studies.landscape import compare, store
+from microagg.studies.landscape import conclusions, store
 
 SETS = """data,seed,n,d,sst,digest
 census,0,4,2,8,aaa
@@ -48,9 +48,9 @@ _KEPT = (
     store._limits,
     store._by_digest,
     store._rows,
-    compare._results,
-    compare._each,
-    compare.incomplete,
+    conclusions._results,
+    conclusions._each,
+    conclusions.incomplete,
 )
 
 

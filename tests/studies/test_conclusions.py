@@ -1,6 +1,8 @@
-"""What the comparisons say."""
+"""What is computed over the stored comparison, against figures worked out by hand, and what it says."""
 
 from __future__ import annotations
+
+import doctest
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,127 @@ from microagg.studies.landscape import conclusions
 from tests.studies.small import small
 
 __all__ = ["small"]
+
+
+def row(table, **where):
+    """Return the only row with these values."""
+    for name, value in where.items():
+        table = table[table[name] == value]
+    assert len(table) == 1, table
+    return table.iloc[0]
+
+
+def test_results_are_means_over_the_seeds(small):
+    table = landscape.results()
+    own = row(table, data="simu", method="mdav", k=2)
+    # Losses 40 and 50 of 10; the lowest known are 30 and 50, the floors 15 and 20.
+    assert (own["seeds"], own["information_loss"], own["sse"]) == (2, 45, 4.5)
+    assert own["information_loss_sd"] == pytest.approx(50**0.5)
+    assert own["above_best"] == pytest.approx((100 / 3 + 0) / 2)
+    assert own["above_floor"] == pytest.approx((100 * 25 / 15 + 150) / 2)
+    assert (own["smallest_group"], own["largest_group"], own["title"]) == (2, 3, "MDAV")
+    alone = row(table, data="census", method="mdav", k=2)
+    assert alone["seeds"] == 1
+    assert np.isnan(alone["information_loss_sd"])
+    # The search has found 8, which no method reaches.
+    assert alone["above_best"] == pytest.approx(150)
+    # Two seeds of a randomized algorithm on the same records: 30 and 50 against 8.
+    assert row(table, data="census", method="k-member", k=2)["above_best"] == pytest.approx((275 + 525) / 2)
+    # A floor of 0 is no measure.
+    assert np.isnan(row(table, data="eia", method="mdav", k=2)["above_floor"])
+
+
+def test_duel_compares_on_the_same_records_and_names_the_winner(small):
+    table = landscape.duel("mdav-star", "mdav")
+    assert table["data"].tolist() == ["census", "census", "simu"]
+    first = row(table, data="census", k=2)
+    assert (first["first"], first["second"], first["less"], first["winner"]) == (10, 20, 50, "mdav-star")
+    assert row(table, data="census", k=3)["winner"] == ""
+    # 30 against 40 is 25 % less, 60 against 50 is 20 % more: 2.5 % less in the mean.
+    both = row(table, data="simu", k=2)
+    assert both["less"] == pytest.approx(2.5)
+    assert both["less_sd"] == pytest.approx(45 / 2**0.5)
+    assert both["winner"] == "mdav-star"
+    back = row(landscape.duel("mdav", "mdav-star"), data="census", k=2)
+    assert (back["less"], back["winner"]) == (-100, "mdav-star")
+
+
+def test_duel_with_a_randomized_algorithm_takes_each_of_its_runs(small):
+    [own] = landscape.duel("mdav", "k-member").to_dict("records")
+    # 20 against 30 and 50: a third and three fifths less.
+    assert own["less"] == pytest.approx((100 / 3 + 60) / 2)
+    assert own["second"] == 40
+    [itself] = landscape.duel("k-member", "k-member").to_dict("records")
+    assert (itself["less"], itself["winner"]) == (0, "")
+
+
+def test_a_method_that_was_not_run_everywhere_has_no_mean_and_comes_last(small, monkeypatch):
+    monkeypatch.setattr(conclusions, "DATA", ("census", "simu"))
+    table = landscape.matrix(2)
+    assert list(table.columns) == ["census", "simu", "mean"]
+    assert list(table.index[:4]) == ["mdav-star", "mdav", "v-mdav-best", "k-member"]
+    assert table.loc["mdav-star"].tolist() == pytest.approx([25, 10, 17.5])
+    assert table.loc["v-mdav-best", "census"] == pytest.approx(50)
+    assert np.isnan(table.loc["v-mdav-best", "mean"])
+    assert landscape.matrix(2, "floor").loc["mdav-star", "census"] == pytest.approx(100)
+    # No method has every k here, so that no mean over k is comparable.
+    assert landscape.matrix()["mean"].isna().all()
+
+
+def test_front_is_what_no_other_method_surpasses(small, monkeypatch):
+    table = landscape.pareto("census", 2)
+    assert table["method"].tolist() == ["mdav", "mdav-star", "k-member", "v-mdav-best"]
+    assert table["seconds"].tolist() == pytest.approx([0.1, 0.2, 0.2, 0.8])
+    assert table["front"].tolist() == [True, True, False, False]
+    monkeypatch.setattr(conclusions, "DATA", ("census", "simu"))
+    every = landscape.pareto(k=2)
+    assert every["method"].tolist() == ["mdav", "mdav-star"]
+    assert every["above_best"].tolist() == pytest.approx([(150 + 50 / 3) / 2, (25 + 10) / 2])
+    assert every["seconds"].tolist() == pytest.approx([0.1, 0.2])
+
+
+def test_what_hardly_loses_less_is_not_worth_the_time():
+    losses, seconds = [120, 119.5, 118, 125, 117, 116], [1.0, 2, 3, 4, 5, 6]
+    # Each against the last on the front: 119.5 is not 1 % below 120, 118 is; 117 is not 1 % below that.
+    assert conclusions._front(losses, seconds) == [True, False, True, False, False, True]
+
+
+def test_what_is_hardly_quicker_is_not_worth_the_loss():
+    losses, seconds = [400, 200, 120, 110], [0.8, 0.9, 1.0, 1.25]
+    # 1.0 is 20 % less than 1.25; 0.9 is not 20 % less than 1.0, 0.8 is.
+    assert conclusions._front(losses, seconds) == [True, False, True, True]
+
+
+def test_what_was_not_run_is_listed(small):
+    table = landscape.incomplete()
+    assert row(table, method="mdav", data="census")["ks"] == (2, 3)
+    assert row(table, method="imhm", data="eia")["ks"] == ()
+
+
+def test_the_example_of_the_docstring_is_right():
+    assert doctest.testmod(landscape).attempted == 3
+    assert doctest.testmod(landscape).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: landscape.duel("mdav", "nothing"), "'nothing' is not among the methods compared"),
+        (lambda: landscape.matrix(21), "nothing is stored for k = 21"),
+        (lambda: landscape.matrix(above="all"), "above must be 'best' or 'floor'"),
+        (lambda: landscape.pareto("adult"), "no stored results on 'adult'"),
+    ],
+)
+def test_what_is_not_there_is_said(small, call, says):
+    with pytest.raises(ParameterError, match=says):
+        call()
+
+
+def test_tables_can_be_changed_without_changing_those_of_others(small):
+    for read, column in ((landscape.results, "seconds"), (landscape.runs, "sse"), (landscape.limits, "best")):
+        table = read()
+        table[column] = 0.0
+        assert (read()[column] > 0).all()
 
 
 def duel(**less):

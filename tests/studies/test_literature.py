@@ -146,14 +146,12 @@ def test_stored_results_can_be_computed_again():
 
 
 def test_lowest_printed_figures():
-    assert literature.lowest_printed("census", 3) == literature.Printed(
-        "IMHM", literature.PAPERS["mortazavi-2013"], 5.3668
-    )
+    assert quality.lowest_printed("census", 3) == quality.Printed("IMHM", literature.PAPERS["mortazavi-2013"], 5.3668)
     # Not P-S, whose figures are for raw data, nor TFRP on EIA, which leaves out an attribute.
-    assert literature.lowest_printed("tarragona", 3).method == "V-MDAV"
-    assert literature.lowest_printed("eia", 3).method == "IMHM"
-    assert literature.lowest_printed("census", 7) is None or literature.lowest_printed("census", 7).information_loss > 9
-    assert literature.lowest_printed("census", 77) is None
+    assert quality.lowest_printed("tarragona", 3).method == "V-MDAV"
+    assert quality.lowest_printed("eia", 3).method == "IMHM"
+    assert quality.lowest_printed("census", 7) is None or quality.lowest_printed("census", 7).information_loss > 9
+    assert quality.lowest_printed("census", 77) is None
 
 
 def test_stored_losses_lie_between_the_floors_and_what_is_printed():

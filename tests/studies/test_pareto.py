@@ -1,4 +1,4 @@
-"""Risk against loss: the front by its definition, what goes together at the same k, and the sentences."""
+"""Risk against loss by hand and by plain loops, and the rules about the smallest group."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import pandas as pd
 import pytest
 from scipy.stats import spearmanr
 
-from microagg import DataError
+from microagg import DataError, ParameterError
 from microagg.studies import pareto
 from microagg.studies.pareto import (
     RISKS,
+    RULES,
     above_in_words,
     agreement,
     agreement_in_words,
     front,
+    smallest_k,
     summary,
     within_in_words,
 )
@@ -200,3 +202,25 @@ def test_that_no_method_can_is_said_only_where_it_is_proven():
     # How many are found again does not follow from k, and no risk is 0.
     assert "No method" not in within(rows, (5, 6), "record_linkage", floors)
     assert "No method" not in within(rows, (0, 6), "max_reidentification", floors)
+
+
+@pytest.mark.parametrize(("risk", "k"), [(0.09, 12), (0.1, 10), (1 / 3, 3), (0.2, 5), (0.33, 4), (1, 1), (1 / 49, 49)])
+def test_the_smallest_k_keeps_the_risk(risk, k):
+    assert smallest_k(risk) == k
+    assert 1 / k <= risk
+    assert k == 1 or 1 / (k - 1) > risk
+
+
+@pytest.mark.parametrize("risk", [0.0, -0.1, 1.1, float("nan"), "0.1", None])
+def test_what_is_no_risk_is_refused(risk):
+    with pytest.raises(ParameterError, match="above 0 and at most 1"):
+        smallest_k(risk)
+
+
+def test_every_rule_has_its_source():
+    assert {rule.who: rule.k for rule in RULES} == {"NHS England": 8, "UK LLC": 10, "CMS": 11, "EMA": 12}
+    assert [rule.k for rule in RULES] == sorted(rule.k for rule in RULES)
+    for rule in RULES:
+        assert rule.url.startswith("https://")
+        assert rule.source
+        assert rule.says

@@ -9,7 +9,7 @@ Measured by ``benchmarks/landscape.py`` and part of the package, so that it can 
 """
 
 from microagg.studies.landscape import conclusions
-from microagg.studies.landscape.compare import LESS_LOSS, LESS_TIME, duel, incomplete, matrix, pareto, results
+from microagg.studies.landscape.conclusions import LESS_LOSS, LESS_TIME, duel, incomplete, matrix, pareto, results
 from microagg.studies.landscape.store import (
     DATA,
     KS,
