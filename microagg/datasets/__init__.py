@@ -5,9 +5,8 @@
 array([  1.,   2.,   3.,   5.,   6.,  19.,  20.,  21.,  98.,  99., 100.])
 """
 
-from microagg.datasets.benchmarks import DATA_DIR_VARIABLE, cache_folder
 from microagg.datasets.catalog import CATALOG, NAMES, Entry, RemoteFile, describe
-from microagg.datasets.loading import Dataset, is_available, load
+from microagg.datasets.loading import DATA_DIR_VARIABLE, Dataset, cache_folder, is_available, load
 from microagg.datasets.synthetic import make_survey
 
 __all__ = [

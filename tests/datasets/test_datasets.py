@@ -16,7 +16,7 @@ import pytest
 
 from microagg import datasets
 from microagg.columns.taxonomy import Taxonomy
-from microagg.datasets import benchmarks, loading
+from microagg.datasets import loading
 from microagg.datasets.catalog import RemoteFile
 from microagg.datasets.synthetic import TOY_VALUES
 from microagg.errors import DataError, DatasetUnavailableError, ParameterError
@@ -413,9 +413,9 @@ def folders(tmp_path, monkeypatch):
     named, cache = tmp_path / "named", tmp_path / "cache"
     named.mkdir()
     monkeypatch.setenv("MICROAGG_DATA_DIR", str(named))
-    monkeypatch.setattr(benchmarks, "cache_folder", lambda: cache)
+    monkeypatch.setattr(loading, "cache_folder", lambda: cache)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setattr(benchmarks, "TIMEOUT", 0.5)
+    monkeypatch.setattr(loading, "TIMEOUT", 0.5)
     return named, cache
 
 
@@ -449,20 +449,20 @@ def test_download_once_with_progress(folders, server):
     served, address = server
     (served / FILE.name).write_bytes(CONTENT)
     file = replace(FILE, base_url=address)
-    assert not benchmarks.is_present(file)
+    assert not loading.is_present(file)
     steps = []
-    path = benchmarks.locate(file, progress=lambda done, total: steps.append((done, total)))
+    path = loading.locate(file, progress=lambda done, total: steps.append((done, total)))
     assert path.read_bytes() == CONTENT
     assert path.parent == cache
-    assert benchmarks.is_present(file)
+    assert loading.is_present(file)
     assert steps == sorted(steps)
     assert len(steps) > 2
     assert steps[-1] == (len(CONTENT), len(CONTENT))
     assert {total for _, total in steps} == {len(CONTENT)}
     # From now on no server is needed, and nothing was ever written to the named folder.
     (served / FILE.name).unlink()
-    assert benchmarks.locate(file) == path
-    assert benchmarks.locate(file, download=False) == path
+    assert loading.locate(file) == path
+    assert loading.locate(file, download=False) == path
     assert list(named.iterdir()) == []
 
 
@@ -471,27 +471,27 @@ def test_named_folder_comes_first(folders):
     cache.mkdir()
     (cache / FILE.name).write_bytes(b"something else")
     (named / FILE.name).write_bytes(CONTENT)
-    assert benchmarks.locate(FILE) == named / FILE.name
+    assert loading.locate(FILE) == named / FILE.name
 
 
 def test_cache_comes_second(folders, monkeypatch):
     _, cache = folders
     cache.mkdir()
     (cache / FILE.name).write_bytes(CONTENT)
-    assert benchmarks.locate(FILE) == cache / FILE.name
+    assert loading.locate(FILE) == cache / FILE.name
     monkeypatch.delenv("MICROAGG_DATA_DIR")
-    assert benchmarks.locate(FILE) == cache / FILE.name
+    assert loading.locate(FILE) == cache / FILE.name
 
 
 def test_wrong_file_in_the_named_folder(folders):
     named, _ = folders
     (named / FILE.name).write_bytes(CONTENT[:-1] + b"x")
     with pytest.raises(DatasetUnavailableError, match=r"not the published small\.bin: its SHA-256 sum") as caught:
-        benchmarks.locate(FILE)
+        loading.locate(FILE)
     assert str(named / FILE.name) in str(caught.value)
     assert FILE.url in str(caught.value)
     (named / FILE.name).write_bytes(b"short")
-    assert not benchmarks.is_present(FILE)
+    assert not loading.is_present(FILE)
 
 
 def test_damaged_cache_is_fetched_again(folders, server):
@@ -502,8 +502,8 @@ def test_damaged_cache_is_fetched_again(folders, server):
     (cache / FILE.name).write_bytes(b"damaged")
     file = replace(FILE, base_url=address)
     with pytest.raises(DatasetUnavailableError, match=r"not the published small\.bin"):
-        benchmarks.locate(file, download=False)
-    assert benchmarks.locate(file).read_bytes() == CONTENT
+        loading.locate(file, download=False)
+    assert loading.locate(file).read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize(
@@ -513,7 +513,7 @@ def test_neither_file_nor_network(folders, download, why):
     _, cache = folders
     file = replace(FILE, base_url=f"http://127.0.0.1:{refused_port()}/data/")
     with pytest.raises(DatasetUnavailableError, match=why) as caught:
-        benchmarks.locate(file, download=download)
+        loading.locate(file, download=download)
     message = str(caught.value)
     for fact in (file.name, file.url, str(cache), "MICROAGG_DATA_DIR"):
         assert fact in message
@@ -523,7 +523,7 @@ def test_neither_file_nor_network(folders, download, why):
 
 def test_server_without_the_file(folders, server):
     with pytest.raises(DatasetUnavailableError, match="the server answered 404: download it from"):
-        benchmarks.locate(replace(FILE, base_url=server[1]))
+        loading.locate(replace(FILE, base_url=server[1]))
 
 
 def test_server_that_never_answers(folders):
@@ -532,7 +532,7 @@ def test_server_that_never_answers(folders):
         silent.listen()
         file = replace(FILE, base_url=f"http://127.0.0.1:{silent.getsockname()[1]}/")
         with pytest.raises(DatasetUnavailableError, match=r"did not answer within 0\.5 seconds"):
-            benchmarks.locate(file)
+            loading.locate(file)
 
 
 def test_server_that_sends_something_else(folders, server):
@@ -541,7 +541,7 @@ def test_server_that_sends_something_else(folders, server):
     (served / FILE.name).write_bytes(b"<html>please log in</html>")
     file = replace(FILE, base_url=address)
     with pytest.raises(DatasetUnavailableError, match=r"sent is not the published small\.bin") as caught:
-        benchmarks.locate(file, progress=lambda *_: None)
+        loading.locate(file, progress=lambda *_: None)
     assert file.sha256 in str(caught.value)
     assert list(cache.iterdir()) == []
 
@@ -556,7 +556,7 @@ def test_progress_can_stop_a_download(folders, server, error):
         raise error("stopped")
 
     with pytest.raises(error, match="stopped"):
-        benchmarks.locate(replace(FILE, base_url=address), progress=stop)
+        loading.locate(replace(FILE, base_url=address), progress=stop)
     assert list(cache.iterdir()) == []
 
 
@@ -566,14 +566,14 @@ def test_cache_that_cannot_be_written(folders, server):
     (served / FILE.name).write_bytes(CONTENT)
     cache.write_text("a file where the folder should be")
     with pytest.raises(DatasetUnavailableError, match="cannot be written to"):
-        benchmarks.locate(replace(FILE, base_url=address))
+        loading.locate(replace(FILE, base_url=address))
 
 
 @pytest.fixture
 def real_file(benchmark):
     """Give the bytes of a benchmark file; to be requested before ``folders`` hides it."""
     benchmark("tarragona")
-    return benchmarks.locate(datasets.CATALOG["tarragona"].file, download=False).read_bytes()
+    return loading.locate(datasets.CATALOG["tarragona"].file, download=False).read_bytes()
 
 
 def test_load_goes_through_all_this(real_file, folders, server, monkeypatch):
@@ -597,7 +597,7 @@ def test_load_goes_through_all_this(real_file, folders, server, monkeypatch):
 def test_cache_folder(tmp_path, monkeypatch):
     assert datasets.cache_folder() == SAMPLES.resolve() / "cache"
     # Without a checkout around it, the package keeps to the user's own cache.
-    monkeypatch.setattr(benchmarks, "__file__", str(tmp_path / "lib" / "microagg" / "datasets" / "benchmarks.py"))
-    folder = benchmarks.cache_folder()
+    monkeypatch.setattr(loading, "__file__", str(tmp_path / "lib" / "microagg" / "datasets" / "loading.py"))
+    folder = loading.cache_folder()
     assert folder.name == "microagg"
     assert tmp_path not in folder.parents

@@ -403,7 +403,7 @@ def test_a_generated_set_follows_its_seed():
 
 def test_missing_benchmark_is_offered_for_download(monkeypatch, tmp_path):
     monkeypatch.setenv(datasets.DATA_DIR_VARIABLE, str(tmp_path))
-    monkeypatch.setattr(datasets.benchmarks, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(datasets.loading, "cache_folder", lambda: tmp_path / "cache")
     st.cache_resource.clear()  # what an earlier test has loaded stays usable otherwise
     app = AppTest.from_file(APP, default_timeout=60)
     app.query_params["data"] = "census"

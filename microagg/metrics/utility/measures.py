@@ -21,12 +21,12 @@ _ALL = (
     Measure(
         key="total_information_loss",
         title="Total-IL",
-        meaning="How much of what could be lost is lost: for each record and attribute, the part of all values "
-        "that its group spans, from none to all.",
+        meaning="How much of what could be lost is lost: for each record and attribute, the part of all values that "
+        "its group spans, from none to all.",
         bounds=(0.0, 100.0),
         unit="percent",
-        formula="100 / (n d) · Σ (range of the group / range of all, or height of the lowest common category / "
-        "height of the taxonomy), over n records and d attributes",
+        formula="100 / (n d) · Σ (range of the group / range of all, or height of the lowest common category / height "
+        "of the taxonomy), over n records and d attributes",
         source="Byun, Kamra, Bertino & Li 2007, Efficient k-anonymization using clustering techniques, Section 3",
     ),
     Measure(
