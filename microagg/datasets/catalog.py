@@ -18,19 +18,9 @@ _UCI_ADULT = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/"
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A public file, pinned by its digest and size.
+    """A public file, of the same name in the cache and in the user's folder, pinned by its digest and size in bytes.
 
-    It has the same name in the cache and in the user's folder.
-
-    Attributes
-    ----------
-    name : str
-    sha256 : str
-        Of 64 hexadecimal digits.
-    size : int
-        In bytes.
-    base_url : str
-        It ends with a slash.
+    ``sha256`` has 64 hexadecimal digits, ``base_url`` ends with a slash.
     """
 
     name: str
@@ -290,7 +280,5 @@ def describe(name: Any) -> Entry:
     if isinstance(name, str) and name in CATALOG:
         return CATALOG[name]
     near = difflib.get_close_matches(name.strip().lower(), NAMES) if isinstance(name, str) else []
-    hint = (
-        f"did you mean {' or '.join(repr(match) for match in near)}?" if near else f"choose one of {', '.join(NAMES)}."
-    )
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"choose one of {', '.join(NAMES)}."
     raise ParameterError(f"there is no data set {name!r}: {hint}")

@@ -55,18 +55,12 @@ class Dataset:
 
     Attributes
     ----------
-    name : str
-        The name under which :func:`microagg.datasets.load` knows it.
-    title : str
-        The name to show to people.
+    name, title, description, source : str
+        As in :class:`microagg.datasets.Entry`.
     frame : DataFrame, shape (n, number of columns)
         All columns in their original units and order, with a plain 0..n-1 index.
     quasi_identifiers : tuple of str
         The columns that the benchmark microaggregates.
-    description : str
-        What the records are, in two or three sentences.
-    source : str
-        Where the data come from and how to cite them.
     seed : int, optional
         The seed of a synthetic set, None otherwise.
     """
@@ -99,15 +93,14 @@ class Dataset:
 
     @cached_property
     def schema(self) -> Schema:
-        """The roles of the columns and the kinds of the quasi-identifiers.
+        """The roles of all columns and the kinds of the quasi-identifiers.
 
-        All are numeric but those of ``adult``: there ``age`` is numeric and ``education`` ordinal, by
-        ``education-num``; the other six are nominal with the taxonomies in ``sample_data/taxonomies/adult`` (flat ones
-        where microagg is installed without a checkout), and ``income`` is the class. Missing values play no part in it:
-        ``data.schema.records(data.frame, missing="drop")`` leaves out the records that have any.
-
-        Every column has a role. Identifiers, which a release leaves out, are ``education-num`` and ``fnlwgt`` of
-        ``adult`` and the names of the utilities of ``eia``; ``target`` of the sets of scikit-learn is confidential.
+        These are numeric but for ``adult``: there ``age`` is numeric, ``education`` ordinal by ``education-num``, and
+        the other six nominal with the taxonomies in ``sample_data/taxonomies/adult`` (flat ones where microagg is
+        installed without a checkout); ``income`` is the class. Missing values play no part in it:
+        ``data.schema.records(data.frame, missing="drop")`` leaves out the records that have any. Identifiers, which a
+        release leaves out, are ``education-num`` and ``fnlwgt`` of ``adult`` and the names of the utilities of ``eia``;
+        ``target`` of the sets of scikit-learn is confidential.
         """
         roles = _ROLES.get(self.name, {})
         if self.name != "adult":
@@ -136,7 +129,7 @@ class Dataset:
 
 
 def load(name: str, *, seed: int | None = None, download: bool = True, progress: Progress | None = None) -> Dataset:
-    """Load a data set.
+    """Load the data set ``name``, one of :data:`microagg.datasets.NAMES`.
 
     A benchmark file is looked for in the folder that the environment variable ``MICROAGG_DATA_DIR`` names, then in
     the cache, and is else downloaded into the cache; its SHA-256 sum is checked every time. All other sets need
@@ -144,18 +137,12 @@ def load(name: str, *, seed: int | None = None, download: bool = True, progress:
 
     Parameters
     ----------
-    name : str
-        One of :data:`microagg.datasets.NAMES`.
     seed : int, optional
         The seed of a synthetic set, 0 if not given; other sets take none.
     download : bool, default True
         Whether a benchmark file may be downloaded.
     progress : callable, optional
         Called with (bytes done, bytes in total) during a download; what it raises ends the download.
-
-    Returns
-    -------
-    Dataset
 
     Raises
     ------
@@ -239,9 +226,7 @@ def is_present(file: RemoteFile) -> bool:
 
 
 def locate(file: RemoteFile, *, download: bool = True, progress: Progress | None = None) -> Path:
-    """Return the path of ``file`` on this machine, its checksum checked; see :func:`microagg.datasets.load`.
-
-    It is looked for in the folder of ``MICROAGG_DATA_DIR`` first, then in the cache, and else downloaded if allowed.
+    """Return the path of ``file`` on this machine, its checksum checked; see :func:`load`.
 
     Raises
     ------
@@ -267,7 +252,9 @@ def _read_benchmark(entry: Entry, *, download: bool, progress: Progress | None) 
     assert entry.file is not None, "every benchmark has a file"
     path = locate(entry.file, download=download, progress=progress)
     if entry.name == "adult":
-        return _read_adult(path), tuple(name for name in _ADULT_COLUMNS if name not in _ADULT_OTHERS)
+        missing: dict[str, Any] = {"na_values": ["?"], "keep_default_na": False}
+        frame = pd.read_csv(path, header=None, names=_ADULT_COLUMNS, skipinitialspace=True, encoding="ascii", **missing)
+        return frame, tuple(name for name in _ADULT_COLUMNS if name not in _ADULT_OTHERS)
     frame = _read_rda(path)
     columns = tuple(frame.columns)
     # Attributes 1 and 6..15 of EIA; the others are a name, a state and a date.
@@ -367,15 +354,3 @@ def _read_rda(path: Path) -> pd.DataFrame:
         whole = isinstance(column.dtype, pd.Int32Dtype)
         plain[str(name)] = column.to_numpy(dtype="int64") if whole else column.astype("str").to_numpy()
     return pd.DataFrame(plain)
-
-
-def _read_adult(path: Path) -> pd.DataFrame:
-    return pd.read_csv(
-        path,
-        header=None,
-        names=_ADULT_COLUMNS,
-        skipinitialspace=True,
-        na_values=["?"],
-        keep_default_na=False,
-        encoding="ascii",
-    )

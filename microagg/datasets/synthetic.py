@@ -19,17 +19,11 @@ TOY_VALUES = (1, 2, 3, 5, 6, 19, 20, 21, 98, 99, 100)
 
 
 def make_survey(n: int = 300, seed: int = 2024) -> pd.DataFrame:
-    """Return a fictitious household survey, to try an upload with.
+    """Return a fictitious household survey of ``n`` records, to try an upload with.
 
     Nobody in it exists: every value is drawn from the seed. Older and better educated people earn more on average,
-    rents follow incomes and regions, and incomes have a long tail, so that outliers behave as in real files.
-
-    Parameters
-    ----------
-    n : int, default 300
-        The number of records.
-    seed : int, default 2024
-        The seed; the defaults make exactly ``sample_data/survey.csv``.
+    rents follow incomes and regions, and incomes have a long tail, so that outliers behave as in real files. The
+    defaults make exactly ``sample_data/survey.csv``.
 
     Returns
     -------
@@ -103,8 +97,7 @@ def simu(seed: int) -> pd.DataFrame:
 
     The source's range is not known; it does not matter after standardization.
     """
-    rng = np.random.default_rng(seed)
-    return _frame(rng.uniform(-_HALF, _HALF, size=(1000, 10)))
+    return _uniform(seed, _HALF, (1000, 10))
 
 
 def simc(seed: int) -> pd.DataFrame:
@@ -125,8 +118,7 @@ def simc(seed: int) -> pd.DataFrame:
 
 def sim1(seed: int) -> pd.DataFrame:
     """Return Sim-1: 100 records, uniform on [-1000, 1000] in each of 10 attributes."""
-    rng = np.random.default_rng(seed)
-    return _frame(rng.uniform(-1000.0, 1000.0, size=(100, 10)))
+    return _uniform(seed, 1000.0, (100, 10))
 
 
 def sim2(seed: int) -> pd.DataFrame:
@@ -149,8 +141,7 @@ def sim3(seed: int) -> pd.DataFrame:
 
 def scattered(seed: int) -> pd.DataFrame:
     """Return Scattered: 1000 records, uniform on [-10000, 10000] in each of 2 attributes."""
-    rng = np.random.default_rng(seed)
-    return _frame(rng.uniform(-_HALF, _HALF, size=(1000, 2)))
+    return _uniform(seed, _HALF, (1000, 2))
 
 
 def clustered(seed: int) -> pd.DataFrame:
@@ -171,6 +162,10 @@ def clustered(seed: int) -> pd.DataFrame:
     return _frame(_around(rng, centers, np.array(sizes)))
 
 
+def _uniform(seed: int, half: float, shape: tuple[int, int]) -> pd.DataFrame:
+    return _frame(np.random.default_rng(seed).uniform(-half, half, size=shape))
+
+
 def _gaussian_clusters(seed: int, edge: float) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     d = int(rng.integers(4, 9))
@@ -182,8 +177,7 @@ def _gaussian_clusters(seed: int, edge: float) -> pd.DataFrame:
 def _around(rng: np.random.Generator, centers: FloatArray, sizes: IntArray) -> FloatArray:
     """Draw ``sizes[i]`` records uniformly within ``_SPREAD`` of ``centers[i]`` in each attribute."""
     base = np.repeat(centers, sizes, axis=0)
-    spread: FloatArray = base + rng.uniform(-_SPREAD, _SPREAD, size=base.shape)
-    return spread
+    return np.asarray(base + rng.uniform(-_SPREAD, _SPREAD, size=base.shape))
 
 
 def _frame(X: FloatArray) -> pd.DataFrame:
@@ -192,11 +186,5 @@ def _frame(X: FloatArray) -> pd.DataFrame:
 
 #: The generator of each set of the kind "synthetic": seed -> records.
 GENERATORS: dict[str, Callable[[int], pd.DataFrame]] = {
-    "simu": simu,
-    "simc": simc,
-    "sim1": sim1,
-    "sim2": sim2,
-    "sim3": sim3,
-    "scattered": scattered,
-    "clustered": clustered,
+    generator.__name__: generator for generator in (simu, simc, sim1, sim2, sim3, scattered, clustered)
 }
