@@ -40,20 +40,16 @@ class Entry:
 
     Attributes
     ----------
-    name : str
-        The name for :func:`microagg.datasets.load`.
-    title : str
-        The name to show to people.
+    name, title : str
+        That for :func:`microagg.datasets.load`, and that to show to people.
     kind : {"benchmark", "synthetic", "bundled", "example"}
         A published file that is downloaded once; generated from a seed; part of scikit-learn; or part of microagg.
     shape : tuple of two ints
         The number of records and of quasi-identifiers; None for what a synthetic set draws from its seed.
     drawn : tuple of two ints, optional
         The least and the greatest number that can be drawn.
-    description : str
-        What the records are, in two or three sentences.
-    source : str
-        Where the data come from and how to cite them.
+    description, source : str
+        What the records are, in two or three sentences; where the data come from and how to cite them.
     numeric : bool
         Whether all quasi-identifiers are numbers, so that ``Dataset.X`` exists.
     file : RemoteFile, optional

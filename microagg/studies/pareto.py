@@ -25,15 +25,6 @@ from microagg.validation import FloatArray
 def smallest_k(risk: Any) -> int:
     """Return the smallest k at which the risk of a record, 1 / k, is at most ``risk``.
 
-    Parameters
-    ----------
-    risk : float
-        Above 0 and at most 1.
-
-    Returns
-    -------
-    int
-
     Raises
     ------
     ParameterError
@@ -110,17 +101,6 @@ RULES = (
 
 # --- which runs no other surpasses ------------------------------------------------------------------------------------
 
-# What a run has whose risk is at most a limit, which goes into the braces.
-_AT_MOST: Mapping[str, str] = {
-    "max_reidentification": "a risk of at most {} for every record",
-    "record_linkage": "at most {} of the records found again",
-    "homogeneous": "at most {} of the records in groups with one confidential value",
-    "t_closeness": "a t-closeness of at most {}",
-}
-
-#: The names of the risks.
-RISKS = tuple(_AT_MOST)
-
 # What one run may have more of than another.
 _RISK: Mapping[str, str] = {
     "max_reidentification": "risk of the worst record",
@@ -128,6 +108,9 @@ _RISK: Mapping[str, str] = {
     "homogeneous": "share of records in groups with one confidential value",
     "t_closeness": "t-closeness",
 }
+
+#: The names of the risks.
+RISKS = tuple(_RISK)
 
 # A rank correlation at least this far from 0 is called one.
 _CLEAR = 0.3
@@ -145,16 +128,8 @@ _FEWEST_KS, _FEWEST_METHODS = 3, 3
 def front(risk: ArrayLike, loss: ArrayLike) -> NDArray[np.bool_]:
     """Return which points are on the Pareto front: no other is lower in one and as low in the other.
 
-    Of points that are equal in both, all are on the front or none is. A point with NaN is not.
-
-    Parameters
-    ----------
-    risk, loss : array of float, shape (n,)
-        The lower the better.
-
-    Returns
-    -------
-    array of bool, shape (n,)
+    Of points that are equal in both, all are on the front or none is. A point with NaN is not. Both are arrays of
+    shape (n,), the lower the better, and so is the result.
 
     Raises
     ------
@@ -185,18 +160,8 @@ def _numbers(values: ArrayLike, what: str) -> FloatArray:
 def above_in_words(risk: str, value: float, limit: float) -> str:
     """Return that a release has more of a risk than is acceptable, as a sentence; empty if it has not.
 
-    Parameters
-    ----------
-    risk : str
-        One of :data:`RISKS`.
-    value : float
-        That of the release, a share, 0 to 1.
-    limit : float
-        The largest acceptable one, in percent.
-
-    Returns
-    -------
-    str
+    ``risk`` is one of :data:`RISKS`, ``value`` that of the release, a share, and ``limit`` the largest acceptable one,
+    in percent.
     """
     if 100 * value <= limit * (1 + _ROUNDING):
         return ""
@@ -233,35 +198,24 @@ def agreement(rows: pd.DataFrame, risk: str, loss: str = "information_loss") -> 
     """Return how risk and loss go together among methods at the same k.
 
     Three methods that differ in both at each of three values of k are needed. Differences between values of k are left
-    out, as a larger k lowers the risk and raises the loss whatever the method.
-
-    Parameters
-    ----------
-    rows : DataFrame
-    risk, loss : str
-        Columns.
-
-    Returns
-    -------
-    Agreement or None
-        None where there are too few runs.
+    out, as a larger k lowers the risk and raises the loss whatever the method. None where there are too few runs.
     """
-    correlations, own, others = [], [], []
+    correlations, of_least, of_others = [], [], []
     for _, here in rows.dropna(subset=[risk, loss]).groupby("k"):
         if len(here) < _FEWEST_METHODS or here[risk].nunique() < 2 or here[loss].nunique() < 2:
             continue
         correlations.append(float(np.corrcoef(here[risk].rank(), here[loss].rank())[0, 1]))
         least = int(here[loss].to_numpy().argmin())
         values = here[risk].to_numpy(dtype=np.float64)
-        own.append(values[least])
-        others.append(np.delete(values, least).mean())
+        of_least.append(values[least])
+        of_others.append(np.delete(values, least).mean())
     if len(correlations) < _FEWEST_KS:
         return None
     return Agreement(
         n_ks=len(correlations),
         correlation=float(np.mean(correlations)),
-        n_higher=int(np.count_nonzero(np.array(own) > np.array(others))),
-        ratio=float(np.sum(own) / np.sum(others)) if np.sum(others) > 0 else float("nan"),
+        n_higher=int(np.count_nonzero(np.array(of_least) > np.array(of_others))),
+        ratio=float(np.sum(of_least) / np.sum(of_others)) if np.sum(of_others) > 0 else float("nan"),
     )
 
 
@@ -269,27 +223,14 @@ def agreement(rows: pd.DataFrame, risk: str, loss: str = "information_loss") -> 
 
 
 def summary(rows: pd.DataFrame, risk: str, loss: str, limit: float) -> str:
-    """Return which run loses least within a risk, as the beginning of a sentence.
-
-    Parameters
-    ----------
-    rows : DataFrame
-    risk, loss : str
-        Columns.
-    limit : float
-        The largest acceptable risk, in percent.
-
-    Returns
-    -------
-    str
-    """
+    """Return which run loses least within ``limit``, the largest acceptable risk in percent, to begin a sentence."""
     comparable = rows.dropna(subset=[risk, loss])
     if comparable.empty:
         return f"No {_RISK[risk]} is known yet"
     within = comparable[_is_at_most(comparable[risk], limit)]
     if within.empty:
         least = _least(comparable, risk, loss)
-        return f"No run has {_at_most(risk, limit)}: the least is {_risk_of(least, risk)}, {_run(least)}"
+        return f"No run has {_at_most(risk, limit)}: the least is {percent(100 * least[risk])}, {_run(least)}"
     best = _least(within, loss, risk)
     return f"With {_at_most(risk, limit)}, {_run(best)} {': '.join(_best(best, loss))}"
 
@@ -301,17 +242,12 @@ def within_in_words(
 
     Parameters
     ----------
-    rows : DataFrame
-    risk, loss : str
-        Columns.
+    rows, risk, loss
+        The runs, and the names of two of their columns.
     limits : (float, float)
         The largest acceptable risk and loss, in percent; the latter counts for the information loss only.
     floors : mapping
         What no partition into groups of at least k loses less than, in percent, by k. Empty where nothing is proven.
-
-    Returns
-    -------
-    str
     """
     comparable = rows.dropna(subset=[risk, loss])
     if comparable.empty:
@@ -328,14 +264,14 @@ def within_in_words(
         proof = _impossible(risk, loss, limits, floors)
         return f"None {of_all} has {limit}.{f' {proof}' if proof else ''}"
     least, safest = _least(within, loss, risk), _least(within, risk, loss)
-    risk_of_least = _risk_of(least, risk)
+    risk_of_least = percent(100 * least[risk])
     if len(within) == 1:
         return f"1 {of_all} has {limit}: {_run(least)}, which {_loses_of(least, loss)} at a risk of {risk_of_least}."
     best = "{} ({})".format(*_best(least, loss))
     says = f"{len(within):,} {of_all} have {limit}. {_run(least)} {best}"
     if least.name == safest.name:
         return f"{says} and has the least risk, {risk_of_least}."
-    then = f"{_run(safest)} has the least risk, {_risk_of(safest, risk)}, and {_loses_of(safest, loss)}"
+    then = f"{_run(safest)} has the least risk, {percent(100 * safest[risk])}, and {_loses_of(safest, loss)}"
     return f"{says}, at a risk of {risk_of_least}; {then}."
 
 
@@ -382,7 +318,13 @@ def _impossible(risk: str, loss: str, limits: tuple[float, float], floors: Mappi
 
 
 def _at_most(risk: str, limit: float) -> str:
-    return _AT_MOST[risk].format(f"{limit:g} %")
+    """Return what a run has whose risk is at most ``limit``, in percent."""
+    return {
+        "max_reidentification": f"a risk of at most {limit:g} % for every record",
+        "record_linkage": f"at most {limit:g} % of the records found again",
+        "homogeneous": f"at most {limit:g} % of the records in groups with one confidential value",
+        "t_closeness": f"a t-closeness of at most {limit:g} %",
+    }[risk]
 
 
 def _is_at_most(shares: pd.Series, limit: float) -> pd.Series:
@@ -396,10 +338,6 @@ def _least(rows: pd.DataFrame, first: str, then: str) -> pd.Series:
 
 def _run(row: pd.Series) -> str:
     return f"{row['title']} at k = {row['k']:,}"
-
-
-def _risk_of(row: pd.Series, risk: str) -> str:
-    return percent(100 * row[risk])
 
 
 def _best(row: pd.Series, loss: str) -> tuple[str, str]:
