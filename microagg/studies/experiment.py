@@ -121,34 +121,12 @@ _TRIED, _ATTRIBUTES, _K, _CHECKPOINTS = 14_000, 2, 5, 20
 
 
 def unprepared(keys: Iterable[str], n: int = 0) -> list[str]:
-    """Return the algorithms whose kernels this process has neither compiled nor loaded yet.
-
-    Parameters
-    ----------
-    keys : iterable of str
-    n : int
-        For how many records.
-
-    Returns
-    -------
-    list of str
-        Those of ``keys``, each once, in their order.
-    """
+    """Return which of ``keys``, each once, have kernels for n records that are neither compiled nor loaded yet here."""
     return [key for key in dict.fromkeys(keys) if (key, n >= MANY) not in _prepared]
 
 
 def needed(methods: Iterable[Method]) -> list[str]:
-    """Return the algorithms that ``methods`` run, for :func:`prepare`.
-
-    Parameters
-    ----------
-    methods : iterable of Method
-
-    Returns
-    -------
-    list of str
-        Their keys, each once; that of the local search too where one is polished.
-    """
+    """Return the algorithms that ``methods`` run, each once, for :func:`prepare`; local search if one is polished."""
     keys = [key for method in methods for key in ((method.key, _POLISH) if method.polish else (method.key,))]
     return list(dict.fromkeys(keys))
 
@@ -157,14 +135,8 @@ def prepare(keys: Iterable[str], progress: Callable[[int, int, str], None] | Non
     """Compile the kernels of the algorithms ``keys``, or load them where an earlier process left them on disk.
 
     Compilation takes some seconds per algorithm, once on a machine. ``progress(done, total, title)`` is called before
-    each one and, with an empty title, at the end.
-
-    Parameters
-    ----------
-    keys : iterable of str
-    progress : callable, optional
-    n : int
-        How many records there will be: many are partitioned by kernels of their own.
+    each one and, with an empty title, at the end; ``n`` is how many records there will be: many are partitioned by
+    kernels of their own.
     """
     todo = unprepared(keys, n)
     for done, key in enumerate(todo):
@@ -201,24 +173,14 @@ def _warm_up(key: str) -> None:
     # The upper bound, or 1 where there is none, is not the default, so that the classes are used.
     with_classes = {param.name: param.bounds[1] or 1.0 for param in params if param.needs_classes}
     choices = [{param.name: value} for param in params if param.kind == "choice" for value in param.bounds]
-    for given in [{}, with_classes, *choices]:
-        make(key, k=2, **given).fit(problem.data, problem.classes)
+    for chosen in [{}, with_classes, *choices]:
+        make(key, k=2, **chosen).fit(problem.data, problem.classes)
 
 
 def run_one(problem: Problem, method: Method, k: int) -> Result:
     """Run ``method`` at ``k``; with several settings, the one of the lowest loss is kept, the first among equals.
 
     Groups stay within the strata of ``problem``, if it has any; the loss is that of all records.
-
-    Parameters
-    ----------
-    problem : Problem
-    method : Method
-    k : int
-
-    Returns
-    -------
-    Result
 
     Raises
     ------
@@ -362,7 +324,7 @@ def sweep(
     DataError, ParameterError
         As :func:`run` and :class:`Method`.
     """
-    methods = [Method.of(given) for given in algorithms]
+    methods = [Method.of(each) for each in algorithms]
     cells = list(dict.fromkeys(itertools.product(methods, ks)))
     prepare(needed(methods))
     rank = {cell: position for position, cell in enumerate(cells)}

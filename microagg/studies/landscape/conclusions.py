@@ -201,14 +201,9 @@ def incomplete() -> pd.DataFrame:
     DataFrame
         A row per method and data set, with the columns method, data and ks, those at which it was run.
     """
-    table = _results()
-    rows = []
-    for method in METHODS:
-        for data in DATA:
-            ks = tuple(sorted(table.loc[(table["method"] == method) & (table["data"] == data), "k"]))
-            if len(ks) < len(KS):
-                rows.append({"method": method, "data": data, "ks": ks})
-    return pd.DataFrame(rows, columns=["method", "data", "ks"])
+    run_at = {pair: tuple(sorted(part)) for pair, part in _results().groupby(["method", "data"])["k"]}
+    ks = [(method, data, run_at.get((method, data), ())) for method in METHODS for data in DATA]
+    return pd.DataFrame([row for row in ks if len(row[2]) < len(KS)], columns=["method", "data", "ks"])
 
 
 def _at(k: int | None) -> pd.DataFrame:
@@ -282,7 +277,7 @@ def of_matrix(table: pd.DataFrame, above: str = "best", k: int | None = None) ->
         return f"No method was run on every data set {where}"
     quick = means[[not _searches(str(name)) for name in means.index]]
     best, passing, last = str(means.index[0]), str(quick.index[0]), str(means.index[-1])
-    says = f"{_capital(where)}, {title(best)} loses {_figure(means[best])} % more than {what}"
+    says = f"{where.capitalize()}, {title(best)} loses {_figure(means[best])} % more than {what}"
     if passing != best:
         says += f", {title(passing)}, the best without a search, {_figure(means[passing])} %"
     far = int((means > _FAR).sum())
@@ -328,7 +323,3 @@ def _figure(value: float) -> str:
     if value <= 100 * ALIKE:
         return "0"
     return f"{value:.0f}" if value >= 10 else f"{value:.{1 - int(np.floor(np.log10(value)))}f}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

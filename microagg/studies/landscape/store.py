@@ -47,14 +47,6 @@ METHODS: Mapping[str, Method] = _methods()
 def title(name: str) -> str:
     """Return what tables and charts call a method of :data:`METHODS`, such as ``V-MDAV (best γ)``.
 
-    Parameters
-    ----------
-    name : str
-
-    Returns
-    -------
-    str
-
     Raises
     ------
     ParameterError
@@ -76,11 +68,8 @@ _SCALE = "zscore"
 def about() -> dict[str, Any]:
     """Return when and how the results were made.
 
-    Returns
-    -------
-    dict
-        Of the keys, ``left_out`` has the method, the data set, the first k of what was not run, and the seconds of the
-        processor (``bound``) that it took more of there; ``digests`` tell by method the code that was run.
+    Of the keys, ``left_out`` has the method, the data set, the first k of what was not run, and the seconds of the
+    processor (``bound``) that it took more of there; ``digests`` tell by method the code that was run.
     """
     contents: dict[str, Any] = json.loads((_FOLDER / "about.json").read_text(encoding="utf-8"))
     return contents
@@ -132,7 +121,8 @@ def _runs() -> pd.DataFrame:
 @cache
 def _limits() -> pd.DataFrame:
     table = pd.read_csv(_FOLDER / "limits.csv")
-    measured = _runs().assign(seed=[seed if (data, seed) in _sets().index else 0 for data, seed in _keys(_runs())])
+    pairs = zip(_runs()["data"], _runs()["seed"], strict=True)
+    measured = _runs().assign(seed=[seed if (data, seed) in _sets().index else 0 for data, seed in pairs])
     lowest = measured.loc[measured.groupby(["data", "seed", "k"])["information_loss"].idxmin()]
     both = table.merge(lowest[["data", "seed", "k", "information_loss", "method"]], "left", ["data", "seed", "k"])
     # The search began with a stored partition: what it did not improve is that method's, to the digits stored.
@@ -180,10 +170,6 @@ def between(data: str, seed: int, ks: Iterable[int]) -> dict[int, tuple[float, f
     return {k: (float(best[at >= k].min(initial=np.inf)), float(floor[at <= k].max(initial=0.0))) for k in ks}
 
 
-def _keys(table: pd.DataFrame) -> zip[tuple[str, int]]:
-    return zip(table["data"], table["seed"], strict=True)
-
-
 def recognize(values: ArrayLike, scale: str = _SCALE) -> tuple[str, int] | None:
     """Return which of the stored data sets some records are.
 
@@ -210,7 +196,7 @@ def recognize(values: ArrayLike, scale: str = _SCALE) -> tuple[str, int] | None:
 
 @cache
 def _by_digest() -> dict[str, tuple[str, int]]:
-    return {own["digest"]: (own["data"], own["seed"]) for own in _sets().reset_index().to_dict("records")}
+    return dict(zip(_sets()["digest"], _sets().index, strict=True))
 
 
 def stored(data: str, seed: int, method: Method, ks: Iterable[int]) -> pd.DataFrame:
@@ -258,17 +244,17 @@ def _name_of(method: Method) -> str | None:
 
 
 def _unseeded(method: Method) -> list[dict[str, Any]]:
-    return [{key: value for key, value in own.items() if key != "random_state"} for own in method.settings()]
+    return [{key: value for key, value in each.items() if key != "random_state"} for each in method.settings()]
 
 
 def _seed_of(method: Method, data: str, seed: int) -> int | None:
     """Return the seed of the runs of a method on a data set, None if there are none with the method's own seed."""
     if algorithm(method.key).info.deterministic:
         return seed
-    [own, *others] = {int(settings["random_state"]) for settings in method.settings()}
+    [run_seed, *others] = {int(settings["random_state"]) for settings in method.settings()}
     is_random = len(_sets().loc[data]) > 1
     # On random data sets, only runs with the seed of the data set are stored.
-    return None if others or (is_random and own != seed) else own
+    return None if others or (is_random and run_seed != seed) else run_seed
 
 
 @cache
@@ -276,22 +262,22 @@ def _rows(name: str, data: str, seed: int) -> dict[int, dict[str, Any]]:
     """Return the runs of a method on a data set by k."""
     table = _runs()
     chosen = table[(table["method"] == name) & (table["data"] == data) & (table["seed"] == seed)]
-    return {own["k"]: {str(column): value for column, value in own.items()} for own in chosen.to_dict("records")}
+    return {row["k"]: {str(column): value for column, value in row.items()} for row in chosen.to_dict("records")}
 
 
-def _row(method: Method, own: Mapping[str, Any]) -> dict[str, Any]:
+def _row(method: Method, run: Mapping[str, Any]) -> dict[str, Any]:
     settings = method.settings()
     params = dict(settings[0])
-    params |= {name: float(own["chosen"]) for name, value in method.params.items() if isinstance(value, tuple)}
+    params |= {name: float(run["chosen"]) for name, value in method.params.items() if isinstance(value, tuple)}
     return {
         "method": method.key,
         "label": method.label,
-        "k": own["k"],
-        "information_loss": own["information_loss"],
-        "unpolished": own["information_loss"],
-        **{name: own[name] for name in ("sse", "n_groups", "smallest_group", "largest_group")},
+        "k": run["k"],
+        "information_loss": run["information_loss"],
+        "unpolished": run["information_loss"],
+        **{name: run[name] for name in ("sse", "n_groups", "smallest_group", "largest_group")},
         "params": ", ".join(f"{name}={value}" for name, value in params.items()),
         "settings_tried": len(settings),
-        "seconds": own["seconds"],
+        "seconds": run["seconds"],
         "settings": params,
     }
