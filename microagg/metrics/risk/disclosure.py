@@ -130,10 +130,6 @@ def homogeneity(
     recursive_l : int
         l of recursive (c, l)-diversity; 2 or more.
 
-    Returns
-    -------
-    Homogeneity
-
     Raises
     ------
     DataError
@@ -172,31 +168,25 @@ class _Pairs(NamedTuple):
 
 def _values(confidential: ArrayLike | pd.Series[Any], n: int, ordered: bool | None) -> tuple[IntArray, bool]:
     """Return the number of each record's value, from 0, in their order if they have one, and whether they have one."""
-    series = confidential if isinstance(confidential, pd.Series) else pd.Series(_one_dimensional(confidential))
-    series = series.reset_index(drop=True)
+    array: Any = confidential if hasattr(confidential, "dtype") else np.asarray(confidential)
+    if getattr(array, "ndim", 1) != 1:
+        raise DataError(f"confidential values must be of one attribute, not of shape {np.shape(array)}.")
+    series = pd.Series(array).reset_index(drop=True)
     if len(series) != n:
         raise DataError(f"there are {len(series):,} confidential values, but labels for {n:,} records.")
     if series.name is None:
         series = series.rename("confidential")
     check_present(series, np.ones(len(series), dtype=bool), "no value")
-    orderly = _is_ordered(series)
-    if ordered and not orderly:
+    if ordered and not _is_ordered(series):
         raise ParameterError(
             f"column {series.name!r} holds values without an order: make it a pandas.Categorical with ordered=True, "
             "or leave out ordered=True."
         )
-    if not orderly:
+    if not _is_ordered(series):
         return coded(series), False
     positions = series.cat.codes if isinstance(series.dtype, pd.CategoricalDtype) else series
     codes = np.unique(positions.to_numpy(), return_inverse=True)[1]
     return codes.astype(np.int64, copy=False), ordered is None or ordered
-
-
-def _one_dimensional(values: ArrayLike) -> Any:
-    array = values if hasattr(values, "dtype") else np.asarray(values)
-    if getattr(array, "ndim", 1) != 1:
-        raise DataError(f"confidential values must be of one attribute, not of shape {np.shape(array)}.")
-    return array
 
 
 def _is_ordered(series: pd.Series[Any]) -> bool:
@@ -266,12 +256,12 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """How many original values lie in the interval around the released one.
+    """How many original values lie in the interval around the released one, as shares, 0 to 1.
 
     Attributes
     ----------
     attributes : array of float, shape (d,)
-        Of each attribute, the share of the records of which it holds, from 0 to 1.
+        Of each attribute, the share of the records of which it holds.
     share : float
         Their mean: the share of all values.
     all_attributes : float
@@ -303,10 +293,6 @@ def interval_disclosure(X: ArrayLike, released: ArrayLike, width: float, by: str
         Domingo-Ferrer 2004). sdcMicro's ``dRisk``, k = 0.05 by default, takes that of the release, which is smaller
         the more has been lost, and counts the records of which it holds for all attributes but at most one.
 
-    Returns
-    -------
-    Intervals
-
     Raises
     ------
     DataError
@@ -334,13 +320,11 @@ def _within_ranks(x: FloatArray, y: FloatArray, width: float) -> NDArray[np.bool
     after = np.cumsum(counts)
     lowest = ascending[np.maximum(after - counts - reach, 0)]
     highest = ascending[np.minimum(after - 1 + reach, n - 1)]
-    inside: NDArray[np.bool_] = (lowest[place] <= x) & (x <= highest[place])
-    return inside
+    return np.asarray((lowest[place] <= x) & (x <= highest[place]))
 
 
 def _within_deviations(x: FloatArray, y: FloatArray, width: float) -> NDArray[np.bool_]:
-    inside: NDArray[np.bool_] = np.abs(x - y) <= width * x.std()
-    return inside
+    return np.asarray(np.abs(x - y) <= width * x.std())
 
 
 # --- records at risk, and what leaving some out would do --------------------------------------------------------------
@@ -445,10 +429,6 @@ def records_at_risk(
     linkage : Linkage, optional
         That of X and the release, if it is known. If it is of a sample, only these records are ranked. Default: that
         of all records by Euclidean distances.
-
-    Returns
-    -------
-    AtRisk
 
     Raises
     ------

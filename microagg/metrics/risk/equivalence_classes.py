@@ -24,17 +24,7 @@ if TYPE_CHECKING:
 
 
 class SmallClasses(NamedTuple):
-    """How many records are in classes of fewer than k.
-
-    Attributes
-    ----------
-    smallest : int
-        The number of records in the smallest class.
-    records : int
-        The number of records in classes of fewer than k.
-    unique : int
-        The number of those that are alone in theirs.
-    """
+    """How many records are in the smallest class, in classes of fewer than k, and alone in theirs."""
 
     smallest: int
     records: int
@@ -157,10 +147,6 @@ def uniqueness(frame: IntoDataFrame, columns: Sequence[Hashable]) -> Uniqueness:
         The originals, for the risk before a release, or the release, for that after.
     columns : sequence of column names
         What the intruder knows: the quasi-identifiers, at least one.
-
-    Returns
-    -------
-    Uniqueness
 
     Raises
     ------
@@ -300,10 +286,6 @@ def population_uniques(sizes: ArrayLike, sampling_fraction: float, estimator: st
         Of the population, above 0 and at most 1.
     estimator : {"auto", "pitman", "zayatz"}
 
-    Returns
-    -------
-    PopulationUniques
-
     Raises
     ------
     DataError
@@ -313,7 +295,9 @@ def population_uniques(sizes: ArrayLike, sampling_fraction: float, estimator: st
     """
     counts = _sizes(sizes)
     check_choice("estimator", estimator, ESTIMATORS)
-    fraction = _fraction(sampling_fraction)
+    if not is_real(sampling_fraction) or not isfinite(sampling_fraction) or not 0.0 < sampling_fraction <= 1.0:
+        raise ParameterError(f"sampling_fraction must be a number above 0 and at most 1, not {sampling_fraction!r}.")
+    fraction = float(sampling_fraction)
     n, uniques = int(counts.sum()), int(np.count_nonzero(counts == 1))
     population = round(n / fraction)
     if estimator == "auto":
@@ -338,10 +322,8 @@ def individual_risk(frame: IntoDataFrame, columns: Sequence[Hashable], weights: 
 
     Parameters
     ----------
-    frame : DataFrame of pandas or polars, or pyarrow.Table
-        The sample.
-    columns : sequence of column names
-        What is known of everybody in the population; a missing value counts as a value of its own.
+    frame, columns
+        The sample, and what is known of everybody in the population, as for :func:`uniqueness`.
     weights : array, shape (n,)
         How many records of the population each one stands for; at least 1.
 
@@ -359,10 +341,10 @@ def individual_risk(frame: IntoDataFrame, columns: Sequence[Hashable], weights: 
     """
     classes = record_classes(frame, columns)
     each = _weights(weights, len(classes))
-    found = np.bincount(classes).astype(np.float64)
-    shares = np.minimum(found / np.bincount(classes, weights=each), 1.0)
+    sizes = np.bincount(classes).astype(np.float64)
+    shares = np.minimum(sizes / np.bincount(classes, weights=each), 1.0)
     # By Euler's transformation: of large classes p^f is too small for a number, and the other factor too large.
-    risk = (shares / found * _hypergeometric(found, 1.0 - shares))[classes]
+    risk = (shares / sizes * _hypergeometric(sizes, 1.0 - shares))[classes]
     return IndividualRisk(risk, float(risk.sum()), float(risk.mean()))
 
 
@@ -371,12 +353,6 @@ def _sizes(sizes: ArrayLike) -> IntArray:
     if array.ndim != 1 or array.size == 0 or not np.issubdtype(array.dtype, np.integer) or array.min() < 1:
         raise DataError("sizes must be whole numbers of at least 1, one for each class: those of risk.uniqueness(…).")
     return array.astype(np.int64, copy=False)
-
-
-def _fraction(value: Any) -> float:
-    if not is_real(value) or not isfinite(value) or not 0.0 < value <= 1.0:
-        raise ParameterError(f"sampling_fraction must be a number above 0 and at most 1, not {value!r}.")
-    return float(value)
 
 
 def _weights(weights: ArrayLike, n: int) -> FloatArray:
@@ -432,18 +408,7 @@ def _log_binomial(n: Any, k: Any) -> Any:
 
 
 def _pitman(sizes: IntArray, population: int) -> float:
-    """Return the expected number of classes of one among the records of the population."""
-    from scipy.special import gammaln
-
-    theta, alpha = _pitman_fit(sizes)
-    # That the first record is alone and none of the others joins it, times their number.
-    alone = gammaln(theta + alpha + population - 1) - gammaln(theta + alpha)
-    alone += gammaln(theta + 1) - gammaln(theta + population)
-    return float(min(population * np.exp(alone), population))
-
-
-def _pitman_fit(sizes: IntArray) -> tuple[float, float]:
-    """Return θ and α of Pitman's sampling formula of greatest likelihood, 0 < α < 1 and θ > −α."""
+    """Return the expected number of classes of one, by θ and α of greatest likelihood, 0 < α < 1 and θ > −α."""
     from scipy.optimize import minimize
     from scipy.special import expit, gammaln, logit
 
@@ -462,4 +427,8 @@ def _pitman_fit(sizes: IntArray) -> tuple[float, float]:
     begin = np.array([logit(np.clip(frequencies[distinct == 1].sum() / u, 0.01, 0.99)), 0.0])
     fit = minimize(surprise, begin, method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-14, "maxiter": 2000})
     alpha = float(expit(fit.x[0]))
-    return float(np.exp(fit.x[1])) - alpha, alpha
+    theta = float(np.exp(fit.x[1])) - alpha
+    # That the first record is alone and none of the others joins it, times their number.
+    alone = gammaln(theta + alpha + population - 1) - gammaln(theta + alpha)
+    alone += gammaln(theta + 1) - gammaln(theta + population)
+    return float(min(population * np.exp(alone), population))

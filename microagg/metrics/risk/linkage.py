@@ -52,18 +52,10 @@ def check_attributes(attributes: Sequence[int], d: int) -> list[int]:
 def count_as_near(
     tree: Tree, sizes: IntArray, points: FloatArray, least: FloatArray, most: FloatArray, found: IntArray
 ) -> None:
-    """Write to ``found`` how many released records are as near to each point as its own; 0 if any is nearer.
+    """Write to ``found``, shape (q,), how many released records are as near to each point as its own; 0 if one is nearer.
 
-    Parameters
-    ----------
-    tree : Tree
-        Of the m distinct released rows.
-    sizes : array of int, shape (m,)
-        How many released records have each of these rows.
-    points : array, shape (q, d)
-    least, most : arrays, shape (q,)
-        The squared distances between which a row is as near as the own one; below ``least`` it is nearer.
-    found : array of int, shape (q,)
+    ``tree`` is that of the m distinct released rows, which ``sizes``, shape (m,), records have; ``points`` are of shape
+    (q, d). ``least`` and ``most``, each of shape (q,), are the squared distances between which a row is as near.
     """
     query = make_query(1)
     for i in range(len(points)):
@@ -245,10 +237,6 @@ def record_linkage(
         unbiased estimate of that of all. Default: look up all.
     random_state : int
         Which ones are drawn.
-
-    Returns
-    -------
-    Linkage
 
     Raises
     ------

@@ -143,10 +143,6 @@ class Known:
         sample : int, optional
             Of more records so many are looked up, drawn at random; of releases with very many distinct rows fewer, but
             1,000 at least.
-
-        Returns
-        -------
-        Linkage
         """
         columns = [self._columns[j] for j in (range(len(self._columns)) if positions is None else positions)]
         numbers = [own for own in columns if isinstance(own, _Numbers) and own.unit > 0.0]

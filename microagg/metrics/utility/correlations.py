@@ -67,9 +67,16 @@ class Pair:
         low = X.min(axis=0)
         varies = X.max(axis=0) > low
         released = released - low
-        _check_constant(low, released, varies, names)
+        # What is released of a constant attribute, less its value, is 0 but for rounding.
+        changed = (np.abs(released[:, ~varies]) > _ROUNDING * np.abs(low[~varies])).any(axis=0)
+        if changed.any():
+            j = int(np.flatnonzero(~varies)[changed.argmax()])
+            raise DataError(
+                f"{attribute_name(j, names)} holds one value only in the originals and another one in the release: it "
+                "has no standard deviation to measure that by; leave it out."
+            )
         released[:, ~varies] = 0.0
-        return cls(X - low, released, np.where(varies, standard_deviations(X, weights), 1.0), varies)
+        return cls(X - low, released, np.where(varies, means_and_deviations(X, weights)[1], 1.0), varies)
 
 
 def check_weights(weights: ArrayLike | None, n: int) -> FloatArray | None:
@@ -95,11 +102,6 @@ def check_weights(weights: ArrayLike | None, n: int) -> FloatArray | None:
     return array[:, 0]
 
 
-def standard_deviations(X: FloatArray, weights: FloatArray | None = None) -> FloatArray:
-    """Return the standard deviation of each column, of the population; 0 exactly where it is constant."""
-    return means_and_deviations(X, weights)[1]
-
-
 def means_and_deviations(X: FloatArray, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return mean, standard deviation and deviations from the mean of each column; 0 exactly where it is constant.
 
@@ -111,19 +113,6 @@ def means_and_deviations(X: FloatArray, weights: FloatArray | None = None) -> tu
     squares = np.square(deviations)
     variance = squares.mean(axis=0) if weights is None else np.average(squares, axis=0, weights=weights)
     return np.where(constant, low, low + center), np.sqrt(variance), deviations
-
-
-def _check_constant(
-    low: FloatArray, released: FloatArray, varies: NDArray[np.bool_], names: Sequence[Any] | None
-) -> None:
-    """Raise :class:`DataError` if an attribute is constant, and what is released of it, less that value, is not 0."""
-    changed = (np.abs(released[:, ~varies]) > _ROUNDING * np.abs(low[~varies])).any(axis=0)
-    if changed.any():
-        j = int(np.flatnonzero(~varies)[changed.argmax()])
-        raise DataError(
-            f"{attribute_name(j, names)} holds one value only in the originals and another one in the release: it has "
-            "no standard deviation to measure that by; leave it out."
-        )
 
 
 # --- correlations -----------------------------------------------------------------------------------------------------
@@ -259,10 +248,6 @@ def il1s(X: ArrayLike, released: ArrayLike) -> IL1s:
     X, released : array of finite numbers, shape (n, d)
         Records and what is released in their place, in any units.
 
-    Returns
-    -------
-    IL1s
-
     Raises
     ------
     DataError
@@ -354,10 +339,6 @@ def moments(X: ArrayLike, released: ArrayLike, weights: ArrayLike | None = None)
     weights : array, shape (n,), optional
         Above 0; all figures are weighted by them.
 
-    Returns
-    -------
-    Moments
-
     Raises
     ------
     DataError
@@ -376,7 +357,7 @@ def moments(X: ArrayLike, released: ArrayLike, weights: ArrayLike | None = None)
     eigenvalue_change, notes = _eigenvalue_change(before, after, weighted)
     return Moments(
         means=np.average(after - before, axis=0, weights=weighted) / sd,
-        variances=np.where(pair.varies, np.square(standard_deviations(after, weighted) / sd), np.nan),
+        variances=np.where(pair.varies, np.square(means_and_deviations(after, weighted)[1] / sd), np.nan),
         quantiles=((quantiles[1] - quantiles[0]) / sd).T,
         correlations=correlation_changes(before, after, weighted),
         eigenvalue_change=eigenvalue_change,

@@ -82,10 +82,6 @@ def propensity(before: Table, after: Table, *, sample: int = SAMPLE_COMPARED, ra
     random_state : int
         Of this draw.
 
-    Returns
-    -------
-    Propensity
-
     Raises
     ------
     ParameterError
@@ -294,10 +290,6 @@ def prediction(
     repeats : int, optional
         How often halves are drawn; by default as often as 10,000 records allow, at least once and at most 10 times.
 
-    Returns
-    -------
-    Prediction
-
     Raises
     ------
     ParameterError
@@ -320,7 +312,8 @@ def prediction(
         raise ParameterError(f"repeats must be a whole number of at least 1, or None, not {repeats!r}.")
     _check_features(target, features)
     goal, *columns = columns_of(as_pandas(before), as_pandas(after), [target, *features], matched=True)
-    classes = _is_classes(goal)
+    values = np.unique(goal.before)
+    classes = not goal.numeric or (len(values) == 2 and bool(np.isin(goal.after, values).all()))
     _check_target(goal, classes)
     n = min(len(goal.before), sample)
     count = max(1, min(_MOST_REPEATS, _RECORDS_REPEATED // n)) if repeats is None else repeats
@@ -412,11 +405,6 @@ def _check_features(target: Any, features: Sequence[Any]) -> None:
     twice = [name for at, name in enumerate(features) if name in features[:at]]
     if twice:
         raise ParameterError(f"features must name each column once, not {twice[0]!r} twice.")
-
-
-def _is_classes(goal: Column) -> bool:
-    values = np.unique(goal.before)
-    return not goal.numeric or (len(values) == 2 and bool(np.isin(goal.after, values).all()))
 
 
 def _check_target(goal: Column, classes: bool) -> None:
