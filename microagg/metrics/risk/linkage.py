@@ -52,7 +52,7 @@ def check_attributes(attributes: Sequence[int], d: int) -> list[int]:
 def count_as_near(
     tree: Tree, sizes: IntArray, points: FloatArray, least: FloatArray, most: FloatArray, found: IntArray
 ) -> None:
-    """Write to ``found``, shape (q,), how many released records are as near to each point as its own; 0 if one is nearer.
+    """Write to ``found``, shape (q,), how many released records are as near to a point as its own; 0 if any is nearer.
 
     ``tree`` is that of the m distinct released rows, which ``sizes``, shape (m,), records have; ``points`` are of shape
     (q, d). ``least`` and ``most``, each of shape (q,), are the squared distances between which a row is as near.
