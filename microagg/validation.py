@@ -270,12 +270,12 @@ def factorized(series: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
     return positions.astype(np.int64), list(distinct)
 
 
-def listing(words: Sequence[str], most: int | None = None) -> str:
+def listing(words: Sequence[str], most: int | None = None, joint: str = "and") -> str:
     """Return ``a``, ``a and b``, ``a, b and c``; of more than ``most`` the rest as a number, ``a, b and 3 more``."""
     parts = list(words[:most])
     if rest := len(words) - len(parts):
         parts.append(f"{rest:,} more")
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {joint} {parts[-1]}" if parts else ""
 
 
 def plain(value: Any) -> Any:

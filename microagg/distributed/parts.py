@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from microagg.errors import DataError
-from microagg.tables.arrow import to_series
+from microagg.tables.frames import to_series
 from microagg.tables.notices import check_names
 from microagg.tables.parquet import parquet_files
 from microagg.validation import optional_import, quoted
@@ -174,7 +174,7 @@ def read(part: Part, columns: Sequence[str] | None = None) -> Any:
 
 
 def frame_of(table: Any, label: str) -> pd.DataFrame:
-    """Return a pyarrow.Table as a DataFrame of exactly the same values; see :func:`microagg.tables.arrow.to_series`."""
+    """Return a pyarrow.Table as a DataFrame of the same values; see :func:`microagg.tables.frames.to_series`."""
     columns = {name: to_series(table.column(j), name, label)[0] for j, name in enumerate(table.column_names)}
     return pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows), copy=False)
 

@@ -1,7 +1,4 @@
-"""Tables from Excel workbooks: which sheet, what stands where, and its columns: numbers, dates, yes or no, or text.
-
-What is said where cells are not what they show is said here.
-"""
+"""Tables from Excel workbooks: which sheet is read, its columns, and what is said of cells that show something else."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ from microagg.tables.excel_cells import (
     open_workbook,
 )
 from microagg.tables.excel_layout import SheetTable, lay_out, merged_cells, notices_of
-from microagg.tables.lossless import EXACT_WHOLE, Filled, texts, whole_numbers
+from microagg.tables.lossless import EXACT_WHOLE, texts, whole_numbers
 from microagg.tables.notices import (
     MISSING,
     LayoutOptions,
@@ -39,7 +36,7 @@ from microagg.tables.notices import (
     column_names,
     leave_out_last,
 )
-from microagg.validation import counted, shortened
+from microagg.validation import counted, listing, shortened
 
 # Excel keeps 15 digits of a number.
 _MOST_DIGITS = 10**15
@@ -95,9 +92,10 @@ def read_xlsx(data: bytes, label: str, options: SheetOptions, max_cells: int) ->
     for number, name in names.items():
         cells = table.column(number)
         _refuse_not_computed(table, cells, name, number, label)
-        address = partial(table.address, number)
-        columns[number], said = read_column(name, cells, address, tuple(options.missing), from_1904)
-        notices += said
+        column = _Column(name, cells, partial(table.address, number))
+        column.leave_out(options.missing)
+        columns[number] = pd.Series(column.read(from_1904))
+        notices += column.notices
     frame = pd.DataFrame(columns)
     frame.columns = pd.Index(list(names.values()))
     return Reading(frame, tuple(notices))
@@ -114,9 +112,8 @@ def _chosen(book: Workbook, label: str, title: str | None, notices: list[Notice]
     if not book.sheets:
         raise DataError(f"the file {label!r} has no sheet with cells: save the table in one.")
     if title is not None:
-        for sheet in book.sheets:
-            if sheet.title == title:
-                return sheet
+        if named := [sheet for sheet in book.sheets if sheet.title == title]:
+            return named[0]
         listed = ", ".join(repr(sheet.title) for sheet in book.sheets)
         raise ParameterError(f"the file {label!r} has no sheet {title!r}: choose one of {listed}.")
     chosen = next((sheet for sheet in book.sheets if not sheet.hidden), book.sheets[0])
@@ -149,9 +146,9 @@ def _names(table: SheetTable, label: str) -> dict[int, str]:
                 f"in the file {label!r}, the column name in {letters_of(number)}{table.row} is a formula "
                 "without a computed value: open the file in Excel and save it, then the value is there."
             )
-    texts = {number: cell_text(cell) for number, cell in table.header.items()}
-    found = column_names([(number, texts.get(number)) for number in table.columns], label)
-    return dict(zip(table.columns, found, strict=True))
+    texts = {number: _cell_text(cell) for number, cell in table.header.items()}
+    names = column_names([(number, texts.get(number)) for number in table.columns], label)
+    return dict(zip(table.columns, names, strict=True))
 
 
 def _refuse_not_computed(table: SheetTable, cells: list[object], name: str, number: int, label: str) -> None:
@@ -160,9 +157,8 @@ def _refuse_not_computed(table: SheetTable, cells: list[object], name: str, numb
         return
     # A row of totals is often all that is computed.
     rest = sum(row >= table.first + lacking[0] for row in table.filled)
-    offers = (
-        (leave_out_last(rest, "row", table.skip_last),) if rest <= _MOST_TOTALS and rest < len(table.filled) else ()
-    )
+    are_totals = rest <= _MOST_TOTALS and rest < len(table.filled)
+    offers = (leave_out_last(rest, "row", table.skip_last),) if are_totals else ()
     raise UnreadableError(
         f"column {name!r} of the file {label!r} has {counted(len(lacking), 'formula')} without a computed value, "
         f"the first in {table.address(number, lacking[0])}: open the file in Excel and save it, then the values are "
@@ -181,38 +177,14 @@ def _zeros(rows: SheetRows, names: dict[int, str]) -> Iterator[Notice]:
             yield Notice("formula-zeros", text, name, formulas, "0")
 
 
-def read_column(
-    name: str, cells: list[Any], address: Callable[[int], str], missing: Sequence[str], from_1904: bool
-) -> Filled:
-    """Return a column, and what there is to say of it.
-
-    Parameters
-    ----------
-    name : str
-        The column's name.
-    cells : list
-        The cells of its n records; see :class:`microagg.tables.excel_cells.SheetRows`.
-    address : callable
-        Gives the address of a cell, such as ``B2``, by the number of its record.
-    missing : sequence of str
-        The texts that are missing values.
-    from_1904 : bool
-        Whether days are counted from 1904-01-01.
-    """
-    column = _Column(name, cells, address)
-    column.leave_out(missing)
-    values = column.read(from_1904)
-    return pd.Series(values), column.notices
-
-
-def cell_text(cell: Any) -> str:
+def _cell_text(cell: Any) -> str:
     """Return a cell as the text of a column in which not all cells are numbers, or all are dates."""
     if isinstance(cell, bool):
         return str(cell).upper()
     if isinstance(cell, Code):
         return cell.text
     if isinstance(cell, dt.datetime):
-        return str(cell.date()) if cell.time() == dt.time() else f"{cell.date()} {cell_text(cell.time())}"
+        return str(cell.date()) if cell.time() == dt.time() else f"{cell.date()} {_cell_text(cell.time())}"
     if isinstance(cell, dt.time):
         return cell.isoformat("milliseconds" if cell.microsecond else "seconds")
     if isinstance(cell, dt.timedelta):
@@ -227,14 +199,14 @@ def cell_text(cell: Any) -> str:
 
 
 class _Column:
-    """The cells of a column, and what has been said of them."""
+    """The cells of a column, and notices of them; ``address`` gives that of a record's cell, such as ``B2``."""
 
     def __init__(self, name: str, cells: list[Any], address: Callable[[int], str]) -> None:
         self.notices: list[Notice] = []
         self._name, self._cells, self._address = name, cells, address
 
     def leave_out(self, missing: Sequence[str]) -> None:
-        """Take away what is a missing value, and say so where it may be something else."""
+        """Take away what is a missing value, the texts ``missing`` too, and say so where it may be something else."""
         types = set(map(type, self._cells))
         if Fault in types:
             self._without(lambda cell: type(cell) is Fault and cell == "#N/A")
@@ -242,11 +214,11 @@ class _Column:
             self._say("errors", faults, "has {count} of Excel, such as {example} in {at}: read as missing.", "error")
         if str not in types:
             return
-        words = (*MISSING, *missing)
+        absent_words = (*MISSING, *missing)
         # Among numbers, NA can be nothing but a missing value; among texts, it may be Namibia.
         others = any(cell is not None and type(cell) is not str for cell in self._cells)
-        if others and not self._find(lambda cell: type(cell) is str and bool(cell.strip()) and cell not in words):
-            self._without(lambda cell: type(cell) is str and cell in words)
+        if others and not self._find(lambda cell: type(cell) is str and not (cell.isspace() or cell in absent_words)):
+            self._without(lambda cell: type(cell) is str and cell in absent_words)
             blank = self._without(lambda cell: type(cell) is str)
             says = "has {count} with nothing but blanks beside numbers, such as {at}: read as missing."
             self._say("blank-cells", blank, says, "cell")
@@ -254,21 +226,22 @@ class _Column:
         absent = self._without(lambda cell: type(cell) is str and cell in missing)
         says = "has {count} with a text that stands for a missing value, such as {example!r} in {at}: read as missing, "
         says += "though it may be a name or a code, as NA is for Namibia."
-        found = set(absent.values())
-        offer = Offer(f"Take {', '.join(sorted(found))} as text", {"missing": [x for x in missing if x not in found]})
+        words = set(absent.values())
+        offer = Offer(f"Take {', '.join(sorted(words))} as text", {"missing": [x for x in missing if x not in words]})
         self._say("missing-words", absent, says, "cell", offer)
 
     def read(self, from_1904: bool) -> Any:
-        """Return the values, an array, Series or list of n cells with None where one is missing."""
+        """Return the values, an array, Series or list of n cells with None where one is missing.
+
+        ``from_1904`` says whether days are counted from 1904-01-01.
+        """
         types = {type(cell) for cell in self._cells if cell is not None}
         if types <= {int, float, Percent}:
             return self._numbers()
         if types <= {int, float, Percent, Code}:
             codes = self._find(lambda cell: type(cell) is Code)
-            says = (
-                "shows {count} with leading zeros or signs, such as {example} for {number} in {at}: the column is kept "
-            )
-            self._say("leading-zeros", codes, f"{says}as the text that is shown.", "number")
+            says = "shows {count} with leading zeros or signs, such as {example} for {number} in {at}: "
+            self._say("leading-zeros", codes, f"{says}the column is kept as the text that is shown.", "number")
         elif types == {dt.datetime}:
             early = {} if from_1904 else self._find(lambda cell: cell is not None and cell < _CALENDAR)
             says = "has {count} before March 1900, such as {example} in {at}: check them, for Excel has a 29th of "
@@ -279,13 +252,11 @@ class _Column:
                 return texts(self._cells)
             return self._cells if None in self._cells else np.array(self._cells, dtype=bool)
         elif types in ({dt.time}, {dt.timedelta}):
-            found = self._find(lambda cell: cell is not None)
+            present = self._find(lambda cell: cell is not None)
             one, more = _KINDS[types.pop()]
+            named = f"{len(present):,} {one if len(present) == 1 else more}"
             code = "times" if "time" in one else "durations"
-            says = (
-                f"has {len(found):,} {one if len(found) == 1 else more}, such as {{example}} in {{at}}: kept as text."
-            )
-            self._say(code, found, says)
+            self._say(code, present, f"has {named}, such as {{example}} in {{at}}: kept as text.")
         else:
             self._mixed()
         return self._texts()
@@ -295,7 +266,7 @@ class _Column:
         if any(type(cell) is float and not np.isfinite(cell) for cell in cells):
             raise DataError(f"column {self._name!r} holds a number that is too large: make it smaller, or a text.")
         # One that is 0 would show nothing.
-        percents = dict(sorted(self._find(lambda cell: type(cell) is Percent).items(), key=lambda found: not found[1]))
+        percents = dict(sorted(self._find(lambda cell: type(cell) is Percent).items(), key=lambda item: not item[1]))
         says = "has {count} shown as a percentage, such as {percent} in {at}, which is read as {example}."
         self._say("percent", percents, says, "number")
         long = self._find(lambda cell: type(cell) is int and abs(cell) >= _MOST_DIGITS)
@@ -310,7 +281,7 @@ class _Column:
         if not exact:
             return self._texts()
         if whole and present:
-            values = np.array([0 if cell is None else cell for cell in cells], dtype=np.int64)
+            values = np.array([cell or 0 for cell in cells], dtype=np.int64)
             return whole_numbers(values, np.array([cell is None for cell in cells]))
         return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
 
@@ -319,12 +290,11 @@ class _Column:
         kinds = Counter(_KINDS[type(cell)] for cell in self._cells if cell is not None)
         named = [f"{count:,} {one if count == 1 else more}" for (one, more), count in kinds.most_common()]
         rarest = kinds.most_common()[-1][0]
-        found = self._find(lambda cell: cell is not None and _KINDS[type(cell)] == rarest)
-        listed = " and ".join((", ".join(named[:-1]), named[-1]))
-        self._say("mixed", found, f"has {listed}, such as {{example!r}} in {{at}}: all are kept as text.")
+        rare = self._find(lambda cell: cell is not None and _KINDS[type(cell)] == rarest)
+        self._say("mixed", rare, f"has {listing(named)}, such as {{example!r}} in {{at}}: all are kept as text.")
 
     def _texts(self) -> pd.Series[Any]:
-        return texts([cell if cell is None or type(cell) is str else cell_text(cell) for cell in self._cells])
+        return texts([cell if cell is None or type(cell) is str else _cell_text(cell) for cell in self._cells])
 
     def _find(self, fits: Callable[[Any], bool]) -> dict[int, Any]:
         """Return cells by their records."""
@@ -332,20 +302,20 @@ class _Column:
 
     def _without(self, fits: Callable[[Any], bool]) -> dict[int, Any]:
         """Make cells missing, and return them by their records."""
-        found = self._find(fits)
-        if found:
-            self._cells = [None if i in found else cell for i, cell in enumerate(self._cells)]
-        return found
+        removed = self._find(fits)
+        if removed:
+            self._cells = [None if i in removed else cell for i, cell in enumerate(self._cells)]
+        return removed
 
-    def _say(self, code: str, found: dict[int, Any], says: str, what: str = "cell", *offers: Offer) -> None:
-        """Add a notice about cells, if there are any."""
-        if not found:
+    def _say(self, code: str, cells: dict[int, Any], says: str, what: str = "cell", *offers: Offer) -> None:
+        """Add a notice about cells, given by their records, if there are any."""
+        if not cells:
             return
-        i, cell = next(iter(found.items()))
-        example = shortened(cell_text(cell))
+        i, cell = next(iter(cells.items()))
+        example = shortened(_cell_text(cell))
         # As a text of few digits: 0.07 times 100 is 7.000000000000001.
         percent = f"{100 * cell:.12g} %" if type(cell) is Percent else ""
         number = cell.number if type(cell) is Code else cell
-        at, count = self._address(i), counted(len(found), what)
+        at, count = self._address(i), counted(len(cells), what)
         text = says.format(count=count, example=example, at=at, percent=percent, number=number)
-        self.notices.append(Notice(code, f"Column {self._name!r} {text}", self._name, len(found), example, offers))
+        self.notices.append(Notice(code, f"Column {self._name!r} {text}", self._name, len(cells), example, offers))

@@ -1,4 +1,8 @@
-"""The sheets of a workbook and the rows of one, as openpyxl reads them, within bounds of memory."""
+"""The sheets of a workbook and the rows of one, as openpyxl reads them, within bounds of memory.
+
+Each part of a workbook is streamed once before openpyxl parses it, for what it does not say when it reads row by row,
+and for what it would take in memory: nothing of the part is kept but what a :class:`Survey` holds.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,19 @@ import contextlib
 import datetime as dt
 import io
 import re
+import sys
 import warnings
 import zipfile
-from collections.abc import Iterator
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
+from xml.etree.ElementTree import XMLParser
 
 from microagg.errors import DataError, MicroaggError
-from microagg.tables.memory_guard import check_memory
-from microagg.tables.xlsx_prescan import DamagedError, Survey, survey
+from microagg.tables.notices import check_memory
 from microagg.validation import optional_import
 
 #: How many bytes a part of a workbook that is read may have once it is unpacked.
@@ -27,12 +34,24 @@ _PER_ROW, _PER_CELL, _PER_TEXT = 120, 56, 100
 # The table grows in steps, so that a text takes up to twice its length there.
 _COPIES = 2
 
+# How many rows and columns a sheet has at most, and how deep elements stand in each other.
+_MOST_ROWS, _MOST_COLUMNS, _DEEPEST = 1 << 20, 1 << 14, 50
+
+# How many bytes are parsed at a time. No tag and no text is as long; Excel takes 32,767 characters.
+_CHUNK = 1 << 20
+
+# What openpyxl keeps of an element, in bytes: of rows and texts that cells share, of what stands in them until they
+# end, and of any other.
+_EMPTIED, _INSIDE, _OTHER = 100, 600, 500
 
 # Formats of dates in East Asia that workbooks name by their number only, and openpyxl does not know.
 _EAST_ASIAN = frozenset((*range(27, 37), *range(50, 59)))
 
 # Text in quotes or after a backslash; a blank as wide as a character; colors, languages and conditions; the rest.
 _TOKEN = re.compile(r'"([^"]*)"|\\(.)|(_.|\*.)|(\[[^\]]*\])|(.)', re.DOTALL)
+
+#: The value of a formula whose result the file does not have.
+NOT_COMPUTED = object()
 
 
 class Fault(str):
@@ -54,19 +73,147 @@ class Code(NamedTuple):
     text: str
 
 
-class NotComputed:
-    """The value of a formula whose result the file does not have."""
-
-
-NOT_COMPUTED = NotComputed()
-
-
-@dataclass(frozen=True)
-class Sheet:
+class Sheet(NamedTuple):
     """A sheet with cells: its title, and whether Excel hides it."""
 
     title: str
     hidden: bool
+
+
+class _DamagedError(ValueError):
+    """A workbook is not as Excel writes them; the message says how, after ``it``."""
+
+
+class Survey:
+    """What a part of a workbook holds, filled by a parser that calls ``start``, ``data`` and ``end``.
+
+    Attributes
+    ----------
+    kept, passing : int
+        How many bytes openpyxl keeps of the part, and of the row or text that it reads at the moment.
+    events : int
+        How many calls there were.
+    strict : bool
+        Whether it is a part of a Strict Open XML Spreadsheet, which openpyxl does not read.
+    escapes : bool
+        Whether a text escapes what would be the code of a character otherwise.
+    merged : list of (int, int, int, int)
+        Merged cells of a sheet: first column, first row, last column, last row, all counting from 1.
+    hidden_rows : array of int
+        The numbers of the rows that Excel does not show, in ascending order.
+    hidden_columns : list of (int, int)
+        The first and the last of columns that Excel does not show.
+    lacking : set of (int, int)
+        The rows and columns of formulas without a result.
+    formulas, zeros : Counter
+        How many formulas the columns have, and how many of these have the result 0, by the columns' numbers.
+    """
+
+    def __init__(self) -> None:
+        self.kept = self.passing = self.events = 0
+        self.strict = self.escapes = False
+        self.merged: list[tuple[int, int, int, int]] = []
+        self.hidden_rows: array[int] = array("i")
+        self.hidden_columns: list[tuple[int, int]] = []
+        self.lacking: set[tuple[int, int]] = set()
+        self.formulas: Counter[int] = Counter()
+        self.zeros: Counter[int] = Counter()
+        self._depth = self._length = self._row = self._column = 0
+        self._inside = self._is_sheet = self._formula = self._in_value = False
+        self._kind = self._value = ""
+
+    def doctype(self, *_: str | None) -> None:
+        """Refuse what may declare texts that grow without end."""
+        raise _DamagedError("it declares a document type")
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Take the beginning of an element."""
+        self.events += 1
+        self._depth += 1
+        self._length = 0
+        name = tag.rpartition("}")[2]
+        if self._inside:
+            self.passing += _INSIDE
+        else:
+            self._outside(tag, name, attributes)
+        if not self._is_sheet:
+            return
+        if name == "c":
+            self._start_cell(attributes)
+        elif name == "v":
+            self._in_value = True
+        elif name == "f":
+            self._formula = True
+        elif name == "row":
+            self._start_row(attributes)
+
+    def data(self, text: str) -> None:
+        """Take a piece of text."""
+        self.events += 1
+        self._length += len(text)
+        if self._length > _CHUNK:
+            raise _DamagedError(f"it has a text of more than {_CHUNK:,} characters")
+        if self._in_value:
+            self._value += text
+        self.escapes |= "x005F_" in text
+        self.kept += 0 if self._is_sheet and self._inside else sys.getsizeof(text)
+
+    def end(self, tag: str) -> None:
+        """Take the end of an element."""
+        self.events += 1
+        self._depth -= 1
+        name = tag.rpartition("}")[2]
+        if name == "v":
+            self._in_value = False
+        elif name == "c" and self._formula:
+            self._end_formula()
+        elif name in ("row", "si"):
+            self._inside, self.passing = False, 0
+
+    def _outside(self, tag: str, name: str, attributes: dict[str, str]) -> None:
+        """Take an element that stands neither in a row nor in a text that cells share."""
+        if self._depth > _DEEPEST:
+            raise _DamagedError("its elements stand too deep in each other")
+        if self._depth == 1:
+            self.strict = "purl.oclc.org/ooxml" in tag
+            self._is_sheet = name == "worksheet"
+        self._inside = name in ("row", "si")
+        self.kept += _EMPTIED if self._inside else _OTHER
+        # openpyxl keeps the attributes of rows that have more than a number.
+        if name == "row" and not attributes.keys() <= {"r", "spans"}:
+            self.kept += 300 + 60 * len(attributes)
+        if name == "mergeCell" and ":" in attributes["ref"]:
+            from openpyxl.utils.cell import range_boundaries
+
+            self.merged.append(range_boundaries(attributes["ref"]))
+        elif name == "col" and (_is_true(attributes.get("hidden")) or attributes.get("width") == "0"):
+            self.hidden_columns.append((int(attributes["min"]), int(attributes["max"])))
+
+    def _start_row(self, attributes: dict[str, str]) -> None:
+        number = int(attributes.get("r", self._row + 1))
+        # openpyxl leaves out, in silence, what is not in order.
+        if self._depth != 3 or not self._row < number <= _MOST_ROWS:
+            raise _DamagedError(f"its row {number} is out of order")
+        self._row, self._column = number, 0
+        if _is_true(attributes.get("hidden")) or attributes.get("ht") == "0":
+            self.hidden_rows.append(number)
+
+    def _start_cell(self, attributes: dict[str, str]) -> None:
+        address = attributes.get("r")
+        column = self._column + 1 if address is None else _column_of(address.rstrip("0123456789"))
+        if self._depth != 4 or not self._column < column <= _MOST_COLUMNS:
+            raise _DamagedError(f"it has a cell out of order in row {self._row}")
+        self._column = column
+        self._formula, self._value = False, ""
+        self._kind = attributes.get("t", "n")
+
+    def _end_formula(self) -> None:
+        self.formulas[self._column] += 1
+        self.zeros[self._column] += self._value == "0" and self._kind == "n"
+        # A formula whose result is an empty text says that it is a text.
+        if not self._value and self._kind != "str":
+            self.kept += 200
+            self.lacking.add((self._row, self._column))
 
 
 @dataclass
@@ -75,13 +222,13 @@ class SheetRows:
 
     Attributes
     ----------
+    survey : Survey
+        What else there is to know of the sheet.
     numbers : list of int
         Their numbers in the sheet, counting from 1, in ascending order.
     cells : list of list
         Their cells from column A on: None, int, float, bool, str, :class:`datetime.datetime`,
         :class:`datetime.time`, :class:`datetime.timedelta`, or a class of this module.
-    survey : Survey
-        What else there is to know of the sheet.
     """
 
     survey: Survey
@@ -90,14 +237,23 @@ class SheetRows:
 
 
 class Workbook:
-    """An open workbook; ``sheets`` are in its own order, without those that are charts."""
+    """An open workbook.
+
+    Attributes
+    ----------
+    sheets : list of Sheet
+        In its own order, without those that are charts.
+    from_1904 : bool
+        Whether days are counted from 1904-01-01, as on old Macs.
+    recalculates : bool
+        Whether the workbook asks Excel to compute all formulas when it is opened.
+    """
 
     def __init__(self, data: bytes, archive: zipfile.ZipFile, label: str) -> None:
         from openpyxl.reader.excel import ExcelReader
         from openpyxl.xml.constants import SHARED_STRINGS
 
-        self.label = label
-        self._archive, self._size = archive, len(data)
+        self._archive, self._size, self._label = archive, len(data), label
         self._taken = 0
         self._survey("[Content_Types].xml")
         # openpyxl's own steps one by one, for it would read every other sheet, charts and themes too.
@@ -116,17 +272,9 @@ class Workbook:
             if relation.Type.endswith("/worksheet") and relation.target in archive.namelist()
         }
         self.sheets = [Sheet(title, sheet.state != "visible") for title, (sheet, _) in self._parts.items()]
-
-    @property
-    def from_1904(self) -> bool:
-        """Whether days are counted from 1904-01-01, as on old Macs."""
-        return bool(self._reader.wb.epoch.year == 1904)
-
-    @property
-    def recalculates(self) -> bool:
-        """Whether the workbook asks Excel to compute all formulas when it is opened."""
-        calculation = self._reader.wb.calculation
-        return bool(calculation is not None and calculation.fullCalcOnLoad)
+        self._epoch, calculation = self._reader.wb.epoch, self._reader.wb.calculation
+        self.from_1904 = bool(self._epoch.year == 1904)
+        self.recalculates = bool(calculation is not None and calculation.fullCalcOnLoad)
 
     def rows(self, sheet: Sheet, max_cells: int) -> SheetRows:
         """Return the rows of a sheet.
@@ -141,7 +289,7 @@ class Workbook:
 
         reader = self._reader
         entry, part = self._parts[sheet.title]
-        found = SheetRows(self._survey(part))
+        filled = SheetRows(self._survey(part))
         if self._texts_part and self._survey(self._texts_part).escapes:
             # openpyxl would drop what keeps _x0041_ from being A, if it is written like this.
             xml = self._archive.read(self._texts_part).replace(b"x005F_", b"x005f_")
@@ -157,25 +305,22 @@ class Workbook:
         texts: dict[str, str] = {}
         seen = 0
         for number, row in enumerate(cells.iter_rows(), start=1):
-            if not row:
-                continue
             seen += len(row)
             if seen > max_cells:
                 raise DataError(
-                    f"the sheet {sheet.title!r} of the file {self.label!r} has more than {max_cells:,} cells, the "
+                    f"the sheet {sheet.title!r} of the file {self._label!r} has more than {max_cells:,} cells, the "
                     "limit: leave out columns, or split the file."
                 )
-            values = self._values(row, number, found.survey, texts)
-            if values:
-                found.numbers.append(number)
-                found.cells.append(values)
+            if values := self._values(row, number, filled.survey, texts):
+                filled.numbers.append(number)
+                filled.cells.append(values)
                 self._check(0)
-        return found
+        return filled
 
     def _values(self, row: Any, number: int, survey: Survey, texts: dict[str, str]) -> list[Any]:
         """Return the cells of a row up to the last one with content, equal texts as the same object."""
         values: list[Any] = []
-        filled = 0
+        filled, distinct = 0, len(texts)
         for j, cell in enumerate(row, start=1):
             value = cell.value
             if value is None:
@@ -186,19 +331,18 @@ class Workbook:
                     size = len(value) if value.isascii() else len(value.encode("utf-8", "surrogatepass"))
                     self._taken += _COPIES * size
             elif type(value) in (int, float):
-                value = _number(value, cell, self._reader.wb.epoch)
+                value = _number(value, cell, self._epoch)
             elif isinstance(value, dt.date) and not isinstance(value, dt.datetime):
                 value = dt.datetime.combine(value, dt.time())
             elif isinstance(value, dt.time) and self.from_1904 and re.search("[dy]", cell.number_format):
                 # Day 0 of that calendar, which openpyxl takes for no day.
-                value = dt.datetime.combine(self._reader.wb.epoch, value)
+                value = dt.datetime.combine(self._epoch, value)
             values.append(value)
             if value is not None:
                 filled = j
         del values[filled:]
-        known = len(texts)
         self._taken += _PER_ROW + _PER_CELL * filled if filled else 0
-        self._taken += _PER_TEXT * (len(texts) - known)
+        self._taken += _PER_TEXT * (len(texts) - distinct)
         return values
 
     def _survey(self, part: str) -> Survey:
@@ -206,20 +350,36 @@ class Workbook:
         size = self._archive.getinfo(part).file_size
         if size > MAX_UNPACKED:
             raise DataError(
-                f"the file {self.label!r} unpacks to {size / 1e6:,.0f} MB, over the limit of "
+                f"the file {self._label!r} unpacks to {size / 1e6:,.0f} MB, over the limit of "
                 f"{MAX_UNPACKED / 1e6:,.0f} MB for workbooks: save the table as .csv or .parquet."
             )
-        found = survey(self._archive, part, self._check)
-        if found.strict:
+        survey = _surveyed(self._archive, part, self._check)
+        if survey.strict:
             raise DataError(
-                f"the file {self.label!r} is a Strict Open XML Spreadsheet: save it as an ordinary Excel workbook, "
+                f"the file {self._label!r} is a Strict Open XML Spreadsheet: save it as an ordinary Excel workbook, "
                 "which is .xlsx too."
             )
-        self._taken += found.kept
-        return found
+        self._taken += survey.kept
+        return survey
 
     def _check(self, more: int) -> None:
-        check_memory(self._taken + more, self._size, self.label)
+        check_memory(self._taken + more, self._size, self._label)
+
+
+def _surveyed(archive: zipfile.ZipFile, part: str, check: Callable[[int], None]) -> Survey:
+    """Return what a part holds; ``check`` gets the bytes that openpyxl will take, and raises if they are too many."""
+    survey = Survey()
+    parser = XMLParser(target=survey)
+    with archive.open(part) as stream:
+        while chunk := stream.read(_CHUNK):
+            before = survey.events
+            parser.feed(chunk)
+            # The parser keeps a tag until it ends.
+            if survey.events == before and len(chunk) == _CHUNK:
+                raise _DamagedError("a tag is too long")
+            check(survey.kept + survey.passing)
+    parser.close()
+    return survey
 
 
 @contextlib.contextmanager
@@ -241,7 +401,7 @@ def open_workbook(data: bytes, label: str) -> Iterator[Workbook]:
         except MicroaggError:
             raise
         except Exception as error:  # openpyxl lets through whatever its parsers raise, cells included
-            reason = str(error) if isinstance(error, DamagedError) else type(error).__name__
+            reason = str(error) if isinstance(error, _DamagedError) else type(error).__name__
             raise DataError(
                 f"the file {label!r} is not an Excel workbook, or a damaged one ({reason}): save it as .xlsx again."
             ) from None
@@ -249,9 +409,22 @@ def open_workbook(data: bytes, label: str) -> Iterator[Workbook]:
 
 def letters_of(column: int) -> str:
     """Return the letters of a column whose number is counted from 1: A, B, ..., Z, AA."""
-    from openpyxl.utils.cell import get_column_letter
+    letters = ""
+    while column:
+        column, rest = divmod(column - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters
 
-    return str(get_column_letter(column))
+
+@lru_cache(maxsize=1024)
+def _column_of(letters: str) -> int:
+    from openpyxl.utils.cell import column_index_from_string
+
+    return int(column_index_from_string(letters))
+
+
+def _is_true(value: str | None) -> bool:
+    return value in ("1", "true")
 
 
 def _text(value: str, kind: str, texts: dict[str, str]) -> str | None:
@@ -259,7 +432,7 @@ def _text(value: str, kind: str, texts: dict[str, str]) -> str | None:
     if kind == "e":
         return Fault(value)
     if kind != "s":
-        raise DamagedError(f"it has a cell of the unknown kind {kind!r}")
+        raise _DamagedError(f"it has a cell of the unknown kind {kind!r}")
     if "_x" in value:
         value = re.sub(r"_x([0-9A-Fa-f]{4})_", _character, value)
     return texts.setdefault(value, value) or None

@@ -1,12 +1,15 @@
 """Tables of pandas, polars and Arrow: taken as pandas has them, and given back as what they were.
 
-Also the digests of data, of which equal data have equal ones.
+Each column of pandas holds exactly what stood in that of Arrow, or says otherwise. Also the digests of data, of which
+equal data have equal ones.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import uuid
 import warnings
 from collections.abc import Collection, Hashable
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
@@ -16,11 +19,25 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from microagg.errors import ConvertedColumnWarning, DataError, ParameterError
-from microagg.tables.arrow import check_single_values, is_text_type, to_series
-from microagg.validation import IntArray, check_unique_columns, optional_import
+from microagg.tables.lossless import (
+    EXACT_DIGITS,
+    Filled,
+    as_text,
+    is_category,
+    kept_as_text,
+    printable_dates,
+    texts,
+    whole_numbers,
+)
+from microagg.tables.notices import Notice
+from microagg.validation import IntArray, check_unique_columns, counted, optional_import
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
+
+with contextlib.suppress(ImportError):  # whoever has a column of pyarrow has the package
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
 
 #: What tables may be, for messages.
@@ -44,9 +61,8 @@ def as_pandas(table: IntoDataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame, shape (n, columns)
-        Under the index 0..n-1 unless it is one of pandas. Whole numbers beside missing values stay whole, decimals are
-        numbers where floats hold them exactly and text otherwise, and all else is as
-        :func:`microagg.tables.arrow.to_series` says, the same as in a Parquet file.
+        Under the index 0..n-1 unless it is one of pandas. Columns are as :func:`to_series` says, the same as in a
+        Parquet file.
 
     Warns
     -----
@@ -87,10 +103,9 @@ def as_given(
     """
     if isinstance(like, pd.DataFrame):
         return frame
-    pa = optional_import("pyarrow", "files")
     import narwhals
 
-    given, arrow = narwhals.from_native(like, eager_only=True), _as_arrow(like)
+    table, arrow = narwhals.from_native(like, eager_only=True), _as_arrow(like)
     columns, fields = [], []
     for name in frame.columns:
         field = arrow.schema.field(name)
@@ -100,9 +115,16 @@ def as_given(
         else:
             columns.append(arrow.column(name) if rows is None else arrow.column(name).take(pa.array(rows)))
             fields.append(field.remove_metadata())
-    table = pa.Table.from_arrays(columns, schema=pa.schema(fields))
-    back = narwhals.DataFrame.from_arrow(table, backend=given.implementation)
-    return back.with_columns(*_orders(given, frame)).to_native()
+    back = narwhals.DataFrame.from_arrow(
+        pa.Table.from_arrays(columns, schema=pa.schema(fields)), backend=table.implementation
+    )
+    # Columns of polars' type Enum get it again, with the categories that the frame has.
+    orders = [
+        narwhals.col(name).cast(narwhals.Enum(list(frame[name].cat.categories)))
+        for name, kind in table.schema.items()
+        if isinstance(kind, narwhals.Enum) and name in frame.columns and is_category(frame[name])
+    ]
+    return back.with_columns(*orders).to_native()
 
 
 def _implementation(given: Any) -> str:
@@ -112,15 +134,14 @@ def _implementation(given: Any) -> str:
         return ""
     from narwhals import dependencies
 
-    found = dependencies.is_polars_dataframe(given) or dependencies.is_pyarrow_table(given)
-    return package if found else ""
+    return package if dependencies.is_polars_dataframe(given) or dependencies.is_pyarrow_table(given) else ""
 
 
 def _as_arrow(table: Any) -> Any:
     """Return a table of polars or Arrow as one of Arrow, or raise :class:`DataError`."""
     if not _implementation(table):
         raise DataError(_refusal(table))
-    pa = optional_import("pyarrow", "files", "a table of polars", "pass one of pandas")
+    optional_import("pyarrow", "files", "a table of polars", "pass one of pandas")
     import narwhals
 
     check_unique_columns(table.column_names if hasattr(table, "column_names") else table.columns)
@@ -150,14 +171,15 @@ def _refuse_type(table: Any, name: str) -> NoReturn:
 
 def _refusal(table: Any) -> str:
     kind = f"{type(table).__module__.partition('.')[0]}.{type(table).__name__}".removeprefix("builtins.")
-    if hasattr(table, "collect"):
-        return f"the data must be {KINDS}, not {kind}, of which nothing is computed yet: pass what .collect() returns."
     if isinstance(table, (str, os.PathLike)):
         return f"the data must be {KINDS}, not the name of a file: microagg.tables.read_table(name) reads it."
-    for method in ("to_pandas", "to_arrow"):
+    advice = "pandas.DataFrame(X, columns=[...]) makes one of an array"
+    for method in ("to_arrow", "to_pandas"):
         if hasattr(table, method):
-            return f"the data must be {KINDS}, not {kind}: pass what .{method}() returns."
-    return f"the data must be {KINDS}, not {kind}: pandas.DataFrame(X, columns=[...]) makes one of an array."
+            advice = f"pass what .{method}() returns"
+    if hasattr(table, "collect"):
+        kind, advice = f"{kind}, of which nothing is computed yet", "pass what .collect() returns"
+    return f"the data must be {KINDS}, not {kind}: {advice}."
 
 
 def _from_arrow(arrow: Any) -> pd.DataFrame:
@@ -172,7 +194,6 @@ def _from_arrow(arrow: Any) -> pd.DataFrame:
 
 def _in_type(column: Any, kind: Any) -> Any:
     """Return a column of pyarrow as texts, dates, times or categories of the type ``kind``, if it holds such."""
-    pa = optional_import("pyarrow", "files")
     types = pa.types
     if types.is_dictionary(column.type) and types.is_dictionary(kind):
         values = _in_type(column.dictionary, kind.value_type)
@@ -183,19 +204,235 @@ def _in_type(column: Any, kind: Any) -> Any:
     return column.cast(kind) if is_time or is_text else column
 
 
-def _orders(given: Any, frame: pd.DataFrame) -> list[Any]:
-    """Return how columns of polars' type Enum get it again, with the categories that ``frame`` has."""
-    import narwhals
-
-    return [
-        narwhals.col(name).cast(narwhals.Enum(list(frame[name].cat.categories)))
-        for name, kind in given.schema.items()
-        if isinstance(kind, narwhals.Enum) and name in frame.columns and _is_category(frame[name])
-    ]
+# --- columns of Arrow -------------------------------------------------------------------------------------------------
 
 
-def _is_category(series: pd.Series[Any]) -> bool:
-    return isinstance(series.dtype, pd.CategoricalDtype)
+def to_series(column: Any, name: str, label: str) -> Filled:
+    """Return a column of a file as pandas knows it, and what there is to say of it.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray of n cells
+        Of any type but nested ones.
+    name : str
+        The column's name.
+    label : str
+        The file's name, for messages; empty of what is in no file.
+
+    Returns
+    -------
+    series : Series of n cells
+        Whole numbers beside missing values have pandas' nullable types, such as Int64. Decimals are whole numbers or
+        floats where these hold them exactly, and text otherwise. Times of day, and dates beyond the years 1 to 9999,
+        are text. Half floats are floats of 32 bits. Bytes are text where they are UTF-8, and hexadecimal otherwise.
+    notices : list of Notice
+
+    Raises
+    ------
+    DataError
+        If a text is not in UTF-8.
+    """
+    types, kind = pa.types, column.type
+    if is_text_type(getattr(kind, "value_type", kind)):
+        _check_utf8(column, name, label)
+    for fits, convert in (
+        (lambda kind: isinstance(kind, pa.BaseExtensionType), _extension),
+        (types.is_dictionary, _dictionary),
+        (types.is_decimal, _decimals),
+        (types.is_integer, _whole_numbers),
+        (types.is_floating, _floats),
+        (types.is_date, _dates),
+        (types.is_timestamp, _timestamps),
+        (is_bytes_type, _bytes),
+    ):
+        if fits(kind):
+            return convert(column, name)
+    if types.is_time(kind):
+        return _by_pandas(pc.replace_substring_regex(column.cast(pa.string()), r"\.0+$", "")), []
+    if types.is_boolean(kind) or types.is_null(kind) or types.is_duration(kind) or is_text_type(kind):
+        return _by_pandas(column), []
+    return texts([None if cell is None else str(cell) for cell in column.to_pylist()]), []
+
+
+def check_single_values(schema: Any, where: str = "") -> None:
+    """Raise :class:`DataError` naming the first column of a table that is not made of single values.
+
+    ``where`` is what messages say of the table, such as `` of the file 'people.parquet'``.
+    """
+    for column in schema:
+        # Intervals of pandas are stored as records.
+        if pa.types.is_nested(getattr(column.type, "storage_type", column.type)) and not _is_of_pandas(column.type):
+            raise DataError(
+                f"column {column.name!r}{where} holds lists or records ({column.type}): "
+                "leave it out, or unfold it into columns of single values."
+            )
+
+
+def is_text_type(kind: Any) -> bool:
+    """Whether a type of pyarrow is that of texts."""
+    types = pa.types
+    is_view = getattr(types, "is_string_view", lambda _: False)
+    return bool(types.is_string(kind) or types.is_large_string(kind) or is_view(kind))
+
+
+def is_bytes_type(kind: Any) -> bool:
+    """Whether a type of pyarrow is that of bytes without an encoding."""
+    types = pa.types
+    is_view = getattr(types, "is_binary_view", lambda _: False)
+    return bool(
+        types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind) or is_view(kind)
+    )
+
+
+def is_category_type(kind: Any) -> bool:
+    """Whether values of a type of pyarrow, if they stand in a dictionary, become categories."""
+    return bool(is_text_type(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind))
+
+
+def _is_of_pandas(kind: Any) -> bool:
+    return str(getattr(kind, "extension_name", "")).startswith("pandas.")
+
+
+def _by_pandas(column: Any) -> pd.Series[Any]:
+    """Return a column as pyarrow makes it pandas'."""
+    frame: pd.DataFrame = pa.table({"column": column}).to_pandas(ignore_metadata=True)
+    return frame["column"]
+
+
+def _by_numpy(column: Any) -> pd.Series[Any]:
+    """Return a column of numbers in an array of its own, which may be written to."""
+    values = column.to_numpy()
+    return pd.Series(values if values.flags.writeable else values.copy(), copy=False)
+
+
+def _first_of(series: pd.Series[Any]) -> tuple[int, str]:
+    """Return how many values are not missing, and the first of them, "" if all are."""
+    present = series.dropna()
+    return len(present), str(present.iloc[0]) if len(present) else ""
+
+
+def _check_utf8(column: Any, name: str, label: str) -> None:
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        where = f" of the file {label!r}" if label else ""
+        raise DataError(
+            f"column {name!r}{where} holds text that is not in UTF-8, as Parquet and Arrow demand: export it "
+            "again with text in UTF-8, or leave the column out."
+        ) from None
+
+
+def _whole_numbers(column: Any, name: str) -> Filled:
+    values = _by_numpy(column.fill_null(0) if column.null_count else column)
+    return whole_numbers(values.to_numpy(), column.is_null().to_numpy() if column.null_count else None), []
+
+
+def _floats(column: Any, name: str) -> Filled:
+    single = column.cast(pa.float32()) if column.type == pa.float16() else column
+    undefined = int(pc.sum(pc.is_nan(single)).as_py() or 0) if column.null_count else 0
+    text = (
+        f"column {name!r} has NaN (not a number) in {counted(undefined, 'cell')}, and no value in "
+        f"{counted(column.null_count, 'cell')}: all of them count as missing."
+    )
+    return _by_numpy(single), [Notice("nan-is-missing", text, name, undefined, "NaN")] if undefined else []
+
+
+def _decimals(column: Any, name: str) -> Filled:
+    text = column.cast(pa.string())
+    if column.type.scale <= 0:
+        with contextlib.suppress(pa.ArrowInvalid):  # more than 64 bits, or written with an exponent
+            return _whole_numbers(text.cast(pa.int64()), name)
+    # The nearest float is that of the text; pyarrow's own way from decimals to floats may miss it by one.
+    numbers = text.cast(pa.float64())
+    if column.type.precision <= EXACT_DIGITS or _prints_back(column, numbers):
+        return _by_numpy(numbers), []
+    inexact = next(
+        str(cell)
+        for cell, number in zip(text.drop_null(), numbers.drop_null(), strict=True)
+        if not _prints_back(pa.chunked_array([[str(cell)]]).cast(column.type), pa.chunked_array([[number.as_py()]]))
+    )
+    values = len(column) - column.null_count
+    what = "decimals with more digits than a float keeps"
+    return _by_pandas(text), [kept_as_text(name, what, inexact, values, values)]
+
+
+def _prints_back(column: Any, numbers: Any) -> bool:
+    """Whether all floats are, as they are printed, the decimals of a column."""
+    try:
+        return bool(numbers.cast(pa.string()).cast(column.type).equals(column))
+    except pa.ArrowInvalid:  # more digits than the column's type has
+        return False
+
+
+def _dates(column: Any, name: str) -> Filled:
+    return _timestamps(column.cast(pa.timestamp("s" if pa.types.is_date32(column.type) else "ms")), name, unit="D")
+
+
+def _timestamps(column: Any, name: str, unit: str | None = None) -> Filled:
+    """Return times; where they are beyond those that can be printed, as text, to the ``unit`` if it is given."""
+    zone = column.type.tz
+    series = _by_numpy(column.cast(pa.timestamp(column.type.unit)))
+    series, notices = printable_dates(series, name, unit, "+00:00" if zone else "")
+    if zone is None or notices:
+        return series, notices
+    try:
+        return _by_pandas(column), []
+    except (KeyError, ValueError, pa.ArrowException):  # a zone that this machine does not know
+        moved = _by_pandas(column.cast(pa.timestamp(column.type.unit, "UTC")))
+    count, example = _first_of(moved)
+    text = (
+        f"column {name!r} has {counted(count, 'time')} in the time zone {zone!r}, which this machine does not know: "
+        f"read as times in UTC, such as {example}."
+    )
+    return moved, [Notice("unknown-time-zone", text, name, count, example)] if count else []
+
+
+def _bytes(column: Any, name: str) -> Filled:
+    plain = column.cast(pa.large_binary())
+    try:
+        series = _by_pandas(plain.cast(pa.large_string()))
+        how = "bytes without an encoding: they are read as text in UTF-8"
+    except pa.ArrowInvalid:
+        cells = [None if cell is None else cell.hex() for cell in plain.to_pylist()]
+        series = _by_pandas(pa.chunked_array([cells], pa.large_string()))
+        how = "bytes that are no text: they are kept in hexadecimal"
+    count, example = _first_of(series)
+    text = f"column {name!r} holds {counted(count, 'cell')} of {how}, such as {example[:40]!r}."
+    return series, [Notice("bytes", text, name, count, example[:40])] if count else []
+
+
+def _dictionary(column: Any, name: str) -> Filled:
+    values = column.type.value_type
+    if is_category_type(values):
+        unified = column.unify_dictionaries()
+        categories = unified.chunk(0).dictionary if unified.num_chunks else pa.array([], values)
+        # A category that occurs twice in a dictionary, or that is missing, is none for pandas.
+        if not categories.null_count and len(categories.unique()) == len(categories):
+            return _by_pandas(unified), []
+    return to_series(column.cast(values), name, "")
+
+
+def _extension(column: Any, name: str) -> Filled:
+    kind = str(column.type.extension_name)
+    if _is_of_pandas(column.type):  # periods and intervals
+        return texts(list(as_text(_by_pandas(column)))), []
+    stored = pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
+    if kind == "arrow.uuid":
+        return texts([None if cell is None else str(uuid.UUID(bytes=cell)) for cell in stored.to_pylist()]), []
+    if kind == "arrow.bool8":
+        return _by_pandas(stored.cast(pa.bool_())), []
+    series, notices = to_series(stored, name, "")
+    if kind == "arrow.json":
+        return series, notices
+    count, example = _first_of(series)
+    text = (
+        f"column {name!r} has the type {kind!r}, unknown here: its {counted(count, 'value')} are read "
+        f"as they are stored ({column.type.storage_type}), such as {example[:40]!r}."
+    )
+    return series, [Notice("other-type", text, name, count, example[:40]), *notices]
+
+
+# --- digests ----------------------------------------------------------------------------------------------------------
 
 
 def digest_bytes(data: bytes | bytearray | memoryview) -> str:

@@ -1,4 +1,4 @@
-"""Tables from Parquet files: column by column, so that no more is unpacked than a file may take.
+"""Tables from and to Parquet files: read column by column, so that no more is unpacked than a file may take.
 
 Of files that are too large to be read whole, :func:`sample_parquet` draws records at random.
 """
@@ -6,27 +6,22 @@ Of files that are too large to be read whole, :func:`sample_parquet` draws recor
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import is_datetime64_any_dtype, is_timedelta64_dtype
 
 from microagg.errors import DataError, MicroaggError, ParameterError
-from microagg.tables.arrow import (
-    check_single_values,
-    converted_bytes,
-    is_category_type,
-    is_text_type,
-    plain_text,
-    to_series,
-)
-from microagg.tables.memory_guard import check_memory
-from microagg.tables.notices import Notice, Reading, check_cells, check_names, refuse_no_records
+from microagg.tables.frames import check_single_values, is_bytes_type, is_category_type, is_text_type, to_series
+from microagg.tables.lossless import is_text, plain_column
+from microagg.tables.notices import Notice, Reading, check_cells, check_memory, check_names, refuse_no_records
 from microagg.validation import is_whole, optional_import, quoted
 
 with contextlib.suppress(ImportError):  # said where a file is opened
@@ -42,17 +37,43 @@ _PER_COLUMN = 12_000
 # How many records are unpacked at a time, at most and at least, and about how many bytes.
 _RECORDS, _FEW_RECORDS, _BYTES = 1 << 16, 16, 1 << 23
 
+#: How many parts (row groups) of a file records are drawn from.
+MOST_PARTS = 16
+
 
 def read_parquet(data: bytes, label: str, max_cells: int) -> Reading:
     """Return the table of a Parquet file; see :func:`microagg.tables.read_file`."""
     optional_import("pyarrow", "files", f"reading {label!r}", "save the table as .csv")
-    try:
+    with _reading(f"the file {label!r} is a damaged Parquet file"):
         return _read(data, label, max_cells)
+
+
+def write_parquet(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
+    """Return columns as a Parquet file; see :func:`microagg.tables.write_table`."""
+    optional_import("pyarrow", "files", f"writing {name!r}", "choose .csv")
+    pq = optional_import("pyarrow.parquet", "files")
+    arrays = []
+    for series in columns.values():
+        # Times of every kind are stored as they are, which is more than other files take.
+        is_time = is_datetime64_any_dtype(series.dtype) or is_timedelta64_dtype(series.dtype)
+        column = series if is_time else plain_column(series)
+        # Without a type, a column of missing values only would not be text any more.
+        arrays.append(pa.array(column, type=pa.string() if is_text(column) and column.dtype == object else None))
+    stream = io.BytesIO()
+    pq.write_table(pa.Table.from_arrays(arrays, names=list(columns)), stream)
+    return stream.getvalue()
+
+
+@contextlib.contextmanager
+def _reading(damaged: str) -> Iterator[None]:
+    """Raise :class:`DataError`, which begins with ``damaged``, in place of what pyarrow raises."""
+    try:
+        yield
     except MicroaggError:
         raise
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError) as error:
         reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
-        raise DataError(f"the file {label!r} is a damaged Parquet file ({reason}): export it again.") from None
+        raise DataError(f"{damaged} ({reason}): export it again.") from None
 
 
 @dataclass
@@ -68,23 +89,12 @@ class _Budget:
         check_memory(self.kept + more, self.size, self.label)
 
 
-@dataclass
-class _Stored:
-    """How a column is stored, as the file says.
+class _Stored(NamedTuple):
+    """How a column is stored, as the file says."""
 
-    Attributes
-    ----------
-    largest : int
-        Bytes of its largest part, that of a row group, once it is unpacked; texts of a dictionary count once.
-    has_dictionary : bool
-        Whether values stand in a dictionary.
-    has_prefixes : bool
-        Whether texts are stored by what they share with the one before.
-    """
-
-    largest: int
+    largest: int  # bytes of its largest part, that of a row group, unpacked; texts of a dictionary count once
     has_dictionary: bool
-    has_prefixes: bool
+    has_prefixes: bool  # whether texts are stored by what they share with the one before
 
     @classmethod
     def of(cls, metadata: Any, column: int) -> _Stored:
@@ -112,33 +122,30 @@ def _read(data: bytes, label: str, max_cells: int) -> Reading:
     budget.kept += _PER_COLUMN * len(schema.names)
     stored = {field.name: _Stored.of(metadata, j) for j, field in enumerate(schema)}
     # A part may be one page, which is there while the rest is.
-    budget.check(max(found.largest for found in stored.values()))
+    budget.check(max(column.largest for column in stored.values()))
     # As dictionaries, texts are counted before they are unpacked.
     packed = {field.name for field in schema if is_text_type(field.type) and stored[field.name].has_dictionary}
     unit = _unit_of_int96(data, metadata)
     file = _open(data, metadata=metadata, read_dictionary=packed, coerce_int96_timestamp_unit=unit)
     columns: dict[str, pd.Series[Any]] = {}
     notices: list[Notice] = []
-    for names in _groups(schema, metadata.num_rows, stored):
-        for name, chunks in _chunks(file, names, packed, stored, budget).items():
+    for together in _groups(schema, metadata.num_rows, stored):
+        for name, chunks in _chunks(file, together, packed, stored, budget).items():
             if len(chunks) != metadata.num_rows:
                 raise ValueError(f"column {name!r} has {len(chunks)} of {metadata.num_rows} records")
-            budget.check(_bytes(chunks) + converted_bytes(chunks))
-            columns[name], found = to_series(chunks, name, label)
-            notices += found
-            budget.kept += max(int(columns[name].memory_usage(index=False)), _bytes(chunks))
+            size = 0 if pa.types.is_dictionary(chunks.type) else int(chunks.nbytes)  # the Series shares the dictionary
+            budget.check(size + _converted_bytes(chunks))
+            columns[name], said = to_series(chunks, name, label)
+            notices += said
+            budget.kept += max(int(columns[name].memory_usage(index=False)), size)
             budget.check(0)
     # The columns are not copied into blocks, for which there would have to be room twice.
     frame = pd.DataFrame(columns, copy=False)
-    frame.columns = pd.Index(_named(schema.names, label))
+    # As in files of text, a name that is blank is that of the position.
+    names = [name if name.strip() else f"column {j}" for j, name in enumerate(schema.names, start=1)]
+    check_names(names, label)
+    frame.columns = pd.Index(names)
     return Reading(frame, tuple(notices))
-
-
-def _named(names: Sequence[str], label: str) -> list[str]:
-    """Return the names of columns; one that is blank is that of its position, as in files of text."""
-    named = [name if name.strip() else f"column {j}" for j, name in enumerate(names, start=1)]
-    check_names(named, label)
-    return named
 
 
 def _open(data: bytes, **options: Any) -> Any:
@@ -186,7 +193,7 @@ def _chunks(
             part = batch.column(batch.schema.get_field_index(name))
             if name in packed and pa.types.is_dictionary(part.type):
                 budget.check(2 * (size + _unpacked(part)))
-                part = plain_text(part)
+                part = part.dictionary.cast(pa.large_string()).take(part.indices)
             if pa.types.is_dictionary(part.type):
                 before = parts[name][-1].dictionary if parts[name] else None
                 size += part.indices.nbytes + (0 if _is_same(part.dictionary, before) else part.dictionary.nbytes)
@@ -194,7 +201,7 @@ def _chunks(
                 size += part.nbytes
             budget.check(2 * size)
             parts[name].append(part)
-    return {name: pa.chunked_array(found) for name, found in parts.items()}
+    return {name: pa.chunked_array(arrays) for name, arrays in parts.items()}
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -220,22 +227,32 @@ def _unit_of_int96(data: bytes, metadata: Any) -> str:
         file = _open(data, metadata=metadata, coerce_int96_timestamp_unit="us")
         for batch in file.iter_batches(batch_size=_RECORDS, columns=names, use_threads=False):
             for column in batch.columns:
-                found = pc.min_max(column.cast(pa.int64())).as_py()
-                if found["min"] is not None and max(-found["min"], found["max"]) >= last:
+                ends = pc.min_max(column.cast(pa.int64())).as_py()
+                if ends["min"] is not None and max(-ends["min"], ends["max"]) >= last:
                     return "us"
     return "ns"
 
 
-def _bytes(chunks: Any) -> int:
-    """Return how many bytes a column takes, its dictionary once."""
-    return 0 if pa.types.is_dictionary(chunks.type) else int(chunks.nbytes)
+def _converted_bytes(column: Any) -> int:
+    """Return about how many bytes :func:`to_series` takes for a column beside its own."""
+    types = pa.types
+    kind = getattr(column.type, "value_type", column.type)
+    if types.is_decimal(kind):
+        per_cell = 32 + int(kind.precision)
+    elif types.is_time(kind):
+        per_cell = 40
+    elif types.is_date(kind) or types.is_timestamp(kind):
+        per_cell = 24
+    elif is_bytes_type(kind):
+        return 48 * len(column) + 3 * int(column.nbytes)
+    elif types.is_boolean(kind) or types.is_null(kind) or kind != column.type:
+        per_cell = 10
+    else:
+        return 0 if is_text_type(kind) else int(column.nbytes)
+    return per_cell * len(column)
 
 
-#: How many parts (row groups) of a file records are drawn from.
-MOST_PARTS = 16
-
-# How many records are unpacked at a time.
-_SAMPLED_AT_ONCE = 1 << 16
+# --- samples ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,13 +340,8 @@ def sample_parquet(path: str | os.PathLike[str], n: int, seed: int = 0, parts: i
         if not is_whole(value) or value < least:
             raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}.")
     optional_import("pyarrow", "files", f"reading {str(path)!r}")
-    try:
+    with _reading(f"{str(path)!r} is no Parquet file, or a damaged one"):
         return _sample(parquet_files(path), Path(path).name, n, seed, parts)
-    except MicroaggError:
-        raise
-    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError) as error:
-        reason = str(error).splitlines()[0].rstrip(".") if str(error) else type(error).__name__
-        raise DataError(f"{str(path)!r} is no Parquet file, or a damaged one ({reason}): export it again.") from None
 
 
 def _sample(files: Sequence[Path], label: str, n: int, seed: int, parts: int) -> Sample:
@@ -357,8 +369,7 @@ def _sample(files: Sequence[Path], label: str, n: int, seed: int, parts: int) ->
     tables, before = [], 0
     for i in drawn:
         file, group, size = groups[i]
-        own = rows[(rows >= before) & (rows < before + size)] - before
-        tables.append(_take(file, group, own))
+        tables.append(_take(file, group, _between(rows, before, size)))
         before += size
     table = pa.concat_tables(tables, promote_options="permissive")
     check_memory(2 * table.nbytes, sum(file.stat().st_size for file in files), label)
@@ -374,8 +385,12 @@ def _take(file: Path, group: int, rows: NDArray[Any]) -> Any:
     pq = optional_import("pyarrow.parquet", "files")
     parts, before = [], 0
     with pq.ParquetFile(file, pre_buffer=False) as opened:
-        for batch in opened.iter_batches(batch_size=_SAMPLED_AT_ONCE, row_groups=[group], use_threads=False):
-            own = rows[(rows >= before) & (rows < before + len(batch))] - before
-            parts.append(batch.take(pa.array(own)))
+        for batch in opened.iter_batches(batch_size=_RECORDS, row_groups=[group], use_threads=False):
+            parts.append(batch.take(pa.array(_between(rows, before, len(batch)))))
             before += len(batch)
     return pa.Table.from_batches(parts)
+
+
+def _between(rows: NDArray[Any], first: int, count: int) -> NDArray[Any]:
+    """Return those of ``rows`` that are among ``count`` from ``first`` on, counted from there."""
+    return rows[(rows >= first) & (rows < first + count)] - first

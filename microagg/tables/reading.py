@@ -21,6 +21,7 @@ from microagg.tables.parquet import read_parquet
 from microagg.tables.statistics import read_dta, read_sav
 from microagg.tables.text import read_text
 from microagg.tables.text_lines import TextOptions
+from microagg.validation import listing
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,7 @@ def _marked_up(start: bytes) -> Kind | None:
 
 #: The endings of the files that :func:`read_file` reads.
 ENDINGS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".dta", ".sav", ".zsav")
+_LISTED = listing(ENDINGS, joint="or")
 
 # The first byte of a Stata file before version 13 is the number of its format; the second is 1 or 2.
 _OLD_STATA = (102, 103, 104, 105, 108, 110, 111, 112, 113, 114, 115)
@@ -249,7 +251,7 @@ def read_file(
       numbers that Excel shows with leading zeros, times of day, durations, and columns in which not all cells are
       numbers, or all are dates, become text. Errors such as ``#DIV/0!`` are missing values.
     - Reading a file takes no more memory than 20 times its size on disk and 200 MB, and no more than a quarter of the
-      machine's; a file that would take more is refused, as :func:`microagg.tables.memory_guard.check_memory` says.
+      machine's; a file that would take more is refused, as :func:`microagg.tables.notices.check_memory` says.
     - In Parquet files, decimals are numbers where these hold them exactly, and times of day are text. What is kept as
       text because no number or date holds it, such as longer decimals and dates after the year 9999, is said in a
       notice.
@@ -266,7 +268,7 @@ def read_file(
     ending = PurePath(label).suffix.lower()
     if ending not in ENDINGS:
         hint = "save it as .xlsx" if ending in (".xls", ".xlsm", ".xlsb", ".ods") else "rename or convert it"
-        raise DataError(f"cannot tell what kind of file {label!r} is: its name must end in {_or(ENDINGS)}, so {hint}.")
+        raise DataError(f"cannot tell what kind of file {label!r} is: its name must end in {_LISTED}, so {hint}.")
     if not data:
         raise DataError(f"the file {label!r} is empty (0 bytes): choose a file with a header and at least one record.")
     _check_signature(data, label, ending)
@@ -338,7 +340,7 @@ def _read_bytes(source: Any, name: str | None) -> tuple[bytes, str]:
 
 def _base_name(name: Any) -> str:
     if not isinstance(name, str) or not name:
-        raise ParameterError(f"name must be the file's name, ending in {_or(ENDINGS)}, if source is not a path.")
+        raise ParameterError(f"name must be the file's name, ending in {_LISTED}, if source is not a path.")
     return PurePath(name).name
 
 
@@ -357,7 +359,3 @@ def _check_signature(data: bytes, label: str, ending: str) -> None:
         raise DataError(f"the file {label!r} is not a Stata file: save it as .dta again.")
     if ending in (".sav", ".zsav") and not data.startswith((b"$FL2", b"$FL3")):
         raise DataError(f"the file {label!r} is not an SPSS file: save it as .sav again.")
-
-
-def _or(words: Sequence[str]) -> str:
-    return f"{', '.join(words[:-1])} or {words[-1]}"

@@ -1,28 +1,45 @@
-"""Tables from SPSS and Stata files: codes with labels are categories, and dates are those of their formats.
+"""Tables from and to SPSS and Stata files: codes with labels are categories, dates are those of their formats.
 
 Both are parsed by pyreadstat, in a process of its own (:mod:`microagg.tables.statistics_reader`), which answers with
-the numbers and texts as they are stored. What these mean is decided here, by the format of each variable.
+the numbers and texts as they are stored. What these mean is decided here, by the format of each variable. Names that a
+program does not take are fitted (:func:`file_names`) and kept as labels. No file tells when it was written.
 """
 
 from __future__ import annotations
 
+import datetime as dt
+import io
 import re
 import subprocess
 import sys
+import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype
 
 from microagg.errors import DataError
-from microagg.tables.lossless import EXACT_WHOLE, Filled, printable_dates, texts
-from microagg.tables.memory_guard import allowed, check_memory
-from microagg.tables.notices import Notice, Reading, check_cells, check_names, refuse_no_records
+from microagg.tables.lossless import (
+    EXACT_WHOLE,
+    Filled,
+    as_exact,
+    as_text,
+    check_finite_numbers,
+    is_category,
+    is_date,
+    is_midnight,
+    is_text,
+    plain_column,
+    printable_dates,
+    texts,
+)
+from microagg.tables.notices import Notice, Reading, allowed, check_cells, check_memory, check_names, refuse_no_records
 from microagg.tables.statistics_reader import answered
 from microagg.validation import counted, optional_import
 
@@ -42,27 +59,49 @@ _PERIODS = {"c": ("ms", 1), "d": ("D", 1), "m": ("M", 1), "q": ("M", 3), "h": ("
 # In a table of labels of Stata, codes from here on are the missing values ., .a to .z.
 _MISSING_CODES = 2_147_483_621
 
+#: How many bytes a text of SPSS has at most.
+MAX_TEXT = 32_767
+
+# How many bytes the label of a value has at most.
+_MAX_LABEL = 120
+
+# The day and the time of writing stand at these bytes; two files of one table should be the same.
+_STAMP = slice(92, 109)
+_WRITTEN_BY_SPSS = b"01 Jan 8000:00:00"
+
+#: How many variables a file of Stata 14 to 19 has at most.
+MAX_VARIABLES = 32_767
+
+# Larger numbers of 64 and of 32 bits are missing values in Stata.
+_LARGEST, _LARGEST_SINGLE = 2.0**1023, 2.0**127
+
+# The bytes that the labels of one variable may have together, and those of a text of fixed width.
+_MAX_LABELS, _MAX_FIXED = 32_000, 2_045
+
+# A file tells when it was written; two files of one table should be the same.
+_WRITTEN_BY_STATA = dt.datetime(1980, 1, 1)
+
 #: The program that reads a file, in a process of its own.
 READER = Path(__file__).with_name("statistics_reader.py")
 
 
 def read_sav(data: bytes, label: str, labels: bool, max_cells: int) -> Reading:
     """Return the table of an SPSS file; see :func:`microagg.tables.read_file`."""
-    found = _parsed(data, label, max_cells, "a damaged SPSS file ({})", "save it as .sav again")
+    parsed = _parsed(data, label, max_cells, "a damaged SPSS file ({})", "save it as .sav again")
     columns: dict[str, pd.Series[Any]] = {}
     notices: list[Notice] = []
-    for name in found["names"]:
-        ranges = found["missing"].get(name, [])
-        known = {
+    for name in parsed["names"]:
+        ranges = parsed["missing"].get(name, [])
+        valid = {
             code: text
-            for code, text in found["labels"].get(name, {}).items()
+            for code, text in parsed["labels"].get(name, {}).items()
             if not any(each["lo"] <= code <= each["hi"] for each in ranges)
         }
-        column, said = _shown_by_spss(found["columns"].pop(), str(found["formats"].get(name, "")), name)
+        column, said = _shown_by_spss(parsed["columns"].pop(), str(parsed["formats"].get(name, "")), name)
         notices += said
-        measure = found["measures"].get(name)
-        if labels and known and not (measure == "scale" and not column.dropna().isin(list(known)).all()):
-            column = labelled(column.rename(name), known, ordered=measure == "ordinal", label=label)
+        measure = parsed["measures"].get(name)
+        if labels and valid and not (measure == "scale" and not column.dropna().isin(list(valid)).all()):
+            column = _labelled(column, valid, measure == "ordinal", name, label)
         columns[name] = column
     return Reading(pd.DataFrame(columns, copy=False), tuple(notices))
 
@@ -70,22 +109,24 @@ def read_sav(data: bytes, label: str, labels: bool, max_cells: int) -> Reading:
 def read_dta(data: bytes, label: str, labels: bool, max_cells: int) -> Reading:
     """Return the table of a Stata file; see :func:`microagg.tables.read_file`."""
     damaged = "a damaged Stata file, or of an unknown version ({})"
-    found = _parsed(data, label, max_cells, damaged, "save it as .dta again")
+    parsed = _parsed(data, label, max_cells, damaged, "save it as .dta again")
     columns: dict[str, pd.Series[Any]] = {}
     notices: list[Notice] = []
-    if found.get("recoded"):
+    if parsed.get("recoded"):
         says = f"the file {label!r} holds texts that are not in its encoding: these are read as Latin-1, check them."
         notices.append(Notice("encoding", says))
-    for name in found["names"]:
-        tags = found["labels"].get(name, {})  # those of .a to .z are letters
-        known = {int(code): text for code, text in tags.items() if isinstance(code, (int, float))}
-        known = {code: text for code, text in known.items() if code < _MISSING_CODES}
-        form = re.match(r"%?-?(?:t([cCdwmqhy])|(d))", str(found["formats"].get(name, "")))
+    for name in parsed["names"]:
+        valid = {
+            int(code): text
+            for code, text in parsed["labels"].get(name, {}).items()
+            if isinstance(code, (int, float)) and int(code) < _MISSING_CODES  # those of .a to .z are letters
+        }
+        form = re.match(r"%?-?(?:t([cCdwmqhy])|(d))", str(parsed["formats"].get(name, "")))
         kind = (form[1] or form[2]) if form else ""
-        column, said = _shown_by_stata(found["columns"].pop(), found["types"][name], kind, name)
+        column, said = _shown_by_stata(parsed["columns"].pop(), parsed["types"][name], kind, name)
         notices += said
-        if labels and known and not kind and found["types"][name] != "string":
-            column = labelled(column.rename(name), known, ordered=False, label=label)
+        if labels and valid and not kind and parsed["types"][name] != "string":
+            column = _labelled(column, valid, False, name, label)
         columns[name] = column
     return Reading(pd.DataFrame(columns, copy=False), tuple(notices))
 
@@ -93,28 +134,28 @@ def read_dta(data: bytes, label: str, labels: bool, max_cells: int) -> Reading:
 def _parsed(data: bytes, label: str, max_cells: int, damaged: str, again: str) -> dict[str, Any]:
     """Return what a file holds, its columns in reverse: each is let go of as soon as it is in the table."""
     optional_import("pyreadstat", "statistics", f"reading {label!r}", "save the table as .csv")
-    found = in_own_process(data, max_cells)
-    if "needed" in found:
+    parsed = in_own_process(data, max_cells)
+    if "needed" in parsed:
         # Twice: as it comes from the other process, and as it is in the table.
-        check_memory(2 * int(found["needed"]), len(data), label)
-    if found.get("error") == "MemoryError":
+        check_memory(2 * int(parsed["needed"]), len(data), label)
+    if parsed.get("error") == "MemoryError":
         check_memory(allowed(len(data)) + 1, len(data), label)
-    if "error" in found:
-        raise DataError(f"the file {label!r} is {damaged.format(found['error'])}: {again}.")
-    names = [str(name) for name in found["names"]]
+    if "error" in parsed:
+        raise DataError(f"the file {label!r} is {damaged.format(parsed['error'])}: {again}.")
+    names = [str(name) for name in parsed["names"]]
     check_names(names, label)
-    check_cells(found["records"], len(names), max_cells, label)
+    check_cells(parsed["records"], len(names), max_cells, label)
     # A file need not say how many records it has.
-    records = len(found["columns"][0]) if names else 0
+    records = len(parsed["columns"][0]) if names else 0
     check_cells(records, len(names), max_cells, label, at_least=True)
     if records == 0:
         refuse_no_records(label)
-    found["columns"].reverse()
-    return {**found, "names": names}
+    parsed["columns"].reverse()
+    return {**parsed, "names": names}
 
 
 def in_own_process(data: bytes, max_cells: int) -> dict[str, Any]:
-    """Return what :func:`microagg.tables.statistics_reader.read_or_error` does, whether or not it survives."""
+    """Return what the program :data:`READER` answers, or an error if it does not survive."""
     # Its own folder is kept off the path (-P), where our text.py and statistics.py would stand for other modules.
     command = [sys.executable, "-P", str(READER), str(max_cells), str(allowed(len(data)))]
     done = subprocess.run(command, input=data, capture_output=True, check=False)
@@ -143,10 +184,8 @@ def _shown_by_spss(cells: Any, form: str, name: str) -> Filled:
         return pd.Series(_DAY_ZERO + milliseconds.to_numpy(dtype="m8[ms]", na_value=np.timedelta64("NaT"))), []
     if kind in _TIMES:
         return texts([_clock(seconds) for seconds in cells]), []
-    whole = re.fullmatch(r"[FN]\d+(\.0)?", form) is not None and bool(
-        ((column == np.floor(column)) & (column.abs() <= EXACT_WHOLE)).all()
-    )
-    return (column.astype(np.int64) if whole else column), []
+    fits = (column == np.floor(column)) & (column.abs() <= EXACT_WHOLE)
+    return (column.astype(np.int64) if re.fullmatch(r"[FN]\d+(\.0)?", form) and fits.all() else column), []
 
 
 def _clock(seconds: float) -> str | None:
@@ -165,7 +204,12 @@ def _shown_by_stata(cells: Any, stored: str, kind: str, name: str) -> Filled:
         return texts([None if cell != cell else cell or None for cell in cells]), []
     present = cells[~np.isnan(cells)]
     if kind == "C":
-        return pd.Series(cells), [_leap_seconds(present, name)] if len(present) else []
+        text = (
+            f"column {name!r} holds {counted(len(present), 'time')} that count leap seconds (Stata's format %tC): they "
+            "are read as numbers, milliseconds since 1960, such as {:.0f}."
+        )
+        said = [Notice("leap-seconds", text.format(x), name, len(present), f"{x:.0f}") for x in present[:1]]
+        return pd.Series(cells), said
     if kind:
         beyond = present[np.abs(present) > (EXACT_WHOLE if kind == "c" else 10**9)]
         if len(beyond):
@@ -202,56 +246,40 @@ def _kept_as_numbers(name: str, beyond: NDArray[np.float64], ends: str, unit: st
     return Notice("kept-as-number", text, name, len(beyond), f"{beyond[0]:g}")
 
 
-def _leap_seconds(present: NDArray[np.float64], name: str) -> Notice:
-    text = (
-        f"column {name!r} holds {counted(len(present), 'time')} that count leap seconds (Stata's format %tC): they "
-        f"are read as numbers, milliseconds since 1960, such as {present[0]:.0f}."
-    )
-    return Notice("leap-seconds", text, name, len(present), f"{present[0]:.0f}")
+def _labelled(
+    cells: pd.Series[Any], labels: Mapping[Any, str], ordered: bool, column: str, label: str
+) -> pd.Series[Any]:
+    """Return codes as categories named by their labels, in the order of the codes; labels that do not occur as well.
 
-
-def labelled(codes: pd.Series[Any], labels: Mapping[Any, str], *, ordered: bool, label: str) -> pd.Series[Any]:
-    """Return codes as categories named by their labels, in the order of the codes.
-
-    Parameters
-    ----------
-    codes : Series of n numbers or texts
-        With missing values where there is no code.
-    labels : mapping
-        The label of each code; all of them become categories, whether they occur or not. A code that occurs without a
-        label, or with an empty one, becomes a category named by the code itself, ``7`` or ``2.5``. Where several
-        codes would have the same name, each gets its code in brackets, such as ``other (8)``, as they may mean
-        different things.
-    ordered : bool
-        Whether the order of the codes means something.
-    label : str
-        The file's name, for messages.
-
-    Raises
-    ------
-    DataError
-        If categories have the same name even so.
+    A code without a label, or with an empty one, becomes a category named by the code itself, ``7`` or ``2.5``. Where
+    several codes would have the same name, each gets its code in brackets, such as ``other (8)``, as they may mean
+    different things; :class:`DataError` is raised if they are the same even so.
     """
-    present = codes.dropna().unique().tolist()
-    known = sorted({*labels, *present})
-    names = [labels.get(code) or _code_text(code) for code in known]
+    codes = sorted({*labels, *cells.dropna().unique().tolist()})
+    names = [labels.get(code) or _code_text(code) for code in codes]
     counts = Counter(names)
     names = [
-        f"{name} ({_code_text(code)})" if counts[name] > 1 else name for code, name in zip(known, names, strict=True)
+        f"{name} ({_code_text(code)})" if counts[name] > 1 else name for code, name in zip(codes, names, strict=True)
     ]
     if len(set(names)) < len(names):
         name = next(name for name, count in Counter(names).items() if count > 1)
         raise DataError(
-            f"in column {codes.name!r} of the file {label!r} several codes have the label {name!r}: "
+            f"in column {column!r} of the file {label!r} several codes have the label {name!r}: "
             "give every code a label of its own."
         )
     # A code that is missing has the position -1, which is how categories say missing.
-    positions = pd.Index(known).get_indexer(pd.Index(codes))
-    values = pd.Categorical.from_codes(positions.astype(np.int64), categories=pd.Index(names), ordered=ordered)
-    return pd.Series(values, index=codes.index, name=codes.name)
+    positions = pd.Index(codes).get_indexer(pd.Index(cells)).astype(np.int64)
+    return pd.Series(pd.Categorical.from_codes(positions, categories=pd.Index(names), ordered=ordered))
 
 
-def codes_of(series: pd.Series[Any]) -> tuple[pd.Series[Any], dict[Any, str]]:
+def _code_text(code: Any) -> str:
+    return str(int(code)) if isinstance(code, float) and code.is_integer() else str(code)
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+def _codes_of(series: pd.Series[Any]) -> tuple[pd.Series[Any], dict[Any, str]]:
     """Return categories as codes from 1 (type Int32, missing where they are), and the label of each code.
 
     A category without a name is missing, since no label can be empty.
@@ -263,7 +291,210 @@ def codes_of(series: pd.Series[Any]) -> tuple[pd.Series[Any], dict[Any, str]]:
     return codes.astype("Int32").mask(codes == 0), labels
 
 
-def _code_text(code: Any) -> str:
-    if isinstance(code, (float, np.floating)) and float(code).is_integer():
-        return str(int(code))
-    return str(code)
+class _Rule(NamedTuple):
+    """Which names a program takes: with which characters beside letters and digits, in the name and at its beginning.
+
+    A name has at most ``most`` characters or bytes, as ``size`` counts them, and the label that keeps a name ``label``;
+    names with the same ``key`` are the same.
+    """
+
+    program: str
+    others: str
+    firsts: str
+    reserved: frozenset[str]
+    most: int
+    size: Callable[[str], int]
+    key: Callable[[str], str]
+    label: int
+
+
+# help varname of Stata, and what pandas keeps from being a name beyond that.
+_STATA_WORDS = """
+    _all _b _coef _cons _n _N _pi _pred _rc _se _skip byte double float if in int long strL using with
+    aggregate array boolean break case catch class colvector complex const continue default delegate delete do else
+    eltypedef end enum explicit export external for friend function global goto inline local NULL pragma protected quad
+    rowvector short typedef typename virtual
+"""
+_SPSS_WORDS = "all and by eq ge gt le lt ne not or to with"
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode())
+
+
+_RULES = {
+    ".dta": _Rule("Stata", "_", "_", frozenset(_STATA_WORDS.split()), 32, len, str, 80),
+    ".sav": _Rule("SPSS", "_.@#$", "@", frozenset(_SPSS_WORDS.split()), 64, _bytes, str.lower, 255),
+}
+
+
+def write_sav(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
+    """Return columns as an SPSS file; see :func:`microagg.tables.write_table`."""
+    pyreadstat = optional_import("pyreadstat", "statistics", f"writing {name!r}", "choose .csv")
+    names = list(columns)
+    table: dict[str, pd.Series[Any]] = {}
+    value_labels: dict[str, dict[Any, str]] = {}
+    measures: dict[str, str] = {}
+    formats: dict[str, str] = {}
+    for final, full in zip(file_names(names, ".sav"), names, strict=True):
+        column = as_exact(plain_column(columns[full]))
+        if is_category(column) and any(len(text.encode()) > _MAX_LABEL for text in column.cat.categories):
+            column = as_text(column)
+        if is_category(column):
+            measures[final] = "ordinal" if column.cat.ordered else "nominal"
+            column, value_labels[final] = _codes_of(column)
+        check_finite_numbers(column, full, ".sav")
+        table[final], form = _storable(column)
+        if form:
+            formats[final] = form
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.sav"
+        pyreadstat.write_sav(
+            pd.DataFrame(table),
+            str(path),
+            column_labels={final: full for final, full in zip(table, names, strict=True) if final != full},
+            variable_value_labels=value_labels,
+            variable_measure=measures,
+            variable_format=formats,
+        )
+        data = bytearray(path.read_bytes())
+    data[_STAMP] = _WRITTEN_BY_SPSS
+    return bytes(data)
+
+
+def _storable(column: pd.Series[Any]) -> tuple[pd.Series[Any], str]:
+    """Return a column as pyreadstat takes it, and the format in which SPSS shows it, or "" for the usual one."""
+    if is_date(column):
+        # With another unit than microseconds or nanoseconds, pyreadstat takes the numbers for something else.
+        return column.astype("datetime64[us]"), "DATE11" if is_midnight(column) else "DATETIME23.3"
+    if is_text(column):
+        return as_text(column), ""
+    if is_float_dtype(column.dtype):
+        return pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan)), ""
+    numbers = pd.Series(column.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan))
+    longest = max((len(f"{number:.0f}") for number in numbers.dropna()), default=1)
+    return numbers, f"F{longest}.0"
+
+
+def write_dta(columns: Mapping[str, pd.Series[Any]]) -> bytes:
+    """Return columns as a file of Stata 14; see :func:`microagg.tables.write_table`."""
+    # By pandas: pyreadstat writes the time of writing, no floats of 32 bits, and whole numbers in 32 bits at least.
+    if len(columns) > MAX_VARIABLES:
+        raise DataError(
+            f"the table has {len(columns):,} columns, and a Stata file holds {MAX_VARIABLES:,}: "
+            "choose .csv or .parquet."
+        )
+    names = list(columns)
+    table: dict[str, pd.Series[Any]] = {}
+    value_labels: dict[Any, dict[Any, str]] = {}
+    dates: dict[Any, Any] = {}
+    long_texts = []
+    for final, name in zip(file_names(names, ".dta"), names, strict=True):
+        column = as_exact(plain_column(columns[name]), EXACT_WHOLE - 1)
+        if is_category(column) and sum(len(text.encode()) + 1 for text in column.cat.categories) > _MAX_LABELS:
+            column = as_text(column)
+        if is_category(column):
+            column, value_labels[final] = _codes_of(column)
+        elif is_text(column):
+            # A column of missing values only would be refused.
+            column = as_text(column).fillna("")
+            if any(len(text) * 4 > _MAX_FIXED and len(text.encode()) > _MAX_FIXED for text in column):
+                long_texts.append(final)
+        elif is_date(column):
+            dates[final] = "td" if is_midnight(column) else "tc"
+        else:
+            check_finite_numbers(column, name, ".dta", _LARGEST)
+            column = _number(column)
+        table[final] = column
+    stream = io.BytesIO()
+    pd.DataFrame(table).to_stata(
+        stream,
+        write_index=False,
+        version=118,
+        time_stamp=_WRITTEN_BY_STATA,
+        convert_dates=dates,
+        convert_strl=long_texts,
+        value_labels={final: labels for final, labels in value_labels.items() if labels},
+        variable_labels={final: name for final, name in zip(table, names, strict=True) if final != name},
+    )
+    return stream.getvalue()
+
+
+def _number(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return numbers with a type that pandas narrows to one of Stata's without losing a digit."""
+    if is_bool_dtype(column.dtype):
+        return column.astype("boolean").astype("Int8")
+    if is_integer_dtype(column.dtype):
+        return column.astype("Int64") if column.isna().any() else column.astype(np.int64)
+    if column.dtype != np.float32 or (column.abs() >= _LARGEST_SINGLE).any():
+        return pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    return column
+
+
+def file_names(names: Sequence[str], ending: str) -> list[str]:
+    """Return what the columns ``names`` are called in a file with this ending, in the same order.
+
+    Names in .csv, .parquet and .xlsx files are free. In a name for Stata (.dta) or SPSS (.sav), every character that
+    is no letter, digit or ``_`` (for SPSS also ``.``, ``@``, ``#`` and ``$``) becomes ``_``. A name gets ``v_`` before
+    it if it begins with another character than a letter (for Stata also ``_``, for SPSS ``@``), is a word of the
+    program's language, or nothing but ``_``. What is longer than 32 characters (Stata) or 64 bytes (SPSS) is cut.
+    Where two names become the same, the later one gets ``_2``, ``_3`` and so on at its end; names that are fine as
+    they are always stay. SPSS does not tell ``a`` from ``A``.
+
+    Raises
+    ------
+    DataError
+        If a name that has to be changed is too long for the label which keeps it, 80 characters in Stata and 255
+        bytes in SPSS.
+    """
+    rule = _RULES.get(ending)
+    if rule is None:
+        return list(names)
+    fitted = [_fit(name, rule) for name in names]
+    # Names that are fine come first, so that no changed name drives one of them out.
+    taken = {rule.key(name) for name, fit in zip(names, fitted, strict=True) if name == fit}
+    kept: set[str] = set()
+    finals = []
+    for name, final in zip(names, fitted, strict=True):
+        if name == final and rule.key(name) not in kept:
+            kept.add(rule.key(name))
+        else:
+            final = _free(final, taken, rule)
+            taken.add(rule.key(final))
+            if rule.size(name) > rule.label:
+                unit = "characters" if rule.size is len else "bytes"
+                raise DataError(
+                    f"column {name[:40] + '…'!r} is called {final!r} in {ending} files, and its full name is longer "
+                    f"than the {rule.label} {unit} of a label in {rule.program}: give it a shorter name first."
+                )
+        finals.append(final)
+    return finals
+
+
+def _fit(name: str, rule: _Rule) -> str:
+    fit = "".join(c if _is_letter(c) or c in "0123456789" or c in rule.others else "_" for c in name)
+    begins = fit.strip("_") and (_is_letter(fit[0]) or fit[0] in rule.firsts)
+    # Stata's own types of text are str1 to str2045.
+    is_type = rule.program == "Stata" and fit[:3] == "str" and fit[3:].isdigit()
+    fit = _cut(fit if begins and not is_type and rule.key(fit) not in rule.reserved else f"v_{fit}", rule.most, rule)
+    # SPSS takes a full stop at the end for the end of a command.
+    return f"{fit[:-1]}_" if fit.endswith(".") else fit
+
+
+def _is_letter(character: str) -> bool:
+    return character.isalpha() and (character.isascii() or ord(character) >= 192)
+
+
+def _cut(name: str, most: int, rule: _Rule) -> str:
+    while rule.size(name) > most:
+        name = name[:-1]
+    return name
+
+
+def _free(name: str, taken: set[str], rule: _Rule) -> str:
+    number, candidate = 1, name
+    while rule.key(candidate) in taken:
+        number += 1
+        suffix = f"_{number}"
+        candidate = _cut(name, rule.most - len(suffix), rule) + suffix
+    return candidate

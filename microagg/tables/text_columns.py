@@ -1,29 +1,46 @@
-"""The columns of text files: what their cells become, and what there is to say of that."""
+"""The columns of text files: which become numbers, what a cell would lose as one, and what there is to say of that.
+
+A number that is released as it was read must say what its cell said. So ``01067``, ``+49``, ``10E2`` and numbers with
+more digits than a float holds are no plain numbers, although they could be read as such.
+"""
 
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_object_dtype
 
-from microagg.tables import text_numbers
-from microagg.tables.lossless import EXACT_WHOLE, TEXT, Filled, whole_numbers
+from microagg.tables.lossless import EXACT_DIGITS, EXACT_WHOLE, TEXT, Filled, whole_numbers
 from microagg.tables.notices import MISSING, Notice, Offer
-from microagg.tables.text_numbers import Count, Kinds
 from microagg.validation import counted, shortened
 
 #: What stands between the cells of a chunk; no text file with this character is read.
 SEPARATOR = "\0"
 
 _SHOWN = 40
+_BLANKS = " \t"
+
+# No float has more digits than this.
+_MOST_DIGITS = 800
+
+_WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
+_DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)?\.[0-9]+")
+# Powers of ten as programs write them; 10E2 is more likely a code.
+_POWER = re.compile(r"-?(?:[0-9]|(?:0|[1-9][0-9]*)?\.[0-9]+)[eE][+-]?[0-9]+")
+_ANY = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE)
+
+# Cells of one column, each followed by a zero character: plain decimal numbers.
+_DECIMALS = re.compile(r"(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?\0)*+")
 
 # What is in the text of a column of floats if one is written otherwise than Python writes it: a superfluous 0 at the
 # end, no point, no digit before it, an exponent, or more digits than a float needs.
@@ -34,8 +51,41 @@ _UNUSUAL = (f"0{SEPARATOR}", f"{SEPARATOR}.", f"{SEPARATOR}-.", "e", "E", " ", "
 _SHORT = 16
 
 
-@dataclass(frozen=True)
-class _Piece:
+@dataclass
+class _Count:
+    """How many cells are of some kind, and the first of them."""
+
+    cells: int = 0
+    example: str = ""
+
+    def add(self, cell: str, cells: int = 1) -> None:
+        self.example = self.example or cell
+        self.cells += cells
+
+
+@dataclass
+class _Kinds:
+    """What the cells of a column are.
+
+    Attributes
+    ----------
+    text : bool
+        Some cell is no number at all; nothing else is known then.
+    points : bool
+        Some cell has digits after a point.
+    lossy : _Count
+        Cells that would lose something as a number.
+    powers : _Count
+        Powers of ten, which are numbers in a column with decimals only: ``1e5`` may be a code.
+    """
+
+    text: bool = False
+    points: bool = False
+    lossy: _Count = field(default_factory=_Count)
+    powers: _Count = field(default_factory=_Count)
+
+
+class _Piece(NamedTuple):
     """The numbers in a chunk, and where there are any, shape (cells,), or None for everywhere."""
 
     values: NDArray[Any]
@@ -48,24 +98,26 @@ def read_column(chunks: Sequence[str], name: str, decimal: str, missing: Sequenc
     Cells that are missing in a column of numbers are those in ``missing``, and in :data:`MISSING`; in a column of text
     only the former. Empty cells always are.
     """
-    kinds = Kinds.none()
-    absent = frozenset(["", *MISSING, *missing])
-    pieces = _read_numbers(chunks, decimal, absent, kinds)
-    if pieces is not None and not any(len(piece.values) for piece in pieces):
-        return _without_values(chunks, name, missing)
-    if pieces is not None:
+    kinds = _Kinds()
+    absent, no_number = frozenset(["", *missing]), frozenset(["", *MISSING, *missing])
+    pieces = _read_numbers(chunks, decimal, no_number, kinds)
+    notices: list[Notice] = []
+    if pieces is not None and any(len(piece.values) for piece in pieces):
         values = _together(pieces, kinds)
         if values is not None and not kinds.lossy.cells:
-            respelled = _count_respelled(chunks, pieces, decimal, absent) if values.dtype.kind == "f" else Count()
+            is_float = values.dtype.kind == "f"
+            respelled = _count_respelled(chunks, pieces, decimal, no_number) if is_float else _Count()
             return pd.Series(values, copy=False), _respelled(name, respelled, decimal)
-    absent = frozenset(["", *missing])
-    notices = [] if pieces is None else [_kept_as_text(name, kinds.lossy, decimal)]
+        notices = [_kept_as_text(name, kinds.lossy, decimal)]
+    elif pieces is not None and all(absent.issuperset(chunk.split(SEPARATOR)) for chunk in chunks):
+        n = sum(chunk.count(SEPARATOR) + 1 for chunk in chunks)
+        return pd.Series(np.full(n, np.nan)), _missing_in_text(chunks, name, missing)
     return _texts(chunks, absent), notices + _missing_in_text(chunks, name, missing)
 
 
-def is_number(cell: str, decimal: str) -> bool:
+def is_number(cell: str, decimal: str = ".") -> bool:
     """Whether a cell may be a number, whatever it would lose as one."""
-    return text_numbers.is_number(_pointed(cell, decimal))
+    return _ANY.fullmatch(_pointed(cell, decimal).strip(_BLANKS)) is not None
 
 
 def is_number_but_for(chunks: Sequence[str], decimal: str) -> bool:
@@ -73,11 +125,11 @@ def is_number_but_for(chunks: Sequence[str], decimal: str) -> bool:
     first, *rest = chunks[0].split(SEPARATOR)
     if not first.strip() or is_number(first, decimal) or first in MISSING:
         return False
-    shown = [cell for cell in rest[:50] if cell not in ("", *MISSING)]
-    if not shown or not all(is_number(cell, decimal) for cell in shown):
+    sample = [cell for cell in rest[:50] if cell not in ("", *MISSING)]
+    if not sample or not all(is_number(cell, decimal) for cell in sample):
         return False
     others = [SEPARATOR.join(rest), *chunks[1:]]
-    return _read_numbers(others, decimal, frozenset(["", *MISSING]), Kinds.none()) is not None
+    return _read_numbers(others, decimal, frozenset(["", *MISSING]), _Kinds()) is not None
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
@@ -88,34 +140,34 @@ def _pointed(text: str, decimal: str) -> str:
     return text.translate({44: 46, 46: 44}) if decimal == "," else text
 
 
-def _read_numbers(chunks: Sequence[str], decimal: str, absent: frozenset[str], kinds: Kinds) -> list[_Piece] | None:
-    """Return the numbers in a column, or None if a cell is none; ``kinds`` learns what they are."""
+def _read_numbers(chunks: Sequence[str], decimal: str, absent: frozenset[str], kinds: _Kinds) -> list[_Piece] | None:
+    """Return the numbers in a column, or None if a cell is none; ``kinds`` is filled with what they are."""
     pieces = []
     for chunk in chunks:
         cells = _pointed(chunk, decimal).split(SEPARATOR)
-        mask = None
+        present = None
         if not absent.isdisjoint(cells):
-            mask = np.array([cell not in absent for cell in cells], dtype=np.bool_)
-            cells = list(itertools.compress(cells, mask))
+            present = np.array([cell not in absent for cell in cells], dtype=np.bool_)
+            cells = list(itertools.compress(cells, present))
         values = _values(cells, kinds)
         if values is None:
             return None
-        pieces.append(_Piece(values, mask))
+        pieces.append(_Piece(values, present))
     if kinds.powers.cells and not kinds.points:
         kinds.lossy.add(kinds.powers.example, kinds.powers.cells)
     return pieces
 
 
-def _values(cells: list[str], kinds: Kinds) -> NDArray[Any] | None:
+def _values(cells: list[str], kinds: _Kinds) -> NDArray[Any] | None:
     """Return cells as whole numbers or floats, or None if one is no number; whole ones beyond 64 bits as objects."""
     if not cells:
         return np.empty(0, dtype=np.int64)
-    whole = text_numbers.whole_numbers(cells)
-    if whole is None and (floats := text_numbers.decimals(cells)) is not None:
+    whole = _python_integers(cells)
+    if whole is None and (floats := _exact_floats(cells)) is not None:
         kinds.points = True
         return np.array(floats)
     if whole is None:
-        text_numbers.look_at(Counter(cells).items(), kinds)
+        _look_at(Counter(cells).items(), kinds)
         if kinds.text:
             return None
         if kinds.lossy.cells:
@@ -129,33 +181,90 @@ def _values(cells: list[str], kinds: Kinds) -> NDArray[Any] | None:
         return np.array(whole, dtype=object)
 
 
-def _together(pieces: Sequence[_Piece], kinds: Kinds) -> Any:
-    """Return the values of a column, or None if there is a whole number too long for them.
+def _python_integers(cells: Collection[str]) -> list[int] | None:
+    """Return cells as whole numbers if each is written as Python writes it."""
+    try:
+        values = list(map(int, cells))
+    except ValueError:
+        return None
+    return values if list(map(str, values)) == cells else None
 
-    Whole numbers beside missing values have pandas' nullable types.
+
+def _exact_floats(cells: list[str]) -> list[float] | None:
+    """Return cells as floats if it is plain that each loses nothing."""
+    try:
+        values = list(map(float, cells))
+    except ValueError:
+        return None
+    if max(map(len, cells)) <= EXACT_DIGITS:
+        plain = _DECIMALS.fullmatch("\0".join(cells) + "\0")
+        return values if plain and "-0" not in cells else None
+    # A program wrote them with the fewest digits that tell floats apart.
+    return values if list(map(repr, values)) == cells and all(map(math.isfinite, values)) else None
+
+
+def _look_at(cells: Iterable[tuple[str, int]], kinds: _Kinds) -> None:
+    """Add to ``kinds`` what distinct cells are, each with how often it occurs."""
+    long: list[tuple[str, int]] = []
+    for cell, times in cells:
+        text = cell.strip(_BLANKS)
+        if _WHOLE.fullmatch(text):
+            if text == "-0" or len(text) > _MOST_DIGITS:
+                kinds.lossy.add(cell, times)
+            elif len(text) > EXACT_DIGITS:
+                long.append((cell, times))
+        elif _DECIMAL.fullmatch(text) or _POWER.fullmatch(text):
+            if not _keeps(text):
+                kinds.lossy.add(cell, times)
+            if "." in text:
+                kinds.points = True
+            else:
+                kinds.powers.add(cell, times)
+        elif _ANY.fullmatch(text):
+            kinds.lossy.add(cell, times)
+        else:
+            kinds.text = True
+            return
+    if kinds.points:
+        for cell, times in long:
+            if not _is_float(int(cell)):
+                kinds.lossy.add(cell, times)
+
+
+def _is_float(value: int) -> bool:
+    """Whether a float is written with the digits of a whole number."""
+    return abs(value) <= EXACT_WHOLE or Decimal(repr(float(value))) == value
+
+
+def _keeps(text: str) -> bool:
+    """Whether the float of ``text`` has all its digits.
+
+    ``0.10000000000000001`` has the digits of the float 0.1, so nothing is lost, though it is written as 0.1.
     """
-    if all(piece.values.dtype.kind != "f" for piece in pieces):
-        values = _whole(pieces, kinds)
-        if values is None or all(piece.present is None for piece in pieces):
-            return values
-        present = np.concatenate(
-            [np.ones(len(piece.values), dtype=np.bool_) if piece.present is None else piece.present for piece in pieces]
-        )
-        spread = np.zeros(len(present), dtype=values.dtype)
-        spread[present] = values
-        return whole_numbers(spread, ~present)
-    parts = []
-    for piece in pieces:
-        floats = _floats(piece.values, kinds)
-        if piece.present is not None:
-            spread = np.full(len(piece.present), np.nan)
-            spread[piece.present] = floats
-            floats = spread
-        parts.append(floats)
-    return np.concatenate(parts)
+    digits = re.split("[eE]", text)[0].replace(".", "").lstrip("-0")
+    value = float(text)
+    if math.isinf(value) or (value == 0 and digits) or len(digits) > _MOST_DIGITS:
+        return False
+    if len(digits) <= EXACT_DIGITS and (value == 0 or abs(value) > 1e-300):
+        return True
+    return Decimal(text) in (Decimal(repr(value)), Decimal(f"{value:.{len(digits) - 1}e}"))
 
 
-def _whole(pieces: Sequence[_Piece], kinds: Kinds) -> NDArray[Any] | None:
+def _together(pieces: Sequence[_Piece], kinds: _Kinds) -> Any:
+    """Return the values of a column, or None if there is a whole number too long for them."""
+    whole = all(piece.values.dtype.kind != "f" for piece in pieces)
+    values = _whole(pieces, kinds) if whole else np.concatenate([_floats(piece.values, kinds) for piece in pieces])
+    if values is None or all(piece.present is None for piece in pieces):
+        return values
+    present = np.concatenate(
+        [np.ones(len(piece.values), dtype=np.bool_) if piece.present is None else piece.present for piece in pieces]
+    )
+    spread = np.full(len(present), 0 if whole else np.nan, dtype=values.dtype)
+    spread[present] = values
+    return whole_numbers(spread, ~present) if whole else spread
+
+
+def _whole(pieces: Sequence[_Piece], kinds: _Kinds) -> NDArray[Any] | None:
     if all(piece.values.dtype.kind == "i" for piece in pieces):
         return np.concatenate([piece.values for piece in pieces])
     values = np.concatenate([piece.values.astype(object) for piece in pieces])
@@ -166,14 +275,14 @@ def _whole(pieces: Sequence[_Piece], kinds: Kinds) -> NDArray[Any] | None:
     return None
 
 
-def _floats(values: NDArray[Any], kinds: Kinds) -> NDArray[np.float64]:
+def _floats(values: NDArray[Any], kinds: _Kinds) -> NDArray[np.float64]:
     """Return values as floats; whole numbers that lose digits are counted."""
     if values.dtype.kind == "i" and (not len(values) or (values.max() <= EXACT_WHOLE and values.min() >= -EXACT_WHOLE)):
         return values.astype(np.float64)
     if values.dtype.kind == "f":
         return values
     for value in values.tolist():
-        if not text_numbers.is_float(value):
+        if not _is_float(value):
             kinds.lossy.add(str(value))
     return np.array([float(str(value)) for value in values.tolist()])
 
@@ -181,18 +290,10 @@ def _floats(values: NDArray[Any], kinds: Kinds) -> NDArray[np.float64]:
 # --- text -------------------------------------------------------------------------------------------------------------
 
 
-def _without_values(chunks: Sequence[str], name: str, missing: Sequence[str]) -> Filled:
-    """Return a column in which all cells would be missing if it had numbers: codes such as NA may be text."""
-    n = sum(chunk.count(SEPARATOR) + 1 for chunk in chunks)
-    if all(cell in ("", *missing) for chunk in chunks for cell in set(chunk.split(SEPARATOR))):
-        return pd.Series(np.full(n, np.nan)), _missing_in_text(chunks, name, missing)
-    return _texts(chunks, frozenset(["", *missing])), _missing_in_text(chunks, name, missing)
-
-
 def _texts(chunks: Sequence[str], absent: frozenset[str]) -> pd.Series[Any]:
     """Return cells as text, or as booleans if all are True or False."""
-    if (found := _booleans(chunks, absent)) is not None:
-        return pd.Series(found)
+    if (booleans := _booleans(chunks, absent)) is not None:
+        return pd.Series(booleans)
     parts = []
     for chunk in chunks:
         cells: list[Any] = chunk.split(SEPARATOR)
@@ -216,8 +317,7 @@ def _booleans(chunks: Sequence[str], absent: frozenset[str]) -> NDArray[Any] | N
     if first not in words or not all(words.keys() >= set(chunk.split(SEPARATOR)) for chunk in chunks):
         return None
     values = [words[cell] for chunk in chunks for cell in chunk.split(SEPARATOR)]
-    kinds = set(map(type, values))
-    return np.array(values, dtype=np.bool_ if kinds == {bool} else object)
+    return np.array(values, dtype=np.bool_ if set(map(type, values)) == {bool} else object)
 
 
 # --- notices ----------------------------------------------------------------------------------------------------------
@@ -228,26 +328,45 @@ def shown(cell: str) -> str:
     return repr(shortened(cell, _SHOWN))
 
 
-def _kept_as_text(name: str, lossy: Count, decimal: str) -> Notice:
+def _kept_as_text(name: str, lossy: _Count, decimal: str) -> Notice:
     cell = _pointed(lossy.example, decimal)
     text = (
         f"Column {shown(name)} is kept as text because of {counted(lossy.cells, 'cell')} such as {shown(cell)}: as a "
-        f"number, {text_numbers.loss_of(lossy.example)}."
     )
-    return Notice("kept-as-text", text, name, lossy.cells, cell)
+    return Notice("kept-as-text", f"{text}number, {_loss_of(lossy.example)}.", name, lossy.cells, cell)
 
 
-def _count_respelled(chunks: Sequence[str], pieces: Sequence[_Piece], decimal: str, absent: frozenset[str]) -> Count:
+def _loss_of(cell: str) -> str:
+    """Return what a cell would lose as a number: the end of a sentence."""
+    text = cell.strip(_BLANKS)
+    if text.lower().lstrip("+-").startswith("inf"):
+        return "it would be infinite"
+    if text.startswith("+"):
+        return "it would lose its plus sign"
+    if re.match(r"-?0[0-9]", text):
+        return "it would lose the 0 at its beginning"
+    if text == "-0":
+        return "it would lose its minus sign"
+    if re.fullmatch(r"-?[0-9]+\.", text):
+        return "it would lose its full stop"
+    if math.isinf(float(text)):
+        return "it would be infinite"
+    if re.search("[eE]", text) and len(text) <= EXACT_DIGITS:
+        return f"it would become {float(text):,.15g}"
+    return "it would lose digits"
+
+
+def _count_respelled(chunks: Sequence[str], pieces: Sequence[_Piece], decimal: str, absent: frozenset[str]) -> _Count:
     """Return how many cells of a column of floats will be written otherwise, such as ``1.50`` as 1.5, ``1`` as 1.0."""
-    found = Count()
+    respelled = _Count()
     for chunk, piece in zip(chunks, pieces, strict=True):
         text = f"{SEPARATOR}{_pointed(chunk, decimal)}{SEPARATOR}"
         if (piece.present is None and _is_usual(text)) or _RESPELLED.search(text) is None:
             continue
         for cell, times in Counter(text[1:-1].split(SEPARATOR)).items():
-            if cell not in absent and repr(float(cell)) != cell.strip(" \t"):
-                found.add(cell, times)
-    return found
+            if cell not in absent and repr(float(cell)) != cell.strip(_BLANKS):
+                respelled.add(cell, times)
+    return respelled
 
 
 def _is_usual(text: str) -> bool:
@@ -258,7 +377,7 @@ def _is_usual(text: str) -> bool:
     return not any(sign in text for sign in _UNUSUAL)
 
 
-def _respelled(name: str, respelled: Count, decimal: str) -> list[Notice]:
+def _respelled(name: str, respelled: _Count, decimal: str) -> list[Notice]:
     if not respelled.cells:
         return []
     cell = _pointed(respelled.example, decimal)
@@ -271,18 +390,17 @@ def _respelled(name: str, respelled: Count, decimal: str) -> list[Notice]:
 
 def _missing_in_text(chunks: Sequence[str], name: str, missing: Sequence[str]) -> list[Notice]:
     """Return a notice of the words in a column of text that count as missing, for they may be names or codes."""
-    if not missing or not any(word in chunk for word in missing for chunk in chunks):
+    if not any(word in chunk for word in missing for chunk in chunks):
         return []
-    words = frozenset(missing)
-    found = Counter(cell for chunk in chunks for cell in chunk.split(SEPARATOR) if cell in words)
-    if not found:
+    counting = frozenset(missing)
+    words = Counter(cell for chunk in chunks for cell in chunk.split(SEPARATOR) if cell in counting)
+    if not words:
         return []
-    count, first = sum(found.values()), next(iter(found))
+    count, first = words.total(), next(iter(words))
     text = (
         f"In column {shown(name)}, {counted(count, 'cell')} such as {shown(first)} count{'s' if count == 1 else ''} as "
         "missing. It may be text of its own, as NA is for Namibia."
     )
-    kept = [word for word in missing if word not in found]
-    named = ", ".join(sorted(found))
-    offer = Offer(f"Take {named} as text", {"missing": kept})
+    kept = [word for word in missing if word not in words]
+    offer = Offer(f"Take {', '.join(sorted(words))} as text", {"missing": kept})
     return [Notice("missing-words", text, name, count, first, (offer,))]

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
-from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype, is_timedelta64_dtype
+from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
 from microagg.errors import DataError, ParameterError
+from microagg.tables.excel_cells import letters_of
 from microagg.tables.frames import as_pandas
-from microagg.tables.lossless import check_text, is_category, is_text, plain_column
+from microagg.tables.lossless import (
+    as_exact,
+    as_text,
+    check_finite_numbers,
+    check_text,
+    is_category,
+    is_date,
+    is_midnight,
+    is_text,
+    plain_column,
+)
 from microagg.tables.notices import has_surrogates
-from microagg.tables.writing_excel import write_xlsx
-from microagg.tables.writing_statistics import MAX_TEXT, file_names, write_dta, write_sav
-from microagg.validation import check_unique_columns, optional_import
+from microagg.tables.parquet import write_parquet
+from microagg.tables.statistics import MAX_TEXT, file_names, write_dta, write_sav
+from microagg.validation import check_unique_columns, counted, listing
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -83,14 +97,17 @@ def write_table(frame: IntoDataFrame, name: str) -> bytes:
     frame = as_pandas(frame)
     names = _names(frame)
     plain = frame.reset_index(drop=True)
-    columns = {given: plain.iloc[:, j] for j, given in enumerate(names)}
-    _check_texts(columns, ending)
+    columns = {column: plain.iloc[:, j] for j, column in enumerate(names)}
+    for column, series in columns.items():
+        if is_text(series) or is_category(series):
+            cells = series if isinstance(series.dtype, pd.StringDtype) else plain_column(series)
+            check_text(cells, column, ending, MAX_TEXT if ending == ".sav" else None)
     if ending == ".csv":
         return to_csv(plain).encode()
     if ending == ".parquet":
         return write_parquet(columns, name)
     if ending == ".xlsx":
-        return write_xlsx(columns)
+        return _write_xlsx(columns)
     return write_dta(columns) if ending == ".dta" else write_sav(columns, name)
 
 
@@ -174,8 +191,9 @@ def written_ending(name: str) -> str:
     """Return the ending of a file to write, or raise :class:`ParameterError` if no such file is written."""
     ending = PurePath(name).suffix.lower()
     if ending not in WRITTEN_ENDINGS:
-        listed = f"{', '.join(WRITTEN_ENDINGS[:-1])} or {WRITTEN_ENDINGS[-1]}"
-        raise ParameterError(f"the name of a file to write must end in {listed}, not {name!r}.")
+        raise ParameterError(
+            f"the name of a file to write must end in {listing(WRITTEN_ENDINGS, joint='or')}, not {name!r}."
+        )
     return ending
 
 
@@ -193,31 +211,150 @@ def _names(frame: pd.DataFrame) -> list[str]:
     return names
 
 
-def _check_texts(columns: dict[str, pd.Series[Any]], ending: str) -> None:
-    """Raise :class:`DataError` if a text has characters, or too many of them, that the file cannot hold."""
-    for name, series in columns.items():
-        if is_text(series) or is_category(series):
-            plain = series if isinstance(series.dtype, pd.StringDtype) else plain_column(series)
-            check_text(plain, name, ending, MAX_TEXT if ending == ".sav" else None)
+# --- workbooks --------------------------------------------------------------------------------------------------------
+
+#: How many rows and columns a sheet of Excel has.
+MAX_ROWS, MAX_COLUMNS = 1_048_576, 16_384
+
+# How many UTF-16 units a cell may have; Excel would cut what is longer.
+_MAX_UNITS = 32_767
+
+# Excel shows no more digits of a number than these.
+_MAX_WHOLE = 10**15
+
+# Day 1 of its calendar is 1900-01-01; it knows a 29th of February in that year, so days are right from March on.
+_DAY_ZERO, _FIRST_DAY, _LAST_DAY = (np.datetime64(day, "ms") for day in ("1899-12-30", "1900-03-01", "9999-12-31"))
+
+# Characters that XML lacks or changes; and an underscore that would seem to begin such a character.
+_SPELLED = re.compile(r"[\x01-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+
+# The styles of cells, by their position in cellXfs.
+_DATE, _TIME, _QUOTED = 1, 2, 3
+
+_SPACE = "http://schemas.openxmlformats.org"
+_HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
+_KIND = "application/vnd.openxmlformats-officedocument.spreadsheetml"
+_PARTS = {
+    "[Content_Types].xml": (
+        f'<Types xmlns="{_SPACE}/package/2006/content-types">'
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        '<Default Extension="xml" ContentType="application/xml"/>'
+        f'<Override PartName="/xl/workbook.xml" ContentType="{_KIND}.sheet.main+xml"/>'
+        f'<Override PartName="/xl/worksheets/sheet1.xml" ContentType="{_KIND}.worksheet+xml"/>'
+        f'<Override PartName="/xl/styles.xml" ContentType="{_KIND}.styles+xml"/></Types>'
+    ),
+    "_rels/.rels": (
+        f'<Relationships xmlns="{_SPACE}/package/2006/relationships"><Relationship Id="rId1" '
+        f'Type="{_SPACE}/officeDocument/2006/relationships/officeDocument" Target="xl/workbook.xml"/></Relationships>'
+    ),
+    "xl/workbook.xml": (
+        f'<workbook xmlns="{_SPACE}/spreadsheetml/2006/main" xmlns:r="{_SPACE}/officeDocument/2006/relationships">'
+        '<sheets><sheet name="Sheet1" sheetId="1" r:id="rId1"/></sheets></workbook>'
+    ),
+    "xl/_rels/workbook.xml.rels": (
+        f'<Relationships xmlns="{_SPACE}/package/2006/relationships"><Relationship Id="rId1" '
+        f'Type="{_SPACE}/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/>'
+        f'<Relationship Id="rId2" Type="{_SPACE}/officeDocument/2006/relationships/styles" Target="styles.xml"/>'
+        "</Relationships>"
+    ),
+    "xl/styles.xml": (
+        f'<styleSheet xmlns="{_SPACE}/spreadsheetml/2006/main"><numFmts count="2">'
+        '<numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/>'
+        '<numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts>'
+        '<fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts>'
+        '<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/>'
+        '</fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>'
+        '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>'
+        '<cellXfs count="4"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>'
+        '<xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>'
+        '<xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>'
+        '<xf numFmtId="49" fontId="0" fillId="0" borderId="0" xfId="0" quotePrefix="1" applyNumberFormat="1"/>'
+        '</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>'
+    ),
+}
 
 
-def write_parquet(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
-    """Return columns as a Parquet file; see :func:`microagg.tables.write_table`."""
-    pa = optional_import("pyarrow", "files", f"writing {name!r}", "choose .csv")
-    pq = optional_import("pyarrow.parquet", "files")
-    arrays = []
-    for series in columns.values():
-        column = _storable(series)
-        # Without a type, a column of missing values only would not be text any more.
-        arrays.append(pa.array(column, type=pa.string() if is_text(column) and column.dtype == object else None))
+def _write_xlsx(columns: Mapping[str, pd.Series[Any]]) -> bytes:
+    """Return columns as a workbook with one sheet; see :func:`microagg.tables.write_table`."""
+    records = len(next(iter(columns.values())))
+    if records + 1 > MAX_ROWS or len(columns) > MAX_COLUMNS:
+        raise DataError(
+            f"the table has {counted(records, 'record')} and {counted(len(columns), 'column')}, and a sheet of Excel "
+            f"holds {MAX_ROWS - 1:,} records under its header and {MAX_COLUMNS:,} columns: choose .csv or .parquet."
+        )
+    # Written here, and not by openpyxl, which rounds numbers to 16 digits and takes "=1+1" for a formula.
     stream = io.BytesIO()
-    pq.write_table(pa.Table.from_arrays(arrays, names=list(columns)), stream)
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, part in _PARTS.items():
+            archive.writestr(_member(name), _HEAD + part)
+        with archive.open(_member("xl/worksheets/sheet1.xml"), "w", force_zip64=True) as sheet:
+            for chunk in _sheet(columns):
+                sheet.write(chunk.encode())
     return stream.getvalue()
 
 
-def _storable(series: pd.Series[Any]) -> pd.Series[Any]:
-    """Return what pyarrow stores as it is, which is more than other files take, or a plain column."""
-    dtype = series.dtype
-    if is_datetime64_any_dtype(dtype) or is_timedelta64_dtype(dtype):
-        return series
-    return plain_column(series)
+def _member(name: str) -> zipfile.ZipInfo:
+    """Return an entry of the archive whose date does not tell when it was written."""
+    member = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+    member.compress_type = zipfile.ZIP_DEFLATED
+    return member
+
+
+def _sheet(columns: Mapping[str, pd.Series[Any]]) -> Iterator[str]:
+    yield f'{_HEAD}<worksheet xmlns="{_SPACE}/spreadsheetml/2006/main"><sheetData>'
+    letters = [letters_of(j) for j in range(1, len(columns) + 1)]
+    header = (_text(name) for name in columns)
+    bodies = [_cells(name, series) for name, series in columns.items()]
+    for number, cells in enumerate((header, *zip(*bodies, strict=True)), start=1):
+        # A cell is what follows its address; one without content is left out.
+        row = "".join(f'<c r="{at}{number}"{cell}</c>' for at, cell in zip(letters, cells, strict=True) if cell)
+        # A record without any value would be lost at the end of the sheet.
+        missing = f'<c r="A{number}" t="e"><v>#N/A</v></c>'
+        yield f'<row r="{number}">{row or missing}</row>'
+    yield "</sheetData></worksheet>"
+
+
+def _cells(name: str, series: pd.Series[Any]) -> list[str]:
+    """Return the cells of a column, each without its address, and as "" where a value is missing."""
+    column = as_exact(plain_column(series), _MAX_WHOLE)
+    if is_date(column):
+        days = column.dropna()
+        if ((days >= _FIRST_DAY) & (days <= _LAST_DAY)).all():
+            return _dates(column)
+        column = as_text(column)
+    if is_text(column) or is_category(column):
+        # Few texts stand in most columns, so each is spelled once.
+        texts = column.dropna().unique()
+        if any(len(text) > _MAX_UNITS // 2 and len(text.encode("utf-16-le")) // 2 > _MAX_UNITS for text in texts):
+            raise DataError(
+                f"column {name!r} holds a text of more than {_MAX_UNITS:,} characters, the limit of Excel: "
+                "shorten it, leave the column out, or choose .csv or .parquet."
+            )
+        spelled = {text: _text(text) for text in texts}
+        return ["" if absent else spelled[text] for text, absent in zip(column, column.isna(), strict=True)]
+    check_finite_numbers(column, name, ".xlsx", 1e308)
+    absences = column.isna()
+    if is_bool_dtype(column.dtype):
+        return ["" if absent else f' t="b"><v>{int(cell)}</v>' for cell, absent in zip(column, absences, strict=True)]
+    # str gives the fewest digits that read back as the same number; the full stop tells 2.0 from 2.
+    return ["" if absent else f"><v>{cell!s}</v>" for cell, absent in zip(column, absences, strict=True)]
+
+
+def _dates(column: pd.Series[Any]) -> list[str]:
+    style = _DATE if is_midnight(column) else _TIME
+    elapsed = column.to_numpy().astype("M8[ms]") - _DAY_ZERO
+    days, rest = np.divmod(elapsed.astype(np.int64), 86_400_000)
+    serials = [
+        str(day) if style == _DATE else repr(day + ms / 86_400_000)
+        for day, ms in zip(days.tolist(), rest.tolist(), strict=True)
+    ]
+    absences = column.isna()
+    return ["" if absent else f' s="{style}"><v>{serial}</v>' for serial, absent in zip(serials, absences, strict=True)]
+
+
+def _text(text: str) -> str:
+    """Return a text cell, in a style that keeps it text when somebody edits it."""
+    if not text:
+        return ""
+    spelled = _SPELLED.sub(lambda found: f"_x{ord(found[0]):04X}_", text)
+    return f' s="{_QUOTED}" t="inlineStr"><is><t xml:space="preserve">{html.escape(spelled, quote=False)}</t></is>'

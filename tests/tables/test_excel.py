@@ -173,8 +173,8 @@ def test_records_without_values_are_kept():
 
 
 def test_limits_of_a_sheet(monkeypatch):
-    assert tables.writing_excel.MAX_ROWS == 2**20
-    monkeypatch.setattr(tables.writing_excel, "MAX_ROWS", 1001)
+    assert tables.writing.MAX_ROWS == 2**20
+    monkeypatch.setattr(tables.writing, "MAX_ROWS", 1001)
     write_table(pd.DataFrame({"a": np.zeros(1000)}), "x.xlsx")
     with pytest.raises(DataError, match=r"1,001 records and 1 column, .* holds 1,000 records .* 16,384 columns"):
         write_table(pd.DataFrame({"a": np.zeros(1001)}), "x.xlsx")

@@ -10,7 +10,7 @@ import zipfile
 import pytest
 
 from microagg import tables
-from microagg.tables.memory_guard import BESIDE, TIMES
+from microagg.tables.notices import BESIDE, TIMES
 from tests.cases import for_each
 from tests.conftest import ROOT
 from tests.tables.common import fails

@@ -245,7 +245,7 @@ def refused(table, **options):
 
 
 def test_what_would_not_fit_is_refused_before_it_is_there(monkeypatch):
-    monkeypatch.setattr("microagg.tables.memory_guard.machine_memory", lambda: None)
+    monkeypatch.setattr("microagg.tables.notices.machine_memory", lambda: None)
     zeros = pa.array(np.zeros(25_000_000, np.int8))
     long = pa.array(["x" * 100_000])
     few = pa.array(np.zeros(2500, np.int8))
@@ -262,7 +262,7 @@ def test_what_would_not_fit_is_refused_before_it_is_there(monkeypatch):
 
 
 def test_one_page_that_unpacks_to_much_is_refused(monkeypatch):
-    monkeypatch.setattr("microagg.tables.memory_guard.machine_memory", lambda: None)
+    monkeypatch.setattr("microagg.tables.notices.machine_memory", lambda: None)
     column = pa.DictionaryArray.from_arrays(pa.array(np.zeros(300, np.int8)), pa.array(["x" * 1_000_000])).cast(
         pa.string()
     )

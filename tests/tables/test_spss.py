@@ -159,7 +159,7 @@ def test_what_would_take_too_much_memory_does_not_come_back(sav, monkeypatch):
     needed = 100 * 8 + 50 * 101 + 2 * 64 + 101 + 100 * 8
     assert read_or_error(data, 10_000, 2 * needed - 1) == {"needed": needed, "error": "MemoryError"}
     assert len(read_or_error(data, 10_000, 2 * needed)["columns"]) == 2
-    monkeypatch.setattr("microagg.tables.memory_guard.machine_memory", lambda: 1000)
+    monkeypatch.setattr("microagg.tables.notices.machine_memory", lambda: 1000)
     monkeypatch.setattr(
         "microagg.tables.statistics.in_own_process", lambda data, cells: read_or_error(data, cells, 100)
     )

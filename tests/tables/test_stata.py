@@ -179,7 +179,7 @@ def test_texts_in_another_encoding_are_read_and_it_is_said():
 
 
 def test_a_long_text_that_many_records_point_at_in_the_process_that_reads_it(monkeypatch):
-    monkeypatch.setattr("microagg.tables.memory_guard.machine_memory", lambda: None)
+    monkeypatch.setattr("microagg.tables.notices.machine_memory", lambda: None)
     given = pd.DataFrame({"note": ["x" * 100_000] * 2000})
     data = dta(given, convert_strl=["note"])
     assert len(data) < 200_000
@@ -325,6 +325,6 @@ def test_numbers_that_stata_takes_for_missing(value):
 
 
 def test_too_many_columns(monkeypatch):
-    monkeypatch.setattr("microagg.tables.writing_statistics.MAX_COLUMNS", 2)
+    monkeypatch.setattr("microagg.tables.statistics.MAX_VARIABLES", 2)
     with pytest.raises(DataError, match="the table has 3 columns, and a Stata file holds 2"):
         write_table(pd.DataFrame([[1, 2, 3]], columns=list("abc")), "x.dta")

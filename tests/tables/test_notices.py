@@ -3,14 +3,14 @@
 import pytest
 
 from microagg.errors import DataError
-from microagg.tables import memory_guard
-from microagg.tables.memory_guard import allowed, check_memory
+from microagg.tables import notices
+from microagg.tables.notices import allowed, check_memory
 
 
 @pytest.fixture
 def machine(monkeypatch):
     """Return a function that sets the memory of this machine."""
-    return lambda memory: monkeypatch.setattr(memory_guard, "machine_memory", lambda: memory)
+    return lambda memory: monkeypatch.setattr(notices, "machine_memory", lambda: memory)
 
 
 def test_allowed_is_twenty_times_the_size_and_200_mb_within_a_quarter_of_the_machine(machine):
@@ -51,7 +51,7 @@ def test_control_groups_limit_what_the_machine_has(tmp_path):
 
     def found(lines):
         membership.write_text(lines)
-        return list(memory_guard._group_limits(membership, folder))
+        return list(notices._group_limits(membership, folder))
 
     # Version 2: the group itself has no limit, the one above it has.
     (folder / "a" / "b" / "memory.max").write_text("max\n")
@@ -64,9 +64,9 @@ def test_control_groups_limit_what_the_machine_has(tmp_path):
     (folder / "memory" / "c" / "memory.limit_in_bytes").write_text("700\n")
     (folder / "memory" / "memory.limit_in_bytes").write_text("9223372036854771712\n")
     assert found("5:cpu:/c\n4:memory:/c\n") == [700, 9223372036854771712]
-    assert list(memory_guard._group_limits(tmp_path / "none", folder)) == []
+    assert list(notices._group_limits(tmp_path / "none", folder)) == []
 
 
 def test_this_machine_has_memory():
-    memory = memory_guard.machine_memory()
+    memory = notices.machine_memory()
     assert memory is None or memory > 10**8
