@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,9 @@ from microagg.columns import arguments, first_decisions
 from microagg.columns.gaps import GAPS
 from microagg.columns.schema import Schema
 from microagg.errors import DataError, ParameterError
-from microagg.release.choices import OPTIONS
+from microagg.release.choices import OPTIONS, said_of
 from microagg.release.command import split
+from microagg.release.options import Mapped
 from microagg.release.source import Source
 from microagg.tables import read_file
 from microagg.validation import quoted
@@ -63,10 +64,10 @@ _READING = "read_"
 # The options that name columns: several, or one; and those that say more of quasi-identifiers.
 _SEVERAL = tuple(own.name for own in OPTIONS if own.kind.shell == "columns")
 _ONE = tuple(own.name for own in OPTIONS if own.kind.shell == "column")
-_KINDS = tuple(own.name for own in OPTIONS if own.kind.shell == "pairs" and own.kind.of_columns)
+_PAIRS = tuple(own.name for own in OPTIONS if own.kind.shell == "pairs")
 
 #: The options that say what columns are, and what is done about gaps in them.
-ROLES = (*_SEVERAL, *_ONE, *_KINDS, "missing")
+ROLES = (*_SEVERAL, *_ONE, *_PAIRS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,10 +167,10 @@ def columns_in(data: Data, given: dict[str, Any]) -> dict[str, Any]:
             chosen[name] = columns_of(value, data.frame)
         elif name in _ONE:
             chosen[name] = column_of(value, names)
-        elif name == "missing":
-            chosen[name] = _missing(value, names)
+        elif name == "missing" and len(value) == 1 and value[0] in GAPS:
+            chosen[name] = value[0]
         else:
-            chosen[name] = _kinds(name, value, names)
+            chosen[name] = _of_columns(name, value, names)
     return chosen if data.schema is None else _declared(data, chosen)
 
 
@@ -194,11 +195,7 @@ def _declared(data: Data, chosen: Mapping[str, Any]) -> dict[str, Any]:
     if "quasi_identifiers" in chosen:
         found["others"] += found.pop("quasi_identifiers")
     found = {name: value for name, value in found.items() if value} | dict(chosen)
-    used = set(found["quasi_identifiers"])
-    for name in (*_KINDS, "missing"):
-        if isinstance(found.get(name), Mapping):
-            found[name] = {column: value for column, value in found[name].items() if column in used}
-    return found
+    return found | said_of(found["quasi_identifiers"], found)
 
 
 def source_of(data: Data, given: dict[str, Any]) -> Source:
@@ -224,51 +221,22 @@ def _pair(text: str, names: Mapping[str, Any]) -> tuple[Any, str | None]:
     return column_of(column, names), text[len(column) + 1 :] if len(text) > len(column) else None
 
 
-def _pairs(texts: Iterable[str], names: Mapping[str, Any]) -> list[tuple[Any, str | None]]:
-    return [_pair(text, names) for text in texts]
-
-
-def _missing(texts: Sequence[str], names: Mapping[str, Any]) -> Any:
-    if len(texts) == 1 and texts[0] in GAPS:
-        return texts[0]
-    return _said("missing", texts, names)
-
-
-def _said(name: str, texts: Iterable[str], names: Mapping[str, Any]) -> dict[Any, str]:
-    found = {}
-    for column, value in _pairs(texts, names):
-        if not value:
+def _of_columns(name: str, texts: Sequence[str], names: Mapping[str, Any]) -> dict[Any, Any]:
+    """Return what an option says of each column: ``birth=year``, ``price=1.234,5``, or only the column's name."""
+    kind = next(own.kind for own in OPTIONS if own.name == name)
+    words, usual = (kind.words, kind.usual) if isinstance(kind, Mapped) else ("word", None)
+    may_be_named = isinstance(kind, Mapped) and (kind.named or words == "file")
+    found: dict[Any, Any] = {}
+    for text in texts:
+        column, value = _pair(text, names)
+        if not value and not may_be_named:
             raise ParameterError(
                 f"--{name.replace('_', '-')} {column} says nothing of the column: write {column}=VALUE."
             )
-        found[column] = value
-    return found
-
-
-def _ordinal(texts: Sequence[str], names: Mapping[str, Any]) -> dict[Any, Any]:
-    return {column: split(value) for column, value in _said("ordinal", texts, names).items()}
-
-
-def _missing_codes(texts: Sequence[str], names: Mapping[str, Any]) -> dict[Any, Any]:
-    found: dict[Any, list[str]] = {}
-    for text in texts:
-        for column, value in _said("missing_codes", [text], names).items():
+        if value is None:
+            found[column] = usual
+        elif words == "several":
             found.setdefault(column, []).append(value)
+        else:
+            found[column] = split(value) if words == "list" else PurePath(value) if words == "file" else value
     return found
-
-
-def _taxonomies(texts: Sequence[str], names: Mapping[str, Any]) -> dict[Any, Any]:
-    return {column: None if value is None else PurePath(value) for column, value in _pairs(texts, names)}
-
-
-def _kinds(name: str, texts: Sequence[str], names: Mapping[str, Any]) -> dict[Any, Any]:
-    """Return what is said of the kinds of columns: ``birth=year``, ``price=1.234,5``, or only the column's name."""
-    readers: dict[str, Callable[[Sequence[str], Mapping[str, Any]], dict[Any, Any]]] = {
-        "ordinal": _ordinal,
-        "missing_codes": _missing_codes,
-        "taxonomies": _taxonomies,
-    }
-    if name in readers:
-        return readers[name](texts, names)
-    usual = "day" if name == "dates" else None
-    return {column: usual if value is None else value for column, value in _pairs(texts, names)}

@@ -141,7 +141,7 @@ class Schema:
                 raise ParameterError(f"{role} must be the name of one column, not {getattr(self, role)!r}.")
         role_of: dict[Hashable, str] = {}
         for role in ("quasi_identifiers", "confidential", "identifiers", "strata", "others", "weights"):
-            names = _names(role, getattr(self, role))
+            names = column_names(role, getattr(self, role))
             if role != "weights":
                 object.__setattr__(self, role, names)
             for name in names:
@@ -182,7 +182,7 @@ class Schema:
         -------
         tuple of column names
         """
-        return _names(role, getattr(self, role))
+        return column_names(role, getattr(self, role))
 
     def arguments(self) -> dict[str, Any]:
         """Return what :meth:`infer` takes to make this schema, by the keywords of :func:`microagg.microaggregate`."""
@@ -255,7 +255,7 @@ class Schema:
         """
         frame = as_pandas(frame)
         declared: dict[str, Any] = {
-            role: _names(role, value)
+            role: column_names(role, value)
             for role, value in (
                 ("confidential", confidential),
                 ("identifiers", identifiers),
@@ -265,7 +265,7 @@ class Schema:
         }
         single = {"classes": classes, "weights": weights}
         taken = {name for names in declared.values() for name in names}
-        taken |= {name for role, value in single.items() for name in _names(role, value)}
+        taken |= {name for role, value in single.items() for name in column_names(role, value)}
         declared |= single
         for what, given in (("taxonomies", taxonomies), ("ordinal", ordinal), ("missing_codes", missing_codes)):
             if given is not None and not isinstance(given, Mapping):
@@ -285,11 +285,11 @@ class Schema:
                     "or name fewer columns in other roles."
                 )
         else:
-            names = _names("quasi_identifiers", quasi_identifiers)
+            names = column_names("quasi_identifiers", quasi_identifiers)
         # Refuses columns with two roles before columns that are not there.
         schema = cls(names, **declared, dates=dates, numbers=numbers, missing_codes=missing_codes or {})
         for role, given in {"quasi_identifiers": names, **declared}.items():
-            check_columns(frame, _names(role, given), f" (named {_as(role)})")
+            check_columns(frame, column_names(role, given), f" (named {_as(role)})")
         schema = replace(schema, numbers=encoding.notations(frame, schema.numbers, schema.missing_codes))
         read = schema.read(frame)
         for name in names:
@@ -462,12 +462,12 @@ def check_levels(name: Hashable, given: Any) -> tuple[str, ...]:
 def _units(given: Any) -> dict[Hashable, str]:
     if isinstance(given, Mapping):
         return {name: check_choice(f"the unit of the dates of {name!r}", unit, UNITS) for name, unit in given.items()}
-    return dict.fromkeys(_names("dates", given), "day")
+    return dict.fromkeys(column_names("dates", given), "day")
 
 
 def _notations(given: Any) -> dict[Hashable, str | None]:
     if not isinstance(given, Mapping):
-        return dict.fromkeys(_names("numbers", given))
+        return dict.fromkeys(column_names("numbers", given))
     return {
         name: notation
         if notation is None
@@ -485,7 +485,14 @@ def _missing_codes(name: Hashable, given: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(category(code) for code in codes))
 
 
-def _names(role: str, given: Any) -> tuple[Hashable, ...]:
+def column_names(role: str, given: Any) -> tuple[Hashable, ...]:
+    """Return the columns that are named for a role: none, one name, or a collection of them.
+
+    Raises
+    ------
+    ParameterError
+        If a name is something that can be none, such as a list.
+    """
     if given is None:
         return ()
     names = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)

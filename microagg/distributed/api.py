@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from microagg.columns.schema import Schema
 from microagg.distributed import cluster, frames, grouping, output, planning, reading, summary
 from microagg.distributed.block_moments import Moments
 from microagg.distributed.block_partition import usual_block
@@ -28,6 +29,7 @@ from microagg.progress import checkpoint
 from microagg.release import Finding
 from microagg.release import recipe as recipes
 from microagg.release.choices import Choices as Chosen
+from microagg.release.choices import said_of
 from microagg.tables import digest_bytes
 from microagg.validation import is_whole
 
@@ -140,9 +142,11 @@ def _categories(stages: Stages, table: Table, chosen: Chosen) -> dict[str, tuple
     names = to_be_seen(table, chosen)
     if not names:
         return {}
-    codes = dict(chosen.missing_codes or {})
-    task = partial(reading.see_categories, table.parts, names, codes)
-    what = digest_bytes(repr((names, sorted(codes.items(), key=repr), table.parts)).encode())[:16]
+    # Categories are what is looked for, and gaps are none.
+    said = {own: value for own, value in said_of(names, chosen.values).items() if own not in ("taxonomies", "missing")}
+    schema = Schema(tuple(names), **said)
+    task = partial(reading.see_categories, table.parts, schema)
+    what = digest_bytes(repr((schema, table.parts)).encode())[:16]
     numbers = range(len(table.parts))
     return merged_categories(
         stages.run(f"categories-{what}", task, numbers, says="looking for categories: part", shares=(0.0, 0.02))

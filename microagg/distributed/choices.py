@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from microagg.columns.schema import column_names
 from microagg.columns.taxonomy import Taxonomy
 from microagg.distributed.job import Job
 from microagg.distributed.parts import Table, load
@@ -134,9 +135,9 @@ def to_be_seen(table: Table, chosen: Chosen) -> list[str]:
     pa = load("pyarrow")
     taxonomies = chosen.taxonomies or {}
     known = {name for name, taxonomy in taxonomies.items() if taxonomy is not None}
-    known |= {name for names in (chosen.ordinal, chosen.dates, chosen.numbers) for name in _names(names)}
+    known.update(*(column_names(kind, chosen.values[kind]) for kind in ("ordinal", "dates", "numbers")))
     found = []
-    for name in dict.fromkeys((*_names(chosen.quasi_identifiers), *taxonomies)):
+    for name in dict.fromkeys((*column_names("quasi_identifiers", chosen.quasi_identifiers), *taxonomies)):
         if name in known or name not in table.names:
             continue
         kind = table.schema.field(name).type
@@ -166,9 +167,3 @@ def merged_categories(seen: Iterable[Mapping[str, tuple[list[str], bool]]]) -> d
             if not ordered:
                 found[name] = sorted({*before[0], *values}), False
     return found
-
-
-def _names(given: Any) -> list[Any]:
-    if given is None:
-        return []
-    return [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)

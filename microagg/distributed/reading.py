@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,14 +67,13 @@ class Seen:
 
 
 def see_categories(
-    table_parts: tuple[Part, ...], names: list[str], codes: Mapping[str, Any], working: Working, number: int
+    table_parts: tuple[Part, ...], schema: Schema, working: Working, number: int
 ) -> dict[str, tuple[list[str], bool]]:
-    """Return for each column its categories in a part, and whether the file has them in an order."""
+    """Return for each quasi-identifier its categories in a part, and whether the file has them in an order."""
     part = table_parts[number]
-    schema = Schema(tuple(names), missing_codes={name: codes[name] for name in names if name in codes})
-    frame = schema.read(parts.frame_of(parts.read(part, names), part.label))
+    frame = schema.read(parts.frame_of(parts.read(part, list(map(str, schema.quasi_identifiers))), part.label))
     found: dict[str, tuple[list[str], bool]] = {}
-    for name in names:
+    for name in map(str, schema.quasi_identifiers):
         series = frame[name]
         if getattr(series.dtype, "ordered", False):
             found[name] = [category(value) for value in series.cat.categories], True

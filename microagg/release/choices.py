@@ -7,11 +7,12 @@ release in parts refuses, and the report's line on an option for which it has no
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from microagg.columns.scaling import SCALES
+from microagg.columns.schema import column_names
 from microagg.errors import ParameterError
 from microagg.release.options import Column, Columns, Gaps, Groups, Mapped, Option, Seed, Word, YesNo
 from microagg.release.recoding import CATEGORIES, ROUNDINGS, STATISTICS
@@ -86,20 +87,22 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "taxonomies",
-        Mapped(),
+        Mapped(words="file"),
         None,
         type="mapping of column name to taxonomy, optional",
         help="Quasi-identifiers that hold categories without an order: see :meth:`microagg.Schema.infer` for what a "
         "taxonomy may be given as, and which columns have one without being named.",
         metavar="COLUMN[=FILE]",
+        counted=("Categories without an order", "value"),
     ),
     Option(
         "ordinal",
-        Mapped(),
+        Mapped(words="list"),
         None,
         type="mapping of column name to sequence, optional",
         help="Quasi-identifiers that hold ordered categories, and these from the lowest to the highest.",
         metavar="COLUMN=LOW,…,HIGH",
+        counted=("Ordered categories", "value"),
     ),
     Option(
         "classes",
@@ -127,7 +130,7 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "dates",
-        Mapped(named=True),
+        Mapped(named=True, usual="day"),
         None,
         type='mapping of column name to {"day", "year"}, or column name or collection of them, optional',
         help="Quasi-identifiers that are dates, and the unit that they are released by; the day for those that are "
@@ -153,12 +156,13 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "missing_codes",
-        Mapped(),
+        Mapped(words="several"),
         None,
         type="mapping of column name to a value or a collection of them, optional",
         help='What stands for a missing value of a quasi-identifier, such as ``{"age": ["n/a", -999]}``.',
         metavar="COLUMN=CODE",
         before=(),
+        counted=("Codes for a missing value", "code"),
     ),
     Option(
         "categories",
@@ -212,6 +216,18 @@ OPTIONS: tuple[Option, ...] = (
         not_in_parts="leave it out, and shuffle the file beforehand, or what is released",
     ),
 )
+
+
+def said_of(columns: Collection[Hashable], chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options in ``chosen`` that say something of single columns, as far as they say it of ``columns``."""
+    said: dict[str, Any] = {}
+    for option in OPTIONS:
+        value = chosen.get(option.name)
+        if isinstance(value, Mapping):
+            said[option.name] = {column: what for column, what in value.items() if column in columns}
+        elif value is not None and isinstance(option.kind, Mapped):
+            said[option.name] = [column for column in column_names(option.name, value) if column in columns]
+    return said
 
 
 def recorded() -> list[Option]:

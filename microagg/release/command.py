@@ -12,9 +12,8 @@ from typing import Any
 
 from microagg.errors import ParameterError
 from microagg.release import recipe as recipes
+from microagg.release.choices import OPTIONS
 from microagg.release.script import chosen_in, chosen_reading
-
-_MAPPINGS = ("ordinal", "dates", "numbers", "missing", "missing_codes")
 
 # Lines are broken after words so that they are no longer than this, where they can be.
 _WIDTH = 100
@@ -104,7 +103,7 @@ def _flag(name: str, value: Any) -> Iterator[list[str]]:
                 yield _pair(flag, f"{column}{text}")
     elif isinstance(value, (list, tuple)) and not name.startswith("read_"):
         together = not any(set(str(column)) & set(',"\n') or str(column) != str(column).strip() for column in value)
-        if together and name not in _MAPPINGS:
+        if together and not any(own.name == name and own.kind.shell == "pairs" for own in OPTIONS):
             yield _pair(flag, ",".join(map(str, value)))
         else:
             yield from (_pair(flag, str(column)) for column in value)

@@ -198,10 +198,13 @@ class Mapped(Kind):
     """Something about each of some columns.
 
     A recipe holds pairs: a column may be called by a number, which no key in JSON can be. Where ``named``, columns may
-    be only named, too.
+    be only named, too, which then means ``usual``. ``words`` says what a shell gives for a column: one "word", a "list"
+    of them with commas between, "several", each by a flag of its own, or the name of a "file", or none.
     """
 
     named: bool = False
+    usual: Any = None
+    words: str = "word"
     shell = "pairs"
     of_columns = True
 
@@ -284,6 +287,9 @@ class Option:
         What to do instead where a release in parts cannot have it; empty if it can.
     in_report : bool
         Whether the report has words of its own for it.
+    counted : tuple of str
+        Of an option that holds values of the file, which no report may name: what the report calls it, and the noun by
+        which it counts them.
     """
 
     name: str
@@ -296,6 +302,7 @@ class Option:
     before: Any = ALWAYS
     not_in_parts: str = ""
     in_report: bool = True
+    counted: tuple[str, ...] = ()
 
     def documented(self) -> str:
         """Return its part of a docstring."""

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from microagg.columns.schema import Schema
+from microagg.columns.schema import Schema, column_names
 from microagg.columns.suggestions import code_length
 from microagg.errors import ConstantColumnWarning, ParameterError
 from microagg.progress import checkpoint
+from microagg.release.choices import said_of
 from microagg.release.findings import Finding
 from microagg.release.plan import Plan
 from microagg.release.release import Release
@@ -37,9 +38,6 @@ if TYPE_CHECKING:
 
 #: How many records remedies are tried on: enough for losses that differ by some percent, few enough for a second or so.
 SAMPLE = 2000
-
-# The arguments that say what quasi-identifiers hold.
-_KINDS = ("taxonomies", "ordinal", "dates", "numbers", "missing_codes")
 
 #: Longer texts are no codes of places, trades or illnesses.
 LONGEST_CODE = 12
@@ -70,15 +68,8 @@ class Change:
             return shorter, dict(choices)
         changed = dict(choices)
         changed["quasi_identifiers"] = [name for name in choices["quasi_identifiers"] if name != self.column]
-        changed["identifiers"] = [*_listed(choices.get("identifiers")), self.column]
-        for kind in ("taxonomies", "ordinal", "dates", "numbers", "missing_codes", "missing"):
-            if isinstance(given := choices.get(kind), Mapping):
-                changed[kind] = {name: value for name, value in given.items() if name != self.column}
-        for kind in ("dates", "numbers"):
-            given = choices.get(kind)
-            if given is not None and not isinstance(given, Mapping):
-                changed[kind] = [name for name in _listed(given) if name != self.column]
-        return frame, changed
+        changed["identifiers"] = [*column_names("identifiers", choices.get("identifiers")), self.column]
+        return frame, changed | said_of(changed["quasi_identifiers"], choices)
 
 
 class Remedy(NamedTuple):
@@ -205,9 +196,15 @@ def _with_notations(frame: pd.DataFrame, choices: dict[str, Any]) -> dict[str, A
     """Return ``choices`` with how numbers are written, which a sample of the file may not show."""
     if not (numbers := choices.get("numbers")):
         return choices
-    names = _listed(numbers)
-    codes = {name: given for name, given in (choices.get("missing_codes") or {}).items() if name in names}
-    return {**choices, "numbers": Schema.infer(frame, names, numbers=numbers, missing_codes=codes).numbers}
+    names = column_names("numbers", numbers)
+    return {**choices, "numbers": _schema(frame, names, choices).numbers}
+
+
+def _schema(frame: pd.DataFrame, names: Sequence[Hashable], choices: Mapping[str, Any]) -> Schema:
+    """Return what is said of the quasi-identifiers ``names``."""
+    said = said_of(names, choices)
+    said.pop("missing", None)
+    return Schema.infer(frame, names, **said)
 
 
 def _sampled(frame: pd.DataFrame, k: int, sample: int, choices: Mapping[str, Any]) -> pd.DataFrame:
@@ -216,7 +213,7 @@ def _sampled(frame: pd.DataFrame, k: int, sample: int, choices: Mapping[str, Any
         return frame
     usable = _complete(frame, choices)
     chosen = usable[np.sort(np.random.default_rng(0).permutation(len(usable))[:sample])]
-    strata = _listed(choices.get("by"))
+    strata = column_names("by", choices.get("by"))
     check_columns(frame, strata)
     if strata:
         table = keys(frame.iloc[chosen], strata)
@@ -228,13 +225,13 @@ def _sampled(frame: pd.DataFrame, k: int, sample: int, choices: Mapping[str, Any
 
 def _complete(frame: pd.DataFrame, choices: Mapping[str, Any]) -> IntArray:
     """Return the positions of the records that a release will have."""
-    named = _listed(choices.get("quasi_identifiers"))
+    named = column_names("quasi_identifiers", choices.get("quasi_identifiers"))
     check_columns(frame, named)
     missing = choices.get("missing", "error")
     left_out = [name for name in named if (missing.get(name) if isinstance(missing, Mapping) else missing) == "drop"]
     if not left_out:
         return np.arange(len(frame))
-    read = Schema.infer(frame, named, **{kind: choices.get(kind) for kind in _KINDS}).read(frame)
+    read = _schema(frame, named, choices).read(frame)
     return np.flatnonzero(read[left_out].notna().all(axis=1).to_numpy())
 
 
@@ -243,7 +240,7 @@ def _changes(frame: pd.DataFrame, choices: Mapping[str, Any]) -> Iterator[Change
     if len(names) > 1:
         yield from (Change(name, 0) for name in names)
     own = {name for name, tree in (choices.get("taxonomies") or {}).items() if tree is not None}
-    ordered = {*own, *(choices.get("ordinal") or ()), *_listed(choices.get("dates")), *_listed(choices.get("numbers"))}
+    ordered = own.union(*(column_names(kind, choices.get(kind)) for kind in ("ordinal", "dates", "numbers")))
     for name in names:
         if name in ordered or not (length := _code_length(frame[name])):
             continue
@@ -267,9 +264,3 @@ def _words(change: Change) -> str:
         return f"without {plain(change.column)!r}"
     first = "first character" if change.characters == 1 else f"first {change.characters} characters"
     return f"with the {first} of {plain(change.column)!r}"
-
-
-def _listed(given: Any) -> list[Any]:
-    if given is None:
-        return []
-    return [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)

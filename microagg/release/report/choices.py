@@ -72,14 +72,10 @@ def _columns(known: Mapping[str, Any], report: Report) -> Iterator[tuple[str, st
         numbers = known["numbers"] if isinstance(known["numbers"], Mapping) else {}
         if names := [name for name, how in numbers.items() if how == notation]:
             yield f"Numbers written with {words}", quoted(names)
-    for subject, what in (
-        ("taxonomies", "Categories without an order"),
-        ("ordinal", "Ordered categories"),
-        ("missing_codes", "Codes for a missing value"),
-    ):
-        if known[subject]:
-            noun = "code" if subject == "missing_codes" else "value"
-            yield what, listing([f"{quoted([n])} ({counted(_size(own), noun)})" for n, own in known[subject].items()])
+    for option in OPTIONS:
+        if option.counted and (of_columns := known[option.name]):
+            title, noun = option.counted
+            yield title, listing([f"{quoted([n])} ({counted(_size(own), noun)})" for n, own in of_columns.items()])
     missing = known["missing"]
     for how, words in _GAPS.items():
         if missing == how:

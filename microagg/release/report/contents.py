@@ -15,6 +15,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.optimum.formatting import percent
 from microagg.release import recipe as recipes
 from microagg.release.assessment import Assessment, Figure
+from microagg.release.choices import OPTIONS
 from microagg.release.released import Released
 from microagg.release.report.choices import choices, stand_ins
 from microagg.release.report.comparing import compared
@@ -256,7 +257,7 @@ def _program(release: Released, file: Mapping[str, Any] | None, origin: Mapping[
         says = "The program names values of the original file, so it is kept with it: Release.script writes it."
         return {"says": says, "text": ""}
     # These hold values of the original file, or what undoes the random order.
-    secret = any(recipe.get(key) for key in ("taxonomies", "ordinal", "missing_codes"))
+    secret = any(recipe.get(own.name) for own in OPTIONS if own.counted)
     secret = secret or recipe.get("shuffle") is not None
     out = file["name"] if file and file["name"] else None
     text = script(recipe, **given, out=out, by_recipe=secret)
