@@ -15,8 +15,8 @@ from microagg import datasets
 from microagg.api import ENGINES
 from microagg.cli.flags import Flag, of_function, of_options
 from microagg.cli.output import say
-from microagg.columns import arguments, first_decisions
 from microagg.columns.gaps import GAPS
+from microagg.columns.schema import ROLES as SCHEMA_ROLES
 from microagg.columns.schema import Schema
 from microagg.errors import DataError, ParameterError
 from microagg.release.choices import OPTIONS, said_of
@@ -176,20 +176,17 @@ def columns_in(data: Data, given: dict[str, Any]) -> dict[str, Any]:
 
 def _declared(data: Data, chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``chosen`` with what the data set declares of the other columns."""
-    schema = data.schema
+    schema, frame = data.schema, data.frame
     assert schema is not None
-    found = arguments(
-        data.frame,
-        first_decisions(data.frame, schema),
-        taxonomies=schema.taxonomies,
-        ordinal=schema.ordinal,
-        classes=schema.classes,
-    )
+    gaps = {name: "drop" for name in schema.quasi_identifiers if frame[name].isna().any()}
+    found = schema.arguments() | {"missing": gaps}
+    declared = {column for role in SCHEMA_ROLES for column in schema.columns(role)}
+    found["others"] = [*found["others"], *(column for column in frame.columns if column not in declared)]
     named = {column for name in _SEVERAL for column in chosen.get(name, ())} | {chosen[n] for n in _ONE if n in chosen}
     for name in _SEVERAL:
-        found[name] = [column for column in found.get(name, ()) if column not in named]
+        found[name] = [column for column in frame.columns if column in found[name] and column not in named]
     for name in _ONE:
-        if found.get(name) in named:
+        if found[name] in named:
             del found[name]
     # What is no quasi-identifier any more is released as it is.
     if "quasi_identifiers" in chosen:

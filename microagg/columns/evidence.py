@@ -117,7 +117,7 @@ STRATUM = Words.of("stratum strata strat schicht estrato strate")
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class ColumnValues:
     """A column and its distinct values.
 
     Attributes
@@ -266,7 +266,7 @@ def is_sure(texts: Sequence[str]) -> bool:
 
 
 def offers(
-    column: Column, numbers: Mapping[str, FloatArray], silent: NDArray[np.bool_]
+    column: ColumnValues, numbers: Mapping[str, FloatArray], silent: NDArray[np.bool_]
 ) -> tuple[tuple[AsNumbers, ...], str]:
     """Return how a column of text can be read as numbers, and a sentence on it: two ways where nothing shows which.
 
@@ -275,7 +275,7 @@ def offers(
 
     Parameters
     ----------
-    column : Column
+    column : ColumnValues
     numbers : mapping of notation to array, shape (distinct values,)
         What the distinct values say, see :func:`microagg.columns.numerals.values`.
     silent : array of bool, shape (distinct values,)
@@ -312,7 +312,7 @@ def _telling(texts: list[str]) -> str:
     return next((text for text in texts if not numerals.is_plain(text) or _LIKE_CODES.fullmatch(text)), texts[0])
 
 
-def _in_notation(column: Column, notation: str, numbers: FloatArray, example: str) -> AsNumbers:
+def _in_notation(column: ColumnValues, notation: str, numbers: FloatArray, example: str) -> AsNumbers:
     lost = np.isnan(numbers)
     each = sorted(zip(column.values(lost), column.counts[lost].tolist(), strict=True), key=lambda pair: -pair[1])
     codes, counts = tuple(value for value, _ in each), tuple(count for _, count in each)
@@ -320,7 +320,7 @@ def _in_notation(column: Column, notation: str, numbers: FloatArray, example: st
     return AsNumbers(notation, example, category(number), column.n_where(~lost), codes, counts)
 
 
-def _said(column: Column, found: tuple[AsNumbers, ...]) -> str:
+def _said(column: ColumnValues, found: tuple[AsNumbers, ...]) -> str:
     first, n = found[0], column.n_present
     count = f"all {n:,}" if first.n == n else f"{first.n:,} of {n:,}"
     meant = " or for ".join(each.number for each in found)

@@ -1,11 +1,11 @@
-"""A guess at the role and the kind of each column of a file, with the reasons for it."""
+"""What each column of a file is: a guess with its reasons, then what somebody decides, and how a release is told."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -24,13 +24,16 @@ from microagg.columns.evidence import (
     STRATUM,
     WEIGHT,
     AsNumbers,
-    Column,
+    ColumnValues,
     parts,
 )
-from microagg.columns.kinds import Reading, figure, read_kind
+from microagg.columns.kinds import DATES, KINDS, Reading, figure, holds_neither, read_kind
 from microagg.columns.patterns import can_determine, determinations
+from microagg.columns.schema import Schema
+from microagg.columns.summary import category_counts
+from microagg.columns.taxonomy import Taxonomy, category
 from microagg.tables.frames import as_pandas
-from microagg.validation import FloatArray, counted
+from microagg.validation import FloatArray, check_choice, counted
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -46,6 +49,14 @@ ROLES: Mapping[str, str] = MappingProxyType(
         "other": "others",
     }
 )
+
+#: A column with more distinct values than this is hardly the class that users of a release predict.
+MOST_CLASSES = 50
+
+# What the kinds of a schema's attributes, and the units of its dates, are called here.
+_KINDS = {"numeric": "number", "ordinal": "ordered", "nominal": "category", "day": "date", "year": "year"}
+
+_NOTHING: Mapping[Any, Any] = MappingProxyType({})
 
 # The share of distinct values above which text says who a record is about, and that for columns named like an id.
 _NEARLY_ALL = 0.9
@@ -70,55 +81,140 @@ _BODY = (2.0, 400.0)
 
 
 @dataclass(frozen=True)
-class ColumnGuess:
-    """What a column seems to be.
+class Column:
+    """What a column is: as it seems to be or is declared (:func:`guess_columns`), then as somebody decides.
 
     Attributes
     ----------
     name : column name
     role : str
         One of :data:`ROLES`; an identifier is left out of a release.
-    kind : {"number", "date", "ordered", "category"} or None
-        What it would be as a quasi-identifier; None where it can be none.
+    kind : str
+        One of ``kinds``: what it is as a quasi-identifier; empty where it can be none.
     kinds : tuple of str
-        All kinds that are possible, the likeliest first; empty where there is none.
-    gaps : {"drop", "category"} or None
-        What to do with records that lack a value: leave them out, or count "missing" as a category of its own. None
-        where none lacks one.
-    missing_codes : tuple
-        The values of cells that look like codes for missing ones, as they are in the column.
-    unit : {"day", "year"} or None
-        The unit of dates.
-    n_missing, n_distinct : int
-        The number of records without a value (codes are not counted), and of distinct values.
+        Those of :data:`microagg.columns.KINDS` that are possible.
+    gaps : str
+        One of :attr:`possible_gaps`: what is done about missing values if it is a quasi-identifier.
+    codes : bool
+        Whether the :attr:`possible_codes` count as missing.
+    decided : bool
+        Whether somebody, or the data set itself, said so; otherwise it is a guess.
     reasons : tuple of str
-        Why, in short sentences: first why this role, then what the values are.
-    n_codes : int
-        The number of records that have one of the ``missing_codes``.
+        Why it is guessed, in short sentences: first why this role, then what the values are.
+    n_empty, n_distinct : int
+        The number of records without a value (codes are not counted), and of distinct values.
+    likely_codes : tuple
+        The values that look like codes for missing ones, as they are in the column, unless text is read as numbers.
+    n_likely : int
+        The number of records that have one of them.
     doubtful : bool
-        Whether these codes may well be values, so that they count as missing only if somebody says so.
-    as_numbers : tuple of AsNumbers
+        Whether they may well be values, so that they count as missing only if somebody says so.
+    offers : tuple of AsNumbers
         How text can be read as numbers, which nobody should do unasked: in one way, or in two (with a decimal point,
         and with a decimal comma) of which nothing shows which. The kind is a number only if somebody says so.
     """
 
-    name: Hashable
+    name: Any
     role: str
-    kind: str | None
+    kind: str
     kinds: tuple[str, ...]
-    gaps: str | None
-    missing_codes: tuple[Any, ...]
-    unit: str | None
-    n_missing: int
-    n_distinct: int
+    gaps: str
+    codes: bool
+    decided: bool
     reasons: tuple[str, ...]
-    n_codes: int = 0
+    n_empty: int
+    n_distinct: int
+    likely_codes: tuple[Any, ...] = ()
+    n_likely: int = 0
     doubtful: bool = False
-    as_numbers: tuple[AsNumbers, ...] = ()
+    offers: tuple[AsNumbers, ...] = ()
+
+    def declared(self, schema: Schema) -> Self:
+        """Return what ``schema`` says of the column."""
+        role = next((role for role, says in ROLES.items() if self.name in schema.columns(says)), "other")
+        kind = next((_KINDS[a.unit or a.kind] for a in schema.attributes if a.name == self.name), self.kind)
+        # The literature's figures for data sets with a schema are for the complete records.
+        return replace(self, role=role, kind=kind, gaps="drop", codes=False, decided=True)
+
+    def decide(self, **changes: Any) -> Self:
+        """Return what the column is after ``changes`` of ``role``, ``kind``, ``gaps`` or ``codes``.
+
+        A kind or a treatment of gaps that the column cannot have is not taken; where the treatment so far does not fit
+        the kind any more, the records are left out. Text that becomes numbers, or categories again, has other codes:
+        what is no number counts as missing, unless ``codes`` say otherwise.
+
+        Raises
+        ------
+        ParameterError
+            If there is no such role.
+        """
+        check_choice("role", changes.get("role", self.role), tuple(ROLES))
+        if changes.get("kind", self.kind) not in self.kinds:
+            changes["kind"] = self.kind
+        new = replace(self, **changes, decided=True)
+        if new.as_numbers != self.as_numbers and "codes" not in changes:
+            new = replace(new, codes=new.n_codes > 0 and (new.as_numbers is not None or not self.doubtful))
+        possible = new.possible_gaps
+        return replace(new, gaps=next((gaps for gaps in (new.gaps, self.gaps) if gaps in possible), "drop"))
+
+    @property
+    def is_quasi_identifier(self) -> bool:
+        """Whether it is microaggregated, if it has a kind."""
+        return self.role == "quasi-identifier"
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its values are numbers, or text that is read as such."""
+        return self.kind in ("number", "comma")
+
+    @property
+    def is_categorical(self) -> bool:
+        """Whether its values have an order or a taxonomy."""
+        return self.kind in ("ordered", "category")
+
+    @property
+    def as_numbers(self) -> AsNumbers | None:
+        """How its text is read as numbers where its kind says that it is, None where that needs no saying."""
+        return self.offers[-1 if self.kind == "comma" else 0] if self.offers and self.is_number else None
+
+    @property
+    def possible_gaps(self) -> tuple[str, ...]:
+        """What can be done about gaps (:data:`microagg.columns.gaps.GAPS`); only a taxonomy takes one more."""
+        return ("drop", "category", "impute") if self.kind == "category" else ("drop", "impute")
+
+    @property
+    def possible_codes(self) -> tuple[Any, ...]:
+        """The values that look like codes for missing ones; of text that is read as numbers, all that are none."""
+        return self.likely_codes if self.as_numbers is None else self.as_numbers.missing_codes
+
+    @property
+    def n_codes(self) -> int:
+        """The records that have one of the :attr:`possible_codes`."""
+        return self.n_likely if self.as_numbers is None else self.as_numbers.n_codes
+
+    @property
+    def n_missing(self) -> int:
+        """The records in which it is missing, codes for missing counted where they are one."""
+        return self.n_empty + (self.n_codes if self.codes else 0)
+
+    @property
+    def missing_codes(self) -> tuple[str, ...]:
+        """The values that count as missing, as taxonomies write them."""
+        return tuple(category(value) for value in self.possible_codes) if self.codes else ()
+
+    @property
+    def can_be_class(self) -> bool:
+        """Whether it can be the class: confidential or a stratum, with 2 to MOST_CLASSES values, none missing."""
+        few = 2 <= self.n_distinct <= MOST_CLASSES
+        return self.role in ("confidential", "stratum") and few and not self.n_empty
+
+    def present(self, series: pd.Series[Any]) -> pd.Series[Any]:
+        """Return the column without the cells that are codes for missing, where these count as such."""
+        return series[~series.isin(self.possible_codes)] if self.codes else series
 
 
-def guess_columns(frame: IntoDataFrame, n_table: int | None = None) -> tuple[ColumnGuess, ...]:
-    """Return what each column of ``frame`` seems to be, in the order of the columns.
+def guess_columns(frame: IntoDataFrame, n_table: int | None = None, schema: Schema | None = None) -> tuple[Column, ...]:
+    """Return what each column of ``frame`` seems to be, in the order of the columns, or what a ``schema`` declares.
 
     Nothing but the values and the names of the columns is known, so every guess needs to be confirmed. Columns are
     quasi-identifiers unless something speaks against it. Of columns that say the same in other words, one stays and the
@@ -130,6 +226,8 @@ def guess_columns(frame: IntoDataFrame, n_table: int | None = None) -> tuple[Col
     frame : DataFrame, shape (n, columns)
     n_table : int, optional
         How many records the table has of which ``frame`` is a sample, in its order.
+    schema : Schema, optional
+        What is known of the columns.
 
     Raises
     ------
@@ -137,44 +235,44 @@ def guess_columns(frame: IntoDataFrame, n_table: int | None = None) -> tuple[Col
         If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level.
     """
     frame = as_pandas(frame)
-    columns = [Column.of(frame[name], n_table) for name in frame.columns]
-    guesses = [
-        _guess(column) if column is not None else _unreadable(frame[name])
-        for name, column in zip(frame.columns, columns, strict=True)
+    counted = [ColumnValues.of(frame[name], n_table) for name in frame.columns]
+    columns = [
+        _guess(values) if values is not None else _unreadable(frame[name])
+        for name, values in zip(frame.columns, counted, strict=True)
     ]
-    _leave_out_twins(guesses, columns)
-    _keep_one_weight(guesses)
-    return tuple(guesses)
+    _leave_out_twins(columns, counted)
+    _keep_one_weight(columns)
+    return tuple(columns if schema is None else [column.declared(schema) for column in columns])
 
 
-def _unreadable(series: pd.Series[Any]) -> ColumnGuess:
-    gaps = int(series.isna().sum())
-    what = type(series.dropna().iloc[0]).__name__
-    reason = f"holds neither numbers, nor dates, nor categories, but {what}"
-    return ColumnGuess(series.name, "other", None, (), None, (), None, gaps, 0, (reason, *_missing(gaps, len(series))))
+def _unreadable(series: pd.Series[Any]) -> Column:
+    empty = int(series.isna().sum())
+    reasons = (holds_neither(series.dropna()), *_missing(empty, len(series)))
+    return Column(series.name, "other", "", (), "drop", False, False, reasons, empty, 0)
 
 
-def _guess(column: Column) -> ColumnGuess:
-    reading = read_kind(column)
-    role, reason = next(found for rule in _RULES if (found := rule(column, reading)) is not None)
-    gaps = None
-    if reading.kind is not None and (column.n_missing or reading.missing_codes):
-        gaps = "category" if reading.kind == "category" else "drop"
-    said = (*([reason] if reason else []), *reading.reasons, *_missing(column.n_missing, column.n))
-    return ColumnGuess(
-        column.name,
+def _guess(values: ColumnValues) -> Column:
+    reading = read_kind(values)
+    role, reason = next(found for rule in _RULES if (found := rule(values, reading)) is not None)
+    likely = reading.missing_codes
+    n_likely = values.n_where(values.distinct.isin(likely).to_numpy()) if likely else 0
+    doubtful = reading.doubtful or is_numeric_dtype(values.dtype)
+    # Whether 99999 is a number or stands for a missing value is asked; "n/a" can be nothing else.
+    return Column(
+        values.name,
         role,
-        reading.kind,
-        reading.kinds,
-        gaps,
-        reading.missing_codes,
-        reading.unit,
-        column.n_missing,
-        column.n_distinct,
-        said,
-        column.n_where(column.distinct.isin(reading.missing_codes).to_numpy()) if reading.missing_codes else 0,
-        reading.doubtful or is_numeric_dtype(column.dtype),
-        reading.as_numbers,
+        kind=reading.kind,
+        kinds=tuple(kind for kind in KINDS if kind in reading.kinds or (kind == "comma" and len(reading.offers) > 1)),
+        gaps="category" if reading.kind == "category" and (values.n_missing or likely) else "drop",
+        codes=n_likely > 0 and not doubtful,
+        decided=False,
+        reasons=(*([reason] if reason else []), *reading.reasons, *_missing(values.n_missing, values.n)),
+        n_empty=values.n_missing,
+        n_distinct=values.n_distinct,
+        likely_codes=likely,
+        n_likely=n_likely,
+        doubtful=doubtful,
+        offers=reading.offers,
     )
 
 
@@ -185,19 +283,19 @@ def _missing(count: int, n: int) -> tuple[str, ...]:
 # --- roles: each rule returns one and the reason for it, or None where it does not apply ------------------------------
 
 
-def _nothing(column: Column, reading: Reading) -> tuple[str, str] | None:
-    if column.n_distinct == 0:
+def _nothing(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
+    if values.n_distinct == 0:
         return "other", "no record has a value here"
-    if reading.kind is None:
+    if not reading.kind:
         return "other", ""
-    if column.n_distinct == 1:
-        return "other", f"all values are {column.values(np.ones(1, dtype=np.bool_))[0]!r}: nobody is told apart by it"
+    if values.n_distinct == 1:
+        return "other", f"all values are {values.values(np.ones(1, dtype=np.bool_))[0]!r}: nobody is told apart by it"
     return None
 
 
-def _weight(column: Column, reading: Reading) -> tuple[str, str] | None:
-    sure, word = SAMPLE_WEIGHT.in_name(column.name), WEIGHT.in_name(column.name)
-    if sure and reading.as_numbers:
+def _weight(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
+    sure, word = SAMPLE_WEIGHT.in_name(values.name), WEIGHT.in_name(values.name)
+    if sure and reading.offers:
         return (
             "other",
             f"the name says {sure!r}, but it holds text: write plain numbers in the file to use them as weights",
@@ -208,12 +306,12 @@ def _weight(column: Column, reading: Reading) -> tuple[str, str] | None:
     if not len(numbers) or numbers.min() < 0 or numbers.max() <= 0:
         return None
     said = f"the name says {sure or word!r}"
-    span = f"{counted(len(numbers), 'distinct value')} of {column.n_present:,}, {_span(numbers)}"
-    if sure or OF_SAMPLES.in_name(column.name):
+    span = f"{counted(len(numbers), 'distinct value')} of {values.n_present:,}, {_span(numbers)}"
+    if sure or OF_SAMPLES.in_name(values.name):
         return "weight", f"{said}: the weight of a record in a sample"
-    if OF_BODIES.in_name(column.name):
+    if OF_BODIES.in_name(values.name):
         return "quasi-identifier", f"{said}, and it seems to be a body's ({span}): others may know it"
-    if _of_bodies(numbers, column.n_present):
+    if _of_bodies(numbers, values.n_present):
         return "quasi-identifier", f"{said}; {span}: rather a body weight than that of a record, but not for sure"
     return "weight", f"{said}; {span}: rather the weight of a record than a body's, but not for sure"
 
@@ -230,22 +328,22 @@ def _span(numbers: FloatArray) -> str:
     return f"{figure(numbers.min())} to {figure(numbers.max())}"
 
 
-def _share(column: Column) -> float:
-    return column.n_distinct / column.n_present
+def _share(values: ColumnValues) -> float:
+    return values.n_distinct / values.n_present
 
 
-def _distinct(column: Column) -> str:
-    return f"{column.n_distinct:,} distinct of {column.n_present:,}"
+def _distinct(values: ColumnValues) -> str:
+    return f"{values.n_distinct:,} distinct of {values.n_present:,}"
 
 
-def _named_identifier(column: Column, reading: Reading) -> tuple[str, str] | None:
-    word = NUMBERED.in_name(column.name)
-    if word and reading.kind != "date" and _share(column) >= _MANY_IDS:
-        return "identifier", f"{_distinct(column)}, and the name says {word!r}: looks like an identifier"
-    word = PERSONAL.in_name(column.name) or _name_of_person(column.name)
-    told = column.n_distinct > _MANY_NAMES or _share(column) >= _NEARLY_ALL
-    if word and told and reading.kind != "date" and reading.numbers is None:
-        return "identifier", f"{_distinct(column)}, and the name says {word!r}: looks like names or addresses"
+def _named_identifier(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
+    word = NUMBERED.in_name(values.name)
+    if word and reading.kind not in DATES and _share(values) >= _MANY_IDS:
+        return "identifier", f"{_distinct(values)}, and the name says {word!r}: looks like an identifier"
+    word = PERSONAL.in_name(values.name) or _name_of_person(values.name)
+    told = values.n_distinct > _MANY_NAMES or _share(values) >= _NEARLY_ALL
+    if word and told and reading.kind not in DATES and reading.numbers is None:
+        return "identifier", f"{_distinct(values)}, and the name says {word!r}: looks like names or addresses"
     return None
 
 
@@ -255,63 +353,63 @@ def _name_of_person(name: Hashable) -> str | None:
     return None
 
 
-def _telling_text(column: Column, reading: Reading) -> tuple[str, str] | None:
+def _telling_text(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
     """Text that is different in nearly every record, e-mail addresses, and sentences."""
     if reading.kind not in ("category", "ordered") or reading.numbers is not None or reading.is_code:
         return None
-    texts = column.texts
+    texts = values.texts
     if sum("@" in text for text in texts) >= _NEARLY_ALL * len(texts):
-        return "identifier", f"{_distinct(column)}, e-mail addresses: looks like an identifier"
-    if _share(column) >= 0.5 and sum(text.count(" ") for text in texts) >= _BLANKS_OF_SENTENCES * len(texts):
-        return "identifier", f"{_distinct(column)}, in sentences: free text may tell who somebody is, so leave it out"
-    if _share(column) >= _NEARLY_ALL:
-        unless = ", unless it is read as numbers" if reading.as_numbers else ""
-        return "identifier", f"{_distinct(column)}: looks like an identifier{unless}"
+        return "identifier", f"{_distinct(values)}, e-mail addresses: looks like an identifier"
+    if _share(values) >= 0.5 and sum(text.count(" ") for text in texts) >= _BLANKS_OF_SENTENCES * len(texts):
+        return "identifier", f"{_distinct(values)}, in sentences: free text may tell who somebody is, so leave it out"
+    if _share(values) >= _NEARLY_ALL:
+        unless = ", unless it is read as numbers" if reading.offers else ""
+        return "identifier", f"{_distinct(values)}: looks like an identifier{unless}"
     return None
 
 
-def _telling_numbers(column: Column, reading: Reading) -> tuple[str, str] | None:
+def _telling_numbers(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
     """Numbers of records in a row, and long numbers as documents have them."""
     numbers = reading.numbers
-    if numbers is None or np.isnan(numbers).any() or column.n_distinct < max(column.n_present, _LEAST_RECORDS):
+    if numbers is None or np.isnan(numbers).any() or values.n_distinct < max(values.n_present, _LEAST_RECORDS):
         return None
     if not (numbers == np.floor(numbers)).all() or np.abs(numbers).max() >= _NO_COUNT:
         return None
     # Distinct values are in the order of the records.
     steps = np.diff(numbers)
-    if np.ptp(numbers) == len(numbers) - 1 or ((steps > 0).all() and np.ptp(numbers) <= 2 * column.n_table):
-        return "identifier", f"{_distinct(column)}, {_span(numbers)} in a row: looks like the number of a record"
+    if np.ptp(numbers) == len(numbers) - 1 or ((steps > 0).all() and np.ptp(numbers) <= 2 * values.n_table):
+        return "identifier", f"{_distinct(values)}, {_span(numbers)} in a row: looks like the number of a record"
     digits = {len(figure(abs(value)).replace(",", "")) for value in (numbers.min(), numbers.max())}
     if numbers.min() > 0 and len(digits) == 1 and min(digits) >= _DIGITS_OF_DOCUMENTS:
-        return "identifier", f"{_distinct(column)}, of {digits.pop()} digits each: looks like an identifier"
+        return "identifier", f"{_distinct(values)}, of {digits.pop()} digits each: looks like an identifier"
     return None
 
 
-def _confidential(column: Column, reading: Reading) -> tuple[str, str] | None:
-    if word := CONFIDENTIAL.in_name(column.name):
+def _confidential(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
+    if word := CONFIDENTIAL.in_name(values.name):
         return "confidential", f"the name says {word!r}: what a release is about, rather than what others know"
-    word = INCOME.in_name(column.name)
+    word = INCOME.in_name(values.name)
     if word and reading.kind in ("category", "ordered") and reading.numbers is None:
         return "confidential", f"the name says {word!r}, and it holds brackets rather than amounts"
     return None
 
 
-def _stratum(column: Column, reading: Reading) -> tuple[str, str] | None:
-    word = STRATUM.in_name(column.name)
-    if word is None or not 2 <= column.n_distinct <= _MOST_STRATA or column.counts.min() < _LEAST_STRATUM:
+def _stratum(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
+    word = STRATUM.in_name(values.name)
+    if word is None or not 2 <= values.n_distinct <= _MOST_STRATA or values.counts.min() < _LEAST_STRATUM:
         return None
-    return "stratum", f"the name says {word!r}; {column.n_distinct} strata of {column.counts.min():,} records or more"
+    return "stratum", f"the name says {word!r}; {values.n_distinct} strata of {values.counts.min():,} records or more"
 
 
-def _quasi_identifier(column: Column, reading: Reading) -> tuple[str, str]:
+def _quasi_identifier(values: ColumnValues, reading: Reading) -> tuple[str, str]:
     if reading.kind in ("category", "ordered"):
-        what = f"{column.n_distinct:,} categories in {counted(column.n_present, 'record')}"
+        what = f"{values.n_distinct:,} categories in {counted(values.n_present, 'record')}"
         return "quasi-identifier", f"{what}: others may know them of a person"
-    what = "dates" if reading.kind == "date" else "numbers"
+    what = "dates" if reading.kind in DATES else "numbers"
     return "quasi-identifier", f"{what} that others may know of a person"
 
 
-_RULES: tuple[Callable[[Column, Reading], tuple[str, str] | None], ...] = (
+_RULES: tuple[Callable[[ColumnValues, Reading], tuple[str, str] | None], ...] = (
     _nothing,
     _weight,
     _named_identifier,
@@ -326,32 +424,94 @@ _RULES: tuple[Callable[[Column, Reading], tuple[str, str] | None], ...] = (
 # --- what only the columns together show ------------------------------------------------------------------------------
 
 
-def _leave_out_twins(guesses: list[ColumnGuess], columns: list[Column | None]) -> None:
+def _leave_out_twins(columns: list[Column], counted: list[ColumnValues | None]) -> None:
     """Make an identifier of every column that says the same as one that stays, of two rather the numbers."""
-    compared = [i for i, column in enumerate(columns) if column is not None and _is_compared(guesses[i], column)]
-    compared = compared[:_MOST_COMPARED]
-    chosen = [column for i in compared if (column := columns[i]) is not None]
-    table = determinations(chosen)
+    pairs = [(i, values) for i, values in enumerate(counted) if values is not None and _is_compared(columns[i], values)]
+    pairs = pairs[:_MOST_COMPARED]
+    table = determinations([values for _, values in pairs])
     stay: list[int] = []
-    for j in sorted(range(len(compared)), key=lambda j: guesses[compared[j]].kind == "number"):
+    for j in sorted(range(len(pairs)), key=lambda j: columns[pairs[j][0]].kind == "number"):
         twin = next((i for i in stay if table[i, j] and table[j, i]), None)
         if twin is None:
             stay.append(j)
             continue
-        guess = guesses[compared[j]]
-        reason = f"determines {chosen[twin].name!r} one to one: leave out"
-        guesses[compared[j]] = replace(guess, role="identifier", reasons=(reason, *guess.reasons[1:]))
+        reason = f"determines {pairs[twin][1].name!r} one to one: leave out"
+        _say(columns, pairs[j][0], "identifier", reason)
 
 
-def _is_compared(guess: ColumnGuess, column: Column) -> bool:
-    if guess.role in ("identifier", "weight", "other") or not can_determine(column):
+def _is_compared(column: Column, values: ColumnValues) -> bool:
+    if column.role in ("identifier", "weight", "other") or not can_determine(values):
         return False
     # Two columns that are nearly constant may agree by chance.
-    return column.n_present - int(column.counts.max()) >= _LEAST_SUPPORT
+    return values.n_present - int(values.counts.max()) >= _LEAST_SUPPORT
 
 
-def _keep_one_weight(guesses: list[ColumnGuess]) -> None:
-    weights = [i for i, guess in enumerate(guesses) if guess.role == "weight"]
-    for i in weights[1:]:
-        reason = f"a weight too, but {guesses[weights[0]].name!r} is taken for the weight of a record"
-        guesses[i] = replace(guesses[i], role="other", reasons=(reason, *guesses[i].reasons[1:]))
+def _keep_one_weight(columns: list[Column]) -> None:
+    first, *further = [i for i, column in enumerate(columns) if column.role == "weight"] or [0]
+    for i in further:
+        _say(columns, i, "other", f"a weight too, but {columns[first].name!r} is taken for the weight of a record")
+
+
+def _say(columns: list[Column], i: int, role: str, reason: str) -> None:
+    columns[i] = replace(columns[i], role=role, reasons=(reason, *columns[i].reasons[1:]))
+
+
+# --- what microaggregate is told --------------------------------------------------------------------------------------
+
+
+def arguments(
+    frame: IntoDataFrame,
+    columns: Iterable[Column],
+    *,
+    taxonomies: Mapping[Any, Taxonomy] = _NOTHING,
+    ordinal: Mapping[Any, Sequence[str]] = _NOTHING,
+    classes: Any = None,
+) -> dict[str, Any]:
+    """Return what columns are as the arguments of :func:`microagg.microaggregate` that say so.
+
+    Parameters
+    ----------
+    frame : DataFrame of pandas or polars, or pyarrow.Table
+    columns : iterable of Column
+        Of several columns of weights the first counts, the others are released as they are. Quasi-identifiers that can
+        be none are left out.
+    taxonomies, ordinal : mapping of column name to Taxonomy, and to categories from the lowest up
+        Categories without a taxonomy stand side by side, those without an order are in ascending order; what is given
+        for columns of other kinds is left out.
+    classes : column name, optional
+
+    Returns
+    -------
+    dict
+        Without what is empty; so there is no ``quasi_identifiers`` where no column is one.
+    """
+    frame, columns = as_pandas(frame), list(columns)
+    of_role = {role: tuple(column.name for column in columns if column.role == role) for role in ROLES}
+    chosen = [column for column in columns if column.is_quasi_identifier and column.kind]
+    trees, orders, dates, numbers = {}, {}, {}, {}
+    for column in chosen:
+        name, series = column.name, frame[column.name]
+        if column.kind == "category":
+            trees[name] = taxonomies.get(name) or Taxonomy.flat(category_counts(column.present(series)))
+        elif column.kind == "ordered":
+            orders[name] = ordinal.get(name) or tuple(category_counts(column.present(series)))
+        elif column.kind in DATES:
+            dates[name] = "year" if column.kind == "year" else "day"
+        elif not is_numeric_dtype(series.dtype):
+            numbers[name] = None if column.as_numbers is None else column.as_numbers.notation
+    given: dict[str, Any] = {
+        "quasi_identifiers": tuple(column.name for column in chosen),
+        "confidential": of_role["confidential"],
+        "identifiers": of_role["identifier"],
+        "by": of_role["stratum"],
+        "weights": next(iter(of_role["weight"]), None),
+        "others": (*of_role["other"], *of_role["weight"][1:]),
+        "classes": classes,
+        "taxonomies": trees,
+        "ordinal": orders,
+        "dates": dates,
+        "numbers": numbers,
+        "missing_codes": {column.name: column.missing_codes for column in chosen if column.missing_codes},
+        "missing": {column.name: column.gaps for column in chosen if column.n_missing},
+    }
+    return {argument: value for argument, value in given.items() if value not in (None, (), {})}

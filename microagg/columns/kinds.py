@@ -21,11 +21,14 @@ from pandas.api.types import (
 )
 
 from microagg.columns import dates, numerals
-from microagg.columns.evidence import CODE, AsNumbers, Column, is_sure, offers, says_number
+from microagg.columns.evidence import CODE, AsNumbers, ColumnValues, is_sure, offers, says_number
 from microagg.validation import FloatArray, counted, listing
 
-#: What quasi-identifiers can be: numbers, dates, ordered categories, or categories without an order.
-KINDS = ("number", "date", "ordered", "category")
+#: What quasi-identifiers can be: numbers (``comma`` if text has a decimal comma where nothing shows it), dates by the day
+#: or by the year, categories with an order, and without.
+KINDS = ("number", "comma", "date", "year", "ordered", "category")
+#: Those of them that are dates.
+DATES = ("date", "year")
 
 # Text that says in any column that there is no value.
 _NO_VALUE = frozenset(
@@ -68,18 +71,16 @@ class Reading:
 
     Attributes
     ----------
-    kind : {"number", "date", "ordered", "category"} or None
-        None where a column can be no quasi-identifier.
+    kind : str
+        One of :data:`KINDS`; empty where a column can be no quasi-identifier.
     kinds : tuple of str
-        All kinds that are possible, the likeliest first.
+        All kinds that are possible.
     missing_codes : tuple
         The values that look like codes for missing ones.
-    unit : {"day", "year"} or None
-        The unit of dates.
     reasons : tuple of str
     numbers : array of float or None
         The number that each distinct value is, NaN where it is none or a code for missing; None where none is.
-    as_numbers : tuple of AsNumbers
+    offers : tuple of AsNumbers
         How text can be read as numbers where that is asked about: in one way, or in two of which nothing shows which.
     is_code : bool
         Whether the name says that digits are codes, of places and the like, however many different ones there are.
@@ -87,18 +88,17 @@ class Reading:
         Whether the codes for missing may well be values, so that they count as missing only if somebody says so.
     """
 
-    kind: str | None
+    kind: str = ""
     kinds: tuple[str, ...] = ()
     missing_codes: tuple[Any, ...] = ()
-    unit: str | None = None
     reasons: tuple[str, ...] = ()
     numbers: FloatArray | None = None
-    as_numbers: tuple[AsNumbers, ...] = ()
+    offers: tuple[AsNumbers, ...] = ()
     is_code: bool = False
     doubtful: bool = False
 
 
-def read_kind(column: Column) -> Reading:
+def read_kind(column: ColumnValues) -> Reading:
     """Return what kind of values a column holds: by its type, and where that is text, by what the text says."""
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -113,7 +113,7 @@ def read_kind(column: Column) -> Reading:
         return _numbers(column, distinct.to_numpy(dtype=np.float64, na_value=np.nan))
     if column.n_distinct and (is_string_dtype(dtype) or is_object_dtype(dtype)):
         return _objects(column)
-    return Reading(None, reasons=() if column.n_distinct == 0 else (_neither(column),))
+    return Reading(reasons=() if column.n_distinct == 0 else (holds_neither(column.distinct),))
 
 
 def _categorical(ordered: bool) -> Reading:
@@ -122,11 +122,12 @@ def _categorical(ordered: bool) -> Reading:
     return Reading("category", ("category", "ordered"))
 
 
-def _neither(column: Column) -> str:
-    return f"holds neither numbers, nor dates, nor categories, but {type(column.distinct.iloc[0]).__name__}"
+def holds_neither(present: pd.Series[Any]) -> str:
+    """Return the sentence on values that can be no quasi-identifier."""
+    return f"holds neither numbers, nor dates, nor categories, but {type(present.iloc[0]).__name__}"
 
 
-def _objects(column: Column) -> Reading:
+def _objects(column: ColumnValues) -> Reading:
     if is_object_dtype(column.dtype):
         kinds = {type(value) for value in column.distinct}
         if kinds <= {bool, np.bool_}:
@@ -135,7 +136,7 @@ def _objects(column: Column) -> Reading:
             return _dates(column)
         known = (str, bool, np.bool_, int, float, np.number, decimal.Decimal)
         if not all(issubclass(kind, known) and not issubclass(kind, np.complexfloating) for kind in kinds):
-            return Reading(None, reasons=(_neither(column),))
+            return Reading(reasons=(holds_neither(column.distinct),))
     absent = _absent(column, _NO_VALUE)
     for reader in (_digits, _number_text, _date_text):
         if (reading := reader(column)) is not None:
@@ -143,7 +144,7 @@ def _objects(column: Column) -> Reading:
     return _categories(column, absent)
 
 
-def _categories(column: Column, absent: NDArray[np.bool_]) -> Reading:
+def _categories(column: ColumnValues, absent: NDArray[np.bool_]) -> Reading:
     """Return the reading of text that says neither numbers nor dates; ``absent`` are the values that say no value."""
     said = ("yes or no",) if {text for text in column.folded if text not in _NO_VALUE} in _YES_AND_NO else ()
     kinds = ("category", "ordered")
@@ -154,11 +155,11 @@ def _categories(column: Column, absent: NDArray[np.bool_]) -> Reading:
     return Reading("category", kinds, column.values(absent | namibia), reasons=reasons, doubtful=True)
 
 
-def _absent(column: Column, words: frozenset[str]) -> NDArray[np.bool_]:
+def _absent(column: ColumnValues, words: frozenset[str]) -> NDArray[np.bool_]:
     return np.array([text in words for text in column.folded], dtype=np.bool_)
 
 
-def _codes(column: Column, absent: NDArray[np.bool_], aside: str = "") -> tuple[str, ...]:
+def _codes(column: ColumnValues, absent: NDArray[np.bool_], aside: str = "") -> tuple[str, ...]:
     """Return the sentence on the values that may stand for missing ones, if there are any."""
     if not absent.any():
         return ()
@@ -180,7 +181,7 @@ def figure(value: float) -> str:
     return f"{int(value):,}" if abs(value) >= 10_000 else str(int(value))
 
 
-def _numbers(column: Column, numbers: FloatArray) -> Reading:
+def _numbers(column: ColumnValues, numbers: FloatArray) -> Reading:
     """Return the reading of a column whose distinct values are ``numbers``, shape (distinct values,)."""
     finite = np.isfinite(numbers)
     if not finite.any():
@@ -197,12 +198,10 @@ def _numbers(column: Column, numbers: FloatArray) -> Reading:
     kinds = ("number", "category", "ordered") if len(used) <= _MOST_CATEGORIES else ("number",)
     if whole and (code := _is_code(column, used)):
         kinds = ("category", "ordered", "number")
-        return Reading("category", kinds, column.values(coded), None, (code, *doubts), kept, is_code=True)
+        return Reading("category", kinds, column.values(coded), (code, *doubts), kept, is_code=True)
     meant = _meanings(used) if whole else []
     span = [f"{counted(len(used), 'different number')} from {figure(used.min())} to {figure(used.max())}"]
-    return Reading(
-        "number", kinds, column.values(coded), None, (*(span if len(used) > 1 else ()), *meant, *doubts), kept
-    )
+    return Reading("number", kinds, column.values(coded), (*(span if len(used) > 1 else ()), *meant, *doubts), kept)
 
 
 def _meanings(used: FloatArray) -> list[str]:
@@ -247,7 +246,7 @@ def _far(used: FloatArray, codes: FloatArray) -> str:
     return f", far above all others (at most {figure(used.max())})"
 
 
-def _is_code(column: Column, used: FloatArray) -> str | None:
+def _is_code(column: ColumnValues, used: FloatArray) -> str | None:
     """Return the reason to take whole numbers for codes, if the name says so and all have equally many digits."""
     word = CODE.in_name(column.name)
     if word is None or used.min() < 10:
@@ -259,7 +258,7 @@ def _is_code(column: Column, used: FloatArray) -> str | None:
 # --- text -------------------------------------------------------------------------------------------------------------
 
 
-def _digits(column: Column) -> Reading | None:
+def _digits(column: ColumnValues) -> Reading | None:
     """Return the reading of a column of digits that are codes: they have leading zeros, or the name says so."""
     absent = _absent(column, _NO_VALUE)
     texts = [text for text, gap in zip(column.texts, absent, strict=True) if not gap]
@@ -279,13 +278,13 @@ def _digits(column: Column) -> Reading | None:
     return Reading("category", kinds, column.values(absent), reasons=reasons, is_code=word is not None)
 
 
-def _is_unlikely(column: Column, fits: Callable[[str], bool]) -> bool:
+def _is_unlikely(column: ColumnValues, fits: Callable[[str], bool]) -> bool:
     """Whether so few of the first distinct values fit, or are gaps, that the rest need not be looked at."""
     first = list(zip(column.texts.iloc[:_FIRST], column.folded, strict=False))
     return sum(plain in _NO_NUMBER or fits(text) for text, plain in first) < 0.5 * len(first)
 
 
-def _number_text(column: Column) -> Reading | None:
+def _number_text(column: ColumnValues) -> Reading | None:
     """Return the reading of text that is numbers but for a few exceptions; of some it is offered only."""
     if _is_unlikely(column, _says_number):
         return None
@@ -305,7 +304,7 @@ def _says_number(text: str) -> bool:
     return any(numerals.parse(text, notation) is not None for notation in numerals.NOTATIONS)
 
 
-def _offered(column: Column, numbers: Mapping[str, FloatArray]) -> Reading | None:
+def _offered(column: ColumnValues, numbers: Mapping[str, FloatArray]) -> Reading | None:
     """Return the reading of text as categories, with the numbers that it can be read as; None where there are none."""
     found, said = offers(column, numbers, _absent(column, _NO_NUMBER))
     if not said:
@@ -313,10 +312,10 @@ def _offered(column: Column, numbers: Mapping[str, FloatArray]) -> Reading | Non
     absent = _absent(column, _NO_VALUE)
     kinds = ("category", "ordered", *(["number"] if found else []))
     codes, reasons = column.values(absent), (said, *(() if found else _codes(column, absent)))
-    return Reading("category", kinds, codes, reasons=reasons, as_numbers=found)
+    return Reading("category", kinds, codes, reasons=reasons, offers=found)
 
 
-def _exceptions(column: Column, fits: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+def _exceptions(column: ColumnValues, fits: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
     """Return which distinct values do not fit, if they are few, or words for missing values; None otherwise."""
     rest = ~fits
     silent = _absent(column, _NO_NUMBER) & rest
@@ -325,7 +324,7 @@ def _exceptions(column: Column, fits: NDArray[np.bool_]) -> NDArray[np.bool_] | 
     return rest if enough and rest.sum() <= _EXCEPTIONS else None
 
 
-def _all_but(what: str, no: str, column: Column, rest: NDArray[np.bool_]) -> str:
+def _all_but(what: str, no: str, column: ColumnValues, rest: NDArray[np.bool_]) -> str:
     """Return the sentence on text that is numbers, or dates, except for the values ``rest``."""
     n = column.n_present
     if not rest.any():
@@ -342,27 +341,27 @@ def _all_but(what: str, no: str, column: Column, rest: NDArray[np.bool_]) -> str
 # --- dates ------------------------------------------------------------------------------------------------------------
 
 
-def _dates(column: Column) -> Reading:
+def _dates(column: ColumnValues) -> Reading:
     """Return the reading of a column whose distinct values are dates or times."""
     values = column.distinct
     if isinstance(column.dtype, pd.DatetimeTZDtype) or any(getattr(value, "tzinfo", None) for value in values):
-        return Reading(None, reasons=("times with a time zone: remove the zone to use them as dates",))
-    return _dated(values if is_datetime64_any_dtype(values) else pd.to_datetime(values, errors="coerce"), ("date",))
+        return Reading(reasons=("times with a time zone: remove the zone to use them as dates",))
+    return _dated(values if is_datetime64_any_dtype(values) else pd.to_datetime(values, errors="coerce"), DATES)
 
 
 def _dated(moments: pd.Series[Any], kinds: tuple[str, ...]) -> Reading:
     present = moments.dropna()
     if present.empty:
-        return Reading("date", kinds, unit="day")
+        return Reading("date", kinds)
     yearly = bool(((present.dt.month == 1) & (present.dt.day == 1)).all()) and len(present) > 1
     # Python itself writes no dates before the year 1 and after 9999.
     first, last = np.datetime_as_string(np.array([present.min(), present.max()], dtype="M8[s]"), unit="D")
     reason = f"dates from {first} to {last}"
     reason += ", all of them the first day of a year" if yearly else ""
-    return Reading("date", kinds, unit="year" if yearly else "day", reasons=(reason,))
+    return Reading("year" if yearly else "date", kinds, reasons=(reason,))
 
 
-def _date_text(column: Column) -> Reading | None:
+def _date_text(column: ColumnValues) -> Reading | None:
     """Return the reading of text that is dates but for a few exceptions; categories where day and month are unclear."""
     if _is_unlikely(column, dates.is_dated):
         return None
@@ -380,10 +379,9 @@ def _date_text(column: Column) -> Reading | None:
         if (known := _exceptions(column, ~rest)) is None:
             return None
         rest = known
-    reading = _dated(_moments(days.dropna()), ("date", "category"))
-    codes = column.values(rest)
+    reading = _dated(_moments(days.dropna()), (*DATES, "category"))
     said = (_all_but("dates", "which is no date", column, rest),) if rest.any() else ()
-    return Reading("date", reading.kinds, codes, reading.unit, (*reading.reasons, *said))
+    return replace(reading, missing_codes=column.values(rest), reasons=(*reading.reasons, *said))
 
 
 def _moments(days: pd.Series[Any]) -> pd.Series[Any]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
 from microagg.columns import numerals
-from microagg.columns.evidence import Column
+from microagg.columns.evidence import ColumnValues
 from microagg.errors import DataError
 from microagg.tables.frames import as_pandas
 from microagg.tables.notices import is_total
@@ -44,7 +44,9 @@ def determined_by(frame: IntoDataFrame, columns: Sequence[Any] | None = None) ->
     frame = as_pandas(frame)
     names = list(frame.columns if columns is None else columns)
     check_columns(frame, names)
-    counted = [column for name in names if (column := Column.of(frame[name])) is not None and can_determine(column)]
+    counted = [
+        column for name in names if (column := ColumnValues.of(frame[name])) is not None and can_determine(column)
+    ]
     table = determinations(counted)
     return {
         column.name: tuple(counted[i].name for i in np.flatnonzero(table[:, j]))
@@ -53,12 +55,12 @@ def determined_by(frame: IntoDataFrame, columns: Sequence[Any] | None = None) ->
     }
 
 
-def can_determine(column: Column) -> bool:
+def can_determine(column: ColumnValues) -> bool:
     """Whether a column has enough values to say something of others, and few enough to say it of several records."""
     return 2 <= column.n_distinct <= column.n / 2
 
 
-def determinations(columns: Sequence[Column]) -> NDArray[np.bool_]:
+def determinations(columns: Sequence[ColumnValues]) -> NDArray[np.bool_]:
     """Return which of the d ``columns`` determine which, shape (d, d): True in row i, column j if i determines j.
 
     Both must be present in at least half of the records; no column counts as determining itself.

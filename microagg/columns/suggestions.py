@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from microagg.columns import Column, folded
+from microagg.columns.evidence import ColumnValues, folded
 from microagg.columns.taxonomy import ANYTHING, Taxonomy, category
 from microagg.errors import DataError, ParameterError
 from microagg.validation import is_whole
@@ -45,7 +45,7 @@ def near_duplicates(series: pd.Series[Any]) -> tuple[tuple[str, ...], ...]:
         The values as they are in the column, in each set the most frequent first (of equals, the first in the order of
         the alphabet), and the sets by their first values. Empty where the column holds no text.
     """
-    column = Column.of(series)
+    column = ColumnValues.of(series)
     if column is None:
         return ()
     pairs = zip(column.distinct, column.counts.tolist(), strict=True)

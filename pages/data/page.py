@@ -165,7 +165,7 @@ def _distributions(table: Table, workspace: Workspace | None) -> None:
     shown = columns.figures(table, 0, len(found), None if workspace is None else workspace.source.declared).copy()
     shown["column"] = shown["column"].map(shortened)
     shown.insert(1, "role", [columns.ROLES[column.role] for column in found])
-    shown["distinct"] = [column.guess.n_distinct for column in found]
+    shown["distinct"] = [column.n_distinct for column in found]
     shown["missing"] = [column.n_missing for column in found]
     st.dataframe(
         shown,

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from microagg.columns import AsNumbers, Decision
+from microagg.columns import AsNumbers, Column
 from microagg.tables.notices import leave_out_last
 from pages.data import sources
 from pages.shared import columns, shell, state, tables
@@ -53,7 +53,7 @@ def say_totals(table: Table) -> None:
         st.button(offer.label, key="leave_out_totals", on_click=sources.leave_out_last, args=(len(found),))
 
 
-def say_numbers(found: Mapping[str, Decision]) -> None:
+def say_numbers(found: Mapping[str, Column]) -> None:
     """Say which columns are text that reads as numbers, and what they are until somebody decides."""
     upload = tables.uploaded()
     # The reader of the file may have said of a column, and offered for all of them, the same already.
@@ -61,10 +61,7 @@ def say_numbers(found: Mapping[str, Decision]) -> None:
     each = [
         f"{name!r} ({_in_words(column)})"
         for name, column in found.items()
-        if name not in said
-        and not column.decided
-        and _is_offered(column)
-        and not column.guess.as_numbers[0].is_like_code
+        if name not in said and not column.decided and _is_offered(column) and not column.offers[0].is_like_code
     ]
     if each:
         st.warning(
@@ -73,7 +70,7 @@ def say_numbers(found: Mapping[str, Decision]) -> None:
         )
 
 
-def offer_numbers(table: Table, column: Decision) -> None:
+def offer_numbers(table: Table, column: Column) -> None:
     """Offer to read a column of text as numbers, in the two ways where nothing shows which."""
     if not _is_offered(column):
         return
@@ -95,23 +92,23 @@ def read_in_words(read: AsNumbers) -> str:
     return escape_markdown(f"Text that is read as numbers: {read.example!r} is {read.number}{lost}")
 
 
-def kinds(column: Decision) -> dict[str, str]:
+def kinds(column: Column) -> dict[str, str]:
     """Return what the screen calls the kinds that a column can have, with an example where a comma can be two things."""
     titles = {kind: columns.KINDS[kind] for kind in column.kinds}
-    if len(column.guess.as_numbers) > 1:
-        for kind, read in zip(("number", "comma"), column.guess.as_numbers, strict=True):
+    if len(column.offers) > 1:
+        for kind, read in zip(("number", "comma"), column.offers, strict=True):
             titles[kind] = f"Number: {read.example} is {read.number}"
     return titles
 
 
-def _is_offered(column: Decision) -> bool:
+def _is_offered(column: Column) -> bool:
     usual = column.role in ("quasi-identifier", "identifier")
-    return bool(column.guess.as_numbers) and usual and not column.is_number
+    return bool(column.offers) and usual and not column.is_number
 
 
-def _in_words(column: Decision) -> str:
-    first = column.guess.as_numbers[0]
-    return f"{first.example!r} for {' or for '.join(read.number for read in column.guess.as_numbers)}"
+def _in_words(column: Column) -> str:
+    first = column.offers[0]
+    return f"{first.example!r} for {' or for '.join(read.number for read in column.offers)}"
 
 
 def _first(each: Sequence[str]) -> str:
@@ -170,7 +167,7 @@ def _say_lost(table: Table) -> None:
         st.button("Go on without", on_click=columns.forget, args=(table,))
 
 
-def _agree(table: Table, found: Mapping[str, Decision]) -> None:
+def _agree(table: Table, found: Mapping[str, Column]) -> None:
     guesses, all_columns = len(columns.undecided(table)), count(len(found), "column")
     are = "is a guess" if guesses == 1 else "are guesses"
     says = f"**{guesses:,} of {all_columns} {are}.** Change what is wrong, then agree."
@@ -196,7 +193,7 @@ def _on_screen(n: int) -> tuple[int, int]:
 # --- one row ----------------------------------------------------------------------------------------------------------
 
 
-def _row(table: Table, column: Decision, examples: str) -> None:
+def _row(table: Table, column: Column, examples: str) -> None:
     # On a narrow screen a column without content still takes room.
     widths = [5, 3, 3, 3] if column.is_quasi_identifier else [5, 3, 6]
     with st.container(border=True):
@@ -217,19 +214,18 @@ def _row(table: Table, column: Decision, examples: str) -> None:
             _gaps(table, column)
 
 
-def _about(table: Table, column: Decision, examples: str) -> str:
-    guess = column.guess
-    figures = f"{guess.n_distinct:,} distinct" + (f", {guess.n_missing:,} missing" if guess.n_missing else "")
+def _about(table: Table, column: Column, examples: str) -> str:
+    figures = f"{column.n_distinct:,} distinct" + (f", {column.n_empty:,} missing" if column.n_empty else "")
     lines = [f"**{escape_markdown(column.name)}** {'' if column.decided else _GUESS}"]
     lines += [f":small[{figures}{f': {escape_markdown(examples)}' if examples else ''}]"]
     if column.as_numbers:
         lines.append(f":small[:gray[{read_in_words(column.as_numbers)}]]")
-    elif guess.reasons and (table.schema is None or column.role == "identifier"):
-        lines.append(f":small[:gray[{sentence('; '.join(guess.reasons))}]]")
+    elif column.reasons and (table.schema is None or column.role == "identifier"):
+        lines.append(f":small[:gray[{sentence('; '.join(column.reasons))}]]")
     return "  \n".join(lines)
 
 
-def _gaps(table: Table, column: Decision) -> None:
+def _gaps(table: Table, column: Column) -> None:
     if column.n_codes:
         label = f"Treat {named(column.possible_codes)} ({column.n_codes:,}) as missing"
         with st.container(horizontal=True, gap="xsmall"):
@@ -241,7 +237,7 @@ def _gaps(table: Table, column: Decision) -> None:
         _pick(st, table, column, "gaps", {key: f"{says[key]} ({column.n_missing:,})" for key in column.possible_gaps})
 
 
-def _pick(place: Any, table: Table, column: Decision, field: str, options: Mapping[str, str]) -> None:
+def _pick(place: Any, table: Table, column: Column, field: str, options: Mapping[str, str]) -> None:
     # A link or the data set itself may say what is not among the options.
     shown = getattr(column, field)
     texts = {**options, shown: options.get(shown, shown)}
@@ -249,7 +245,7 @@ def _pick(place: Any, table: Table, column: Decision, field: str, options: Mappi
     _tie(place.selectbox, table, column, field, label, options=list(texts), format_func=texts.get)
 
 
-def _tie(widget: Any, table: Table, column: Decision, field: str, label: str, **options: Any) -> None:
+def _tie(widget: Any, table: Table, column: Column, field: str, label: str, **options: Any) -> None:
     """Draw ``widget`` tied to the attribute ``field`` of a column; ``label`` is not shown but read out, see :mod:`.text`."""
     key = f"column_{field}_{column.name}"
     st.session_state[key] = getattr(column, field)

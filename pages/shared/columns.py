@@ -14,7 +14,7 @@ import pandas as pd
 import streamlit as st
 
 from microagg import columns as package
-from microagg.columns import Decision, Excerpt, category_counts, excerpt, first_decisions, summary, totals
+from microagg.columns import Column, Excerpt, category_counts, excerpt, guess_columns, summary, totals
 from microagg.columns.schema import Schema
 from microagg.columns.suggestions import near_duplicates, suggest_taxonomies
 from microagg.columns.taxonomy import Taxonomy
@@ -51,8 +51,9 @@ Found = TypeVar("Found")
 
 
 @st.cache_resource(scope="session", max_entries=6, show_spinner="Looking at the columns …")
-def _start(identity: str, _table: Table) -> dict[str, Decision]:
-    return first_decisions(_table.frame, _table.schema, None if _table.whole is None else _table.whole.n_records)
+def _start(identity: str, _table: Table) -> dict[str, Column]:
+    n_table = None if _table.whole is None else _table.whole.n_records
+    return {column.name: column for column in guess_columns(_table.frame, n_table, _table.schema)}
 
 
 @st.cache_resource(scope="session", max_entries=8, show_spinner=False)
@@ -92,7 +93,7 @@ def totals_of(table: Table) -> list[int]:
     return [] if table.schema is not None else _totals(table.identity, table)
 
 
-def columns(table: Table) -> dict[str, Decision]:
+def columns(table: Table) -> dict[str, Column]:
     """Return what the columns of ``table`` are, by name."""
     choices = state.current()
     said = (table.identity, choices.columns, choices.agreed)
@@ -104,7 +105,7 @@ def columns(table: Table) -> dict[str, Decision]:
     return found
 
 
-def _decided(table: Table, entries: tuple[str, ...], *, agreed: bool) -> dict[str, Decision]:
+def _decided(table: Table, entries: tuple[str, ...], *, agreed: bool) -> dict[str, Column]:
     """Return what the columns are after the ``entries`` of the address, each ``role.kind.gaps.codes.digest:name``.
 
     A decision holds only for a column that is what it was, which the digest says: after the page is loaded anew, the
@@ -216,7 +217,7 @@ def arguments(table: Table) -> dict[str, Any]:
     chosen = state.current().classes or (table.schema.classes if table.schema else None)
     return package.arguments(
         table.frame,
-        found,
+        found.values(),
         taxonomies={name: taxonomy_of(table, name) for name, kind in kinds.items() if kind == "category"},
         ordinal={name: levels_of(table, name) for name, kind in kinds.items() if kind == "ordered"},
         classes=chosen if chosen in class_candidates(table) else None,

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from microagg import Schema, microaggregate
-from microagg.columns import MOST_CLASSES, arguments, bin_edges, category_counts, first_decisions, summary
+from microagg.columns import MOST_CLASSES, arguments, bin_edges, category_counts, guess_columns, summary
 from microagg.columns.taxonomy import Taxonomy
 from microagg.errors import ParameterError
 
@@ -28,9 +28,13 @@ def messy():
     )
 
 
+def by_name(frame, schema=None):
+    return {column.name: column for column in guess_columns(frame, schema=schema)}
+
+
 def decide(frame, **roles):
     """Return the decisions on ``frame``: ``roles`` map columns to (role, kind, gaps), all others are "other"."""
-    found = {name: column.decide(role="other") for name, column in first_decisions(frame).items()}
+    found = {name: column.decide(role="other") for name, column in by_name(frame).items()}
     for name, (role, *further) in roles.items():
         found[name] = found[name].decide(role=role, **dict(zip(["kind", "gaps"], further, strict=False)))
     return found
@@ -40,7 +44,7 @@ def decide(frame, **roles):
 
 
 def test_a_guess_is_a_guess_until_somebody_decides():
-    column = first_decisions(messy())["sex"]
+    column = by_name(messy())["sex"]
     assert (column.role, column.kind, column.decided) == ("quasi-identifier", "category", False)
     new = column.decide(role="confidential")
     assert (new.role, new.kind, new.decided) == ("confidential", "category", True)
@@ -50,7 +54,7 @@ def test_a_guess_is_a_guess_until_somebody_decides():
 
 
 def test_codes_count_as_missing_where_they_can_be_nothing_else():
-    found = first_decisions(pd.DataFrame({"a": ["n/a", *map(str, range(1, 60))], "b": [99999, *range(1, 60)]}))
+    found = by_name(pd.DataFrame({"a": ["n/a", *map(str, range(1, 60))], "b": [99999, *range(1, 60)]}))
     a, b = found["a"], found["b"]
     assert (a.codes, a.n_codes, a.n_missing, a.missing_codes) == (True, 1, 1, ("n/a",))
     assert (b.codes, b.n_codes, b.n_missing, b.missing_codes) == (False, 1, 0, ())
@@ -63,7 +67,7 @@ def test_codes_count_as_missing_where_they_can_be_nothing_else():
 
 def test_text_becomes_numbers_when_somebody_says_so():
     frame = pd.DataFrame({"pay": ["€1,234.50", "€7", "< 5", "n/a"] * 10 + ["€8"] * 100})
-    pay = first_decisions(frame)["pay"]
+    pay = by_name(frame)["pay"]
     assert (pay.kind, pay.kinds, pay.as_numbers) == ("category", ("number", "ordered", "category"), None)
     assert (pay.codes, pay.missing_codes, pay.n_missing) == (True, ("n/a",), 10)
     number = pay.decide(kind="number")
@@ -76,13 +80,13 @@ def test_text_becomes_numbers_when_somebody_says_so():
     assert number.decide(role="confidential").codes is True
     back = number.decide(kind="category")
     assert (back.codes, back.missing_codes) == (True, ("n/a",))
-    assert arguments(frame, {"pay": number}) == {
+    assert arguments(frame, [number]) == {
         "quasi_identifiers": ("pay",),
         "numbers": {"pay": "1,234.5"},
         "missing_codes": {"pay": ("< 5", "n/a")},
         "missing": {"pay": "drop"},
     }
-    released = microaggregate(frame, k=60, **arguments(frame, {"pay": number})).frame["pay"]
+    released = microaggregate(frame, k=60, **arguments(frame, [number])).frame["pay"]
     # 10 times 1234.5, 10 times 7 and 100 times 8, in two groups of 60: the 50 equal ones nearest to 8 stay with them.
     assert len(released) == 120
     assert released.sum() == pytest.approx(10 * 1234.5 + 10 * 7 + 100 * 8)
@@ -90,20 +94,20 @@ def test_text_becomes_numbers_when_somebody_says_so():
 
 def test_a_comma_of_which_nothing_shows_what_it_is_can_be_either():
     frame = pd.DataFrame({"pay": ["1,234", "12,345", "n/a"] * 10, "age": range(30)})
-    pay = first_decisions(frame)["pay"]
+    pay = by_name(frame)["pay"]
     assert pay.kinds == ("number", "comma", "ordered", "category")
     for kind, notation, mean in (("number", "1,234.5", 6789.5), ("comma", "1.234,5", 6.7895)):
-        given = arguments(frame, {"pay": pay.decide(kind=kind)})
+        given = arguments(frame, [pay.decide(kind=kind)])
         assert given["numbers"] == {"pay": notation}
         released = microaggregate(frame, k=20, **given)
         assert released.frame["pay"].tolist() == pytest.approx([mean] * 20)
         assert released.recipe["numbers"] == [["pay", notation]]
     assert pay.decide(kind="comma").decide(kind="number").as_numbers.notation == "1,234.5"
-    assert first_decisions(frame)["age"].decide(kind="comma").kind == "number"
+    assert by_name(frame)["age"].decide(kind="comma").kind == "number"
 
 
 def test_what_a_column_cannot_be_is_not_taken():
-    found = first_decisions(messy())
+    found = by_name(messy())
     born, level = found["born"], found["level"]
     assert born.kinds[:2] == ("date", "year")
     assert born.decide(kind="number").kind == "date"
@@ -140,7 +144,7 @@ def test_what_a_schema_declares_counts():
         dates={"born": "year"},
         ordinal={"level": ["low", "mid", "high"]},
     )
-    found = first_decisions(frame, schema)
+    found = by_name(frame, schema)
     says = {name: (column.role, column.kind) for name, column in found.items()}
     assert says["born"] == ("quasi-identifier", "year")
     assert says["sex"] == ("quasi-identifier", "category")
@@ -168,7 +172,7 @@ def test_decisions_as_arguments():
         weight_person=("weight",),
     )
     found["age"] = found["age"].decide(codes=True)
-    assert arguments(frame, found, ordinal={"level": ("low", "mid", "high")}, classes="sex") == {
+    assert arguments(frame, found.values(), ordinal={"level": ("low", "mid", "high")}, classes="sex") == {
         "quasi_identifiers": ("age", "born", "level", "income"),
         "by": ("sex",),
         "weights": "weight_hh",
@@ -185,20 +189,20 @@ def test_decisions_as_arguments():
 def test_categories_without_order_or_taxonomy_stand_side_by_side():
     frame = messy()
     found = decide(frame, sex=("quasi-identifier", "category"), level=("quasi-identifier", "ordered"))
-    given = arguments(frame, found)
+    given = arguments(frame, found.values())
     assert given["taxonomies"] == {"sex": Taxonomy.flat(["f", "m"])}
     assert given["ordinal"] == {"level": ("high", "low", "mid")}
     tree = Taxonomy.flat(["m", "f", "x"])
-    given = arguments(frame, found, taxonomies={"sex": tree, "level": tree}, ordinal={"sex": ("f", "m")})
+    given = arguments(frame, found.values(), taxonomies={"sex": tree, "level": tree}, ordinal={"sex": ("f", "m")})
     assert given["taxonomies"] == {"sex": tree}
     assert list(given["ordinal"]) == ["level"]
 
 
 def test_without_a_quasi_identifier_there_is_no_such_argument():
     frame = messy()
-    assert arguments(frame, decide(frame)) == {"others": tuple(frame.columns)}
+    assert arguments(frame, decide(frame).values()) == {"others": tuple(frame.columns)}
     lists = pd.DataFrame({"a": [[1], [2]], "b": [1, 2]})
-    assert "quasi_identifiers" not in arguments(lists, decide(lists, a=("quasi-identifier",)))
+    assert "quasi_identifiers" not in arguments(lists, decide(lists, a=("quasi-identifier",)).values())
 
 
 def test_the_arguments_are_those_of_a_release():
@@ -212,7 +216,7 @@ def test_the_arguments_are_those_of_a_release():
         income=("confidential",),
     )
     found["age"] = found["age"].decide(codes=True)
-    released = microaggregate(frame, k=3, **arguments(frame, found)).frame
+    released = microaggregate(frame, k=3, **arguments(frame, found.values())).frame
     assert len(released) == 39  # without the record whose age is "n/a"
     assert "weight_hh" not in released
     assert released.groupby(["sex", "age", "born"]).size().min() >= 3
