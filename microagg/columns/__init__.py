@@ -1,10 +1,9 @@
 """What the columns of a file are: a guess for each, with its reasons, for a person to confirm or to correct."""
 
-from microagg.columns.evidence import AsNumbers
+from microagg.columns.evidence import AsNumbers, determined_by
 from microagg.columns.guess import MOST_CLASSES, ROLES, Column, arguments, guess_columns
 from microagg.columns.kinds import KINDS
-from microagg.columns.patterns import determined_by, totals
-from microagg.columns.summary import Excerpt, bin_edges, category_counts, excerpt, summary
+from microagg.columns.summary import Excerpt, bin_edges, category_counts, excerpt, summary, totals
 
 __all__ = [
     "KINDS",

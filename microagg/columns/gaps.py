@@ -119,7 +119,7 @@ def fill(
     Parameters
     ----------
     frame : DataFrame, shape (n, columns)
-        As :func:`microagg.columns.encoding.read` returns it.
+        As :meth:`microagg.Schema.read` returns it.
     attributes : sequence of Attribute
     values : array of float, shape (n, d)
         The attributes, encoded; NaN for gaps.

@@ -25,10 +25,11 @@ from microagg.columns.evidence import (
     WEIGHT,
     AsNumbers,
     ColumnValues,
+    can_determine,
+    determinations,
     parts,
 )
 from microagg.columns.kinds import DATES, KINDS, Reading, figure, holds_neither, read_kind
-from microagg.columns.patterns import can_determine, determinations
 from microagg.columns.schema import Schema
 from microagg.columns.summary import category_counts
 from microagg.columns.taxonomy import Taxonomy, category

@@ -24,8 +24,8 @@ from microagg.columns import dates, numerals
 from microagg.columns.evidence import CODE, AsNumbers, ColumnValues, is_sure, offers, says_number
 from microagg.validation import FloatArray, counted, listing
 
-#: What quasi-identifiers can be: numbers (``comma`` if text has a decimal comma where nothing shows it), dates by the day
-#: or by the year, categories with an order, and without.
+#: What quasi-identifiers can be: numbers (``comma`` for a decimal comma where nothing shows it), dates by the day or by
+#: the year, categories with an order, and without.
 KINDS = ("number", "comma", "date", "year", "ordered", "category")
 #: Those of them that are dates.
 DATES = ("date", "year")

@@ -8,18 +8,20 @@ records from a DataFrame.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
-from microagg.columns.taxonomy import Taxonomy
+from microagg.columns import dates
+from microagg.columns.taxonomy import Taxonomy, category
 from microagg.errors import DataError
-from microagg.validation import FloatArray, IntArray
+from microagg.validation import FloatArray, IntArray, check_columns, factorized, numeric_matrix, quoted
 
 Kind = Literal["numeric", "ordinal", "nominal"]
 
@@ -183,3 +185,95 @@ def class_codes(classes: ArrayLike, n: int, name: Hashable = None) -> IntArray:
     if (codes < 0).any():
         raise DataError(f"record {int(np.flatnonzero(codes < 0)[0])} (counting from 0) has no class: fill it in.")
     return codes.astype(np.int64)
+
+
+# --- from columns to numbers ------------------------------------------------------------------------------------------
+
+
+def encode(frame: pd.DataFrame, attributes: Sequence[Attribute]) -> FloatArray:
+    """Return ``attributes`` of a frame that was read as numbers, days, ranks and nodes, shape (n, d); NaN is a gap.
+
+    Raises
+    ------
+    DataError
+        If one is not in ``frame``, or holds a value that is no number, or not in its taxonomy or order.
+    """
+    check_columns(frame, [attribute.name for attribute in attributes])
+    values = np.empty((len(frame), len(attributes)))
+    numeric = [j for j, attribute in enumerate(attributes) if attribute.kind == "numeric" and not attribute.unit]
+    values[:, numeric] = numeric_matrix(frame, [attributes[j].name for j in numeric])
+    for j, attribute in enumerate(attributes):
+        if attribute.kind != "numeric":
+            values[:, j] = _codes(frame[attribute.name], attribute)
+        elif attribute.unit:
+            values[:, j] = dates.to_days(frame[attribute.name])
+    return values
+
+
+def is_category(series: pd.Series[Any]) -> bool:
+    """Whether a column holds categories by its type: pandas' own, or text."""
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        return True
+    if is_numeric_dtype(series) or is_bool_dtype(series):
+        return False
+    # Other objects, such as lists or complex numbers, are neither numbers nor categories.
+    values = series.dropna()
+    return len(values) > 0 and all(isinstance(value, str) for value in values)
+
+
+def is_number(dtype: Any) -> bool:
+    """Whether a column of ``dtype`` holds real numbers; booleans are none."""
+    return is_numeric_dtype(dtype) and not is_bool_dtype(dtype) and not is_complex_dtype(dtype)
+
+
+def categories(series: pd.Series[Any]) -> list[str]:
+    """Return the categories of a column, sorted so that the order of the records does not matter."""
+    return sorted({category(value) for value in series.dropna().unique()})
+
+
+def without_codes(
+    series: pd.Series[Any], codes: Collection[str], written: Callable[[Any], str] = category
+) -> pd.Series[Any]:
+    """Return a column in which the values that are ``written`` as one of the ``codes`` are missing."""
+    if not codes:
+        return series
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        # Not only from the records: what stands for no value is no category, nor a step of an order.
+        gone = [value for value in series.cat.categories if written(value) in codes]
+        return series.cat.remove_categories(gone) if gone else series
+    positions, distinct = factorized(series)
+    absent = np.isin(positions, [i for i, value in enumerate(distinct) if written(value) in codes])
+    if not absent.any():
+        return series
+    # A nullable type, because integers beside a gap would become floats, which do not hold all of their digits.
+    whole = isinstance(series.dtype, np.dtype) and series.dtype.kind in "iub"
+    series = series.convert_dtypes() if whole else series.copy()
+    series.iloc[np.flatnonzero(absent)] = None
+    # Numbers that were objects only because of a code among them.
+    return series.infer_objects()
+
+
+def _codes(series: pd.Series[Any], attribute: Attribute) -> FloatArray:
+    """Return the rank or node of each value, shape (n,), NaN where it is missing."""
+    positions, distinct = factorized(series)
+    numbers = np.empty(len(distinct) + 1)
+    numbers[-1] = np.nan  # factorize numbers what is missing -1
+    ranks = {level: rank for rank, level in enumerate(attribute.levels)}
+    for i, value in enumerate(distinct):
+        if attribute.taxonomy is not None:
+            try:
+                numbers[i] = attribute.taxonomy.node(value)
+            except DataError as error:
+                row = int(np.flatnonzero(positions == i)[0])
+                raise DataError(f"column {attribute.name!r}, record {row} (counting from 0): {error}") from None
+        elif category(value) in ranks:
+            numbers[i] = ranks[category(value)]
+        else:
+            row = int(np.flatnonzero(positions == i)[0])
+            raise DataError(
+                f"column {attribute.name!r} has {category(value)!r} in record {row} (counting from 0), which is not in "
+                f"its order {quoted(attribute.levels)}: add it."
+            )
+    codes = numbers[positions]
+    codes[series.isna().to_numpy()] = np.nan
+    return codes

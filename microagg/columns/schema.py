@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
@@ -11,11 +11,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from microagg.columns import encoding
+from microagg.columns import dates, numerals
 from microagg.columns.dates import UNITS, holds_dates
 from microagg.columns.gaps import fill
 from microagg.columns.numerals import NOTATIONS
-from microagg.columns.records import Attribute, Records, class_codes
+from microagg.columns.records import (
+    Attribute,
+    Records,
+    categories,
+    class_codes,
+    encode,
+    is_category,
+    is_number,
+    without_codes,
+)
 from microagg.columns.taxonomy import Taxonomy, category
 from microagg.errors import DataError, ParameterError
 from microagg.tables.frames import as_pandas
@@ -35,6 +44,9 @@ ROLES: Mapping[str, str] = {
     "weights": "weights",
     "others": "other columns",
 }
+
+# What is said of columns one by one, never by a name alone, and what messages call it.
+_MAPPED = {"taxonomies": "taxonomies", "ordinal": "orders", "missing_codes": "codes"}
 
 
 @dataclass(frozen=True)
@@ -102,38 +114,33 @@ class Schema:
 
     def __post_init__(self) -> None:
         self._check_roles()
-        object.__setattr__(self, "dates", MappingProxyType(_units(self.dates)))
-        object.__setattr__(self, "numbers", MappingProxyType(_notations(self.numbers)))
+        for part in _MAPPED:
+            _mapping(part, getattr(self, part))
+        object.__setattr__(self, "dates", _by_column("dates", self.dates, "day"))
+        object.__setattr__(self, "numbers", _by_column("numbers", self.numbers, None))
         self._check_kinds()
-        taxonomies = {name: _taxonomy(name, given, ()) for name, given in self.taxonomies.items()}
-        ordinal = {name: check_levels(name, given) for name, given in self.ordinal.items()}
-        codes = {name: _missing_codes(name, given) for name, given in self.missing_codes.items()}
-        object.__setattr__(self, "taxonomies", MappingProxyType(taxonomies))
-        object.__setattr__(self, "ordinal", MappingProxyType(ordinal))
-        object.__setattr__(self, "missing_codes", MappingProxyType(codes))
+        for part, checked in _CHECKS.items():
+            of_columns = {name: checked(name, value) for name, value in getattr(self, part).items()}
+            object.__setattr__(self, part, MappingProxyType(of_columns))
 
     def _check_kinds(self) -> None:
-        if not isinstance(self.missing_codes, Mapping):
-            raise ParameterError(
-                f"missing_codes must map column names to codes, not be {self.missing_codes!r}: write {{'column': ...}}."
-            )
-        kinds: dict[str, Iterable[Hashable]] = {
+        kinds: dict[str, Mapping[Hashable, Any]] = {
             "a taxonomy": self.taxonomies,
             "an order": self.ordinal,
             "a unit of dates": self.dates,
             "an entry among the numbers": self.numbers,
         }
-        for what, given in (kinds | {"a code for missing values": self.missing_codes}).items():
-            for name in given:
+        for what, of_columns in (kinds | {"a code for missing values": self.missing_codes}).items():
+            for name in of_columns:
                 if name not in self.quasi_identifiers:
                     raise ParameterError(
                         f"there is {what} for {name!r}, which is not among the quasi-identifiers: leave it out, or "
                         "name the column a quasi-identifier."
                     )
         for name in self.quasi_identifiers:
-            own = [what for what, given in kinds.items() if name in given]
-            if len(own) > 1:
-                raise ParameterError(f"column {name!r} has {own[0]} and {own[1]}: give one of them.")
+            several = [what for what, of_columns in kinds.items() if name in of_columns]
+            if len(several) > 1:
+                raise ParameterError(f"column {name!r} has {several[0]} and {several[1]}: give one of them.")
 
     def _check_roles(self) -> None:
         for role in ("classes", "weights"):
@@ -171,17 +178,7 @@ class Schema:
         return type(self), tuple(dict(part) if isinstance(part, MappingProxyType) else part for part in parts)
 
     def columns(self, role: str) -> tuple[Hashable, ...]:
-        """Return the columns that have a role.
-
-        Parameters
-        ----------
-        role : str
-            One of :data:`ROLES`.
-
-        Returns
-        -------
-        tuple of column names
-        """
+        """Return the names of the columns that have a role, one of :data:`ROLES`."""
         return column_names(role, getattr(self, role))
 
     def arguments(self) -> dict[str, Any]:
@@ -190,9 +187,7 @@ class Schema:
         return roles | {
             "taxonomies": {name: taxonomy.to_nested() for name, taxonomy in self.taxonomies.items()},
             "ordinal": {name: list(levels) for name, levels in self.ordinal.items()},
-            "dates": dict(self.dates),
-            "numbers": dict(self.numbers),
-            "missing_codes": dict(self.missing_codes),
+            **{part: dict(getattr(self, part)) for part in ("dates", "numbers", "missing_codes")},
         }
 
     @property
@@ -254,30 +249,17 @@ class Schema:
             As the class says.
         """
         frame = as_pandas(frame)
-        declared: dict[str, Any] = {
-            role: column_names(role, value)
-            for role, value in (
-                ("confidential", confidential),
-                ("identifiers", identifiers),
-                ("strata", strata),
-                ("others", others),
-            )
-        }
-        single = {"classes": classes, "weights": weights}
-        taken = {name for names in declared.values() for name in names}
-        taken |= {name for role, value in single.items() for name in column_names(role, value)}
-        declared |= single
-        for what, given in (("taxonomies", taxonomies), ("ordinal", ordinal), ("missing_codes", missing_codes)):
-            if given is not None and not isinstance(given, Mapping):
-                raise ParameterError(f"{what} must be a mapping from column names, not {type(given).__name__}.")
-        taxonomies, ordinal, dates = dict(taxonomies or {}), dict(ordinal or {}), _units(dates)
-        numbers = _notations(numbers)
-        meant = {*taxonomies, *ordinal, *dates, *numbers, *(missing_codes or {})}
+        several = {"confidential": confidential, "identifiers": identifiers, "strata": strata, "others": others}
+        declared: dict[str, Any] = {role: column_names(role, names) for role, names in several.items()}
+        declared |= {"classes": classes, "weights": weights}
+        taken = {name for role, names in declared.items() for name in column_names(role, names)}
+        mapped = zip(_MAPPED, (taxonomies, ordinal, missing_codes), strict=True)
+        trees, orders, codes = (dict(_mapping(part, {} if given is None else given)) for part, given in mapped)
+        days, numbers = dict(_by_column("dates", dates, "day")), _by_column("numbers", numbers, None)
         if quasi_identifiers is None:
+            meant = {*trees, *orders, *days, *numbers, *codes}
             names: tuple[Hashable, ...] = tuple(
-                name
-                for name in frame.columns
-                if name not in taken and (encoding.is_number(frame[name].dtype) or name in meant)
+                name for name in frame.columns if name not in taken and (is_number(frame[name].dtype) or name in meant)
             )
             if not names:
                 raise DataError(
@@ -287,38 +269,37 @@ class Schema:
         else:
             names = column_names("quasi_identifiers", quasi_identifiers)
         # Refuses columns with two roles before columns that are not there.
-        schema = cls(names, **declared, dates=dates, numbers=numbers, missing_codes=missing_codes or {})
-        for role, given in {"quasi_identifiers": names, **declared}.items():
-            check_columns(frame, column_names(role, given), f" (named {_as(role)})")
-        schema = replace(schema, numbers=encoding.notations(frame, schema.numbers, schema.missing_codes))
+        schema = cls(names, **declared, dates=days, numbers=numbers, missing_codes=codes)
+        for role, columns in {"quasi_identifiers": names, **declared}.items():
+            check_columns(frame, column_names(role, columns), f" (named {_as(role)})")
+        schema = schema._with_notations(frame)
         read = schema.read(frame)
         for name in names:
             series = read[name]
-            if name in ordinal or (name in taxonomies and taxonomies[name] is not None):
+            if name in orders or (name in trees and trees[name] is not None):
                 continue
-            if name in taxonomies or (encoding.is_category(series) and not getattr(series.dtype, "ordered", False)):
-                taxonomies[name] = _taxonomy(name, None, encoding.categories(series))
-            elif encoding.is_category(series):
-                ordinal[name] = [category(value) for value in series.cat.categories]
-            elif not encoding.is_number(series.dtype) and holds_dates(series):
-                dates.setdefault(name, "day")
-        schema = replace(schema, taxonomies=taxonomies, ordinal=ordinal, dates=dates)
+            if name in trees or (is_category(series) and not getattr(series.dtype, "ordered", False)):
+                trees[name] = _taxonomy(name, None, categories(series))
+            elif is_category(series):
+                orders[name] = [category(value) for value in series.cat.categories]
+            elif not is_number(series.dtype) and holds_dates(series):
+                days.setdefault(name, "day")
+        schema = replace(schema, taxonomies=trees, ordinal=orders, dates=days)
         schema.encode(read)
         return schema
 
+    def _with_notations(self, frame: pd.DataFrame) -> Self:
+        """Return the schema with how numbers are written where only the columns themselves show it."""
+        numbers = dict(self.numbers)
+        for name in [name for name, notation in numbers.items() if notation is None]:
+            numbers[name] = numerals.notation_of(without_codes(frame[name], self.missing_codes.get(name, ())))
+        return replace(self, numbers=numbers)
+
     def records(self, frame: IntoDataFrame, missing: str | Mapping[Any, str] = "error") -> Records:
-        """Return the quasi-identifiers, encoded, in the order of the schema.
+        """Return the quasi-identifiers of ``frame``, encoded, in the order of the schema.
 
-        Parameters
-        ----------
-        frame : DataFrame of pandas or polars, or pyarrow.Table, n rows
-        missing : str or mapping of column name to str
-            What is done about missing values: see :func:`microagg.columns.gaps.fill`.
-
-        Returns
-        -------
-        Records
-            All of them, or those that ``missing`` leaves.
+        All records, or those that ``missing`` leaves, which says what is done about missing values: see
+        :func:`microagg.columns.gaps.fill`.
 
         Raises
         ------
@@ -328,7 +309,6 @@ class Schema:
         ParameterError
             If ``missing`` is not one of :data:`microagg.columns.gaps.GAPS` or a mapping to them, or not possible.
         """
-        frame = as_pandas(frame)
         read = self.read(frame)
         whole = fill(read, self.attributes, self.encode(read), missing)
         return Records(replace(self, taxonomies=whole.taxonomies).attributes, whole.values[whole.kept])
@@ -336,59 +316,52 @@ class Schema:
     def read(self, frame: IntoDataFrame) -> pd.DataFrame:
         """Return ``frame`` with its quasi-identifiers as the schema says that they are meant.
 
-        Codes for missing values are missing, text is read as the numbers or dates that it says: see
-        :func:`microagg.columns.encoding.read`. Columns that stay as they are are not copied; what was read before is
-        the same.
-
-        Parameters
-        ----------
-        frame : DataFrame of pandas or polars, or pyarrow.Table, n rows
-
-        Returns
-        -------
-        DataFrame of pandas, n rows
+        Codes for missing values are missing, text is the numbers (float64) or dates (datetime64[s], at midnight) that
+        it says. Codes are looked for among the values as the file has them and among what these are read as, so that
+        -999 is also found as the text "-999.0"; a date without a time. Columns that stay as they are are not copied; a
+        frame of which all stay, as one that was read before, is returned itself.
 
         Raises
         ------
         DataError
-            If a quasi-identifier is not in ``frame``, or holds a value that is no number or date where it should be.
+            If a quasi-identifier is not in ``frame``, or holds a value that is no number or date where it should be;
+            naming column, record and value.
         """
         frame = as_pandas(frame)
         check_columns(frame, self.quasi_identifiers)
-        return encoding.read(frame, self.dates, self.numbers, self.missing_codes)
+        changed = {}
+        for name in dict.fromkeys([*self.missing_codes, *self.numbers, *self.dates]):
+            series, codes = frame[name], self.missing_codes.get(name, ())
+            write: Callable[[Any], str] = category
+            if name in self.dates:
+                codes, write = tuple(map(_day, codes)), _day
+            read = without_codes(series, codes, write)
+            if name in self.dates:
+                read = without_codes(dates.read(read), codes, write)
+            elif name in self.numbers:
+                read = without_codes(numerals.read(read, self.numbers[name]), codes)
+            if read is not series:
+                changed[name] = read
+        if changed:
+            frame = frame.copy(deep=False)
+        for name, read in changed.items():
+            frame[name] = read
+        return frame
 
     def encode(self, frame: IntoDataFrame) -> FloatArray:
-        """Return the quasi-identifiers as numbers, days, ranks and nodes of taxonomies.
-
-        Parameters
-        ----------
-        frame : DataFrame of pandas or polars, or pyarrow.Table, n rows
-
-        Returns
-        -------
-        array of float, shape (n, d)
-            NaN where a value is missing.
+        """Return the quasi-identifiers as numbers, days, ranks and nodes of taxonomies, shape (n, d); NaN is a gap.
 
         Raises
         ------
         DataError
             As :meth:`read`, or if one holds a value that is not in its taxonomy or order.
         """
-        return encoding.encode(self.read(frame), self.attributes)
+        return encode(self.read(frame), self.attributes)
 
     def class_codes(self, frame: pd.DataFrame, kept: NDArray[np.bool_]) -> IntArray | None:
-        """Return the class of each record that is kept.
+        """Return the class of each of the m records that are ``kept``, shape (n,), as a number from 0, shape (m,).
 
-        Parameters
-        ----------
-        frame : DataFrame, n rows
-        kept : array of bool, shape (n,)
-            With m records that are kept.
-
-        Returns
-        -------
-        array of int, shape (m,), or None
-            Numbered from 0; None where the schema has no classes.
+        None where the schema has no classes.
 
         Raises
         ------
@@ -402,25 +375,15 @@ class Schema:
         return class_codes(column[kept], int(np.count_nonzero(kept)), self.classes)
 
     def matrix(self, frame: IntoDataFrame, missing: str | Mapping[Any, str] = "error") -> FloatArray:
-        """Return the quasi-identifiers, all numeric, as numbers.
+        """Return the quasi-identifiers, all numeric, as finite numbers, shape (n, d), in the units of the columns.
 
-        Parameters
-        ----------
-        frame : DataFrame of pandas or polars, or pyarrow.Table, n rows
-        missing : str or mapping of column name to str
-            What is done about missing values: see :func:`microagg.columns.gaps.fill`.
-
-        Returns
-        -------
-        array of finite floats, shape (n, d)
-            In the units of the columns.
+        As :meth:`records` otherwise.
 
         Raises
         ------
         DataError, ParameterError
             As :meth:`records`; and if a quasi-identifier is not numeric.
         """
-        frame = as_pandas(frame)
         if not self.is_numeric:
             named = quoted([a.name for a in self.attributes if a.kind != "numeric"])
             raise DataError(f"{named} hold{'' if ',' in named else 's'} categories, so there is no matrix of numbers.")
@@ -431,7 +394,7 @@ def _as(role: str) -> str:
     return f"as the {role}" if role in ("classes", "weights") else f"among the {ROLES[role]}"
 
 
-def _taxonomy(name: Hashable, given: Any, values: Iterable[str]) -> Taxonomy:
+def _taxonomy(name: Hashable, given: Any, values: Iterable[str] = ()) -> Taxonomy:
     try:
         return Taxonomy.of(given, values)
     except (DataError, ParameterError) as error:
@@ -459,21 +422,25 @@ def check_levels(name: Hashable, given: Any) -> tuple[str, ...]:
     return levels
 
 
-def _units(given: Any) -> dict[Hashable, str]:
-    if isinstance(given, Mapping):
-        return {name: check_choice(f"the unit of the dates of {name!r}", unit, UNITS) for name, unit in given.items()}
-    return dict.fromkeys(column_names("dates", given), "day")
-
-
-def _notations(given: Any) -> dict[Hashable, str | None]:
+def _mapping(part: str, given: Any) -> Mapping[Hashable, Any]:
     if not isinstance(given, Mapping):
-        return dict.fromkeys(column_names("numbers", given))
-    return {
-        name: notation
-        if notation is None
-        else check_choice(f"how the numbers of {name!r} are written", notation, NOTATIONS)
-        for name, notation in given.items()
-    }
+        raise ParameterError(
+            f"{part} must map column names to {_MAPPED[part]}, not be {given!r}: write {{'column': ...}}."
+        )
+    return given
+
+
+def _by_column(part: str, given: Any, usual: str | None) -> Mapping[Hashable, Any]:
+    """Return what is said of columns, which may be only named."""
+    return given if isinstance(given, Mapping) else dict.fromkeys(column_names(part, given), usual)
+
+
+def _unit(name: Hashable, unit: Any) -> str:
+    return check_choice(f"the unit of the dates of {name!r}", unit, UNITS)
+
+
+def _notation(name: Hashable, notation: Any) -> str | None:
+    return None if notation is None else check_choice(f"how the numbers of {name!r} are written", notation, NOTATIONS)
 
 
 def _missing_codes(name: Hashable, given: Any) -> tuple[str, ...]:
@@ -500,3 +467,17 @@ def column_names(role: str, given: Any) -> tuple[Hashable, ...]:
         if not isinstance(name, Hashable):
             raise ParameterError(f"{role} must hold column names, not {name!r}.")
     return names
+
+
+def _day(value: Any) -> str:
+    """Return how a date is compared with codes: without a time where that is midnight."""
+    return category(value).removesuffix(" 00:00:00")
+
+
+_CHECKS: Mapping[str, Callable[[Hashable, Any], Any]] = {
+    "dates": _unit,
+    "numbers": _notation,
+    "taxonomies": _taxonomy,
+    "ordinal": check_levels,
+    "missing_codes": _missing_codes,
+}

@@ -1,17 +1,27 @@
-"""A table as a screen shows it: a few figures of each column, and the first rows in plain types."""
+"""What a table shows at a glance: figures of each column, the first rows, and what may be wrong in it.
+
+That are records that look like totals of the others, and values that may be spellings of one and the same.
+"""
 
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_datetime64_any_dtype, is_numeric_dtype, is_object_dtype
 
+from microagg.columns import numerals
+from microagg.columns.evidence import ColumnValues, folded
 from microagg.columns.taxonomy import category
+from microagg.errors import DataError
 from microagg.tables.frames import as_pandas
+from microagg.tables.notices import is_total
 from microagg.validation import LARGEST, FloatArray, IntArray, shortened
 
 if TYPE_CHECKING:
@@ -230,3 +240,198 @@ def _names(names: list[str], longest: int) -> tuple[list[str], int]:
             short = f"{shortened(name, longest - 10)} ({number})"
         found[short] = None
     return list(found), sum(len(name) > longest for name in names)
+
+
+# --- records that are totals of the others, as in tables made by hand -------------------------------------------------
+
+# A word in more records than this share of them is a category.
+_RARE = 0.05
+# A sum of fewer numbers above 0 may be one by chance.
+_LEAST_SUMMANDS = 5
+# Text is read as numbers in files of so many records at most: people made no larger table.
+_MOST_TEXTS = 20_000
+# The rounding of floats, by the sum.
+_ROUNDING = 1e-9
+# Columns of numbers that are looked at together.
+_AT_ONCE = 256
+
+
+def totals(frame: IntoDataFrame) -> list[int]:
+    """Return the records that look like totals of others, counting from 0, in ascending order.
+
+    These are the records that say so in the first column ("Total", "Sum", "Insgesamt"), if they are at most one in
+    twenty; the last record, if it alone says so in any column; and the last record, if in at least half of the columns
+    that hold numbers, its own is the sum of all above it, none of which is negative and five at least are above 0.
+    Text that says numbers counts as such in files of at most 20,000 records.
+
+    Raises
+    ------
+    DataError
+        If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level.
+    """
+    frame = as_pandas(frame)
+    if len(frame) < 2 or frame.shape[1] == 0:
+        return []
+    first = np.flatnonzero(_says(frame.iloc[:, 0]))
+    found = set(first.tolist() if len(first) <= max(1, _RARE * len(frame)) else ())
+    last = len(frame) - 1
+    if _is_named(frame) or _is_sum(frame):
+        found.add(last)
+    return sorted(found)
+
+
+def _says(series: pd.Series[Any]) -> NDArray[np.bool_]:
+    """Return which records have a word for a total in a column, shape (n,)."""
+    if is_numeric_dtype(series) or is_datetime64_any_dtype(series):
+        return np.zeros(len(series), dtype=np.bool_)
+    return np.array([_is_word(value) for value in series.astype(object)], dtype=np.bool_)
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str) and is_total(value)
+
+
+def _is_named(frame: pd.DataFrame) -> bool:
+    """Whether the last record has a word for a total in some column, and no other record has one there."""
+    named = [j for j, value in enumerate(frame.iloc[-1]) if _is_word(value)]
+    return any(int(np.count_nonzero(_says(frame.iloc[:, j]))) == 1 for j in named)
+
+
+def _is_sum(frame: pd.DataFrame) -> bool:
+    sums = columns = 0
+    plain = np.array([isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in frame.dtypes], dtype=np.bool_)
+    positions = np.flatnonzero(plain)
+    for start in range(0, len(positions), _AT_ONCE):
+        numbers = frame.iloc[:, positions[start : start + _AT_ONCE]].to_numpy(dtype=np.float64)
+        present = ~np.isnan(numbers[-1])
+        columns += int(np.count_nonzero(present))
+        sums += sum(_ends_in_sum(own) for own in numbers.T[present & _may_end_in_sum(numbers)])
+    for position in np.flatnonzero(~plain).tolist():
+        own = _numbers(frame.iloc[:, position])
+        if own is not None and not np.isnan(own[-1]):
+            columns += 1
+            sums += _ends_in_sum(own)
+    return sums > 0 and 2 * sums >= columns
+
+
+def _may_end_in_sum(numbers: FloatArray) -> NDArray[np.bool_]:
+    """Return of which columns, shape (n, d), the last number is no less than all others, of which none is negative."""
+    above = np.where(np.isnan(numbers[:-1]), 0.0, numbers[:-1])
+    return (above.min(axis=0) >= 0.0) & (above.max(axis=0) * (1.0 - _ROUNDING) <= numbers[-1])
+
+
+def _numbers(series: pd.Series[Any]) -> FloatArray | None:
+    """Return a column as numbers, shape (n,), also where it is text; None where it holds none."""
+    if is_bool_dtype(series) or is_complex_dtype(series) or is_datetime64_any_dtype(series):
+        return None
+    if not is_numeric_dtype(series) and len(series) > _MOST_TEXTS:
+        return None
+    try:
+        return numerals.read(series).to_numpy(dtype=np.float64, na_value=np.nan)
+    except (DataError, TypeError, ValueError):
+        return None
+
+
+def _ends_in_sum(numbers: FloatArray) -> bool:
+    above, last = numbers[:-1][~np.isnan(numbers[:-1])], numbers[-1]
+    if np.count_nonzero(above > 0) < _LEAST_SUMMANDS or above.min() < 0 or not np.isfinite(last):
+        return False
+    total = float(above.sum())
+    return bool(np.isfinite(total) and abs(total - last) <= _ROUNDING * total)
+
+
+# --- values that may be the same --------------------------------------------------------------------------------------
+
+# A value is a typing error of another if it is long, occurs in at most this share of the records, and the other in
+# more, and so many times as often.
+_LONG = 6
+_TOO_LONG = 200
+_RARE_SHARE = 0.01
+_TIMES_RARER = 5
+
+
+def near_duplicates(series: pd.Series[Any]) -> tuple[tuple[str, ...], ...]:
+    """Return the sets of categories that may be spellings of one and the same.
+
+    They differ only by small and capital letters, blanks, accents, or punctuation between or after letters; or, of 6 to
+    200 letters, by one letter (left out, added, changed or swapped with the next), where one of the two spellings
+    is in at most 1 % of the records and the other in more, and at least 5 times as often.
+
+    Returns
+    -------
+    tuple of tuples of str
+        The values as they are in the column, in each set the most frequent first (of equals, the first in the order of
+        the alphabet), and the sets by their first values. Empty where the column holds no text.
+    """
+    column = ColumnValues.of(series)
+    if column is None:
+        return ()
+    pairs = zip(column.distinct, column.counts.tolist(), strict=True)
+    counts = {value: n for value, n in pairs if isinstance(value, str)}
+    sets: dict[str, list[str]] = {}
+    for value in counts:
+        sets.setdefault(_essence(value), []).append(value)
+    totals = {key: sum(counts[value] for value in values) for key, values in sets.items()}
+    for typo, right in _typing_errors(totals).items():
+        sets[right] += sets.pop(typo)
+    several = (values for values in sets.values() if len(values) > 1)
+    return tuple(sorted(tuple(sorted(values, key=lambda value: (-counts[value], value))) for values in several))
+
+
+def _essence(value: str) -> str:
+    """Return what is left of a value without capitals, accents, and blanks and punctuation that mean nothing."""
+    plain = " ".join(folded(value).split())
+    if not any(letter.isalpha() for letter in plain):
+        return plain  # 1.5 and 15, or 1-2 and 12, are not the same
+    # Blood groups A+ and A- are not the same either: signs count unless they are between letters.
+    plain = re.sub(r"(?<=[^\W\d]) ?[-_/] ?(?=[^\W\d])", " ", plain)
+    # Dots and commas in numbers stay.
+    plain = re.sub(r"(?<!\d)[.,;:!?'\"`´’]|[.,;:!?'\"`´’](?!\d)", "", plain)
+    return " ".join(plain.split())
+
+
+def _typing_errors(counts: Mapping[str, int]) -> dict[str, str]:
+    """Return for each rare spelling the frequent one that it differs from by one letter, of several the commonest."""
+    bound = max(1, _RARE_SHARE * sum(counts.values()))
+    # Time and memory grow with the square of a text's length, and sentences are no categories.
+    counts = {key: n for key, n in counts.items() if _LONG <= len(key) <= _TOO_LONG}
+    frequent = sorted((key for key, n in counts.items() if n > bound), key=lambda key: -counts[key])
+    near: dict[str, list[str]] = {}
+    for key in frequent:
+        for shorter in _with_one_less(key):
+            near.setdefault(shorter, []).append(key)
+    corrections = {}
+    for key, n in counts.items():
+        if n > bound:
+            continue
+        # Two texts that differ by one letter are equal after leaving out one of each at most.
+        candidates = {other: None for shorter in _with_one_less(key) for other in near.get(shorter, [])}
+        likely = [
+            other
+            for other in candidates
+            if other != key and counts[other] >= _TIMES_RARER * n and _is_one_off(key, other)
+        ]
+        if likely:
+            corrections[key] = max(likely, key=lambda other: (counts[other], other))
+    return corrections
+
+
+def _with_one_less(text: str) -> Iterator[str]:
+    yield text
+    for i in range(len(text)):
+        yield text[:i] + text[i + 1 :]
+
+
+def _is_one_off(one: str, other: str) -> bool:
+    """Whether two texts differ by one letter left out, added, changed or swapped with the next, not by other signs."""
+    i = 0
+    while i < min(len(one), len(other)) and one[i] == other[i]:
+        i += 1
+    first, second = one[i:], other[i:]
+    ways = (
+        (first[1:] == second, first[:1]),
+        (first == second[1:], second[:1]),
+        (first[1:] == second[1:], first[:1] + second[:1]),
+        (first[:2] == second[1::-1] and first[2:] == second[2:], first[:2]),
+    )
+    return any(fits and letters.isalpha() for fits, letters in ways)

@@ -8,6 +8,7 @@ says how much is lost by a generalization to its root.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import math
 import os
@@ -18,12 +19,16 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 
 from microagg.errors import DataError, ParameterError
-from microagg.validation import FloatArray, IntArray, quoted
+from microagg.validation import FloatArray, IntArray, is_whole, quoted
 
 #: The name of the root of a taxonomy that somebody makes without naming it.
 ANYTHING = "*"
+
+#: The node below which :func:`merge_rare` puts rare categories.
+RARE = "rare"
 
 _MOST_NODES = 20_000
 _MOST_LEVELS = 100
@@ -406,3 +411,161 @@ def _without_repeats(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(name for name in names if names.count(name) > 1)
         raise DataError(f"the taxonomy has two nodes called {twice!r} side by side: rename one of them.")
     return found
+
+
+# --- taxonomies that fit a column -------------------------------------------------------------------------------------
+
+# What a taxonomy of rare categories is proposed for: those in fewer records than this, or than this share of them.
+_LEAST_RECORDS = 5
+_LEAST_SHARE = 0.01
+
+
+def by_prefix(values: Iterable[Any], lengths: Sequence[int] | None = None) -> Taxonomy:
+    """Return the taxonomy of codes by what they begin with: ``01067`` below ``010**``, below ``0****``, below ``*``.
+
+    Parameters
+    ----------
+    values : iterable
+        Codes of equal length.
+    lengths : sequence of int, optional
+        How many characters are left at each level, from the root down. By default 1, 3, 5, and so on.
+
+    Raises
+    ------
+    DataError
+        If the values have different lengths, or hold an asterisk, or are too many for a taxonomy.
+    ParameterError
+        If ``lengths`` are not whole numbers that ascend from 1 or more and are less than the length of the codes.
+    """
+    codes = sorted({category(value) for value in values})
+    size = _common_length(codes)
+    if lengths is None:
+        lengths = range(1, size, 2)
+    steps = [0, *lengths, size]
+    if not all(is_whole(step) for step in steps) or any(low >= high for low, high in itertools.pairwise(steps)):
+        raise ParameterError(
+            f"lengths must ascend from 1 or more and be less than {size}, the length of the codes, not {list(lengths)}."
+        )
+    names, parents = [ANYTHING], [-1]
+    position = {"": 0}
+    # Sorted codes of equal length come in the order of a tree.
+    for code in codes:
+        above = ""
+        for step in steps[1:]:
+            part = code[:step]
+            if part not in position:
+                position[part] = len(names)
+                parents.append(position[above])
+                names.append(part.ljust(size, ANYTHING))
+            above = part
+    return Taxonomy(tuple(names), tuple(parents))
+
+
+def code_length(values: Iterable[Any]) -> int:
+    """Return how many characters codes have, 0 where ``values`` are none.
+
+    Codes are texts that all have the same number of letters and digits, at least one of them a digit, such as postal
+    codes.
+    """
+    lengths = set()
+    for value in values:
+        if not isinstance(value, str) or not value.isalnum() or not any(map(str.isdigit, value)):
+            return 0
+        lengths.add(len(value))
+    return lengths.pop() if len(lengths) == 1 else 0
+
+
+def _common_length(codes: Sequence[str]) -> int:
+    if not codes:
+        raise DataError("there are no codes: a taxonomy needs at least one.")
+    if marked := next((code for code in codes if ANYTHING in code), None):
+        raise DataError(f"the code {marked!r} holds an asterisk, which stands for what is left out: rename it.")
+    other = next((code for code in codes if len(code) != len(codes[0])), None)
+    if other is not None:
+        raise DataError(
+            f"the codes {codes[0]!r} and {other!r} have different lengths ({len(codes[0])} and {len(other)} "
+            "characters): only codes of equal length are alike by what they begin with."
+        )
+    return len(codes[0])
+
+
+def merge_rare(counts: Mapping[Any, int] | pd.Series[Any], least: int) -> Taxonomy:
+    """Return the taxonomy in which the categories in fewer than ``least`` records are below one node, ``rare``.
+
+    The others stand side by side, each below a node of its own name. Where fewer than two categories are rare, or all
+    are, all stand side by side.
+
+    Parameters
+    ----------
+    counts : mapping or Series
+        The number of records with each category, as ``Series.value_counts`` returns it.
+    least : int
+
+    Raises
+    ------
+    DataError
+        If there is no category.
+    ParameterError
+        If ``least`` is not a whole number of at least 1.
+    """
+    if not is_whole(least) or least < 1:
+        raise ParameterError(f"least must be a whole number of at least 1, not {least!r}.")
+    totals: dict[str, int] = {}
+    for value, n in counts.items():
+        totals[category(value)] = totals.get(category(value), 0) + int(n)
+    rare = sorted(name for name, n in totals.items() if n < least)
+    others = sorted(name for name, n in totals.items() if n >= least)
+    if len(rare) < 2 or not others:
+        return Taxonomy.flat(sorted(totals))
+    root, common = _unused(ANYTHING, totals), _unused(RARE, totals)
+    return Taxonomy.from_nested({root: {**{name: [name] for name in others}, common: rare}})
+
+
+def _unused(name: str, names: Mapping[str, Any]) -> str:
+    while name in names:
+        name += ANYTHING
+    return name
+
+
+def suggest_taxonomies(series: pd.Series[Any]) -> tuple[tuple[str, Taxonomy], ...]:
+    """Return taxonomies that fit a column of categories, each with a title, the likeliest first.
+
+    Codes are grouped by what they begin with, categories in few records are put below one node, and in any case all
+    can stand side by side.
+
+    Raises
+    ------
+    DataError
+        If the column holds no value, or too many for a taxonomy.
+    """
+    counts = {value: int(n) for value, n in series.value_counts(sort=False).items() if n}
+    if not counts:
+        raise DataError(f"column {series.name!r} holds no value: leave it out of the quasi-identifiers.")
+    names = sorted({category(value) for value in counts})
+    proposals: list[tuple[str, Taxonomy]] = []
+    if lengths := _telling_lengths(names):
+        tree = by_prefix(names, lengths)
+        levels = dict.fromkeys(tree.names[node] for node in tree.ancestors(tree.leaves[0]))
+        proposals.append((f"By what codes begin with: {', '.join(levels)}", tree))
+    least = max(_LEAST_RECORDS, int(_LEAST_SHARE * sum(counts.values())))
+    tree = merge_rare(counts, least)
+    if not tree.is_flat:
+        rare = sum(n < least for n in counts.values())
+        proposals.append((f"The {rare} categories in fewer than {least} records together", tree))
+    return (*proposals, ("All side by side", Taxonomy.flat(names)))
+
+
+def _telling_lengths(names: Sequence[str]) -> list[int]:
+    """Return how many characters to leave of codes at each level; none where categories are no codes.
+
+    What all codes begin with divides nothing, so the first level leaves one character more.
+    """
+    if not (size := code_length(names)):
+        return []
+    groups = [len({name[:length] for name in names}) for length in range(size)]
+    lengths: list[int] = []
+    first = next((length for length in range(size) if groups[length] > 1), size)
+    for length in range(first, size, 2):
+        if groups[lengths[-1] if lengths else 0] < groups[length] < len(names):
+            lengths.append(length)
+    return lengths

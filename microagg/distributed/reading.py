@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from microagg.columns import dates, encoding
+from microagg.columns import dates
 from microagg.columns.gaps import fill
+from microagg.columns.records import categories, is_category
 from microagg.columns.schema import Schema
 from microagg.columns.taxonomy import category
 from microagg.distributed import parts
@@ -78,7 +79,7 @@ def see_categories(
         if getattr(series.dtype, "ordered", False):
             found[name] = [category(value) for value in series.cat.categories], True
         else:
-            found[name] = encoding.categories(series), False
+            found[name] = categories(series), False
     return found
 
 
@@ -177,7 +178,7 @@ def _decimals(job: Job, read: pd.DataFrame, kept: Any) -> dict[int, int | None]:
 
 
 def _orders(job: Job, frame: pd.DataFrame) -> dict[Hashable, dates.Order]:
-    texts = [name for name in job.schema.dates if encoding.is_category(frame[name])]
+    texts = [name for name in job.schema.dates if is_category(frame[name])]
     return {name: dates.order(map(str, frame[name].dropna().unique())) for name in texts}
 
 

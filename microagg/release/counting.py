@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
 from microagg.columns import dates, numerals
-from microagg.columns.encoding import is_number
+from microagg.columns.records import is_number
 from microagg.columns.taxonomy import category
 from microagg.errors import DataError
 from microagg.metrics.risk.equivalence_classes import combined

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from microagg.columns.schema import Schema, column_names
-from microagg.columns.suggestions import code_length
+from microagg.columns.taxonomy import code_length
 from microagg.errors import ConstantColumnWarning, ParameterError
 from microagg.progress import checkpoint
 from microagg.release.choices import said_of

@@ -1,4 +1,4 @@
-"""A few figures of each column, whatever numbers it holds."""
+"""What a table shows at a glance: figures of columns, records that are totals, values that may be the same."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from microagg.columns import bin_edges, summary
+from microagg import DataError, datasets
+from microagg.columns import bin_edges, category_counts, summary, totals
+from microagg.columns.summary import near_duplicates
 from tests.cases import for_each
 
 EXTREME = {
@@ -51,3 +53,280 @@ def test_bins_are_equally_wide():
     assert bin_edges(np.array([0.0, 0.5, 1.0, 2.0]), 4).tolist() == [0.0, 0.5, 1.0, 1.5, 2.0]
     assert bin_edges(np.array([1.0, 8.0]), 4).tolist() == [0.5, 2.5, 4.5, 6.5, 8.5]
     assert bin_edges(np.array([0.25]), 4).tolist() == [-0.25, 0.25, 0.75]
+
+
+def test_values_are_counted_in_their_order():
+    assert category_counts(pd.Series([10.0, 9.0, 10.0, None])) == {"9": 1, "10": 2}
+    assert list(category_counts(pd.Series(["b", 2, "a", 10, 2], dtype=object)).items()) == [
+        ("2", 2),
+        ("10", 1),
+        ("a", 1),
+        ("b", 1),
+    ]
+    ordered = pd.Series(pd.Categorical(["mid", "low", "mid", None], ["low", "mid", "high"], ordered=True))
+    assert list(category_counts(ordered).items()) == [("low", 1), ("mid", 2)]
+    # A number and its text are written alike.
+    assert category_counts(pd.Series([1, "1"], dtype=object)) == {"1": 2}
+
+
+def test_bins_of_whole_numbers_hold_equally_many():
+    assert bin_edges(np.array([3.0, 5.0, 4.0]), 24).tolist() == [2.5, 3.5, 4.5, 5.5]
+    assert bin_edges(np.arange(60.0), 24).tolist() == [3 * i - 0.5 for i in range(21)]
+    assert bin_edges(np.array([7.0]), 24).tolist() == [6.5, 7.5]
+    assert bin_edges(np.array([0.5, 2.5, 1.0, 0.5]), 24).tolist() == pytest.approx([0.5, 0.5 + 2 / 3, 0.5 + 4 / 3, 2.5])
+    assert len(bin_edges(np.linspace(0.1, 7.3, 500), 24)) == 25
+    assert bin_edges(np.array([0.0, 2e9]), 24).tolist() == [0, 1e9, 2e9]
+
+
+def test_figures_of_columns():
+    frame = pd.DataFrame(
+        {
+            "number": [0.0, 24.0, np.inf, np.nan, 24.0],
+            "text": ["b", "a", "b", None, "x" * 30],
+            "flag": [True, False, True, True, False],
+            "empty": [np.nan] * 5,
+            7: pd.to_datetime(["2001-02-03"] * 5),
+        }
+    )
+    found = summary(frame).set_index("column")
+    assert list(found.index) == ["number", "text", "flag", "empty", "7"]
+    assert found.loc["number", ["least", "mean", "greatest"]].tolist() == [0, 16, 24]
+    # Each of 13 bins holds two whole numbers: 0 and 1, 2 and 3, ..., 24 and 25.
+    assert found.loc["number", "distribution"] == [1, *[0] * 11, 2]
+    assert found.loc["number", "examples"] == "0, 24, inf"
+    assert np.isnan(found.loc["text", "mean"])
+    assert found.loc["text", "distribution"] == [2, 1, 1]
+    assert found.loc["text", "examples"] == f"b, a, {'x' * 23}…"
+    assert found.loc["flag", "distribution"] == [3, 2]
+    assert found.loc["empty", "distribution"] == []
+    assert found.loc["empty", "examples"] == ""
+    assert found.loc["7", "examples"] == "2001-02-03"
+    assert list(summary(frame[[]]).columns) == ["column", "least", "mean", "greatest", "distribution", "examples"]
+
+
+# --- records that are totals of others ---------------------------------------------------------------------------------
+
+
+def table(last, n=6, **columns):
+    """Return a table of regions and persons with ``last`` as its last record."""
+    frame = pd.DataFrame({"region": [f"R{i}" for i in range(n)], "persons": range(10, 10 + n), "rate": [1.5] * n})
+    return pd.concat([frame.assign(**columns), pd.DataFrame([last])], ignore_index=True)
+
+
+@for_each("word", ["Total", " TOTAL: ", "sum", "Summe", "Insgesamt", "gesamt", "Grand total", "Total général", "Suma"])
+def test_the_last_record_that_says_so(word):
+    assert totals(table({"region": word, "persons": 1, "rate": 1.0})) == [6]
+
+
+@for_each(
+    ("last", "found"),
+    [
+        ({"region": None, "persons": 10 + 11 + 12 + 13 + 14 + 15, "rate": np.nan}, [6]),
+        ({"region": "R", "persons": 75, "rate": 9.0}, [6]),
+        ({"region": "R", "persons": 75, "rate": 1.5}, [6]),  # one of two columns
+        ({"region": "R", "persons": 74, "rate": 9.0}, [6]),
+        ({"region": "R", "persons": 74, "rate": 1.5}, []),
+        ({"region": "Totalenergies", "persons": 16, "rate": 1.5}, []),
+    ],
+)
+def test_the_last_record_whose_numbers_are_sums(last, found):
+    assert totals(table(last)) == found
+
+
+def test_one_sum_among_many_numbers_is_chance():
+    last = {"region": "R", "persons": 75, "rate": 1.5, "age": 40}
+    assert totals(table(last, age=30)) == []
+    assert totals(table({**last, "age": np.nan}, age=30)) == [6]
+
+
+def test_sums_are_counted_in_all_of_many_columns():
+    numbers = np.random.default_rng(2).random((8, 700))
+    sums = np.where(np.arange(700) % 2 == 0, numbers.sum(axis=0), 0.5)  # in half of them
+    frame = pd.DataFrame(np.vstack([numbers, sums]), columns=[f"c{j}" for j in range(700)])
+    assert totals(frame) == [8]
+    assert totals(frame.assign(c698=0.5)) == []
+    assert totals(frame.assign(c698=[*numbers[:, 698], np.nan])) == []
+    assert totals(frame.assign(c699=[*numbers[:, 699], np.nan], c698=0.5)) == []
+    assert totals(frame.assign(c699=[*numbers[:, 699], np.nan])) == [8]
+
+
+def test_few_numbers_make_no_sum():
+    # 1 + 2 = 3 in three records, and 2 + 3 = 5 of persons most of whom have none.
+    assert totals(pd.DataFrame({"a": [1, 2, 3]})) == []
+    assert totals(pd.DataFrame({"a": [*[0] * 50, 2, 3, 5]})) == []
+    assert totals(pd.DataFrame({"a": [-1, 1, 1, 1, 1, 1, 4]})) == []
+    assert totals(pd.DataFrame({"a": [1, 1, 1, 1, 1, 5]})) == [5]
+    assert totals(pd.DataFrame({"a": [0.1] * 10 + [1.0]})) == [10]  # but for the rounding of floats
+
+
+def test_numbers_as_text_are_added_up_too():
+    frame = pd.DataFrame({"pay": ["€1,000", "€1,001.50", "€1", "€2", "€3", "€2,007.50"]})
+    assert totals(frame) == [5]
+    assert totals(pd.DataFrame({"id": [*map(str, range(20)), "Total"], "a": range(21)})) == [20]
+
+
+def test_totals_in_between_are_named_in_the_first_column():
+    frame = pd.DataFrame({"region": [f"R{i}" for i in range(40)], "kind": ["part"] * 40, "x": range(40)})
+    frame.loc[[9, 39], "region"] = "Subtotal"
+    assert totals(frame) == [9, 39]
+    # In other columns, or in many records, it is a category.
+    assert totals(frame.assign(region="R", kind=["total", "part"] * 20)) == []
+    assert totals(frame.assign(region=["total", "part"] * 20)) == []
+    assert totals(frame.assign(region="R", kind=[*["total"] * 2, *["part"] * 37, "total"])) == []
+
+
+@for_each("dtype", ["category", "str", "string", object])
+def test_totals_in_columns_of_any_type(dtype):
+    region = pd.Series([*(f"R{i}" for i in range(8)), None, "Total"], dtype=dtype)
+    assert totals(pd.DataFrame({"region": region, "x": range(10)})) == [9]
+    assert totals(pd.DataFrame({"x": range(10), "region": region})) == [9]
+    others = {
+        "when": pd.date_range("2020", periods=7),
+        "wait": pd.to_timedelta(range(7), unit="D"),
+        "day": pd.period_range("2020", periods=7),
+        "range": pd.interval_range(0, 7),
+        "whole": pd.array([1, 1, 1, 1, 1, None, 5], dtype="Int64"),
+    }
+    assert totals(pd.DataFrame(others)) == [6]
+
+
+def test_files_without_totals():
+    for name in ("wine", "simc"):
+        assert totals(datasets.load(name).frame) == []
+    assert totals(datasets.make_survey()) == []
+    for frame in (pd.DataFrame(), pd.DataFrame({"a": ["Total"]}), pd.DataFrame(index=range(3))):
+        assert totals(frame) == []
+    with pytest.raises(DataError, match="must be a DataFrame"):
+        totals([1, 2])
+
+
+CELLS = st.one_of(
+    st.none(), st.integers(-9, 9), st.floats(), st.sampled_from(["Total", "1,5", "x"]), st.lists(st.none())
+)
+
+
+@given(st.lists(st.tuples(CELLS, CELLS), max_size=8))
+def test_any_file_can_be_asked(rows):
+    frame = pd.DataFrame(rows, columns=["a", "b"], dtype=object)
+    before = frame.copy()
+    found = totals(frame)
+    pd.testing.assert_frame_equal(frame, before)
+    assert set(found) <= set(range(len(frame)))
+
+
+@given(st.lists(st.integers(1, 1000), min_size=5, max_size=30), st.integers(1, 50))
+def test_a_total_is_found_and_another_number_not(numbers, off):
+    assert totals(pd.DataFrame({"a": [*numbers, sum(numbers)]})) == [len(numbers)]
+    assert totals(pd.DataFrame({"a": [*numbers, sum(numbers) + off]})) == []
+
+
+# --- values that may be the same --------------------------------------------------------------------------------------
+
+
+def column(**counts):
+    return column_of(counts)
+
+
+def column_of(counts, dtype=None):
+    """Return a column in which each value stands as often as ``counts`` says."""
+    values = [value for value, n in counts.items() for _ in range(n)]
+    return pd.Series(values, name="x", dtype=dtype)
+
+
+@for_each(
+    "values",
+    [
+        ("F", "f"),
+        ("Male", "male "),
+        ("New York", "new  york", " New York"),
+        ("Málaga", "Malaga"),
+        ("Straße", "STRASSE"),
+        ("Self-employed", "Self employed", "self_employed"),
+        ("St. Louis", "St Louis"),
+        ("U.S.A.", "USA"),
+        ("10 ", "10"),
+    ],
+)
+def test_spellings_of_the_same(values):
+    counts = {value: 9 - i for i, value in enumerate(values)}
+    # Whichever comes first in the file, the most frequent is the first of its set.
+    for order in (counts, dict(reversed(counts.items()))):
+        assert near_duplicates(column_of({**order, "other": 7})) == (values,)
+
+
+@for_each(
+    ("one", "other"),
+    [
+        ("A+", "A-"),
+        ("A", "A-"),
+        ("<=50K", ">50K"),
+        ("1.5", "15"),
+        ("1-2", "12"),
+        ("-9", "9"),
+        ("1.5 km", "15 km"),
+        ("group 1", "group 2"),
+        ("Male", "Female"),
+        ("Iran", "Iraq"),
+    ],
+)
+def test_values_that_are_not_the_same(one, other):
+    assert near_duplicates(column_of({one: 300, other: 1})) == ()
+
+
+def test_sets_are_sorted_and_ties_are_broken_by_the_alphabet():
+    series = column_of({"no": 2, "Yes": 3, "yes": 3, "NO": 5, "perhaps": 4})
+    assert near_duplicates(series) == (("NO", "no"), ("Yes", "yes"))
+    assert near_duplicates(series.astype("category")) == (("NO", "no"), ("Yes", "yes"))
+    assert near_duplicates(pd.Series([1.0, 2.0, 1.0])) == ()
+    assert near_duplicates(pd.Series([None, None], dtype=object)) == ()
+    assert near_duplicates(pd.Series([["a"], ["A"]])) == ()
+    assert near_duplicates(pd.Series([None, "a", "A", 3], dtype=object)) == (("A", "a"),)
+
+
+@for_each("typo", ["Nortvale", "Northhvale", "Northvele", "Norhtvale", "orthvale", "NORTHVALF", "Northvaleé"])
+def test_rare_typing_errors(typo):
+    assert near_duplicates(column_of({"Northvale": 196, "Westhill": 200, typo: 4})) == (("Northvale", typo),)
+    # 5 of 401 are more than 1 %.
+    assert near_duplicates(column_of({"Northvale": 196, "Westhill": 200, typo: 5})) == ()
+
+
+def test_typing_errors_are_long_one_off_and_much_rarer():
+    assert near_duplicates(column_of({"Berne": 300, "Berme": 1})) == ()
+    assert near_duplicates(column_of({"Northvale": 300, "Nrthvle": 1})) == ()
+    assert near_duplicates(column_of({"region10": 300, "region11": 1})) == ()
+    assert near_duplicates(column_of({"Northvale": 4, "Nortvale": 1})) == ()
+    assert near_duplicates(column_of({"Northvale": 5, "Nortvale": 1})) == (("Northvale", "Nortvale"),)
+    # Of two that are as near, the commoner one; and all spellings of it come into the set.
+    found = near_duplicates(column_of({"planet": 300, "planer": 200, "PLANET": 9, "planex": 1}))
+    assert found == (("planet", "PLANET", "planex"),)
+
+
+def is_one_off(one, other):
+    """Whether a letter of the alphabet left out, added, changed or swapped makes one word of another: all are tried."""
+    letters = "abcdefgh"
+    cuts = [(one[:i], one[i:]) for i in range(len(one) + 1)]
+    ways = {a + b[1:] for a, b in cuts} | {a + c + b for a, b in cuts for c in letters}
+    ways |= {a + c + b[1:] for a, b in cuts if b for c in letters}
+    ways |= {a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1}
+    return other in ways
+
+
+@given(st.text("abcdefgh", min_size=6, max_size=8), st.data())
+def test_typing_errors_are_those_that_one_change_makes(word, data):
+    other = list(word)
+    for _ in range(data.draw(st.integers(1, 2))):
+        i = data.draw(st.integers(0, len(other) - 1))
+        other[i : i + data.draw(st.integers(0, 2))] = data.draw(st.text("abcdefgh", max_size=2))
+        other = other or ["a"]
+    other = "".join(other)
+    expected = ((word, other),) if other != word and len(other) >= 6 and is_one_off(word, other) else ()
+    assert near_duplicates(column_of({word: 300} | ({other: 1} if other != word else {}))) == expected
+
+
+def test_long_texts_are_compared_as_a_whole_only():
+    long = ["a" * 100_000, "b" * 100_000, "B" * 100_000]
+    assert near_duplicates(pd.Series(long * 30)) == ((long[2], long[1]),)
+
+
+def test_the_countries_of_adult_are_different(benchmark):
+    assert near_duplicates(benchmark("adult").frame["native-country"]) == ()

@@ -1,4 +1,4 @@
-"""What the columns of a file seem to be: roles, kinds, gaps and codes, each with its reasons."""
+"""What the columns of a file seem to be, with reasons, what is decided about them, and what a release is told."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from microagg import Schema, datasets
-from microagg.columns import KINDS, ROLES, guess_columns
-from microagg.columns.evidence import CONFIDENTIAL, NUMBERED, folded, parts
+from microagg import ParameterError, Schema, datasets, microaggregate
+from microagg.columns import KINDS, MOST_CLASSES, ROLES, arguments, guess_columns
 from microagg.columns.schema import ROLES as SCHEMA_ROLES
+from microagg.columns.taxonomy import Taxonomy
 from microagg.errors import DataError
 from microagg.tables import read_table
 from tests.cases import for_each
@@ -28,8 +28,8 @@ def guess(values, name="x", **options):
     return found
 
 
-def by_name(frame):
-    return {found.name: found for found in guess_columns(frame)}
+def by_name(frame, schema=None):
+    return {found.name: found for found in guess_columns(frame, schema=schema)}
 
 
 def said(found):
@@ -276,303 +276,6 @@ def test_columns_that_can_be_no_quasi_identifier(values, what):
     assert what in found.reasons[0]
 
 
-# --- kinds ------------------------------------------------------------------------------------------------------------
-
-
-@for_each(
-    ("values", "kinds"),
-    [
-        ([True, False, True, False], ("category", "number")),
-        (pd.array([True, None, False], dtype="boolean"), ("category", "number")),
-        (np.array([True, None, False], dtype=object), ("category", "number")),
-        (pd.Categorical(list("abab"), ["b", "a"], ordered=True), ("ordered", "category")),
-        (pd.Categorical(list("abab")), ("category", "ordered")),
-        (list("abab"), ("category", "ordered")),
-        (pd.array([1, 2, None, 1], dtype="Int64"), ("number", "category", "ordered")),
-        (range(0, 800, 2), ("number",)),
-        (cycled(np.arange(200), 400), ("number", "category", "ordered")),
-        (pd.date_range("2020", periods=4), ("date", "year")),
-        ([datetime.date(2020, 1, 5), datetime.date(1990, 1, 1)] * 2, ("date", "year")),
-        (["2020-01-05", "1990-02-01"] * 2, ("date", "year", "category")),
-        ([" 1", "2 ", "3.5", "-4e2"] * 2, ("number", "category", "ordered")),
-        (np.array([1, 2.5, "n/a", 1, 2.5], dtype=object), ("number", "category", "ordered")),
-    ],
-)
-def test_kinds(values, kinds):
-    found = guess(values)
-    assert (found.kind, set(found.kinds)) == (kinds[0], set(kinds))
-    assert list(found.kinds) == [kind for kind in KINDS if kind in kinds]
-
-
-def test_text_that_is_numbers_but_for_few_values():
-    found = guess([*map(str, range(95)), *("n/a", "?", "-", " ", "k.A.")])
-    assert found.kind == "number"
-    assert found.possible_codes == ("n/a", "?", "-", " ", "k.A.")
-    assert "95 of 100 are numbers, 5 are 'n/a', '?', '-' and 2 more: treat them as missing?" in found.reasons
-    # Words that say that there is no value may be many: they are no evidence against numbers.
-    assert guess([*cycled(["18", "19"]), *["unknown"] * 90]).possible_codes == ("unknown",)
-    # Six different exceptions are too many, and so is one in twenty that says something.
-    assert guess([*map(str, range(1000)), *"abcdef"]).kind == "category"
-    assert guess([*cycled(["18", "19"], 95), *["young"] * 5]).kind == "number"
-    assert guess([*cycled(["18", "19"], 94), *["young"] * 6]).kind == "category"
-    found = guess([*cycled(["88", "89"], 99), "90+"])
-    assert "1 is '90+', which is no number: correct it, or treat it as missing?" in said(found)
-
-
-@for_each(
-    ("values", "notations", "said_of_it"),
-    [
-        (["€1,234", "€56.50"], ("1,234.5",), "all 100, such as '€1,234' for 1234"),
-        (["1 234", "56"], ("1,234.5",), "all 100, such as '1 234' for 1234"),
-        (["1.234,5", "7"], ("1.234,5",), "all 100, such as '1.234,5' for 1234.5"),
-        (["12 %", "7.5 %"], ("1,234.5",), "all 100, such as '12 %' for 12"),
-        (["(1,234.50)", "9"], ("1,234.5",), "all 100, such as '(1,234.50)' for -1234.5"),
-        (
-            ["1,234", "12,345"],
-            ("1,234.5", "1.234,5"),
-            "all 100, such as '1,234' for 1234 or for 1.234, and nothing shows which",
-        ),
-        (
-            ["1.234", "2.500"],
-            ("1,234.5", "1.234,5"),
-            "all 100, such as '1.234' for 1.234 or for 1234, and nothing shows which",
-        ),
-        (["+4912345000", "+4912345001"], ("1,234.5",), "all 100, such as '+4912345000' for 4912345000"),
-        (["10E2", "100E1"], ("1,234.5",), "all 100, such as '10E2' for 1000"),
-        (["-0001", "0002"], ("1,234.5",), "all 100, such as '-0001' for -1"),
-    ],
-)
-def test_text_that_reads_as_numbers_is_offered_and_not_read(values, notations, said_of_it):
-    found = guess(cycled(values))
-    comma = ("comma",) if len(notations) > 1 else ()
-    assert found.kinds == ("number", *comma, "ordered", "category")
-    assert (found.kind, found.role) == ("category", "quasi-identifier")
-    assert tuple(one.notation for one in found.offers) == notations
-    assert f"text that reads as numbers: {said_of_it}" in said(found)
-    assert found.possible_codes == found.offers[0].missing_codes == ()
-
-
-def test_what_would_be_lost_by_reading_numbers_is_counted():
-    found = guess([*cycled(["1,234.5", "7"], 90), *["< 5"] * 4, *["-"] * 3, *["unknown"] * 2, "n/a"])
-    (reading,) = found.offers
-    assert (reading.n, reading.n_codes) == (90, 10)
-    assert reading.missing_codes == ("< 5", "-", "unknown", "n/a")
-    assert reading.counts == (4, 3, 2, 1)
-    assert reading.lost == "'< 5' (4), '-' (3), 'unknown' (2) and 'n/a' (1)"
-    assert "90 of 100, such as '1,234.5' for 1234.5; no numbers are '< 5' (4)" in said(found)
-    # As categories, only what can be nothing else counts as missing.
-    assert (found.possible_codes, found.n_codes) == (("-", "n/a"), 4)
-    # Where plain numbers have more exceptions than a few, they are offered too; where most is none, not.
-    found = guess([*map(str, range(100)), *"abcdef"])
-    assert found.kinds == ("number", "ordered", "category")
-    assert found.offers[0].missing_codes == tuple("abcdef")
-    assert guess([*cycled(["1,234.5", "7"], 79), *["young"] * 21]).offers == ()
-    assert guess([*cycled(["1,234.5", "7"], 80), *["young"] * 20]).offers[0].counts == (20,)
-    # Of exceptions that differ by the notation each reading has its own.
-    assert guess([*cycled(["1,234"], 99), "12.5,"]).offers[1].missing_codes == ("12.5,",)
-
-
-@pytest.mark.parametrize(
-    ("values", "says"),
-    [
-        (["1,5", "2.5"], "numbers, but of '2.5' and '1,5' one has a decimal comma: write all of them alike"),
-        (["€12", "$12"], "numbers, but '€12' and '$12' are not in the same unit: turn them into one in the file"),
-        (["12 %", "0.12"], "numbers, but '12 %' and '0.12' are not in the same unit"),
-    ],
-)
-def test_numbers_that_cannot_be_read_are_said(values, says):
-    found = guess(cycled(values))
-    assert (found.kind, found.kinds, found.offers) == ("category", ("ordered", "category"), ())
-    assert says in said(found)
-
-
-def test_names_say_that_numbers_are_none():
-    values = [f"1 {i:03d}" for i in range(100)]
-    assert guess(values, "customer_id").offers == guess(values, "telephone").offers == ()
-    found = guess(values, "pay")
-    assert (found.role, len(found.offers)) == ("identifier", 1)
-    assert found.reasons[0] == "100 distinct of 100: looks like an identifier, unless it is read as numbers"
-    found = guess(cycled(["1.234,5", "7"]), "pweight")
-    assert (found.role, found.kind) == ("other", "category")
-    assert "write plain numbers in the file to use them as weights" in found.reasons[0]
-
-
-def test_whole_numbers_that_floats_do_not_hold_stay_text():
-    found = guess(cycled(["9007199254740993", "9007199254740995"]))
-    assert (found.kind, found.offers) == ("category", ())
-
-
-@for_each(
-    ("values", "says"),
-    [
-        ([True, False], "yes or no"),
-        (["TRUE", "FALSE"], "yes or no"),
-        (["ja", "Nein", "n/a"], "yes or no"),
-        (["Sí", "No"], "yes or no"),
-        ([0, 1], "only 0 and 1, which may stand for no and yes"),
-        ([0.0, 1.0, np.nan], "only 0 and 1, which may stand for no and yes"),
-        (["0", "1"], "only 0 and 1, which may stand for no and yes"),
-        ([1, 2], "so few whole numbers may stand for categories"),
-    ],
-)
-def test_yes_and_no(values, says):
-    assert says in guess(cycled(values)).reasons
-    assert "yes or no" not in said(guess(cycled(["yes", "perhaps"])))
-
-
-def test_namibia_is_asked_about():
-    found = guess(cycled(["AF", "NA", "DE", "?"]))
-    assert (found.possible_codes, found.n_codes, found.doubtful) == (("NA", "?"), 50, True)
-    assert "50 of 100 are 'NA' and '?', which may be a value too, such as a country or initials: treat" in said(found)
-    found = guess(cycled(["AF", "?"]))
-    assert (found.n_codes, found.doubtful) == (50, False)
-    # Beside numbers it is no value.
-    assert guess([*cycled(["18", "19"]), "NA"]).doubtful is False
-
-
-@given(
-    st.lists(
-        st.sampled_from(["1,234", "12,5", "€7", "7", "1 234", "-", "x", "(5)", "5 %", "1.5", "10E2", "+5", "12,345.0"]),
-        min_size=1,
-        max_size=4,
-    )
-)
-def test_what_is_offered_is_read_as_such(values):
-    """The guess and the reader are of one mind about numbers."""
-    found = guess(values * 6)
-    frame = pd.DataFrame({"x": values})
-    assert ("number" in found.kinds) == bool(found.offers or found.kind == "number")
-    for one in found.offers:
-        schema = Schema(("x",), numbers={"x": one.notation}, missing_codes={"x": one.missing_codes})
-        read = schema.read(frame)["x"]
-        assert 6 * int(read.notna().sum()) == one.n
-        place = values.index(one.example)
-        assert read[place] == float(one.number)
-    if len(found.offers) == 1:
-        codes = {"x": found.offers[0].missing_codes}
-        known = Schema.infer(frame, "x", numbers="x", missing_codes=codes).numbers["x"]
-        assert known in (found.offers[0].notation, None)
-
-
-def test_text_that_is_numbers_may_have_codes_among_them():
-    found = guess([*cycled(["18", "19", "44"]), "-99", "n/a"])
-    assert found.possible_codes == ("n/a", "-99")
-    assert "1 of 102 is '-99', though no other is below 18: treat it as missing?" in found.reasons
-
-
-@for_each(
-    ("values", "codes"),
-    [
-        ([*range(18, 90), -9, -99], (-9, -99)),
-        ([0, 1, 0, 1, -9], (-9,)),
-        ([*range(-20, 30)], ()),  # degrees
-        ([-1, 0, 1, 1], ()),  # a change
-        ([*range(18, 90), -1], (-1,)),
-        ([*range(18, 90), 999], (999,)),
-        ([*range(18, 100)], ()),  # ages up to 99
-        ([1, 2, 3, 97, 98, 99], (97, 98, 99)),
-        ([*range(18, 100), 999, 9999], (999, 9999)),
-        ([*range(1950, 2010), 9999], (9999,)),
-        ([18.5, 20.25, -9.0], ()),  # among decimals it may have been measured
-        ([18.5, 20.25, 99.0, 999.0], ()),
-        ([18.5, 20.25, -99.0, -999.0], (-99.0, -999.0)),
-        ([18.5, -20.25, -99.0], ()),  # negative numbers occur
-        (pd.array([18, 30, None, -9], dtype="Int64"), (-9,)),
-        ([18.0, 30.0, np.nan, -9.0], (-9.0,)),
-        ([-9, -99], ()),  # nothing else is there
-    ],
-)
-def test_codes_for_missing_among_numbers(values, codes):
-    found = guess(values)
-    assert found.possible_codes == codes
-    assert ("treat" in said(found)) is bool(codes)
-    assert found.gaps == "drop"
-
-
-def test_codes_for_missing_among_categories():
-    found = guess(cycled(["Private", "State", "?", "unknown"]))
-    assert (found.kind, found.gaps) == ("category", "category")
-    assert found.possible_codes == ("?",)  # that something is unknown may be a finding
-    assert "25 of 100 are '?': treat them as missing?" in found.reasons
-
-
-def test_codes_of_digits():
-    assert guess(cycled(["01", "12", "7"])).reasons[1] == "1 to 2 digits, leading zeros: a code"
-    found = guess(cycled([20095, 10115, 80331]), "PLZ")
-    assert (found.kind, found.kinds) == ("category", ("number", "ordered", "category"))
-    assert "5 digits each, and the name says 'plz': a code" in found.reasons
-    found = guess(cycled(["20095", "10115", "n/a"]), "postcode")
-    assert (found.kind, found.possible_codes, found.gaps) == ("category", ("n/a",), "category")
-    assert guess(cycled([95, 10115]), "zip").kind == "number"  # of different lengths
-    assert guess(cycled(["20095", "10115"])).kind == "number"  # nothing says that they are codes
-    assert guess(cycled(["0.5", "00.7"])).kind == "number"
-
-
-def test_years_and_infinity():
-    assert "may be years" in said(guess(cycled([1931, 1987, 2004])))
-    assert "may be years" not in said(guess(cycled([1899, 1987, 2004])))
-    assert "2 of 5 are infinite" in said(guess([1.5, np.inf, -np.inf, 2.5, 3.5]))
-
-
-@for_each(
-    ("values", "first", "last"),
-    [
-        (["31.12.2001", "1.2.1999"], "1999-02-01", "2001-12-31"),
-        (["12/31/2001", "1/2/1999"], "1999-01-02", "2001-12-31"),
-        (["31/12/2001", "1/2/1999"], "1999-02-01", "2001-12-31"),
-        (["31-12-2001", "01-02-1999"], "1999-02-01", "2001-12-31"),
-        (["2001-12-31 10:30", "1999-02-01T08:00:01"], "1999-02-01", "2001-12-31"),
-        (["2001/12/31", "1999/2/1"], "1999-02-01", "2001-12-31"),
-        (["31.12.2001 8:30", "1.2.1999 23:59:59"], "1999-02-01", "2001-12-31"),
-        (["31/12/2001 08:30", "4/4/1999"], "1999-04-04", "2001-12-31"),
-        (["1/1/1250", "12/12/3000"], "1250-01-01", "3000-12-12"),
-    ],
-)
-def test_dates_in_text(values, first, last):
-    found = guess(values * 20)
-    assert found.kind == "date"
-    assert f"dates from {first} to {last}" in found.reasons
-
-
-def test_dates_that_are_unclear_or_wrong():
-    found = guess(["1/2/1999", "12/11/2001"] * 20)
-    assert found.kind == "category"
-    assert "dates such as '1/2/1999', but it is not clear which number is the day" in said(found)
-    found = guess(["13/2/1999", "2/13/1999"] * 20)
-    assert found.kind == "category"
-    assert "dates, but '13/2/1999' has the day first and '2/13/1999' the month: write all of them alike" in said(found)
-    found = guess([*cycled(["2001-06-30", "2002-06-30"]), "2001-06-31"])
-    assert (found.kind, found.possible_codes) == ("date", ("2001-06-31",))
-    assert "100 of 101 are dates, 1 is '2001-06-31', which is no date: correct it" in said(found)
-    assert guess([*cycled(["2001-06-30", "2002-07-30"]), "unknown"]).possible_codes == ("unknown",)
-
-
-@given(
-    st.lists(
-        st.sampled_from(
-            ["1.2.2003", "2003/2/1 9:00", "3/4/2005", "13/4/2005", "4/13/2005", "4-4-2005", "1.2.2003 25:00"]
-        ),
-        min_size=1,
-        max_size=4,
-    )
-)
-def test_what_is_guessed_to_be_dates_is_read_as_such(values):
-    """The guess and the reader are of one mind: what one takes the other takes, or says why not."""
-    found = guess([*values, "31.12.2001"] * 5)
-    schema = Schema(("x",), dates="x", missing_codes={"x": found.possible_codes})
-    frame = pd.DataFrame({"x": [*values, "31.12.2001"]})
-    if found.kind in ("date", "year"):
-        assert schema.read(frame)["x"].notna().any()
-    else:
-        with pytest.raises(DataError, match=r"first|no date"):
-            schema.read(frame)
-
-
-def test_dates_on_new_years_day_are_years():
-    assert guess(pd.to_datetime(["2001-01-01", "2002-01-01"] * 2)).kind == "year"
-    assert guess(["1.1.2001", "1.1.2002"] * 2).kind == "year"
-
-
 # --- columns that say the same ----------------------------------------------------------------------------------------
 
 
@@ -634,18 +337,6 @@ def test_guesses_need_a_frame_with_names():
     assert guess_columns(pd.DataFrame()) == ()
 
 
-def test_words_of_names():
-    assert parts("HHWeight2_kg") == ["hh", "weight", "kg"]
-    assert parts("IDNumber") == ["id", "number"]
-    assert parts("Straße.nr") == ["strasse", "nr"]
-    assert parts(7) == []
-    assert folded("Región ÄÖ") == "region ao"
-    assert NUMBERED.in_name("paid") is None
-    assert NUMBERED.in_name("person_ids") == "ids"
-    assert CONFIDENTIAL.in_name("party_size") == "party"
-    assert CONFIDENTIAL.in_name("partition") is None
-
-
 def test_wide_and_long_files_are_guessed_in_seconds():
     rng = np.random.default_rng(0)
     wide = pd.DataFrame(rng.integers(0, 9, (1000, 200)), columns=[f"q{j}" for j in range(200)])
@@ -668,3 +359,212 @@ def test_numbers_of_records_are_known_in_a_sample():
     assert amount.role == "quasi-identifier"
     # As a table of its own, sorted by a column, it may say anything.
     assert guess_columns(frame)[0].role == "quasi-identifier"
+
+
+# --- what somebody decides ---------------------------------------------------------------------------------------------
+
+
+def small_messy():
+    """Return 40 records with a column of every kind, gaps, and codes for missing values."""
+    days = pd.date_range("2001-01-01", periods=40, freq="9D").strftime("%Y-%m-%d")
+    return pd.DataFrame(
+        {
+            "age": [str(20 + i % 9) if i else "n/a" for i in range(40)],
+            "born": days,
+            "sex": ["f" if i % 3 else "m" for i in range(40)],
+            "level": ["low", "high", "mid", "low"] * 10,
+            "income": [1000.0 + 7 * i if i % 8 else np.nan for i in range(40)],
+            "weight_hh": [1.5 + i % 4 for i in range(40)],
+            "weight_person": [2.5 + i % 4 for i in range(40)],
+        }
+    )
+
+
+def decide(frame, **roles):
+    """Return the decisions on ``frame``: ``roles`` map columns to (role, kind, gaps), all others are "other"."""
+    found = {name: column.decide(role="other") for name, column in by_name(frame).items()}
+    for name, (role, *further) in roles.items():
+        found[name] = found[name].decide(role=role, **dict(zip(["kind", "gaps"], further, strict=False)))
+    return found
+
+
+# --- one column -------------------------------------------------------------------------------------------------------
+
+
+def test_a_guess_is_a_guess_until_somebody_decides():
+    column = by_name(small_messy())["sex"]
+    assert (column.role, column.kind, column.decided) == ("quasi-identifier", "category", False)
+    new = column.decide(role="confidential")
+    assert (new.role, new.kind, new.decided) == ("confidential", "category", True)
+    assert column.decided is False
+    with pytest.raises(ParameterError, match=r"role must be one of .*, not 'secret'"):
+        column.decide(role="secret")
+
+
+def test_codes_count_as_missing_where_they_can_be_nothing_else():
+    found = by_name(pd.DataFrame({"a": ["n/a", *map(str, range(1, 60))], "b": [99999, *range(1, 60)]}))
+    a, b = found["a"], found["b"]
+    assert (a.codes, a.n_codes, a.n_missing, a.missing_codes) == (True, 1, 1, ("n/a",))
+    assert (b.codes, b.n_codes, b.n_missing, b.missing_codes) == (False, 1, 0, ())
+    assert b.decide(codes=True).n_missing == 1
+    assert b.decide(codes=True).missing_codes == ("99999",)
+    series = pd.Series(["n/a", "7", "n/a", "8"])
+    assert a.present(series).tolist() == ["7", "8"]
+    assert a.decide(codes=False).present(series) is series
+
+
+def test_text_becomes_numbers_when_somebody_says_so():
+    frame = pd.DataFrame({"pay": ["€1,234.50", "€7", "< 5", "n/a"] * 10 + ["€8"] * 100})
+    pay = by_name(frame)["pay"]
+    assert (pay.kind, pay.kinds, pay.as_numbers) == ("category", ("number", "ordered", "category"), None)
+    assert (pay.codes, pay.missing_codes, pay.n_missing) == (True, ("n/a",), 10)
+    number = pay.decide(kind="number")
+    assert number.is_number
+    assert number.as_numbers.notation == "1,234.5"
+    # What is no number counts as missing, and can be nothing else.
+    assert (number.codes, number.missing_codes, number.n_missing) == (True, ("< 5", "n/a"), 20)
+    assert number.gaps == "drop"
+    assert number.decide(codes=False).codes is False
+    assert number.decide(role="confidential").codes is True
+    back = number.decide(kind="category")
+    assert (back.codes, back.missing_codes) == (True, ("n/a",))
+    assert arguments(frame, [number]) == {
+        "quasi_identifiers": ("pay",),
+        "numbers": {"pay": "1,234.5"},
+        "missing_codes": {"pay": ("< 5", "n/a")},
+        "missing": {"pay": "drop"},
+    }
+    released = microaggregate(frame, k=60, **arguments(frame, [number])).frame["pay"]
+    # 10 times 1234.5, 10 times 7 and 100 times 8, in two groups of 60: the 50 equal ones nearest to 8 stay with them.
+    assert len(released) == 120
+    assert released.sum() == pytest.approx(10 * 1234.5 + 10 * 7 + 100 * 8)
+
+
+def test_a_comma_of_which_nothing_shows_what_it_is_can_be_either():
+    frame = pd.DataFrame({"pay": ["1,234", "12,345", "n/a"] * 10, "age": range(30)})
+    pay = by_name(frame)["pay"]
+    assert pay.kinds == ("number", "comma", "ordered", "category")
+    for kind, notation, mean in (("number", "1,234.5", 6789.5), ("comma", "1.234,5", 6.7895)):
+        given = arguments(frame, [pay.decide(kind=kind)])
+        assert given["numbers"] == {"pay": notation}
+        released = microaggregate(frame, k=20, **given)
+        assert released.frame["pay"].tolist() == pytest.approx([mean] * 20)
+        assert released.recipe["numbers"] == [["pay", notation]]
+    assert pay.decide(kind="comma").decide(kind="number").as_numbers.notation == "1,234.5"
+    assert by_name(frame)["age"].decide(kind="comma").kind == "number"
+
+
+def test_what_a_column_cannot_be_is_not_taken():
+    found = by_name(small_messy())
+    born, level = found["born"], found["level"]
+    assert born.kinds[:2] == ("date", "year")
+    assert born.decide(kind="number").kind == "date"
+    assert level.decide(kind="ordered", gaps="category").gaps == "drop"
+    assert level.decide(kind="category", gaps="category").gaps == "category"
+    assert level.decide(gaps="impute").decide(kind="ordered", gaps="nonsense").gaps == "impute"
+    # A category of its own is lost with the taxonomy.
+    assert level.decide(kind="category", gaps="category").decide(kind="ordered").gaps == "drop"
+
+
+def test_a_class_has_few_values_and_no_gaps():
+    n = 2 * MOST_CLASSES + 2
+    frame = pd.DataFrame(
+        {
+            "few": [f"v{i % MOST_CLASSES}" for i in range(n)],
+            "many": [f"v{i % (MOST_CLASSES + 1)}" for i in range(n)],
+            "one": ["v"] * n,
+            "gap": [None, *("xy"[i % 2] for i in range(n - 1))],
+        }
+    )
+    found = decide(frame, **dict.fromkeys(frame, ("confidential",)))
+    assert [name for name, column in found.items() if column.can_be_class] == ["few"]
+    assert found["few"].decide(role="stratum").can_be_class
+    assert not found["few"].decide(role="quasi-identifier").can_be_class
+
+
+def test_what_a_schema_declares_counts():
+    frame = small_messy()
+    schema = Schema.infer(
+        frame,
+        ["born", "sex", "level", "income"],
+        confidential=["age"],
+        weights="weight_hh",
+        dates={"born": "year"},
+        ordinal={"level": ["low", "mid", "high"]},
+    )
+    found = by_name(frame, schema)
+    says = {name: (column.role, column.kind) for name, column in found.items()}
+    assert says["born"] == ("quasi-identifier", "year")
+    assert says["sex"] == ("quasi-identifier", "category")
+    assert says["level"] == ("quasi-identifier", "ordered")
+    assert says["income"] == ("quasi-identifier", "number")
+    assert says["age"][0] == "confidential"
+    assert says["weight_hh"][0] == "weight"
+    assert says["weight_person"][0] == "other"
+    assert all(column.decided and column.gaps == "drop" and not column.codes for column in found.values())
+
+
+# --- all columns ------------------------------------------------------------------------------------------------------
+
+
+def test_decisions_as_arguments():
+    frame = small_messy()
+    found = decide(
+        frame,
+        age=("quasi-identifier", "number", "impute"),
+        born=("quasi-identifier", "year"),
+        sex=("stratum",),
+        level=("quasi-identifier", "ordered"),
+        income=("quasi-identifier", "number", "drop"),
+        weight_hh=("weight",),
+        weight_person=("weight",),
+    )
+    found["age"] = found["age"].decide(codes=True)
+    assert arguments(frame, found.values(), ordinal={"level": ("low", "mid", "high")}, classes="sex") == {
+        "quasi_identifiers": ("age", "born", "level", "income"),
+        "by": ("sex",),
+        "weights": "weight_hh",
+        "others": ("weight_person",),
+        "classes": "sex",
+        "ordinal": {"level": ("low", "mid", "high")},
+        "dates": {"born": "year"},
+        "numbers": {"age": None},
+        "missing_codes": {"age": ("n/a",)},
+        "missing": {"age": "impute", "income": "drop"},
+    }
+
+
+def test_categories_without_order_or_taxonomy_stand_side_by_side():
+    frame = small_messy()
+    found = decide(frame, sex=("quasi-identifier", "category"), level=("quasi-identifier", "ordered"))
+    given = arguments(frame, found.values())
+    assert given["taxonomies"] == {"sex": Taxonomy.flat(["f", "m"])}
+    assert given["ordinal"] == {"level": ("high", "low", "mid")}
+    tree = Taxonomy.flat(["m", "f", "x"])
+    given = arguments(frame, found.values(), taxonomies={"sex": tree, "level": tree}, ordinal={"sex": ("f", "m")})
+    assert given["taxonomies"] == {"sex": tree}
+    assert list(given["ordinal"]) == ["level"]
+
+
+def test_without_a_quasi_identifier_there_is_no_such_argument():
+    frame = small_messy()
+    assert arguments(frame, decide(frame).values()) == {"others": tuple(frame.columns)}
+    lists = pd.DataFrame({"a": [[1], [2]], "b": [1, 2]})
+    assert "quasi_identifiers" not in arguments(lists, decide(lists, a=("quasi-identifier",)).values())
+
+
+def test_the_arguments_are_those_of_a_release():
+    frame = small_messy()
+    found = decide(
+        frame,
+        age=("quasi-identifier", "number", "drop"),
+        born=("quasi-identifier", "date"),
+        sex=("stratum",),
+        weight_hh=("identifier",),
+        income=("confidential",),
+    )
+    found["age"] = found["age"].decide(codes=True)
+    released = microaggregate(frame, k=3, **arguments(frame, found.values())).frame
+    assert len(released) == 39  # without the record whose age is "n/a"
+    assert "weight_hh" not in released
+    assert released.groupby(["sex", "age", "born"]).size().min() >= 3

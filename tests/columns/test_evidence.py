@@ -1,4 +1,4 @@
-"""Which columns determine which, against what groups of pandas say."""
+"""What columns show: the words of their names, and which determine which, against what groups of pandas say."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg.columns import determined_by
+from microagg.columns.evidence import CONFIDENTIAL, NUMBERED, folded, parts
 from microagg.errors import DataError
 
 
@@ -51,3 +52,15 @@ def test_determined_by_looks_at_all_records():
         determined_by(frame, ["a", "z"])
     with pytest.raises(DataError, match="must be a DataFrame"):
         determined_by([1, 2])
+
+
+def test_words_of_names():
+    assert parts("HHWeight2_kg") == ["hh", "weight", "kg"]
+    assert parts("IDNumber") == ["id", "number"]
+    assert parts("Straße.nr") == ["strasse", "nr"]
+    assert parts(7) == []
+    assert folded("Región ÄÖ") == "region ao"
+    assert NUMBERED.in_name("paid") is None
+    assert NUMBERED.in_name("person_ids") == "ids"
+    assert CONFIDENTIAL.in_name("party_size") == "party"
+    assert CONFIDENTIAL.in_name("partition") is None

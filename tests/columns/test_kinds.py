@@ -1,0 +1,325 @@
+"""What kinds of values columns hold, and which of these are codes for missing ones."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from microagg import Schema
+from microagg.columns import KINDS, guess_columns
+from microagg.errors import DataError
+from tests.cases import for_each
+
+
+def guess(values, name="x", **options):
+    """Return the guess for a column that stands alone in a file."""
+    (found,) = guess_columns(pd.DataFrame({name: pd.Series(values, **options)}))
+    return found
+
+
+def said(found):
+    return "; ".join(found.reasons)
+
+
+def cycled(values, n=100):
+    return list(itertools.islice(itertools.cycle(values), n))
+
+
+@for_each(
+    ("values", "kinds"),
+    [
+        ([True, False, True, False], ("category", "number")),
+        (pd.array([True, None, False], dtype="boolean"), ("category", "number")),
+        (np.array([True, None, False], dtype=object), ("category", "number")),
+        (pd.Categorical(list("abab"), ["b", "a"], ordered=True), ("ordered", "category")),
+        (pd.Categorical(list("abab")), ("category", "ordered")),
+        (list("abab"), ("category", "ordered")),
+        (pd.array([1, 2, None, 1], dtype="Int64"), ("number", "category", "ordered")),
+        (range(0, 800, 2), ("number",)),
+        (cycled(np.arange(200), 400), ("number", "category", "ordered")),
+        (pd.date_range("2020", periods=4), ("date", "year")),
+        ([datetime.date(2020, 1, 5), datetime.date(1990, 1, 1)] * 2, ("date", "year")),
+        (["2020-01-05", "1990-02-01"] * 2, ("date", "year", "category")),
+        ([" 1", "2 ", "3.5", "-4e2"] * 2, ("number", "category", "ordered")),
+        (np.array([1, 2.5, "n/a", 1, 2.5], dtype=object), ("number", "category", "ordered")),
+    ],
+)
+def test_kinds(values, kinds):
+    found = guess(values)
+    assert (found.kind, set(found.kinds)) == (kinds[0], set(kinds))
+    assert list(found.kinds) == [kind for kind in KINDS if kind in kinds]
+
+
+def test_text_that_is_numbers_but_for_few_values():
+    found = guess([*map(str, range(95)), *("n/a", "?", "-", " ", "k.A.")])
+    assert found.kind == "number"
+    assert found.possible_codes == ("n/a", "?", "-", " ", "k.A.")
+    assert "95 of 100 are numbers, 5 are 'n/a', '?', '-' and 2 more: treat them as missing?" in found.reasons
+    # Words that say that there is no value may be many: they are no evidence against numbers.
+    assert guess([*cycled(["18", "19"]), *["unknown"] * 90]).possible_codes == ("unknown",)
+    # Six different exceptions are too many, and so is one in twenty that says something.
+    assert guess([*map(str, range(1000)), *"abcdef"]).kind == "category"
+    assert guess([*cycled(["18", "19"], 95), *["young"] * 5]).kind == "number"
+    assert guess([*cycled(["18", "19"], 94), *["young"] * 6]).kind == "category"
+    found = guess([*cycled(["88", "89"], 99), "90+"])
+    assert "1 is '90+', which is no number: correct it, or treat it as missing?" in said(found)
+
+
+@for_each(
+    ("values", "notations", "said_of_it"),
+    [
+        (["€1,234", "€56.50"], ("1,234.5",), "all 100, such as '€1,234' for 1234"),
+        (["1 234", "56"], ("1,234.5",), "all 100, such as '1 234' for 1234"),
+        (["1.234,5", "7"], ("1.234,5",), "all 100, such as '1.234,5' for 1234.5"),
+        (["12 %", "7.5 %"], ("1,234.5",), "all 100, such as '12 %' for 12"),
+        (["(1,234.50)", "9"], ("1,234.5",), "all 100, such as '(1,234.50)' for -1234.5"),
+        (
+            ["1,234", "12,345"],
+            ("1,234.5", "1.234,5"),
+            "all 100, such as '1,234' for 1234 or for 1.234, and nothing shows which",
+        ),
+        (
+            ["1.234", "2.500"],
+            ("1,234.5", "1.234,5"),
+            "all 100, such as '1.234' for 1.234 or for 1234, and nothing shows which",
+        ),
+        (["+4912345000", "+4912345001"], ("1,234.5",), "all 100, such as '+4912345000' for 4912345000"),
+        (["10E2", "100E1"], ("1,234.5",), "all 100, such as '10E2' for 1000"),
+        (["-0001", "0002"], ("1,234.5",), "all 100, such as '-0001' for -1"),
+    ],
+)
+def test_text_that_reads_as_numbers_is_offered_and_not_read(values, notations, said_of_it):
+    found = guess(cycled(values))
+    comma = ("comma",) if len(notations) > 1 else ()
+    assert found.kinds == ("number", *comma, "ordered", "category")
+    assert (found.kind, found.role) == ("category", "quasi-identifier")
+    assert tuple(one.notation for one in found.offers) == notations
+    assert f"text that reads as numbers: {said_of_it}" in said(found)
+    assert found.possible_codes == found.offers[0].missing_codes == ()
+
+
+def test_what_would_be_lost_by_reading_numbers_is_counted():
+    found = guess([*cycled(["1,234.5", "7"], 90), *["< 5"] * 4, *["-"] * 3, *["unknown"] * 2, "n/a"])
+    (reading,) = found.offers
+    assert (reading.n, reading.n_codes) == (90, 10)
+    assert reading.missing_codes == ("< 5", "-", "unknown", "n/a")
+    assert reading.counts == (4, 3, 2, 1)
+    assert reading.lost == "'< 5' (4), '-' (3), 'unknown' (2) and 'n/a' (1)"
+    assert "90 of 100, such as '1,234.5' for 1234.5; no numbers are '< 5' (4)" in said(found)
+    # As categories, only what can be nothing else counts as missing.
+    assert (found.possible_codes, found.n_codes) == (("-", "n/a"), 4)
+    # Where plain numbers have more exceptions than a few, they are offered too; where most is none, not.
+    found = guess([*map(str, range(100)), *"abcdef"])
+    assert found.kinds == ("number", "ordered", "category")
+    assert found.offers[0].missing_codes == tuple("abcdef")
+    assert guess([*cycled(["1,234.5", "7"], 79), *["young"] * 21]).offers == ()
+    assert guess([*cycled(["1,234.5", "7"], 80), *["young"] * 20]).offers[0].counts == (20,)
+    # Of exceptions that differ by the notation each reading has its own.
+    assert guess([*cycled(["1,234"], 99), "12.5,"]).offers[1].missing_codes == ("12.5,",)
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        (["1,5", "2.5"], "numbers, but of '2.5' and '1,5' one has a decimal comma: write all of them alike"),
+        (["€12", "$12"], "numbers, but '€12' and '$12' are not in the same unit: turn them into one in the file"),
+        (["12 %", "0.12"], "numbers, but '12 %' and '0.12' are not in the same unit"),
+    ],
+)
+def test_numbers_that_cannot_be_read_are_said(values, says):
+    found = guess(cycled(values))
+    assert (found.kind, found.kinds, found.offers) == ("category", ("ordered", "category"), ())
+    assert says in said(found)
+
+
+def test_names_say_that_numbers_are_none():
+    values = [f"1 {i:03d}" for i in range(100)]
+    assert guess(values, "customer_id").offers == guess(values, "telephone").offers == ()
+    found = guess(values, "pay")
+    assert (found.role, len(found.offers)) == ("identifier", 1)
+    assert found.reasons[0] == "100 distinct of 100: looks like an identifier, unless it is read as numbers"
+    found = guess(cycled(["1.234,5", "7"]), "pweight")
+    assert (found.role, found.kind) == ("other", "category")
+    assert "write plain numbers in the file to use them as weights" in found.reasons[0]
+
+
+def test_whole_numbers_that_floats_do_not_hold_stay_text():
+    found = guess(cycled(["9007199254740993", "9007199254740995"]))
+    assert (found.kind, found.offers) == ("category", ())
+
+
+@for_each(
+    ("values", "says"),
+    [
+        ([True, False], "yes or no"),
+        (["TRUE", "FALSE"], "yes or no"),
+        (["ja", "Nein", "n/a"], "yes or no"),
+        (["Sí", "No"], "yes or no"),
+        ([0, 1], "only 0 and 1, which may stand for no and yes"),
+        ([0.0, 1.0, np.nan], "only 0 and 1, which may stand for no and yes"),
+        (["0", "1"], "only 0 and 1, which may stand for no and yes"),
+        ([1, 2], "so few whole numbers may stand for categories"),
+    ],
+)
+def test_yes_and_no(values, says):
+    assert says in guess(cycled(values)).reasons
+    assert "yes or no" not in said(guess(cycled(["yes", "perhaps"])))
+
+
+def test_namibia_is_asked_about():
+    found = guess(cycled(["AF", "NA", "DE", "?"]))
+    assert (found.possible_codes, found.n_codes, found.doubtful) == (("NA", "?"), 50, True)
+    assert "50 of 100 are 'NA' and '?', which may be a value too, such as a country or initials: treat" in said(found)
+    found = guess(cycled(["AF", "?"]))
+    assert (found.n_codes, found.doubtful) == (50, False)
+    # Beside numbers it is no value.
+    assert guess([*cycled(["18", "19"]), "NA"]).doubtful is False
+
+
+@given(
+    st.lists(
+        st.sampled_from(["1,234", "12,5", "€7", "7", "1 234", "-", "x", "(5)", "5 %", "1.5", "10E2", "+5", "12,345.0"]),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_what_is_offered_is_read_as_such(values):
+    """The guess and the reader are of one mind about numbers."""
+    found = guess(values * 6)
+    frame = pd.DataFrame({"x": values})
+    assert ("number" in found.kinds) == bool(found.offers or found.kind == "number")
+    for one in found.offers:
+        schema = Schema(("x",), numbers={"x": one.notation}, missing_codes={"x": one.missing_codes})
+        read = schema.read(frame)["x"]
+        assert 6 * int(read.notna().sum()) == one.n
+        place = values.index(one.example)
+        assert read[place] == float(one.number)
+    if len(found.offers) == 1:
+        codes = {"x": found.offers[0].missing_codes}
+        known = Schema.infer(frame, "x", numbers="x", missing_codes=codes).numbers["x"]
+        assert known in (found.offers[0].notation, None)
+
+
+def test_text_that_is_numbers_may_have_codes_among_them():
+    found = guess([*cycled(["18", "19", "44"]), "-99", "n/a"])
+    assert found.possible_codes == ("n/a", "-99")
+    assert "1 of 102 is '-99', though no other is below 18: treat it as missing?" in found.reasons
+
+
+@for_each(
+    ("values", "codes"),
+    [
+        ([*range(18, 90), -9, -99], (-9, -99)),
+        ([0, 1, 0, 1, -9], (-9,)),
+        ([*range(-20, 30)], ()),  # degrees
+        ([-1, 0, 1, 1], ()),  # a change
+        ([*range(18, 90), -1], (-1,)),
+        ([*range(18, 90), 999], (999,)),
+        ([*range(18, 100)], ()),  # ages up to 99
+        ([1, 2, 3, 97, 98, 99], (97, 98, 99)),
+        ([*range(18, 100), 999, 9999], (999, 9999)),
+        ([*range(1950, 2010), 9999], (9999,)),
+        ([18.5, 20.25, -9.0], ()),  # among decimals it may have been measured
+        ([18.5, 20.25, 99.0, 999.0], ()),
+        ([18.5, 20.25, -99.0, -999.0], (-99.0, -999.0)),
+        ([18.5, -20.25, -99.0], ()),  # negative numbers occur
+        (pd.array([18, 30, None, -9], dtype="Int64"), (-9,)),
+        ([18.0, 30.0, np.nan, -9.0], (-9.0,)),
+        ([-9, -99], ()),  # nothing else is there
+    ],
+)
+def test_codes_for_missing_among_numbers(values, codes):
+    found = guess(values)
+    assert found.possible_codes == codes
+    assert ("treat" in said(found)) is bool(codes)
+    assert found.gaps == "drop"
+
+
+def test_codes_for_missing_among_categories():
+    found = guess(cycled(["Private", "State", "?", "unknown"]))
+    assert (found.kind, found.gaps) == ("category", "category")
+    assert found.possible_codes == ("?",)  # that something is unknown may be a finding
+    assert "25 of 100 are '?': treat them as missing?" in found.reasons
+
+
+def test_codes_of_digits():
+    assert guess(cycled(["01", "12", "7"])).reasons[1] == "1 to 2 digits, leading zeros: a code"
+    found = guess(cycled([20095, 10115, 80331]), "PLZ")
+    assert (found.kind, found.kinds) == ("category", ("number", "ordered", "category"))
+    assert "5 digits each, and the name says 'plz': a code" in found.reasons
+    found = guess(cycled(["20095", "10115", "n/a"]), "postcode")
+    assert (found.kind, found.possible_codes, found.gaps) == ("category", ("n/a",), "category")
+    assert guess(cycled([95, 10115]), "zip").kind == "number"  # of different lengths
+    assert guess(cycled(["20095", "10115"])).kind == "number"  # nothing says that they are codes
+    assert guess(cycled(["0.5", "00.7"])).kind == "number"
+
+
+def test_years_and_infinity():
+    assert "may be years" in said(guess(cycled([1931, 1987, 2004])))
+    assert "may be years" not in said(guess(cycled([1899, 1987, 2004])))
+    assert "2 of 5 are infinite" in said(guess([1.5, np.inf, -np.inf, 2.5, 3.5]))
+
+
+@for_each(
+    ("values", "first", "last"),
+    [
+        (["31.12.2001", "1.2.1999"], "1999-02-01", "2001-12-31"),
+        (["12/31/2001", "1/2/1999"], "1999-01-02", "2001-12-31"),
+        (["31/12/2001", "1/2/1999"], "1999-02-01", "2001-12-31"),
+        (["31-12-2001", "01-02-1999"], "1999-02-01", "2001-12-31"),
+        (["2001-12-31 10:30", "1999-02-01T08:00:01"], "1999-02-01", "2001-12-31"),
+        (["2001/12/31", "1999/2/1"], "1999-02-01", "2001-12-31"),
+        (["31.12.2001 8:30", "1.2.1999 23:59:59"], "1999-02-01", "2001-12-31"),
+        (["31/12/2001 08:30", "4/4/1999"], "1999-04-04", "2001-12-31"),
+        (["1/1/1250", "12/12/3000"], "1250-01-01", "3000-12-12"),
+    ],
+)
+def test_dates_in_text(values, first, last):
+    found = guess(values * 20)
+    assert found.kind == "date"
+    assert f"dates from {first} to {last}" in found.reasons
+
+
+def test_dates_that_are_unclear_or_wrong():
+    found = guess(["1/2/1999", "12/11/2001"] * 20)
+    assert found.kind == "category"
+    assert "dates such as '1/2/1999', but it is not clear which number is the day" in said(found)
+    found = guess(["13/2/1999", "2/13/1999"] * 20)
+    assert found.kind == "category"
+    assert "dates, but '13/2/1999' has the day first and '2/13/1999' the month: write all of them alike" in said(found)
+    found = guess([*cycled(["2001-06-30", "2002-06-30"]), "2001-06-31"])
+    assert (found.kind, found.possible_codes) == ("date", ("2001-06-31",))
+    assert "100 of 101 are dates, 1 is '2001-06-31', which is no date: correct it" in said(found)
+    assert guess([*cycled(["2001-06-30", "2002-07-30"]), "unknown"]).possible_codes == ("unknown",)
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["1.2.2003", "2003/2/1 9:00", "3/4/2005", "13/4/2005", "4/13/2005", "4-4-2005", "1.2.2003 25:00"]
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_what_is_guessed_to_be_dates_is_read_as_such(values):
+    """The guess and the reader are of one mind: what one takes the other takes, or says why not."""
+    found = guess([*values, "31.12.2001"] * 5)
+    schema = Schema(("x",), dates="x", missing_codes={"x": found.possible_codes})
+    frame = pd.DataFrame({"x": [*values, "31.12.2001"]})
+    if found.kind in ("date", "year"):
+        assert schema.read(frame)["x"].notna().any()
+    else:
+        with pytest.raises(DataError, match=r"first|no date"):
+            schema.read(frame)
+
+
+def test_dates_on_new_years_day_are_years():
+    assert guess(pd.to_datetime(["2001-01-01", "2002-01-01"] * 2)).kind == "year"
+    assert guess(["1.1.2001", "1.1.2002"] * 2).kind == "year"
