@@ -6,7 +6,6 @@ or after; a release is therefore computed on the raw values, and nothing has to 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -25,6 +24,7 @@ from microagg.validation import (
     check_matrix,
     listing,
     numeric_matrix,
+    warn_caller,
 )
 
 if TYPE_CHECKING:
@@ -107,12 +107,7 @@ class Scaling:
     def fit(cls, X: FloatArray, method: str, names: Sequence[Any] | None = None) -> Self:
         """Fit the scale ``method`` to ``X``, shape (n, d), whose columns are called ``names``.
 
-        Raises
-        ------
-        ParameterError
-            If there is no such scale.
-        DataError
-            If X has no records, values that are not finite, or a column of a range too small to be squared.
+        Raises as :meth:`of_moments`; and :class:`DataError` if X has no records, or values that are not finite.
         """
         check_choice("scale", method, SCALES)
         if len(X) == 0:
@@ -132,9 +127,9 @@ class Scaling:
         variance: FloatArray,
         names: Sequence[Any] | None = None,
     ) -> Self:
-        """Return the scale ``method`` for a table of which only moments are known, column by column, shape (d,).
+        """Return the scale ``method`` for a table of which only moments are known, each of shape (d,).
 
-        They are the minimum ``low``, the mean above it, the maximum above it, and the population's variance.
+        They are the minimum ``low``, the mean and the maximum above it, and the population's variance.
 
         Raises
         ------
@@ -173,18 +168,24 @@ class Scaling:
 
 
 def standardize(X: ArrayLike | IntoDataFrame) -> FloatArray:
-    """Return ``X`` with mean 0 and variance 1 in every column.
+    """Return ``X`` with mean 0 and variance 1 in every column: :func:`scale` by "zscore"."""
+    return scale(X, "zscore")
+
+
+def scale(X: ArrayLike | IntoDataFrame, method: str, names: Sequence[Any] | None = None) -> FloatArray:
+    """Return ``X`` on one of the :data:`SCALES`, as a new array, shape (n, d), without unit unless the scale is "none".
 
     The variance is the population's (divided by n), as in the literature's benchmarks. Columns that hold one value
-    only become 0. A common offset, however large, costs no precision beyond what it cost the data themselves.
+    only become 0, except with "none". A common offset, however large, costs no precision beyond what it cost the data
+    themselves.
 
     Parameters
     ----------
     X : array, DataFrame of pandas or polars, or pyarrow.Table, of finite numbers, shape (n, d)
-
-    Returns
-    -------
-    array, shape (n, d), without unit
+    method : {"zscore", "minmax", "none"}
+        To mean 0 and variance 1, to the interval from 0 to 1, or as it is (in the units of X, and without a warning).
+    names : sequence, optional
+        What messages call the columns of an array; a DataFrame has its own names.
 
     Warns
     -----
@@ -195,31 +196,9 @@ def standardize(X: ArrayLike | IntoDataFrame) -> FloatArray:
     ------
     DataError
         If X has no records, or anything but finite numbers.
-    """
-    return _scale(X, "zscore", None)
-
-
-def scale(X: ArrayLike | IntoDataFrame, method: str, names: Sequence[Any] | None = None) -> FloatArray:
-    """Return ``X`` on one of the :data:`SCALES`, as a new array; warns and raises as :func:`standardize`.
-
-    Parameters
-    ----------
-    X : array, DataFrame of pandas or polars, or pyarrow.Table, of finite numbers, shape (n, d)
-    method : {"zscore", "minmax", "none"}
-        To mean 0 and variance 1, to the interval from 0 to 1, or as it is (in the units of X, and without a warning).
-    names : sequence, optional
-        What messages call the columns of an array; a DataFrame has its own names.
-
-    Raises
-    ------
     ParameterError
         If there is no such scale, or if ``names`` are not one for each column.
     """
-    return _scale(X, method, names)
-
-
-def _scale(X: Any, method: str, names: Sequence[Any] | None) -> FloatArray:
-    check_choice("scale", method, SCALES)
     if is_table(X):
         frame = as_pandas(X)
         names = list(frame.columns)
@@ -232,10 +211,9 @@ def _scale(X: Any, method: str, names: Sequence[Any] | None) -> FloatArray:
     if scaling.constant and method != "none":
         listed = listing([attribute_name(j, names) for j in scaling.constant], MOST_NAMED)
         one = len(scaling.constant) == 1
-        warnings.warn(
+        warn_caller(
             f"{listed} {'holds' if one else 'hold'} one value only: {'it becomes' if one else 'they become'} 0 "
             f"and {'has' if one else 'have'} no part in distances.",
             ConstantColumnWarning,
-            stacklevel=3,
         )
     return scaling.transform(data)

@@ -361,7 +361,7 @@ def test_numbers_of_records_are_known_in_a_sample():
     assert guess_columns(frame)[0].role == "quasi-identifier"
 
 
-# --- what somebody decides ---------------------------------------------------------------------------------------------
+# --- what somebody decides --------------------------------------------------------------------------------------------
 
 
 def small_messy():

@@ -104,7 +104,7 @@ def test_figures_of_columns():
     assert list(summary(frame[[]]).columns) == ["column", "least", "mean", "greatest", "distribution", "examples"]
 
 
-# --- records that are totals of others ---------------------------------------------------------------------------------
+# --- records that are totals of others --------------------------------------------------------------------------------
 
 
 def table(last, n=6, **columns):
