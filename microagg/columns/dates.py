@@ -36,18 +36,12 @@ _MIDDLE = 182
 
 
 class Order(NamedTuple):
-    """What texts show of the order of day and month where the year is at the end; each is a text that does, or None.
+    """What texts show of the order of day and month where the year is at the end; each is a text that does, or None."""
 
-    Attributes
-    ----------
-    day_first, month_first : str or None
-        A date that can be read in this order only.
-    unclear : str or None
-        A date that is another day in each order.
-    """
-
+    #: A date that can be read in this order only.
     day_first: str | None
     month_first: str | None
+    #: A date that is another day in each order.
     unclear: str | None
 
     @property
@@ -116,11 +110,7 @@ def order(texts: Iterable[str]) -> Order:
 
 
 def parse(text: str, *, day_first: bool) -> date | None:
-    """Return the date that a text says, or None if it says none.
-
-    ``day_first`` says which of day and month comes first in texts that have the year at the end, after dashes or
-    slashes.
-    """
+    """Return the date that a text says, or None; ``day_first`` counts where the year comes last, after - or /."""
     text = text.strip()
     if parts := _YEAR_FIRST.fullmatch(text):
         year, month, day = parts[1], parts[3], parts[4]
@@ -228,11 +218,9 @@ def _date(value: Any, day_first: bool) -> date | None:
     """Return the date of a value, or None if it is none."""
     if isinstance(value, datetime):
         return None if value.tzinfo is not None else value.date()
-    if isinstance(value, date):
-        return value
-    if not isinstance(value, str):
-        return None
-    return parse(value, day_first=day_first)
+    if isinstance(value, str):
+        return parse(value, day_first=day_first)
+    return value if isinstance(value, date) else None
 
 
 def _no_date(value: Any, row: int, name: Any) -> str:

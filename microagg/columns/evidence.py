@@ -33,17 +33,11 @@ def folded(text: str) -> str:
     return "".join(letter for letter in apart if not unicodedata.combining(letter)).casefold()
 
 
-@dataclass(frozen=True)
 class Words:
     """Words that tell what a column is: ``whole`` ones, also in the plural, and what longer ones begin with."""
 
-    whole: frozenset[str]
-    beginnings: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, whole: str, beginnings: str = "") -> Words:
-        """Return the words in two texts, separated by blanks."""
-        return cls(frozenset(whole.split()), tuple(beginnings.split()))
+    def __init__(self, whole: str, beginnings: str = "") -> None:
+        self.whole, self.beginnings = frozenset(whole.split()), tuple(beginnings.split())
 
     def in_name(self, name: Hashable) -> str | None:
         """Return the first part of a column's name that is one of these words, None if there is none."""
@@ -66,38 +60,38 @@ def _parts(name: str) -> tuple[str, ...]:
 
 
 #: Numbers that an office or a file gives to somebody.
-NUMBERED = Words.of(
+NUMBERED = Words(
     "id ident uid uuid guid ssn nr nummer numero nif dni nir siren siret iban matricule matricula passport ausweis "
     "aktenzeichen",
     "identif",
 )
 
 #: Names of persons, and where and how they can be reached.
-PERSONAL = Words.of(
+PERSONAL = Words(
     "surname lastname firstname fullname forename vorname nachname familienname nombre apellido nom prenom "
     "mail email phone telephone telefon telefono tel mobile handy fax address adresse anschrift direccion street "
     "strasse calle rue",
 )
 
 #: The word "name" alone may be that of a country: it is a person's name alone, or beside one of these.
-NAME = Words.of("name")
-OF_PERSONS = Words.of(
+NAME = Words("name")
+OF_PERSONS = Words(
     "first last full family given middle maiden person patient user customer client employee student member pupil "
     "respondent contact owner"
 )
 
 #: Weights of a sample, by names that mean nothing else.
-SAMPLE_WEIGHT = Words.of(
+SAMPLE_WEIGHT = Words(
     "wgt wt fnlwgt afnlwgt pweight pwgt hweight hwgt fweight aweight iweight weighting",
     "gewichtung ponderac ponderat hochrechnung",
 )
 #: The same with words that also mean how heavy somebody is, and what then tells the two apart.
-WEIGHT = Words.of("weight gewicht poids peso")
-OF_SAMPLES = Words.of("hh household survey sample sampling design final person base population calibrated")
-OF_BODIES = Words.of("body birth kg lb pound baby newborn current height", "korper geburt corpor naissance")
+WEIGHT = Words("weight gewicht poids peso")
+OF_SAMPLES = Words("hh household survey sample sampling design final person base population calibrated")
+OF_BODIES = Words("body birth kg lb pound baby newborn current height", "korper geburt corpor naissance")
 
 #: Health, beliefs and opinions.
-CONFIDENTIAL = Words.of(
+CONFIDENTIAL = Words(
     "hiv aids sida salud sante health party partei partido parti vote voted voting voto wahl faith score drug illness "
     "abortion cancer krebs tumor meinung avis attitude trust religion",
     "diagnos disease sickness religi krank erkrank befund gesundheit enfermed diagnost maladi medicat medicam medikam "
@@ -106,15 +100,15 @@ CONFIDENTIAL = Words.of(
 )
 
 #: What somebody earns; in brackets it is usually what a file is about.
-INCOME = Words.of(
+INCOME = Words(
     "income salary wage earning einkommen gehalt lohn ingreso salario revenu salaire",
 )
 
 #: Codes of places and the like: digits that do not count anything.
-CODE = Words.of("zip zipcode postcode postalcode postal plz cp code icd isco nace fips nuts", "postleit")
+CODE = Words("zip zipcode postcode postalcode postal plz cp code icd isco nace fips nuts", "postleit")
 
 #: The strata of a sample.
-STRATUM = Words.of("stratum strata strat schicht estrato strate")
+STRATUM = Words("stratum strata strat schicht estrato strate")
 
 
 # --- the distinct values, counted once for all rules ------------------------------------------------------------------
@@ -122,44 +116,26 @@ STRATUM = Words.of("stratum strata strat schicht estrato strate")
 
 @dataclass(frozen=True, eq=False)
 class ColumnValues:
-    """A column and its distinct values.
-
-    Attributes
-    ----------
-    name : column name
-    dtype : dtype
-        The type of the column.
-    positions : array of int, shape (n,)
-        The position of each record's value among the distinct ones, -1 where it is missing.
-    distinct : Series, shape (distinct values,)
-        The values that occur, in the order of the records.
-    n_table : int
-        The number of records of the table, of which these may be a sample in its order.
-    """
+    """A column and its distinct values."""
 
     name: Hashable
     dtype: Any
+    #: The position of each record's value among the distinct ones, -1 where it is missing, shape (n,).
     positions: IntArray
+    #: The values that occur, in the order of the records, shape (distinct values,).
     distinct: pd.Series[Any]
+    #: The number of records of the table, of which these may be a sample in its order.
     n_table: int
 
     @classmethod
     def of(cls, series: pd.Series[Any], n_table: int | None = None) -> Self | None:
-        """Return the counts of a column, None where its values cannot be compared, such as lists.
-
-        ``n_table`` is the number of records of the table where the column is a sample of it.
-        """
+        """Return the values of a column, None where they cannot be compared, such as lists."""
         try:
             positions, distinct = pd.factorize(series)
         except TypeError:
             return None
-        return cls(
-            series.name,
-            series.dtype,
-            positions.astype(np.int64, copy=False),
-            pd.Series(distinct),
-            n_table or len(series),
-        )
+        positions = positions.astype(np.int64, copy=False)
+        return cls(series.name, series.dtype, positions, pd.Series(distinct), n_table or len(series))
 
     @property
     def n(self) -> int:
@@ -299,25 +275,15 @@ _GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}\.\d{3}", re.ASCII)
 
 @dataclass(frozen=True)
 class AsNumbers:
-    """How a column of text reads as numbers in one of the :data:`microagg.columns.numerals.NOTATIONS`.
-
-    Attributes
-    ----------
-    notation : str
-    example, number : str
-        A text of the column, and the number that it is, as programs write it.
-    n : int
-        The records that say a number.
-    missing_codes : tuple of str
-        The values that are no number, and would count as missing; the most frequent first.
-    counts : tuple of int
-        The records that have each of them.
-    """
+    """How a column of text reads as numbers in one of the :data:`microagg.columns.numerals.NOTATIONS`."""
 
     notation: str
+    #: A text of the column, and the number that it is, as programs write it.
     example: str
     number: str
+    #: The records that say a number.
     n: int
+    #: The values that are no number, and would count as missing, the most frequent first; and the records with each.
     missing_codes: tuple[str, ...]
     counts: tuple[int, ...]
 
@@ -352,15 +318,8 @@ def offers(
     """Return how a column of text can be read as numbers, and a sentence on it: two ways where nothing shows which.
 
     None, and an empty sentence, if too much of it is no number, or its name says that it is no quantity; none with a
-    sentence where numbers contradict each other.
-
-    Parameters
-    ----------
-    column : ColumnValues
-    numbers : mapping of notation to array, shape (distinct values,)
-        What the distinct values say, see :func:`microagg.columns.numerals.values`.
-    silent : array of bool, shape (distinct values,)
-        Which distinct values stand for a missing one.
+    sentence where numbers contradict each other. ``numbers`` are the :func:`microagg.columns.numerals.values` of the
+    distinct values, and ``silent``, shape (distinct values,), says which of these stand for a missing one.
     """
     fits = says_number(numbers)
     rest = ~fits & ~silent
@@ -371,26 +330,26 @@ def offers(
         return (), ""
     shown = numerals.shown_by(column.texts.tolist(), numbers)
     if not shown.notations:
-        return (
-            (),
-            f"numbers, but of {shown.point!r} and {shown.comma!r} one has a decimal comma: write all of them alike",
-        )
+        one = f"of {shown.point!r} and {shown.comma!r} one has a decimal comma"
+        return (), f"numbers, but {one}: write all of them alike"
     texts = column.texts[fits].tolist()
     if two := numerals.mixed_units(texts):
         return (), f"numbers, but {two[0]!r} and {two[1]!r} are not in the same unit: turn them into one in the file"
-    example = shown.unclear if len(shown.notations) > 1 and shown.unclear else _telling(texts)
+    # The first text that is not plain, or may be a code; the first one if there is none.
+    telling = (text for text in texts if not numerals.is_plain(text) or _LIKE_CODES.fullmatch(text))
+    example = shown.unclear if len(shown.notations) > 1 and shown.unclear else next(telling, texts[0])
     found = tuple(_in_notation(column, notation, numbers[notation], example) for notation in shown.notations)
-    return found, _said(column, found)
+    first, n = found[0], column.n_present
+    count = f"all {n:,}" if first.n == n else f"{first.n:,} of {n:,}"
+    meant = " or for ".join(each.number for each in found)
+    which = ", and nothing shows which" if len(found) > 1 else ""
+    lost = f"; no numbers are {first.lost}" if first.lost else ""
+    return found, f"text that reads as numbers: {count}, such as {first.example!r} for {meant}{which}{lost}"
 
 
 def says_number(numbers: Mapping[str, FloatArray]) -> NDArray[np.bool_]:
     """Return which texts say a number in whatever notation, shape (n,)."""
     return ~np.logical_and.reduce([np.isnan(each) for each in numbers.values()])
-
-
-def _telling(texts: list[str]) -> str:
-    """Return the first text that is not plain, or may be a code; the first one if there is none."""
-    return next((text for text in texts if not numerals.is_plain(text) or _LIKE_CODES.fullmatch(text)), texts[0])
 
 
 def _in_notation(column: ColumnValues, notation: str, numbers: FloatArray, example: str) -> AsNumbers:
@@ -399,12 +358,3 @@ def _in_notation(column: ColumnValues, notation: str, numbers: FloatArray, examp
     codes, counts = tuple(value for value, _ in each), tuple(count for _, count in each)
     number = numerals.parse(example, notation)
     return AsNumbers(notation, example, category(number), column.n_where(~lost), codes, counts)
-
-
-def _said(column: ColumnValues, found: tuple[AsNumbers, ...]) -> str:
-    first, n = found[0], column.n_present
-    count = f"all {n:,}" if first.n == n else f"{first.n:,} of {n:,}"
-    meant = " or for ".join(each.number for each in found)
-    which = ", and nothing shows which" if len(found) > 1 else ""
-    lost = f"; no numbers are {first.lost}" if first.lost else ""
-    return f"text that reads as numbers: {count}, such as {first.example!r} for {meant}{which}{lost}"

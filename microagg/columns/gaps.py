@@ -27,16 +27,9 @@ GAP = "missing"
 
 @dataclass(frozen=True)
 class Filled:
-    """The gaps of one quasi-identifier that were filled.
+    """The ``n`` gaps of one quasi-identifier that were filled, in the records that are released.
 
-    Attributes
-    ----------
-    column : hashable
-    n : int
-        The number of gaps, in the records that are released.
-    how : {"median", "most frequent", "category"}
-    value : int, float, str or date
-        What they were filled with: a number, a category or a date.
+    ``how`` is "median", "most frequent" or "category"; ``value`` is the number, category or date in their place.
     """
 
     column: Hashable
@@ -45,14 +38,12 @@ class Filled:
     value: int | float | str | date
 
     def __str__(self) -> str:
-        one = self.n == 1
+        one, value = self.n == 1, self.value
         gaps = f"{counted(self.n, 'gap')} of {quoted([self.column])}"
         if self.how == "category":
-            return f"{gaps} {'counts' if one else 'count'} as the category {self.value!r}."
-        value = f"{self.value:,}" if isinstance(self.value, (int, float)) else str(self.value)
-        if isinstance(self.value, str):
-            value = repr(self.value)
-        return f"{gaps} {'was' if one else 'were'} filled with the {self.how} {value} before grouping."
+            return f"{gaps} {'counts' if one else 'count'} as the category {value!r}."
+        shown = f"{value:,}" if isinstance(value, (int, float)) else repr(value) if isinstance(value, str) else value
+        return f"{gaps} {'was' if one else 'were'} filled with the {self.how} {shown} before grouping."
 
 
 class Filling(NamedTuple):
@@ -79,10 +70,7 @@ class Filling(NamedTuple):
 
 
 def treatments(missing: str | Mapping[Any, str], attributes: Sequence[Attribute]) -> dict[Hashable, str]:
-    """Return what is done about the gaps of each attribute, one of :data:`GAPS`.
-
-    ``missing`` is one of them for all attributes, or a mapping from names; gaps of attributes that it does not name are
-    an error.
+    """Return what is done about the gaps of each attribute: ``missing``, or as it maps names; of others "error".
 
     Raises
     ------
@@ -114,17 +102,8 @@ def fill(
     called :data:`GAP`, which has only the root of the taxonomy in common with others. "impute" fills in, from the
     records that are not left out, the median of numbers and dates (the lower of two where all are whole, and of
     dates), the lower median of ordered categories, and the most frequent of others (among equals the first in the
-    taxonomy).
-
-    Parameters
-    ----------
-    frame : DataFrame, shape (n, columns)
-        As :meth:`microagg.Schema.read` returns it.
-    attributes : sequence of Attribute
-    values : array of float, shape (n, d)
-        The attributes, encoded; NaN for gaps.
-    missing : str or mapping
-        As :func:`treatments` takes it.
+    taxonomy). ``frame`` is as :meth:`microagg.Schema.read` returns it, ``values``, shape (n, d), are the attributes,
+    encoded, NaN for gaps, and ``missing`` is as :func:`treatments` takes it.
 
     Raises
     ------
@@ -137,7 +116,7 @@ def fill(
     """
     how = treatments(missing, attributes)
     absent = np.isnan(values)
-    kept = _complete(absent, attributes, how)
+    kept = np.asarray(~absent[:, [how[attribute.name] == "drop" for attribute in attributes]].any(axis=1))
     # Zeros in place of other gaps, not a shorter table: a message must number the records as the caller does.
     refused = kept[:, np.newaxis] & np.array([how[attribute.name] == "error" for attribute in attributes])
     names: list[Any] = [attribute.name for attribute in attributes]
@@ -164,13 +143,6 @@ def fill(
     return Filling(frame, taxonomies, values, kept, tuple(filled))
 
 
-def _complete(
-    absent: NDArray[np.bool_], attributes: Sequence[Attribute], how: Mapping[Hashable, str]
-) -> NDArray[np.bool_]:
-    """Return which records are not left out, shape (n,)."""
-    return np.asarray(~absent[:, [how[attribute.name] == "drop" for attribute in attributes]].any(axis=1))
-
-
 def _check_nominal(attribute: Attribute) -> None:
     if attribute.kind == "nominal":
         return
@@ -185,10 +157,9 @@ def _check_nominal(attribute: Attribute) -> None:
 
 
 def _with_gap(attribute: Attribute, codes: FloatArray) -> tuple[Taxonomy, int]:
-    """Return the taxonomy with a leaf for gaps below its root, and that leaf; ``codes`` are the leaves of the column.
+    """Return the taxonomy with a last leaf for gaps below its root, and that leaf; ``codes`` are those of the column.
 
-    The leaf comes last, so the others keep their numbers. A taxonomy that has it already, as the one of a recipe, stays
-    as it is.
+    A taxonomy that has it already, as the one of a recipe, stays as it is.
     """
     _check_nominal(attribute)
     taxonomy = attribute.taxonomy
@@ -225,10 +196,7 @@ def _as_category(series: pd.Series[Any], rows: IntArray) -> pd.Series[Any]:
 
 
 def _typical(attribute: Attribute, codes: FloatArray, dtype: Any) -> float:
-    """Return the median number, day or rank, or the most frequent node of ``codes``, of which NaN do not count.
-
-    It is a number that a column of ``dtype`` can hold.
-    """
+    """Return the median number, day or rank, or the most frequent node of ``codes``, as ``dtype`` can hold it."""
     known = np.sort(codes[~np.isnan(codes)])
     if not len(known):
         raise DataError(

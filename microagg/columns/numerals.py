@@ -62,18 +62,12 @@ _LONGEST = 400
 
 
 class Evidence(NamedTuple):
-    """What texts show of how numbers are written; each is a text that does, or None.
+    """What texts show of how numbers are written; each is a text that does, or None."""
 
-    Attributes
-    ----------
-    point, comma : str or None
-        A number that can be read with a decimal point only, or with a decimal comma only.
-    unclear : str or None
-        A number that is another one with each of them, such as ``1,234``.
-    """
-
+    #: A number that can be read with a decimal point only, or with a decimal comma only.
     point: str | None
     comma: str | None
+    #: A number that is another one with each of them, such as ``1,234``.
     unclear: str | None
 
     @property
@@ -118,14 +112,7 @@ def is_plain(text: str) -> bool:
 
 
 def shown_by(texts: Sequence[str], numbers: Mapping[str, FloatArray]) -> Evidence:
-    """Return what texts show of how numbers are written; those that say no number show nothing.
-
-    Parameters
-    ----------
-    texts : sequence of str, length n
-    numbers : mapping of str to array of float, shape (n,)
-        What :func:`values` returns of them.
-    """
+    """Return what texts, of which ``numbers`` are the :func:`values`, show of how numbers are written."""
     one, other = numbers[POINT], numbers[COMMA]
 
     def first(shows: NDArray[np.bool_]) -> str | None:
@@ -136,7 +123,7 @@ def shown_by(texts: Sequence[str], numbers: Mapping[str, FloatArray]) -> Evidenc
 
 
 def mixed_units(texts: Iterable[str]) -> tuple[str, str] | None:
-    """Return two texts whose numbers do not have the same unit, None if there are none.
+    """Return two texts whose numbers do not have the same unit, a currency or ``%``, None if there are none.
 
     ``€12`` and ``$12`` have not, nor ``12 %`` and ``0.12``; an amount without a currency may have that of the others.
     """
@@ -184,14 +171,9 @@ def notation_of(series: pd.Series[Any]) -> str | None:
 
 
 def read(series: pd.Series[Any], notation: str | None = None) -> pd.Series[Any]:
-    """Return a column of numbers as float64, NaN where they are missing; one of a numeric type as it is.
+    """Return a column of text or objects as float64, NaN where they are missing; one of a numeric type as it is.
 
-    Parameters
-    ----------
-    series : Series
-        Of text, or of objects that are numbers.
-    notation : one of :data:`NOTATIONS`, optional
-        How text is written; by default as the column itself shows. Text that is plain has a decimal point by default.
+    ``notation`` says how text is written; by default as the column itself shows, or with a point if all is plain.
 
     Raises
     ------
@@ -209,7 +191,11 @@ def read(series: pd.Series[Any], notation: str | None = None) -> pd.Series[Any]:
         if number is None:
             raise DataError(_no_number(series.name, value, int(np.flatnonzero(positions == i)[0]), notation))
         found[i] = number
-    _check_units(series.name, [value for value in distinct if isinstance(value, str)])
+    if two := mixed_units(value for value in distinct if isinstance(value, str)):
+        raise DataError(
+            f"column {series.name!r} has {two[0]!r} and {two[1]!r}, which are not in the same unit: turn all of them "
+            "into one first."
+        )
     return pd.Series(found[positions], index=series.index, name=series.name)
 
 
@@ -270,14 +256,6 @@ def _of_object(value: Any) -> float | None:
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
-
-
-def _check_units(name: Any, texts: Sequence[str]) -> None:
-    if two := mixed_units(texts):
-        raise DataError(
-            f"column {name!r} has {two[0]!r} and {two[1]!r}, which are not in the same unit: turn all of them into one "
-            "first."
-        )
 
 
 def _no_number(name: Any, value: Any, row: int, notation: str = POINT) -> str:

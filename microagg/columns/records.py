@@ -138,10 +138,10 @@ class Records:
 
     @cached_property
     def trees(self) -> tuple[IntArray, FloatArray]:
-        """The taxonomies of all attributes as two tables that kernels can use, padded to the largest tree of m nodes.
+        """The taxonomies of all attributes as two tables, shape (d, m), padded to the largest tree of m nodes.
 
         The parent of every node (-1 for a root), and the height of the subtree below it as a share of that of the tree;
-        both of shape (d, m), and -1 and 0 for attributes that are not nominal.
+        -1 and 0 for attributes that are not nominal.
         """
         taxonomies = [attribute.taxonomy for attribute in self.attributes]
         most = max((len(taxonomy.names) for taxonomy in taxonomies if taxonomy), default=1)
@@ -260,20 +260,16 @@ def _codes(series: pd.Series[Any], attribute: Attribute) -> FloatArray:
     numbers[-1] = np.nan  # factorize numbers what is missing -1
     ranks = {level: rank for rank, level in enumerate(attribute.levels)}
     for i, value in enumerate(distinct):
-        if attribute.taxonomy is not None:
-            try:
-                numbers[i] = attribute.taxonomy.node(value)
-            except DataError as error:
-                row = int(np.flatnonzero(positions == i)[0])
-                raise DataError(f"column {attribute.name!r}, record {row} (counting from 0): {error}") from None
-        elif category(value) in ranks:
-            numbers[i] = ranks[category(value)]
-        else:
+        try:
+            numbers[i] = ranks[category(value)] if attribute.taxonomy is None else attribute.taxonomy.node(value)
+        except (DataError, KeyError) as error:
             row = int(np.flatnonzero(positions == i)[0])
+            if attribute.taxonomy is not None:
+                raise DataError(f"column {attribute.name!r}, record {row} (counting from 0): {error}") from None
             raise DataError(
                 f"column {attribute.name!r} has {category(value)!r} in record {row} (counting from 0), which is not in "
                 f"its order {quoted(attribute.levels)}: add it."
-            )
+            ) from None
     codes = numbers[positions]
     codes[series.isna().to_numpy()] = np.nan
     return codes

@@ -199,12 +199,12 @@ def scale(X: ArrayLike | IntoDataFrame, method: str, names: Sequence[Any] | None
     ParameterError
         If there is no such scale, or if ``names`` are not one for each column.
     """
+    given: Any = X
     if is_table(X):
         frame = as_pandas(X)
         names = list(frame.columns)
-        data = check_matrix(numeric_matrix(frame, names))
-    else:
-        data = check_matrix(X)
+        given = numeric_matrix(frame, names)
+    data = check_matrix(given)
     if names is not None and len(names) != data.shape[1]:
         raise ParameterError(f"names must hold one name for each of the {data.shape[1]} columns, not {len(names)}.")
     scaling = Scaling.fit(data, method, names)

@@ -51,37 +51,37 @@ _MAPPED = {"taxonomies": "taxonomies", "ordinal": "orders", "missing_codes": "co
 
 @dataclass(frozen=True)
 class Schema:
-    """The roles of a file's columns, and the kinds of its quasi-identifiers. Others are released as they are.
+    """The roles of a file's columns, and the kinds of its quasi-identifiers.
 
     Attributes
     ----------
     quasi_identifiers : tuple
-        The columns that could be linked to other files; these are microaggregated.
+        The columns that could be linked to other files; these are microaggregated, and all others but identifiers are
+        released as they are.
     confidential : tuple
-        The columns that the release is about (confidential attributes); they stay as they are.
+        The columns that the release is about (confidential attributes).
     identifiers : tuple
         The columns that name a record (names, numbers of documents); they are left out of a release.
     strata : tuple
-        The columns within whose values groups must stay; they stay as they are.
+        The columns within whose values groups must stay.
     taxonomies : mapping of column name to Taxonomy
         The quasi-identifiers that are nominal, i.e. hold categories without an order.
     ordinal : mapping of column name to tuple of str
         The quasi-identifiers that are ordinal, with their categories from the lowest to the highest.
     classes : column name or None
-        The column with the class of each record, such as an income bracket; it stays as it is, and is counted among the
-        confidential attributes unless it is one of the strata.
+        The class of each record, such as an income bracket; counted among the confidential attributes unless it is one
+        of the strata.
     weights : column name or None
-        The column with the weight of each record, such as the number of persons that it stands for in a sample survey.
+        The weight of each record, such as the number of persons that it stands for in a sample survey.
     others : tuple
-        The columns about which it was decided that they have none of these roles; they stay as they are.
+        The columns about which it was decided that they have none of these roles.
     dates : mapping of column name to {"day", "year"}
-        The quasi-identifiers that are dates, with the unit that they are released by; grouped by as days since
-        1970-01-01. May be given as a collection of names, which then are released by the day. What dates are read
-        from, :func:`microagg.columns.dates.read` says.
+        The quasi-identifiers that are dates (see :func:`microagg.columns.dates.read`), with the unit that they are
+        released by; grouped by as days since 1970-01-01. May be given as a collection of names: by the day.
     numbers : mapping of column name to {"1,234.5", "1.234,5"} or None
-        The quasi-identifiers that are numbers though a file may hold them as text, and how they are written: with a
-        decimal point or a decimal comma, or, with None, as the column shows by itself. May be given as a collection of
-        names. What numbers are read from, :func:`microagg.columns.numerals.read` says.
+        The quasi-identifiers that are numbers though a file may hold them as text (see
+        :func:`microagg.columns.numerals.read`), and how they are written: with a decimal point or a decimal comma, or,
+        with None or only named, as the column shows by itself.
     missing_codes : mapping of column name to tuple of str
         The values of quasi-identifiers that stand for a missing one (``n/a``, ``-999``), as
         :func:`microagg.columns.taxonomy.category` writes them.
@@ -227,24 +227,21 @@ class Schema:
     ) -> Self:
         """Return the roles of the columns of ``frame``, checked against it.
 
-        Where ``quasi_identifiers`` are not named, they are all numeric columns that have no other role: not those of
-        booleans, but those that hold one value only too; and those with a taxonomy or an order, or among ``dates``,
-        ``numbers`` or ``missing_codes``. A column of booleans that is named counts as 0 and 1.
+        Where ``quasi_identifiers`` are not named, they are all columns without another role that are numeric (no
+        booleans; a constant column, too), have a taxonomy or an order, or are among ``dates``, ``numbers`` or
+        ``missing_codes``. A column of booleans that is named counts as 0 and 1.
 
-        A quasi-identifier with a taxonomy is nominal, one with an order (its categories from the lowest to the highest)
-        is ordinal. Of the others, ordered categories of pandas are ordinal, text and other categories nominal with the
-        flat taxonomy of their values, numbers numeric, and dates (but not text that says one) dates by the day. What
-        ``missing_codes`` names is no value to any of this. What ``taxonomies`` holds may be anything that
-        :meth:`microagg.columns.taxonomy.Taxonomy.of` takes: a taxonomy, a path, text, nested mappings, or None for a
-        flat one.
+        Of quasi-identifiers without a taxonomy or an order, ordered categories of pandas are ordinal, text and other
+        categories nominal with the flat taxonomy of their values, numbers numeric, and dates (but not text that says
+        one) dates by the day. What ``missing_codes`` names is no value to any of this. A taxonomy may be anything that
+        :meth:`microagg.columns.taxonomy.Taxonomy.of` takes, None for a flat one.
 
         Raises
         ------
         DataError
             If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level, a column is
-            not in it, a quasi-identifier holds what is neither number, date nor category, or what does not fit its
-            kind, a value is missing in its taxonomy or order, a taxonomy is not valid, or no column is left to be a
-            quasi-identifier.
+            not in it, a quasi-identifier holds what is neither number, date nor category, or does not fit its kind,
+            taxonomy or order, a taxonomy is not valid, or no column is left to be a quasi-identifier.
         ParameterError
             As the class says.
         """
@@ -272,7 +269,10 @@ class Schema:
         schema = cls(names, **declared, dates=days, numbers=numbers, missing_codes=codes)
         for role, columns in {"quasi_identifiers": names, **declared}.items():
             check_columns(frame, column_names(role, columns), f" (named {_as(role)})")
-        schema = schema._with_notations(frame)
+        shown = dict(schema.numbers)
+        for name in [name for name, notation in shown.items() if notation is None]:
+            shown[name] = numerals.notation_of(without_codes(frame[name], schema.missing_codes.get(name, ())))
+        schema = replace(schema, numbers=shown)
         read = schema.read(frame)
         for name in names:
             series = read[name]
@@ -287,13 +287,6 @@ class Schema:
         schema = replace(schema, taxonomies=trees, ordinal=orders, dates=days)
         schema.encode(read)
         return schema
-
-    def _with_notations(self, frame: pd.DataFrame) -> Self:
-        """Return the schema with how numbers are written where only the columns themselves show it."""
-        numbers = dict(self.numbers)
-        for name in [name for name, notation in numbers.items() if notation is None]:
-            numbers[name] = numerals.notation_of(without_codes(frame[name], self.missing_codes.get(name, ())))
-        return replace(self, numbers=numbers)
 
     def records(self, frame: IntoDataFrame, missing: str | Mapping[Any, str] = "error") -> Records:
         """Return the quasi-identifiers of ``frame``, encoded, in the order of the schema.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from microagg.columns.taxonomy import category
 from microagg.errors import DataError
 from microagg.tables.frames import as_pandas
 from microagg.tables.notices import is_total
-from microagg.validation import LARGEST, FloatArray, IntArray, shortened
+from microagg.validation import LARGEST, FloatArray, shortened
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -43,16 +44,15 @@ def category_counts(series: pd.Series[Any]) -> dict[str, int]:
     They are in the order of the column's type, if it has one, else numbers in ascending order before text in that of
     the alphabet. Missing values, and categories that no record has, are left out.
     """
-    found = series.value_counts().to_dict()
+    of_value = series.value_counts().to_dict()
     if isinstance(series.dtype, pd.CategoricalDtype) and series.dtype.ordered:
-        order = [value for value in series.cat.categories if found[value]]
+        order = [value for value in series.cat.categories if of_value[value]]
     else:
         order = sorted(series.dropna().unique(), key=lambda value: (isinstance(value, str), value))
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for value in order:
-        text = category(value)
-        counts[text] = counts.get(text, 0) + int(found[value])
-    return counts
+        counts[category(value)] += int(of_value[value])
+    return dict(counts)
 
 
 # The greatest distance of a float to the next one, as a share of it.
@@ -83,13 +83,11 @@ def bin_edges(values: FloatArray, most: int) -> FloatArray:
 def summary(frame: IntoDataFrame) -> pd.DataFrame:
     """Return a few figures of each column of ``frame``.
 
-    Returns
-    -------
-    DataFrame, shape (columns, 6)
-        ``column`` is its name as text. ``least``, ``mean`` and ``greatest`` are those of the finite values, NaN where
-        there are none. ``distribution`` is a list of the numbers of records: of a numeric column in at most 24 equal
-        parts of its range (see :func:`bin_edges`), of any other with each of its 24 most frequent values. ``examples``
-        are the first three distinct values of the first 200 that are not missing, as a text, each cut to 24 characters.
+    In a DataFrame of shape (columns, 6): ``column`` is its name as text; ``least``, ``mean`` and ``greatest`` those of
+    the finite values, NaN where there are none; ``distribution`` a list of the numbers of records: of a numeric column
+    in at most 24 equal parts of its range (see :func:`bin_edges`), of any other with each of its 24 most frequent
+    values; ``examples`` the first three distinct values of the first 200 that are not missing, each cut to 24
+    characters.
 
     Raises
     ------
@@ -104,35 +102,28 @@ def summary(frame: IntoDataFrame) -> pd.DataFrame:
 
 
 def _figures(series: pd.Series[Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {"least": np.nan, "mean": np.nan, "greatest": np.nan, "distribution": []}
+    nothing: dict[str, Any] = {"least": np.nan, "mean": np.nan, "greatest": np.nan, "distribution": []}
     if not is_numeric_dtype(series) or is_bool_dtype(series) or is_complex_dtype(series):
         present = series.dropna()
         if is_object_dtype(series):
             present = present.map(str)  # such as lists, which cannot be counted as they are
         counts = present.value_counts().head(_BINS)
-        return found | {"distribution": counts[counts > 0].tolist()}
+        return nothing | {"distribution": counts[counts > 0].tolist()}
     values = series.to_numpy(float, na_value=np.nan)
     values = values[np.isfinite(values)]
     if not len(values):
-        return found
+        return nothing
     counts = np.histogram(values, bin_edges(values, _BINS))[0].tolist()
-    return {"least": values.min(), "mean": _mean(values), "greatest": values.max(), "distribution": counts}
-
-
-def _mean(values: FloatArray) -> float:
     # The sum of numbers that are finite need not be.
     unit = max(1.0, float(np.abs(values).max()) / LARGEST)
-    return float((values / unit).mean() * unit)
+    mean = float((values / unit).mean() * unit)
+    return {"least": values.min(), "mean": mean, "greatest": values.max(), "distribution": counts}
 
 
 def _examples(series: pd.Series[Any]) -> str:
-    values = dict.fromkeys(_example(value) for value in series.dropna().head(_LOOKED_AT))
-    return ", ".join(list(values)[:_EXAMPLES])
-
-
-def _example(value: object) -> str:
-    text = f"{value:g}" if isinstance(value, float) else str(value).removesuffix(" 00:00:00")
-    return shortened(text, _LONGEST)
+    values = series.dropna().head(_LOOKED_AT)
+    texts = [f"{value:g}" if isinstance(value, float) else str(value).removesuffix(" 00:00:00") for value in values]
+    return ", ".join(list(dict.fromkeys(shortened(text, _LONGEST) for text in texts))[:_EXAMPLES])
 
 
 # --- the first rows, cut to so many columns and characters ------------------------------------------------------------
@@ -145,13 +136,8 @@ _FIRST, _LAST = np.datetime64("0001-01-01"), np.datetime64("9999-12-31")
 class Excerpt:
     """The beginning of a table.
 
-    Attributes
-    ----------
-    frame : DataFrame, shape (rows, columns)
-        Numbers, booleans and dates are such; all else is text, of dates those before year 1 and after 9999 as well.
-        The index is that of the table.
-    n_cut : int
-        How many of its cells and names of columns are longer than what is shown.
+    In ``frame``, shape (rows, columns), numbers, booleans and dates are such; all else is text, also dates before year
+    1 and after 9999; the index is that of the table. ``n_cut`` of its cells and names are longer than what is shown.
     """
 
     frame: pd.DataFrame
@@ -167,17 +153,10 @@ def excerpt(
     longest: int = 200,
     characters: int = 2_000_000,
 ) -> Excerpt:
-    """Return the beginning of ``frame``, at least its first cell.
+    """Return the beginning of ``frame``: at most so many ``rows``, ``columns`` and ``cells``, at least the first cell.
 
-    Parameters
-    ----------
-    frame : DataFrame
-    rows, columns, cells : int
-        The most of each.
-    longest : int
-        The most characters of a text, the last of them an ellipsis where it is cut.
-    characters : int
-        The most characters of all texts together; there are as many rows as that is enough for, or one.
+    A text has at most so many characters as ``longest`` says, the last of them an ellipsis where it is cut, and all
+    together have ``characters``: there are as many rows as that is enough for, or one.
     """
     d = min(frame.shape[1], columns)
     n = min(len(frame), rows, max(cells // max(d, 1), 1))
@@ -192,7 +171,7 @@ def excerpt(
             shown[name] = _dense(series)
             continue
         texts = [None if missing else _text(value) for value, missing in zip(series, series.isna().array, strict=True)]
-        cut += _longer(texts, longest)
+        cut += [text is not None and len(text) > longest for text in texts]
         shown[name] = [text if text is None else shortened(text, longest) for text in texts]
         lengths += [0 if text is None else len(text) for text in shown[name]]
     fits = max(int(np.searchsorted(np.cumsum(lengths), characters, side="right")), min(n, 1))
@@ -223,10 +202,6 @@ def _text(value: Any) -> str:
     if isinstance(value, pd.Timestamp):
         return str(np.datetime64(value.to_datetime64())) if value.tzinfo is None else value.isoformat(" ")
     return str(value) if isinstance(value, float) else category(value)
-
-
-def _longer(texts: list[str | None], longest: int) -> IntArray:
-    return np.array([text is not None and len(text) > longest for text in texts], dtype=np.int64)
 
 
 def _names(names: list[str], longest: int) -> tuple[list[str], int]:

@@ -48,12 +48,8 @@ def category(value: Any) -> str:
 class Taxonomy:
     """A balanced tree of categories; made by :meth:`flat`, :meth:`from_nested`, :meth:`from_text` or :meth:`read`.
 
-    Attributes
-    ----------
-    names : tuple of str
-        What the nodes are called, each before the nodes below it (preorder); the first is the root.
-    parents : tuple of int
-        The position of each node's parent, -1 for the root.
+    ``names`` are those of the nodes, each before the nodes below it (preorder), ``parents`` the position of each node's
+    parent, -1 for the root, which is the first.
 
     Raises
     ------
@@ -86,8 +82,7 @@ class Taxonomy:
                 raise DataError(
                     "a taxonomy has a node without a name (a value that is empty, or blanks only): give each a name."
                 )
-            known = self._position.get(name)
-            if known is not None and self.children[known] != [node]:
+            if name in self._position and self.children[self._position[name]] != [node]:
                 raise DataError(f"the taxonomy has two nodes called {name!r}: rename one of them.")
             # Of a chain of nodes with one name, the name stands for the lowest; the others only fill levels.
             self._position[name] = node
@@ -109,9 +104,7 @@ class Taxonomy:
         Where ``root`` is one of the values, a ``*`` is put behind it until it is none.
         """
         names = dict.fromkeys(category(value) for value in values)
-        while root in names:
-            root += ANYTHING
-        return cls((root, *names), (-1, *[0] * len(names)))
+        return cls((_unused(root, names), *names), (-1, *[0] * len(names)))
 
     @classmethod
     def from_nested(cls, tree: Mapping[str, Any]) -> Self:
@@ -161,8 +154,7 @@ class Taxonomy:
         Raises
         ------
         DataError
-            Naming the line: if it is indented in a way that no line above is, or there are two roots; or as the class
-            says.
+            Naming the line, if it is indented as no line above is, or there are two roots; or as the class says.
         """
         names: list[str] = []
         parents: list[int] = []
@@ -203,13 +195,7 @@ class Taxonomy:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the taxonomy in a file: nested JSON if its name ends in ``.json``, indented text otherwise.
-
-        Raises
-        ------
-        DataError
-            If the file cannot be read, or is no taxonomy; the message names it.
-        """
+        """Return the taxonomy in a file, or raise as :meth:`from_bytes`, also if it cannot be read."""
         file = Path(path)
         try:
             content = file.read_bytes()
@@ -221,7 +207,7 @@ class Taxonomy:
 
     @classmethod
     def from_bytes(cls, content: bytes, *, name: str) -> Self:
-        """Return the taxonomy in the ``content`` of a file: nested JSON if its ``name`` ends in ``.json``.
+        """Return the taxonomy in the ``content`` of a file: nested JSON if its ``name`` ends in ``.json``, else lines.
 
         Raises
         ------
@@ -245,15 +231,14 @@ class Taxonomy:
     def from_string(cls, text: str, *, nested: bool | None = None) -> Self:
         """Return the taxonomy in ``text``, indented lines or nested JSON, as ``nested`` says or its first character."""
         text = text.removeprefix("\ufeff")
-        if nested if nested is not None else text.lstrip().startswith("{"):
-            try:
-                tree = json.loads(text, object_pairs_hook=_without_repeats)
-            except json.JSONDecodeError as error:
-                raise DataError(f"the taxonomy is not JSON (line {error.lineno}: {error.msg}).") from None
-            except RecursionError:
-                raise DataError(_TOO_DEEP) from None
-            return cls.from_nested(tree)
-        return cls.from_text(text)
+        if not (text.lstrip().startswith("{") if nested is None else nested):
+            return cls.from_text(text)
+        try:
+            return cls.from_nested(json.loads(text, object_pairs_hook=_without_repeats))
+        except json.JSONDecodeError as error:
+            raise DataError(f"the taxonomy is not JSON (line {error.lineno}: {error.msg}).") from None
+        except RecursionError:
+            raise DataError(_TOO_DEEP) from None
 
     @classmethod
     def of(cls, given: Any, values: Iterable[Any] = ()) -> Self:
@@ -274,13 +259,7 @@ class Taxonomy:
         raise ParameterError(f"a taxonomy must be a Taxonomy, a path, text or nested mappings, not {given!r}.")
 
     def with_values(self, values: Iterable[Any]) -> Self:
-        """Return the taxonomy with further ``values`` below its root, each in a branch of its own.
-
-        Raises
-        ------
-        DataError
-            If a node has the name of one of them.
-        """
+        """Return the taxonomy with further ``values``, which no node may be called, each in a branch below its root."""
         names, parents = list(self.names), list(self.parents)
         for value in values:
             parents += [0, *range(len(names), len(names) + self.height - 1)]
@@ -361,17 +340,10 @@ class Taxonomy:
         return np.array([self.height_of(node) / self.height for node in range(len(self.names))])
 
     def node(self, value: Any) -> int:
-        """Return the leaf of ``value``.
-
-        Raises
-        ------
-        DataError
-            If there is no such leaf.
-        """
+        """Return the leaf of ``value``, or raise :class:`DataError` if there is none."""
         node = self._position.get(category(value))
         if node is None or self.children[node]:
-            known = quoted(self.values)
-            raise DataError(f"the taxonomy has no value {category(value)!r}: it has {known}; add it.")
+            raise DataError(f"the taxonomy has no value {category(value)!r}: it has {quoted(self.values)}; add it.")
         return node
 
     def distance(self, one: Any, other: Any) -> float:
@@ -423,12 +395,7 @@ _LEAST_SHARE = 0.01
 def by_prefix(values: Iterable[Any], lengths: Sequence[int] | None = None) -> Taxonomy:
     """Return the taxonomy of codes by what they begin with: ``01067`` below ``010**``, below ``0****``, below ``*``.
 
-    Parameters
-    ----------
-    values : iterable
-        Codes of equal length.
-    lengths : sequence of int, optional
-        How many characters are left at each level, from the root down. By default 1, 3, 5, and so on.
+    ``lengths`` say how many characters are left at each level, from the root down; by default 1, 3, 5, and so on.
 
     Raises
     ------
@@ -467,12 +434,10 @@ def code_length(values: Iterable[Any]) -> int:
     Codes are texts that all have the same number of letters and digits, at least one of them a digit, such as postal
     codes.
     """
-    lengths = set()
-    for value in values:
-        if not isinstance(value, str) or not value.isalnum() or not any(map(str.isdigit, value)):
-            return 0
-        lengths.add(len(value))
-    return lengths.pop() if len(lengths) == 1 else 0
+    codes = list(values)
+    if not all(isinstance(code, str) and code.isalnum() and any(map(str.isdigit, code)) for code in codes):
+        return 0
+    return len(codes[0]) if len(set(map(len, codes))) == 1 else 0
 
 
 def _common_length(codes: Sequence[str]) -> int:
@@ -493,13 +458,7 @@ def merge_rare(counts: Mapping[Any, int] | pd.Series[Any], least: int) -> Taxono
     """Return the taxonomy in which the categories in fewer than ``least`` records are below one node, ``rare``.
 
     The others stand side by side, each below a node of its own name. Where fewer than two categories are rare, or all
-    are, all stand side by side.
-
-    Parameters
-    ----------
-    counts : mapping or Series
-        The number of records with each category, as ``Series.value_counts`` returns it.
-    least : int
+    are, all stand side by side. ``counts`` has the records with each category, as ``Series.value_counts`` returns it.
 
     Raises
     ------
