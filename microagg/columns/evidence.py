@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 
 def folded(text: str) -> str:
     """Return ``text`` in small letters without accents: ``"Salud (Región)"`` becomes ``"salud (region)"``."""
-    if text.isascii():
-        return text.lower()
-    apart = unicodedata.normalize("NFKD", text)
-    return "".join(letter for letter in apart if not unicodedata.combining(letter)).casefold()
+    return text.lower() if text.isascii() else _without_accents(text).casefold()
+
+
+def _without_accents(text: str) -> str:
+    return "".join(letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter))
 
 
 class Words:
@@ -55,8 +56,8 @@ def parts(name: Hashable) -> list[str]:
 # Every rule looks at the name anew, one column after another.
 @lru_cache(maxsize=16)
 def _parts(name: str) -> tuple[str, ...]:
-    plain = "".join(letter for letter in unicodedata.normalize("NFKD", name) if not unicodedata.combining(letter))
-    return tuple(part.casefold() for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", plain))
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+", _without_accents(name))
+    return tuple(word.casefold() for word in words)
 
 
 #: Numbers that an office or a file gives to somebody.
@@ -100,9 +101,7 @@ CONFIDENTIAL = Words(
 )
 
 #: What somebody earns; in brackets it is usually what a file is about.
-INCOME = Words(
-    "income salary wage earning einkommen gehalt lohn ingreso salario revenu salaire",
-)
+INCOME = Words("income salary wage earning einkommen gehalt lohn ingreso salario revenu salaire")
 
 #: Codes of places and the like: digits that do not count anything.
 CODE = Words("zip zipcode postcode postalcode postal plz cp code icd isco nace fips nuts", "postleit")

@@ -29,6 +29,7 @@ from microagg.validation import FloatArray, counted, listing
 KINDS = ("number", "comma", "date", "year", "ordered", "category")
 #: Those of them that are dates.
 DATES = ("date", "year")
+_CATEGORIES = ("ordered", "category")
 
 # Text that says in any column that there is no value.
 _NO_VALUE = frozenset(
@@ -67,44 +68,35 @@ _MOST_CATEGORIES = 200
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What kind of values a column holds.
+    """What kind of values a column holds."""
 
-    Attributes
-    ----------
-    kind : str
-        One of :data:`KINDS`; empty where a column can be no quasi-identifier.
-    kinds : tuple of str
-        All kinds that are possible.
-    missing_codes : tuple
-        The values that look like codes for missing ones.
-    reasons : tuple of str
-    numbers : array of float or None
-        The number that each distinct value is, NaN where it is none or a code for missing; None where none is.
-    offers : tuple of AsNumbers
-        How text can be read as numbers where that is asked about: in one way, or in two of which nothing shows which.
-    is_code : bool
-        Whether the name says that digits are codes, of places and the like, however many different ones there are.
-    doubtful : bool
-        Whether the codes for missing may well be values, so that they count as missing only if somebody says so.
-    """
-
+    #: The likeliest of :data:`KINDS`, empty where a column can be no quasi-identifier; and all that are possible.
     kind: str = ""
     kinds: tuple[str, ...] = ()
+    #: The values that look like codes for missing ones.
     missing_codes: tuple[Any, ...] = ()
     reasons: tuple[str, ...] = ()
+    #: The number that each distinct value is, NaN where it is none or a code for missing; None where none is.
     numbers: FloatArray | None = None
+    #: How text can be read as numbers where that is asked about: in one way, or in two of which nothing shows which.
     offers: tuple[AsNumbers, ...] = ()
+    #: Whether the name says that digits are codes, of places and the like, however many different ones there are.
     is_code: bool = False
+    #: Whether the codes for missing may well be values, so that they count as missing only if somebody says so.
     doubtful: bool = False
+
+
+_YES_OR_NO = Reading("category", ("category", "number"), reasons=("yes or no",))
 
 
 def read_kind(column: ColumnValues) -> Reading:
     """Return what kind of values a column holds: by its type, and where that is text, by what the text says."""
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        return _categorical(bool(dtype.ordered))
+        reasons = ("the file gives the categories an order",) if dtype.ordered else ()
+        return Reading("ordered" if dtype.ordered else "category", _CATEGORIES, reasons=reasons)
     if is_bool_dtype(dtype):
-        return Reading("category", ("category", "number"), reasons=("yes or no",))
+        return _YES_OR_NO
     if is_datetime64_any_dtype(dtype):
         return _dates(column)
     if is_numeric_dtype(dtype) and not is_complex_dtype(dtype):
@@ -116,12 +108,6 @@ def read_kind(column: ColumnValues) -> Reading:
     return Reading(reasons=() if column.n_distinct == 0 else (holds_neither(column.distinct),))
 
 
-def _categorical(ordered: bool) -> Reading:
-    if ordered:
-        return Reading("ordered", ("ordered", "category"), reasons=("the file gives the categories an order",))
-    return Reading("category", ("category", "ordered"))
-
-
 def holds_neither(present: pd.Series[Any]) -> str:
     """Return the sentence on values that can be no quasi-identifier."""
     return f"holds neither numbers, nor dates, nor categories, but {type(present.iloc[0]).__name__}"
@@ -131,7 +117,7 @@ def _objects(column: ColumnValues) -> Reading:
     if is_object_dtype(column.dtype):
         kinds = {type(value) for value in column.distinct}
         if kinds <= {bool, np.bool_}:
-            return Reading("category", ("category", "number"), reasons=("yes or no",))
+            return _YES_OR_NO
         if all(issubclass(kind, datetime.date) for kind in kinds):
             return _dates(column)
         known = (str, bool, np.bool_, int, float, np.number, decimal.Decimal)
@@ -147,12 +133,11 @@ def _objects(column: ColumnValues) -> Reading:
 def _categories(column: ColumnValues, absent: NDArray[np.bool_]) -> Reading:
     """Return the reading of text that says neither numbers nor dates; ``absent`` are the values that say no value."""
     said = ("yes or no",) if {text for text in column.folded if text not in _NO_VALUE} in _YES_AND_NO else ()
-    kinds = ("category", "ordered")
     namibia = np.array([text == "NA" for text in column.texts], dtype=np.bool_)
-    if not namibia.any():
-        return Reading("category", kinds, column.values(absent), reasons=(*said, *_codes(column, absent)))
-    reasons = (*said, *_codes(column, absent | namibia, ", which may be a value too, such as a country or initials"))
-    return Reading("category", kinds, column.values(absent | namibia), reasons=reasons, doubtful=True)
+    doubtful, codes = bool(namibia.any()), absent | namibia
+    aside = ", which may be a value too, such as a country or initials" if doubtful else ""
+    reasons = (*said, *_codes(column, codes, aside))
+    return Reading("category", _CATEGORIES, column.values(codes), reasons, doubtful=doubtful)
 
 
 def _absent(column: ColumnValues, words: frozenset[str]) -> NDArray[np.bool_]:
@@ -163,12 +148,9 @@ def _codes(column: ColumnValues, absent: NDArray[np.bool_], aside: str = "") -> 
     """Return the sentence on the values that may stand for missing ones, if there are any."""
     if not absent.any():
         return ()
-    named = listing([repr(value) for value in column.values(absent)], 3)
-    count = column.n_where(absent)
-    verb = "is" if count == 1 else "are"
-    return (
-        f"{count:,} of {column.n_present:,} {verb} {named}{aside}: treat {'it' if count == 1 else 'them'} as missing?",
-    )
+    named, count = listing([repr(value) for value in column.values(absent)], 3), column.n_where(absent)
+    verb, it = ("is", "it") if count == 1 else ("are", "them")
+    return (f"{count:,} of {column.n_present:,} {verb} {named}{aside}: treat {it} as missing?",)
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
@@ -195,9 +177,9 @@ def _numbers(column: ColumnValues, numbers: FloatArray) -> Reading:
     doubts = list(_codes(column, coded, _far(used, numbers[coded]))) if coded.any() else []
     if infinite := column.n_where(np.isinf(numbers)):
         doubts.append(f"{infinite:,} of {column.n_present:,} are infinite: correct them, or treat them as missing")
-    kinds = ("number", "category", "ordered") if len(used) <= _MOST_CATEGORIES else ("number",)
+    kinds = ("number", *(_CATEGORIES if len(used) <= _MOST_CATEGORIES else ()))
     if whole and (code := _is_code(column, used)):
-        kinds = ("category", "ordered", "number")
+        kinds = (*_CATEGORIES, "number")
         return Reading("category", kinds, column.values(coded), (code, *doubts), kept, is_code=True)
     meant = _meanings(used) if whole else []
     span = [f"{counted(len(used), 'different number')} from {figure(used.min())} to {figure(used.max())}"]
@@ -274,8 +256,7 @@ def _digits(column: ColumnValues) -> Reading | None:
     else:
         return None
     reasons = (reason, *_codes(column, absent))
-    kinds = ("category", "ordered")
-    return Reading("category", kinds, column.values(absent), reasons=reasons, is_code=word is not None)
+    return Reading("category", _CATEGORIES, column.values(absent), reasons, is_code=word is not None)
 
 
 def _is_unlikely(column: ColumnValues, fits: Callable[[str], bool]) -> bool:
@@ -286,7 +267,7 @@ def _is_unlikely(column: ColumnValues, fits: Callable[[str], bool]) -> bool:
 
 def _number_text(column: ColumnValues) -> Reading | None:
     """Return the reading of text that is numbers but for a few exceptions; of some it is offered only."""
-    if _is_unlikely(column, _says_number):
+    if _is_unlikely(column, lambda text: any(numerals.parse(text, way) is not None for way in numerals.NOTATIONS)):
         return None
     numbers = numerals.values(column.texts.tolist())
     fits = says_number(numbers)
@@ -294,14 +275,10 @@ def _number_text(column: ColumnValues) -> Reading | None:
     text = np.array([isinstance(value, str) for value in column.distinct], dtype=np.bool_)
     if rest is None or not is_sure(column.texts[fits & text].tolist()):
         return _offered(column, numbers) if text.all() else None
-    reasons = (_all_but("numbers", "which is no number", column, rest),)
     reading = _numbers(column, numbers[numerals.POINT])
     codes = (*column.values(rest), *reading.missing_codes)
-    return replace(reading, missing_codes=codes, reasons=(*reasons, *reading.reasons))
-
-
-def _says_number(text: str) -> bool:
-    return any(numerals.parse(text, notation) is not None for notation in numerals.NOTATIONS)
+    said = _all_but("numbers", "which is no number", column, rest)
+    return replace(reading, missing_codes=codes, reasons=(said, *reading.reasons))
 
 
 def _offered(column: ColumnValues, numbers: Mapping[str, FloatArray]) -> Reading | None:
@@ -310,9 +287,9 @@ def _offered(column: ColumnValues, numbers: Mapping[str, FloatArray]) -> Reading
     if not said:
         return None
     absent = _absent(column, _NO_VALUE)
-    kinds = ("category", "ordered", *(["number"] if found else []))
-    codes, reasons = column.values(absent), (said, *(() if found else _codes(column, absent)))
-    return Reading("category", kinds, codes, reasons=reasons, offers=found)
+    kinds = (*_CATEGORIES, "number") if found else _CATEGORIES
+    reasons = (said, *(() if found else _codes(column, absent)))
+    return Reading("category", kinds, column.values(absent), reasons, offers=found)
 
 
 def _exceptions(column: ColumnValues, fits: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
@@ -356,9 +333,8 @@ def _dated(moments: pd.Series[Any], kinds: tuple[str, ...]) -> Reading:
     yearly = bool(((present.dt.month == 1) & (present.dt.day == 1)).all()) and len(present) > 1
     # Python itself writes no dates before the year 1 and after 9999.
     first, last = np.datetime_as_string(np.array([present.min(), present.max()], dtype="M8[s]"), unit="D")
-    reason = f"dates from {first} to {last}"
-    reason += ", all of them the first day of a year" if yearly else ""
-    return Reading("year" if yearly else "date", kinds, reasons=(reason,))
+    aside = ", all of them the first day of a year" if yearly else ""
+    return Reading("year" if yearly else "date", kinds, reasons=(f"dates from {first} to {last}{aside}",))
 
 
 def _date_text(column: ColumnValues) -> Reading | None:
@@ -371,22 +347,17 @@ def _date_text(column: ColumnValues) -> Reading | None:
         return None
     order = dates.order(column.texts[fits])
     if not order.is_clear:
-        return Reading("category", ("category", "ordered"), column.values(rest), reasons=(_unclear(order),))
+        return Reading("category", _CATEGORIES, column.values(rest), (_unclear(order),))
     days = column.texts[fits].map(lambda text: dates.parse(text, day_first=order.day_first is not None))
-    if days.isna().any():  # such as the 31st of June
-        rest = rest.copy()
-        rest[days.index[days.isna()]] = True
-        if (known := _exceptions(column, ~rest)) is None:
-            return None
-        rest = known
-    reading = _dated(_moments(days.dropna()), (*DATES, "category"))
+    fits[days.index[days.isna()]] = False  # such as the 31st of June
+    rest = _exceptions(column, fits)
+    if rest is None:
+        return None
+    # Years before 1677 and after 2262 fit into seconds, and not into the nanoseconds of older versions of pandas.
+    moments = pd.Series(np.array(days.dropna().tolist(), dtype="datetime64[s]"))
+    reading = _dated(moments, (*DATES, "category"))
     said = (_all_but("dates", "which is no date", column, rest),) if rest.any() else ()
     return replace(reading, missing_codes=column.values(rest), reasons=(*reading.reasons, *said))
-
-
-def _moments(days: pd.Series[Any]) -> pd.Series[Any]:
-    # Years before 1677 and after 2262 fit into seconds, and not into the nanoseconds of older versions of pandas.
-    return pd.Series(np.array(days.tolist(), dtype="datetime64[s]"))
 
 
 def _unclear(order: dates.Order) -> str:
