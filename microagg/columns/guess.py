@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
@@ -29,7 +29,7 @@ from microagg.columns.evidence import (
     determinations,
     parts,
 )
-from microagg.columns.kinds import DATES, KINDS, Reading, figure, holds_neither, read_kind
+from microagg.columns.kinds import CATEGORIES, DATES, KINDS, Reading, figure, holds_neither, read_kind
 from microagg.columns.schema import Schema
 from microagg.columns.summary import category_counts
 from microagg.columns.taxonomy import Taxonomy, category
@@ -83,51 +83,32 @@ _BODY = (2.0, 400.0)
 
 @dataclass(frozen=True)
 class Column:
-    """What a column is: as it seems to be or is declared (:func:`guess_columns`), then as somebody decides.
-
-    Attributes
-    ----------
-    name : column name
-    role : str
-        One of :data:`ROLES`; an identifier is left out of a release.
-    kind : str
-        One of ``kinds``: what it is as a quasi-identifier; empty where it can be none.
-    kinds : tuple of str
-        Those of :data:`microagg.columns.KINDS` that are possible.
-    gaps : str
-        One of :attr:`possible_gaps`: what is done about missing values if it is a quasi-identifier.
-    codes : bool
-        Whether the :attr:`possible_codes` count as missing.
-    decided : bool
-        Whether somebody, or the data set itself, said so; otherwise it is a guess.
-    reasons : tuple of str
-        Why it is guessed, in short sentences: first why this role, then what the values are.
-    n_empty, n_distinct : int
-        The number of records without a value (codes are not counted), and of distinct values.
-    likely_codes : tuple
-        The values that look like codes for missing ones, as they are in the column, unless text is read as numbers.
-    n_likely : int
-        The number of records that have one of them.
-    doubtful : bool
-        Whether they may well be values, so that they count as missing only if somebody says so.
-    offers : tuple of AsNumbers
-        How text can be read as numbers, which nobody should do unasked: in one way, or in two (with a decimal point,
-        and with a decimal comma) of which nothing shows which. The kind is a number only if somebody says so.
-    """
+    """What a column is: as it seems to be or is declared (:func:`guess_columns`), then as somebody decides."""
 
     name: Any
+    #: One of :data:`ROLES`; an identifier is left out of a release.
     role: str
+    #: What it is as a quasi-identifier, empty where it can be none; and all of :data:`KINDS` that are possible.
     kind: str
     kinds: tuple[str, ...]
+    #: One of :attr:`possible_gaps`: what is done about missing values if it is a quasi-identifier.
     gaps: str
+    #: Whether the :attr:`possible_codes` count as missing.
     codes: bool
+    #: Whether somebody, or the data set itself, said so; otherwise it is a guess.
     decided: bool
+    #: Why it is guessed, in short sentences: first why this role, then what the values are.
     reasons: tuple[str, ...]
+    #: The number of records without a value (codes are not counted), and of distinct values.
     n_empty: int
     n_distinct: int
+    #: The values that look like codes for missing ones unless text is read as numbers, the number of records that have
+    #: one, and whether they may well be values, so that they count as missing only if somebody says so.
     likely_codes: tuple[Any, ...] = ()
     n_likely: int = 0
     doubtful: bool = False
+    #: How text can be read as numbers, which nobody should do unasked: in one way, or in two (with a decimal point, and
+    #: with a decimal comma) of which nothing shows which. The kind is a number only if somebody says so.
     offers: tuple[AsNumbers, ...] = ()
 
     def declared(self, schema: Schema) -> Self:
@@ -142,12 +123,7 @@ class Column:
 
         A kind or a treatment of gaps that the column cannot have is not taken; where the treatment so far does not fit
         the kind any more, the records are left out. Text that becomes numbers, or categories again, has other codes:
-        what is no number counts as missing, unless ``codes`` say otherwise.
-
-        Raises
-        ------
-        ParameterError
-            If there is no such role.
+        what is no number counts as missing, unless ``codes`` say otherwise. An unknown role is a ParameterError.
         """
         check_choice("role", changes.get("role", self.role), tuple(ROLES))
         if changes.get("kind", self.kind) not in self.kinds:
@@ -171,7 +147,7 @@ class Column:
     @property
     def is_categorical(self) -> bool:
         """Whether its values have an order or a taxonomy."""
-        return self.kind in ("ordered", "category")
+        return self.kind in CATEGORIES
 
     @property
     def as_numbers(self) -> AsNumbers | None:
@@ -220,15 +196,8 @@ def guess_columns(frame: IntoDataFrame, n_table: int | None = None, schema: Sche
     Nothing but the values and the names of the columns is known, so every guess needs to be confirmed. Columns are
     quasi-identifiers unless something speaks against it. Of columns that say the same in other words, one stays and the
     others are called identifiers, which are left out of a release: the first 60 columns are compared whose values
-    recur in the file. Names of columns are understood in English, German, Spanish and French.
-
-    Parameters
-    ----------
-    frame : DataFrame, shape (n, columns)
-    n_table : int, optional
-        How many records the table has of which ``frame`` is a sample, in its order.
-    schema : Schema, optional
-        What is known of the columns.
+    recur in the file. Names of columns are understood in English, German, Spanish and French. ``n_table`` is how many
+    records the table has of which ``frame`` is a sample, in its order.
 
     Raises
     ------
@@ -297,10 +266,8 @@ def _nothing(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
 def _weight(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
     sure, word = SAMPLE_WEIGHT.in_name(values.name), WEIGHT.in_name(values.name)
     if sure and reading.offers:
-        return (
-            "other",
-            f"the name says {sure!r}, but it holds text: write plain numbers in the file to use them as weights",
-        )
+        text = f"the name says {sure!r}, but it holds text"
+        return "other", f"{text}: write plain numbers in the file to use them as weights"
     if reading.numbers is None or not (sure or word):
         return None
     numbers = reading.numbers[~np.isnan(reading.numbers)]
@@ -312,12 +279,12 @@ def _weight(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
         return "weight", f"{said}: the weight of a record in a sample"
     if OF_BODIES.in_name(values.name):
         return "quasi-identifier", f"{said}, and it seems to be a body's ({span}): others may know it"
-    if _of_bodies(numbers, values.n_present):
+    if _of_bodies(numbers):
         return "quasi-identifier", f"{said}; {span}: rather a body weight than that of a record, but not for sure"
     return "weight", f"{said}; {span}: rather the weight of a record than a body's, but not for sure"
 
 
-def _of_bodies(numbers: FloatArray, n: int) -> bool:
+def _of_bodies(numbers: FloatArray) -> bool:
     """Whether weights are those of bodies: of their size, with a decimal at most, and unless whole, repeated."""
     if numbers.min() < _BODY[0] or numbers.max() > _BODY[1]:
         return False
@@ -341,22 +308,18 @@ def _named_identifier(values: ColumnValues, reading: Reading) -> tuple[str, str]
     word = NUMBERED.in_name(values.name)
     if word and reading.kind not in DATES and _share(values) >= _MANY_IDS:
         return "identifier", f"{_distinct(values)}, and the name says {word!r}: looks like an identifier"
-    word = PERSONAL.in_name(values.name) or _name_of_person(values.name)
+    word = PERSONAL.in_name(values.name)
+    if not word and (parts(values.name) in (["name"], ["names"]) or OF_PERSONS.in_name(values.name)):
+        word = NAME.in_name(values.name)
     told = values.n_distinct > _MANY_NAMES or _share(values) >= _NEARLY_ALL
     if word and told and reading.kind not in DATES and reading.numbers is None:
         return "identifier", f"{_distinct(values)}, and the name says {word!r}: looks like names or addresses"
     return None
 
 
-def _name_of_person(name: Hashable) -> str | None:
-    if parts(name) in (["name"], ["names"]) or OF_PERSONS.in_name(name):
-        return NAME.in_name(name)
-    return None
-
-
 def _telling_text(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
     """Text that is different in nearly every record, e-mail addresses, and sentences."""
-    if reading.kind not in ("category", "ordered") or reading.numbers is not None or reading.is_code:
+    if reading.kind not in CATEGORIES or reading.numbers is not None or reading.is_code:
         return None
     texts = values.texts
     if sum("@" in text for text in texts) >= _NEARLY_ALL * len(texts):
@@ -390,7 +353,7 @@ def _confidential(values: ColumnValues, reading: Reading) -> tuple[str, str] | N
     if word := CONFIDENTIAL.in_name(values.name):
         return "confidential", f"the name says {word!r}: what a release is about, rather than what others know"
     word = INCOME.in_name(values.name)
-    if word and reading.kind in ("category", "ordered") and reading.numbers is None:
+    if word and reading.kind in CATEGORIES and reading.numbers is None:
         return "confidential", f"the name says {word!r}, and it holds brackets rather than amounts"
     return None
 
@@ -403,7 +366,7 @@ def _stratum(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
 
 
 def _quasi_identifier(values: ColumnValues, reading: Reading) -> tuple[str, str]:
-    if reading.kind in ("category", "ordered"):
+    if reading.kind in CATEGORIES:
         what = f"{values.n_distinct:,} categories in {counted(values.n_present, 'record')}"
         return "quasi-identifier", f"{what}: others may know them of a person"
     what = "dates" if reading.kind in DATES else "numbers"
@@ -468,23 +431,12 @@ def arguments(
     ordinal: Mapping[Any, Sequence[str]] = _NOTHING,
     classes: Any = None,
 ) -> dict[str, Any]:
-    """Return what columns are as the arguments of :func:`microagg.microaggregate` that say so.
+    """Return what columns of ``frame`` are as the arguments of :func:`microagg.microaggregate` that say so.
 
-    Parameters
-    ----------
-    frame : DataFrame of pandas or polars, or pyarrow.Table
-    columns : iterable of Column
-        Of several columns of weights the first counts, the others are released as they are. Quasi-identifiers that can
-        be none are left out.
-    taxonomies, ordinal : mapping of column name to Taxonomy, and to categories from the lowest up
-        Categories without a taxonomy stand side by side, those without an order are in ascending order; what is given
-        for columns of other kinds is left out.
-    classes : column name, optional
-
-    Returns
-    -------
-    dict
-        Without what is empty; so there is no ``quasi_identifiers`` where no column is one.
+    Without what is empty; so there is no ``quasi_identifiers`` where no column is one, or can be. Of several columns of
+    weights the first counts, the others are released as they are. Categories without one of the ``taxonomies`` stand
+    side by side, those without an order in ``ordinal`` are in ascending order; what these have for columns of other
+    kinds is left out.
     """
     frame, columns = as_pandas(frame), list(columns)
     of_role = {role: tuple(column.name for column in columns if column.role == role) for role in ROLES}

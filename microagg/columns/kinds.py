@@ -27,9 +27,8 @@ from microagg.validation import FloatArray, counted, listing
 #: What quasi-identifiers can be: numbers (``comma`` for a decimal comma where nothing shows it), dates by the day or by
 #: the year, categories with an order, and without.
 KINDS = ("number", "comma", "date", "year", "ordered", "category")
-#: Those of them that are dates.
-DATES = ("date", "year")
-_CATEGORIES = ("ordered", "category")
+#: Those of them that are dates, and categories.
+DATES, CATEGORIES = ("date", "year"), ("ordered", "category")
 
 # Text that says in any column that there is no value.
 _NO_VALUE = frozenset(
@@ -94,7 +93,7 @@ def read_kind(column: ColumnValues) -> Reading:
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         reasons = ("the file gives the categories an order",) if dtype.ordered else ()
-        return Reading("ordered" if dtype.ordered else "category", _CATEGORIES, reasons=reasons)
+        return Reading("ordered" if dtype.ordered else "category", CATEGORIES, reasons=reasons)
     if is_bool_dtype(dtype):
         return _YES_OR_NO
     if is_datetime64_any_dtype(dtype):
@@ -137,7 +136,7 @@ def _categories(column: ColumnValues, absent: NDArray[np.bool_]) -> Reading:
     doubtful, codes = bool(namibia.any()), absent | namibia
     aside = ", which may be a value too, such as a country or initials" if doubtful else ""
     reasons = (*said, *_codes(column, codes, aside))
-    return Reading("category", _CATEGORIES, column.values(codes), reasons, doubtful=doubtful)
+    return Reading("category", CATEGORIES, column.values(codes), reasons, doubtful=doubtful)
 
 
 def _absent(column: ColumnValues, words: frozenset[str]) -> NDArray[np.bool_]:
@@ -177,9 +176,9 @@ def _numbers(column: ColumnValues, numbers: FloatArray) -> Reading:
     doubts = list(_codes(column, coded, _far(used, numbers[coded]))) if coded.any() else []
     if infinite := column.n_where(np.isinf(numbers)):
         doubts.append(f"{infinite:,} of {column.n_present:,} are infinite: correct them, or treat them as missing")
-    kinds = ("number", *(_CATEGORIES if len(used) <= _MOST_CATEGORIES else ()))
+    kinds = ("number", *(CATEGORIES if len(used) <= _MOST_CATEGORIES else ()))
     if whole and (code := _is_code(column, used)):
-        kinds = (*_CATEGORIES, "number")
+        kinds = (*CATEGORIES, "number")
         return Reading("category", kinds, column.values(coded), (code, *doubts), kept, is_code=True)
     meant = _meanings(used) if whole else []
     span = [f"{counted(len(used), 'different number')} from {figure(used.min())} to {figure(used.max())}"]
@@ -256,7 +255,7 @@ def _digits(column: ColumnValues) -> Reading | None:
     else:
         return None
     reasons = (reason, *_codes(column, absent))
-    return Reading("category", _CATEGORIES, column.values(absent), reasons, is_code=word is not None)
+    return Reading("category", CATEGORIES, column.values(absent), reasons, is_code=word is not None)
 
 
 def _is_unlikely(column: ColumnValues, fits: Callable[[str], bool]) -> bool:
@@ -287,7 +286,7 @@ def _offered(column: ColumnValues, numbers: Mapping[str, FloatArray]) -> Reading
     if not said:
         return None
     absent = _absent(column, _NO_VALUE)
-    kinds = (*_CATEGORIES, "number") if found else _CATEGORIES
+    kinds = (*CATEGORIES, "number") if found else CATEGORIES
     reasons = (said, *(() if found else _codes(column, absent)))
     return Reading("category", kinds, column.values(absent), reasons, offers=found)
 
@@ -347,7 +346,7 @@ def _date_text(column: ColumnValues) -> Reading | None:
         return None
     order = dates.order(column.texts[fits])
     if not order.is_clear:
-        return Reading("category", _CATEGORIES, column.values(rest), (_unclear(order),))
+        return Reading("category", CATEGORIES, column.values(rest), (_unclear(order),))
     days = column.texts[fits].map(lambda text: dates.parse(text, day_first=order.day_first is not None))
     fits[days.index[days.isna()]] = False  # such as the 31st of June
     rest = _exceptions(column, fits)

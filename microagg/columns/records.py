@@ -31,25 +31,16 @@ KINDS: tuple[Kind, ...] = ("numeric", "ordinal", "nominal")
 
 @dataclass(frozen=True)
 class Attribute:
-    """What has to be known of an attribute to compare its values.
+    """What has to be known of an attribute to compare its values."""
 
-    Attributes
-    ----------
-    name : hashable
-        The column's name; for an array, the number of the column.
-    kind : {"numeric", "ordinal", "nominal"}
-    levels : tuple of str
-        The categories of an ordinal attribute, lowest first; empty for others.
-    taxonomy : Taxonomy or None
-        That of a nominal attribute; None for others.
-    unit : {"", "day", "year"}
-        What dates are released by; they are numeric, in days since 1970-01-01. Empty for others.
-    """
-
+    #: The column's name; for an array, the number of the column.
     name: Hashable
     kind: Kind = "numeric"
+    #: The categories of an ordinal attribute, lowest first.
     levels: tuple[str, ...] = ()
+    #: That of a nominal attribute.
     taxonomy: Taxonomy | None = None
+    #: What dates are released by, "day" or "year"; they are numeric, in days since 1970-01-01. Empty for others.
     unit: str = ""
 
 
@@ -57,14 +48,9 @@ class Attribute:
 class Records:
     """n records with d attributes, encoded.
 
-    Attributes
-    ----------
-    attributes : tuple of Attribute
-        One for each column of ``values``.
-    values : array of float, shape (n, d)
-        A number; for an ordinal attribute the rank of its category from 0; for a nominal one the node of its taxonomy.
-    file_domains : array of float, shape (d,), optional
-        The :attr:`domains` of the file that these records are a part of; by default they are a whole file.
+    Of ``values``, shape (n, d), each is a number; of an ordinal attribute the rank of its category from 0, of a nominal
+    one the node of its taxonomy. ``file_domains``, shape (d,), are the :attr:`domains` of the file that these records
+    are a part of; by default they are a whole file.
 
     Raises
     ------

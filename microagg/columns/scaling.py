@@ -56,13 +56,7 @@ _SMALLEST_RANGE = 1e-140
 
 
 def scale_effect(method: str) -> str:
-    """Return one plain sentence on what a scale (one of :data:`SCALES`) does to distances and information loss.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such scale.
-    """
+    """Return one plain sentence on what a scale (one of :data:`SCALES`) does to distances and information loss."""
     return _EFFECTS[check_choice("scale", method, SCALES)]
 
 
@@ -83,24 +77,16 @@ def centered(X: FloatArray, weights: FloatArray | None = None) -> tuple[FloatArr
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """A linear scale fitted to a table; applied to other values in the same units by :meth:`transform`.
+    """A linear scale fitted to a table; applied to other values in the same units by :meth:`transform`."""
 
-    Attributes
-    ----------
-    method : str
-        One of :data:`SCALES`.
-    low, center, spread : array, shape (d,)
-        A value x becomes ((x − low) − center) / spread; the subtractions stay apart because their sum would be
-        rounded to the precision of a large common offset. With the method "none" nothing is done.
-    constant : tuple of int
-        The columns that hold one value only (their maximum is their minimum, exactly): these become 0, except with
-        "none".
-    """
-
+    #: One of :data:`SCALES`; with "none" nothing is done.
     method: str
+    #: A value x becomes ((x − low) − center) / spread, each of shape (d,); the subtractions stay apart because their
+    #: sum would be rounded to the precision of a large common offset.
     low: FloatArray
     center: FloatArray
     spread: FloatArray
+    #: The columns whose maximum is their minimum, exactly: these become 0.
     constant: tuple[int, ...]
 
     @classmethod
@@ -129,14 +115,8 @@ class Scaling:
     ) -> Self:
         """Return the scale ``method`` for a table of which only moments are known, each of shape (d,).
 
-        They are the minimum ``low``, the mean and the maximum above it, and the population's variance.
-
-        Raises
-        ------
-        ParameterError
-            If there is no such scale.
-        DataError
-            If a column has a range too small to be squared.
+        They are the minimum ``low``, the mean and the maximum above it, and the population's variance. An unknown scale
+        is a ParameterError, a range that is too small to be squared a DataError.
         """
         check_choice("scale", method, SCALES)
         constant = extent == 0.0

@@ -354,12 +354,7 @@ class Schema:
     def class_codes(self, frame: pd.DataFrame, kept: NDArray[np.bool_]) -> IntArray | None:
         """Return the class of each of the m records that are ``kept``, shape (n,), as a number from 0, shape (m,).
 
-        None where the schema has no classes.
-
-        Raises
-        ------
-        DataError
-            If one of these records has no class, or classes cannot be told apart.
+        None where the schema has no classes. A missing class, and one that cannot be told apart, is a DataError.
         """
         if self.classes is None:
             return None
@@ -368,14 +363,9 @@ class Schema:
         return class_codes(column[kept], int(np.count_nonzero(kept)), self.classes)
 
     def matrix(self, frame: IntoDataFrame, missing: str | Mapping[Any, str] = "error") -> FloatArray:
-        """Return the quasi-identifiers, all numeric, as finite numbers, shape (n, d), in the units of the columns.
+        """Return the quasi-identifiers as finite numbers, shape (n, d), in the units of the columns.
 
-        As :meth:`records` otherwise.
-
-        Raises
-        ------
-        DataError, ParameterError
-            As :meth:`records`; and if a quasi-identifier is not numeric.
+        As :meth:`records` otherwise; a quasi-identifier that is not numeric is a DataError.
         """
         if not self.is_numeric:
             named = quoted([a.name for a in self.attributes if a.kind != "numeric"])
@@ -397,12 +387,7 @@ def _taxonomy(name: Hashable, given: Any, values: Iterable[str] = ()) -> Taxonom
 def check_levels(name: Hashable, given: Any) -> tuple[str, ...]:
     """Return the order of a column, its categories from the lowest up, as text.
 
-    Raises
-    ------
-    ParameterError
-        If ``given`` is no iterable of categories.
-    DataError
-        If there is no category, or one is there twice.
+    What is no iterable of categories is a ParameterError; none, or one that is there twice, a DataError.
     """
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise ParameterError(f"the order of column {name!r} must be its categories from the lowest up, not {given!r}.")
@@ -448,10 +433,7 @@ def _missing_codes(name: Hashable, given: Any) -> tuple[str, ...]:
 def column_names(role: str, given: Any) -> tuple[Hashable, ...]:
     """Return the columns that are named for a role: none, one name, or a collection of them.
 
-    Raises
-    ------
-    ParameterError
-        If a name is something that can be none, such as a list.
+    A name that can be none, such as a list, is a ParameterError.
     """
     if given is None:
         return ()
