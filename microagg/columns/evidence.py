@@ -202,15 +202,12 @@ def determined_by(frame: IntoDataFrame, columns: Sequence[Any] | None = None) ->
     Raises
     ------
     DataError
-        If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level, or a
-        column is not in it.
+        If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level, or lacks a column.
     """
     frame = as_pandas(frame)
     names = list(frame.columns if columns is None else columns)
     check_columns(frame, names)
-    counted = [
-        column for name in names if (column := ColumnValues.of(frame[name])) is not None and can_determine(column)
-    ]
+    counted = [values for name in names if (values := ColumnValues.of(frame[name])) and can_determine(values)]
     table = determinations(counted)
     return {
         column.name: tuple(counted[i].name for i in np.flatnonzero(table[:, j]))

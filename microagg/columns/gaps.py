@@ -47,24 +47,15 @@ class Filled:
 
 
 class Filling(NamedTuple):
-    """Records without gaps, and how they came by it.
+    """Records without gaps, and how they came by it."""
 
-    Attributes
-    ----------
-    frame : DataFrame
-        The file with the gaps filled; the same object where there were none to fill.
-    taxonomies : dict of column name to Taxonomy
-        Those of all nominal attributes, with the category of gaps where there are some.
-    values : array of float, shape (n, d)
-        The encoded quasi-identifiers; NaN in records that are left out only.
-    kept : array of bool, shape (n,)
-        The records that are not left out.
-    filled : tuple of Filled
-    """
-
+    #: The file with the gaps filled; the same object where there were none to fill.
     frame: pd.DataFrame
+    #: Those of all nominal attributes, with the category of gaps where there are some.
     taxonomies: dict[Hashable, Taxonomy]
+    #: The encoded quasi-identifiers, shape (n, d); NaN in records that are left out only.
     values: FloatArray
+    #: The records that are not left out, shape (n,).
     kept: NDArray[np.bool_]
     filled: tuple[Filled, ...]
 

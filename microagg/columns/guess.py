@@ -296,43 +296,41 @@ def _span(numbers: FloatArray) -> str:
     return f"{figure(numbers.min())} to {figure(numbers.max())}"
 
 
-def _share(values: ColumnValues) -> float:
-    return values.n_distinct / values.n_present
+def _identifier(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
+    for rule in (_named, _telling_text, _telling_numbers):
+        if reason := rule(values, reading):
+            return "identifier", f"{values.n_distinct:,} distinct of {values.n_present:,}{reason}"
+    return None
 
 
-def _distinct(values: ColumnValues) -> str:
-    return f"{values.n_distinct:,} distinct of {values.n_present:,}"
-
-
-def _named_identifier(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
+def _named(values: ColumnValues, reading: Reading) -> str | None:
+    share = values.n_distinct / values.n_present
     word = NUMBERED.in_name(values.name)
-    if word and reading.kind not in DATES and _share(values) >= _MANY_IDS:
-        return "identifier", f"{_distinct(values)}, and the name says {word!r}: looks like an identifier"
+    if word and reading.kind not in DATES and share >= _MANY_IDS:
+        return f", and the name says {word!r}: looks like an identifier"
     word = PERSONAL.in_name(values.name)
     if not word and (parts(values.name) in (["name"], ["names"]) or OF_PERSONS.in_name(values.name)):
         word = NAME.in_name(values.name)
-    told = values.n_distinct > _MANY_NAMES or _share(values) >= _NEARLY_ALL
+    told = values.n_distinct > _MANY_NAMES or share >= _NEARLY_ALL
     if word and told and reading.kind not in DATES and reading.numbers is None:
-        return "identifier", f"{_distinct(values)}, and the name says {word!r}: looks like names or addresses"
+        return f", and the name says {word!r}: looks like names or addresses"
     return None
 
 
-def _telling_text(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
+def _telling_text(values: ColumnValues, reading: Reading) -> str | None:
     """Text that is different in nearly every record, e-mail addresses, and sentences."""
     if reading.kind not in CATEGORIES or reading.numbers is not None or reading.is_code:
         return None
-    texts = values.texts
+    texts, share = values.texts, values.n_distinct / values.n_present
     if sum("@" in text for text in texts) >= _NEARLY_ALL * len(texts):
-        return "identifier", f"{_distinct(values)}, e-mail addresses: looks like an identifier"
-    if _share(values) >= 0.5 and sum(text.count(" ") for text in texts) >= _BLANKS_OF_SENTENCES * len(texts):
-        return "identifier", f"{_distinct(values)}, in sentences: free text may tell who somebody is, so leave it out"
-    if _share(values) >= _NEARLY_ALL:
-        unless = ", unless it is read as numbers" if reading.offers else ""
-        return "identifier", f"{_distinct(values)}: looks like an identifier{unless}"
-    return None
+        return ", e-mail addresses: looks like an identifier"
+    if share >= 0.5 and sum(text.count(" ") for text in texts) >= _BLANKS_OF_SENTENCES * len(texts):
+        return ", in sentences: free text may tell who somebody is, so leave it out"
+    unless = ", unless it is read as numbers" if reading.offers else ""
+    return f": looks like an identifier{unless}" if share >= _NEARLY_ALL else None
 
 
-def _telling_numbers(values: ColumnValues, reading: Reading) -> tuple[str, str] | None:
+def _telling_numbers(values: ColumnValues, reading: Reading) -> str | None:
     """Numbers of records in a row, and long numbers as documents have them."""
     numbers = reading.numbers
     if numbers is None or np.isnan(numbers).any() or values.n_distinct < max(values.n_present, _LEAST_RECORDS):
@@ -342,10 +340,10 @@ def _telling_numbers(values: ColumnValues, reading: Reading) -> tuple[str, str] 
     # Distinct values are in the order of the records.
     steps = np.diff(numbers)
     if np.ptp(numbers) == len(numbers) - 1 or ((steps > 0).all() and np.ptp(numbers) <= 2 * values.n_table):
-        return "identifier", f"{_distinct(values)}, {_span(numbers)} in a row: looks like the number of a record"
+        return f", {_span(numbers)} in a row: looks like the number of a record"
     digits = {len(figure(abs(value)).replace(",", "")) for value in (numbers.min(), numbers.max())}
     if numbers.min() > 0 and len(digits) == 1 and min(digits) >= _DIGITS_OF_DOCUMENTS:
-        return "identifier", f"{_distinct(values)}, of {digits.pop()} digits each: looks like an identifier"
+        return f", of {digits.pop()} digits each: looks like an identifier"
     return None
 
 
@@ -376,9 +374,7 @@ def _quasi_identifier(values: ColumnValues, reading: Reading) -> tuple[str, str]
 _RULES: tuple[Callable[[ColumnValues, Reading], tuple[str, str] | None], ...] = (
     _nothing,
     _weight,
-    _named_identifier,
-    _telling_text,
-    _telling_numbers,
+    _identifier,
     _confidential,
     _stratum,
     _quasi_identifier,

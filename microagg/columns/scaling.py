@@ -148,24 +148,14 @@ class Scaling:
 
 
 def standardize(X: ArrayLike | IntoDataFrame) -> FloatArray:
-    """Return ``X`` with mean 0 and variance 1 in every column: :func:`scale` by "zscore"."""
-    return scale(X, "zscore")
-
-
-def scale(X: ArrayLike | IntoDataFrame, method: str, names: Sequence[Any] | None = None) -> FloatArray:
-    """Return ``X`` on one of the :data:`SCALES`, as a new array, shape (n, d), without unit unless the scale is "none".
+    """Return ``X`` with mean 0 and variance 1 in every column, without unit, as a new array of shape (n, d).
 
     The variance is the population's (divided by n), as in the literature's benchmarks. Columns that hold one value
-    only become 0, except with "none". A common offset, however large, costs no precision beyond what it cost the data
-    themselves.
+    only become 0. A common offset, however large, costs no precision beyond what it cost the data themselves.
 
     Parameters
     ----------
     X : array, DataFrame of pandas or polars, or pyarrow.Table, of finite numbers, shape (n, d)
-    method : {"zscore", "minmax", "none"}
-        To mean 0 and variance 1, to the interval from 0 to 1, or as it is (in the units of X, and without a warning).
-    names : sequence, optional
-        What messages call the columns of an array; a DataFrame has its own names.
 
     Warns
     -----
@@ -176,8 +166,15 @@ def scale(X: ArrayLike | IntoDataFrame, method: str, names: Sequence[Any] | None
     ------
     DataError
         If X has no records, or anything but finite numbers.
-    ParameterError
-        If there is no such scale, or if ``names`` are not one for each column.
+    """
+    return scale(X, "zscore")
+
+
+def scale(X: ArrayLike | IntoDataFrame, method: str, names: Sequence[Any] | None = None) -> FloatArray:
+    """Return ``X`` on one of the :data:`SCALES`, as a new array; warns (but not with "none") as :func:`standardize`.
+
+    ``names`` are what messages call the columns of an array; a DataFrame has its own. Raises as :func:`standardize`;
+    names that are not one for each column, and an unknown scale, are a ParameterError.
     """
     given: Any = X
     if is_table(X):

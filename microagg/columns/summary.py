@@ -45,7 +45,7 @@ def category_counts(series: pd.Series[Any]) -> dict[str, int]:
     the alphabet. Missing values, and categories that no record has, are left out.
     """
     of_value = series.value_counts().to_dict()
-    if isinstance(series.dtype, pd.CategoricalDtype) and series.dtype.ordered:
+    if getattr(series.dtype, "ordered", False):
         order = [value for value in series.cat.categories if of_value[value]]
     else:
         order = sorted(series.dropna().unique(), key=lambda value: (isinstance(value, str), value))
@@ -163,8 +163,7 @@ def excerpt(
     taken = frame.iloc[:n, :d]
     names, n_cut = _names([str(name) for name in taken.columns], longest)
     shown: dict[str, Any] = {}
-    lengths = np.zeros(n, dtype=np.int64)
-    cut = np.zeros(n, dtype=np.int64)
+    lengths, cut = np.zeros((2, n), dtype=np.int64)
     for j, name in enumerate(names):
         series = taken.iloc[:, j]
         if _is_plain(series):
@@ -249,10 +248,7 @@ def totals(frame: IntoDataFrame) -> list[int]:
         return []
     first = np.flatnonzero(_says(frame.iloc[:, 0]))
     found = set(first.tolist() if len(first) <= max(1, _RARE * len(frame)) else ())
-    last = len(frame) - 1
-    if _is_named(frame) or _is_sum(frame):
-        found.add(last)
-    return sorted(found)
+    return sorted(found | {len(frame) - 1} if _is_named(frame) or _is_sum(frame) else found)
 
 
 def _says(series: pd.Series[Any]) -> NDArray[np.bool_]:
@@ -330,13 +326,8 @@ def near_duplicates(series: pd.Series[Any]) -> tuple[tuple[str, ...], ...]:
 
     They differ only by small and capital letters, blanks, accents, or punctuation between or after letters; or, of 6 to
     200 letters, by one letter (left out, added, changed or swapped with the next), where one of the two spellings
-    is in at most 1 % of the records and the other in more, and at least 5 times as often.
-
-    Returns
-    -------
-    tuple of tuples of str
-        The values as they are in the column, in each set the most frequent first (of equals, the first in the order of
-        the alphabet), and the sets by their first values. Empty where the column holds no text.
+    is in at most 1 % of the records and the other in more, and at least 5 times as often. In each set the most frequent
+    is first (of equals, the first in the alphabet), and sets are in the order of their first values.
     """
     column = ColumnValues.of(series)
     if column is None:
@@ -380,12 +371,8 @@ def _typing_errors(counts: Mapping[str, int]) -> dict[str, str]:
         if n > bound:
             continue
         # Two texts that differ by one letter are equal after leaving out one of each at most.
-        candidates = {other: None for shorter in _with_one_less(key) for other in near.get(shorter, [])}
-        likely = [
-            other
-            for other in candidates
-            if other != key and counts[other] >= _TIMES_RARER * n and _is_one_off(key, other)
-        ]
+        candidates = {other for shorter in _with_one_less(key) for other in near.get(shorter, [])} - {key}
+        likely = [other for other in candidates if counts[other] >= _TIMES_RARER * n and _is_one_off(key, other)]
         if likely:
             corrections[key] = max(likely, key=lambda other: (counts[other], other))
     return corrections
