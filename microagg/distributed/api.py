@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -9,35 +10,76 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pandas as pd
 
 from microagg.columns.schema import Schema
-from microagg.distributed import cluster, frames, grouping, output, planning, reading, summary
-from microagg.distributed.block_moments import Moments
+from microagg.distributed import cluster, passes, planning, summary
 from microagg.distributed.block_partition import usual_block
-from microagg.distributed.checkpoint_dir import RELEASED, Working, check_room
-from microagg.distributed.choices import Choices, merged_categories, refuse, to_be_seen
+from microagg.distributed.checkpoint_dir import INPUT, RELEASED, Working, check_room
 from microagg.distributed.cluster import Stages
-from microagg.distributed.job import JOB, PLAN, Job, Plan
-from microagg.distributed.parts import Table
-from microagg.distributed.release import LargeRelease
-from microagg.distributed.summary import Sums
+from microagg.distributed.job import JOB, Job, merged_categories, refuse, to_be_seen
+from microagg.distributed.parts import Source, Table, load, write_partition
+from microagg.distributed.planning import FINAL, LAYOUT, OUTPUT, Layout, Moments
 from microagg.errors import DataError, GuaranteeError, ParameterError
 from microagg.progress import checkpoint
-from microagg.release import Finding
+from microagg.release import Finding, Report
 from microagg.release import recipe as recipes
-from microagg.release.choices import Choices as Chosen
-from microagg.release.choices import said_of
+from microagg.release.choices import Choices, said_of
 from microagg.tables import digest_bytes
-from microagg.validation import is_whole
+from microagg.validation import counted, is_whole, plain
 
-#: Called before any work with what is known of the release.
-Begins = Callable[[tuple[Finding, ...]], None]
 
-#: Called with the release when all is written and verified, before it takes its place.
-Ends = Callable[[LargeRelease], None]
+@dataclass(frozen=True, eq=False, repr=False)
+class LargeRelease:
+    """A protected table in a folder of Parquet files, and what is to be known about it.
+
+    Attributes
+    ----------
+    path : Path
+        The folder, as Dask, Spark, pandas and polars read it.
+    report : Report
+        What the release loses and guarantees; its figures are sums over blocks.
+    recipe : dict
+        What :func:`microagg.replay` needs, besides the original files, to make the release again.
+    seconds : dict of str to float
+        How long each stage took, of those that were not done before.
+    """
+
+    path: Path
+    report: Report
+    recipe: dict[str, Any]
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def frame(self) -> Any:
+        """The protected table as a frame of Dask."""
+        return load("dask.dataframe").read_parquet(str(self.path))
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is to be known before giving the files to anybody."""
+        return (*self.report.findings, *self.report.in_spite)
+
+    def accept(self, *codes: str, reason: str) -> Self:
+        """Return the same release in spite of some findings; see :meth:`microagg.Release.accept`."""
+        return replace(self, report=self.report.accept(*codes, reason=reason))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report and the recipe, as JSON can hold them."""
+        return {"report": self.report.to_dict(), "recipe": plain(self.recipe)}
+
+    def to_json(self, path: str | os.PathLike[str]) -> None:
+        """Write the report and the recipe as JSON."""
+        Path(path).write_text(json.dumps(self.to_dict(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    def __repr__(self) -> str:
+        report = self.report
+        return (
+            f"LargeRelease({str(self.path)!r}, {counted(report.n_records, 'record')}, "
+            f"{counted(report.risk.n_groups, 'group')} by {self.recipe['method']}, {report.in_short})"
+        )
 
 
 def release(
@@ -50,8 +92,8 @@ def release(
     workers: int | None = None,
     memory_limit: str | None = None,
     recipe: Mapping[str, Any] | None = None,
-    begins: Begins = lambda findings: None,
-    ends: Ends = lambda made: None,
+    begins: Callable[[tuple[Finding, ...]], None] = lambda findings: None,
+    ends: Callable[[LargeRelease], None] = lambda made: None,
     connected: Callable[[str], None] = lambda dashboard: None,
 ) -> LargeRelease:
     """Return a release of a table in parts, written to a folder; see :func:`microagg.microaggregate`.
@@ -80,27 +122,27 @@ def release(
     ------
     MicroaggError
     """
-    chosen = Chosen.checked(**given)
+    chosen = Choices.checked(**given)
     refuse(chosen)
     block_size = _check_block(usual_block(chosen.method or "mdav-star") if block_size is None else block_size, chosen.k)
     target = _target(out)
     working = Working.beside(target)
-    source = frames.source_of(data)
-    if (table := source.known) is not None:
+    source = Source.of(data)
+    if source.table is not None:
         # What can be refused before workers are started.
-        begins(Choices.of(table, chosen, {}, block_size).findings())
+        begins(Job.of(source.table, chosen, {}, block_size).findings())
     with working.locked():
-        working.begin(source.identity)
+        working.begin(source.identity())
         try:
-            with cluster.connected(working, client, workers=workers, memory_limit=memory_limit) as found:
-                connected(cluster.dashboard(found))
-                cluster.check_workers(found, working)
-                stages = Stages(found, working, 0)
-                table = source.table(stages)
-                choices = Choices.of(table, chosen, _categories(stages, table, chosen), block_size)
-                if source.known is None:
-                    begins(choices.findings())
-                made = _Making(stages, choices, target, recipe).release()
+            with cluster.connected(working, client, workers=workers, memory_limit=memory_limit) as connection:
+                connected(cluster.dashboard(connection))
+                cluster.check_workers(connection, working)
+                stages = Stages(connection, working, 0)
+                table = _written(source.frame, stages) if source.table is None else source.table
+                job = Job.of(table, chosen, _categories(stages, table, chosen), block_size)
+                if source.table is None:
+                    begins(job.findings())
+                made = _Making(stages, job, target, recipe).release()
             ends(made)
         except BaseException:
             if not working.has_results:
@@ -137,7 +179,15 @@ def _target(out: Any) -> Path:
     return target
 
 
-def _categories(stages: Stages, table: Table, chosen: Chosen) -> dict[str, tuple[list[str], bool]]:
+def _written(frame: Any, stages: Stages) -> Table:
+    """Return a frame of Dask as a table in Parquet files."""
+    partitions = frame.to_delayed()
+    numbers = range(len(partitions))
+    stages.run("input", write_partition, numbers, partitions, says="writing the frame: part", shares=(0.0, 0.02))
+    return Table.of(stages.working.path(INPUT, ""))
+
+
+def _categories(stages: Stages, table: Table, chosen: Choices) -> dict[str, tuple[list[str], bool]]:
     """Return the categories of those quasi-identifiers of which they have to be seen."""
     names = to_be_seen(table, chosen)
     if not names:
@@ -145,7 +195,7 @@ def _categories(stages: Stages, table: Table, chosen: Chosen) -> dict[str, tuple
     # Categories are what is looked for, and gaps are none.
     said = {own: value for own, value in said_of(names, chosen.values).items() if own not in ("taxonomies", "missing")}
     schema = Schema(tuple(names), **said)
-    task = partial(reading.see_categories, table.parts, schema)
+    task = partial(passes.see_categories, table.parts, schema)
     what = digest_bytes(repr((schema, table.parts)).encode())[:16]
     numbers = range(len(table.parts))
     return merged_categories(
@@ -158,31 +208,41 @@ class _Making:
     """The making of one release."""
 
     stages: Stages
-    choices: Choices
+    job: Job
     target: Path
     recipe: Mapping[str, Any] | None
     seconds: dict[str, float] = field(default_factory=dict)
 
-    @property
-    def working(self) -> Working:
-        return self.stages.working
-
     def release(self) -> LargeRelease:
-        choices, working = self.choices, self.working
-        seed = working.choose(choices.identity(), {"seed": choices.prepared.choices.random_state})["seed"]
-        job = choices.job(seed)
+        working, drawn = self.stages.working, self.job.plan.random_state
+        job = self.job = self.job.with_seed(working.choose(self.job.identity(), {"seed": drawn})["seed"])
         self.stages.needed = job.needed
-        if not working.path(reading.ENCODED, "").exists():
+        if not working.path(passes.ENCODED, "").exists():
             check_room(self.target.parent, job.needed)
-        cluster.check_memory(self.stages.client, choices.memory(choices.block_size))
+        cluster.check_memory(self.stages.client, job.memory(job.block_size))
         working.keep(JOB, job, job.needed)
-        seen = self._read(job)
-        plan = self._arrange(job, seen)
-        grouped = self._group(job, plan)
-        written = self._stage("write", output.write, range(len(job.parts)), "writing: part", (0.85, 0.95))
-        recipe = self._recipe(seed, [part.digest for part in seen], [digest for _, digest in written])
-        sums = self._verified(job, plan, seen, grouped, sum(n for n, _ in written))
-        report = sums.report()
+        numbers = range(len(job.table.parts))
+        seen: list[planning.Seen] = self._stage("encode", passes.encode, numbers, "reading: part", (0.02, 0.15))
+        read = _digest([part.digest for part in seen])
+        if self.recipe is not None and read != self.recipe["input_sha256"]:
+            raise DataError(
+                "the quasi-identifiers or strata differ from those the recipe was made for (their SHA-256 is another): "
+                "use the same files, with their records in the same order and the same row groups."
+            )
+        layout = self._arrange(planning.first_layout(job, seen))
+        grouped = self._group(layout)
+        written = self._stage("write", passes.write, numbers, "writing: part", (0.85, 0.95))
+        recipe = recipes.written(job.plan) | {
+            "n": job.table.n,
+            "input_sha256": read,
+            "strata_sha256": None,
+            "classes_sha256": None,
+            "weights_sha256": None,
+            "release_sha256": _digest([digest for _, digest in written]),
+            "engine": "dask",
+            "block_size": job.block_size,
+        }
+        report = self._verified(layout, grouped, sum(n for n, _ in written)).report()
         if self.recipe is not None:
             recipes.check_same_release(recipe, self.recipe)
         return LargeRelease(self.target, report, recipe, self.seconds)
@@ -197,90 +257,46 @@ class _Making:
         yield
         self.seconds[name] = time.perf_counter() - start
 
-    def _read(self, job: Job) -> list[reading.Seen]:
-        """Run the first pass, and check what it shows of the whole file."""
-        seen: list[reading.Seen] = self._stage(
-            "encode", reading.encode, range(len(job.parts)), "reading: part", (0.02, 0.15)
-        )
-        planning.check_dates(seen)
-        n = sum(part.n_kept for part in seen)
-        planning.check_sizes(job, planning.merged_strata(seen)[0], n, self.choices.table.n - n)
-        if self.recipe is not None and _digest([part.digest for part in seen]) != self.recipe["input_sha256"]:
-            raise DataError(
-                "the quasi-identifiers or strata differ from those the recipe was made for (their SHA-256 is another): "
-                "use the same files, with their records in the same order and the same row groups."
-            )
-        return seen
+    def _arrange(self, layout: Layout) -> Layout:
+        """Divide the records into the blocks that are cut, and sort each part by them."""
+        job, working, numbers = self.job, self.stages.working, range(len(self.job.table.parts))
+        working.keep(LAYOUT, layout, job.needed)
+        counts = self._stage("assign", passes.assign, numbers, "finding blocks: part", (0.15, 0.2))
+        layout = planning.final_layout(job, layout, counts)
+        cluster.check_memory(self.stages.client, job.memory(int(layout.counts.sum(axis=0).max())))
+        working.keep(FINAL, layout, job.needed)
+        self._stage("sort", passes.sort, numbers, "sorting: part", (0.2, 0.25))
+        working.drop(passes.ENCODED)
+        working.drop(passes.STRATA)
+        return layout
 
-    def _arrange(self, job: Job, seen: list[reading.Seen]) -> Plan:
-        """Divide the records into blocks, and sort each part by them."""
-        working, numbers = self.working, range(len(job.parts))
-        plan = planning.first_plan(job, seen, self.choices.block_size)
-        working.keep(PLAN, plan, job.needed)
-        counts = self._stage("assign", reading.assign, numbers, "finding blocks: part", (0.15, 0.2))
-        plan = planning.final_plan(job, plan, counts)
-        assert plan.counts is not None
-        needed = self.choices.memory(int(plan.counts.sum(axis=0).max()))
-        cluster.check_memory(self.stages.client, needed)
-        working.keep(reading.FINAL, plan, job.needed)
-        self._stage("sort", reading.sort, numbers, "sorting: part", (0.2, 0.25))
-        working.drop(reading.ENCODED)
-        working.drop(reading.STRATA)
-        return plan
-
-    def _group(self, job: Job, plan: Plan) -> list[grouping.Grouped]:
+    def _group(self, layout: Layout) -> list[passes.Grouped]:
         """Run the second pass, and return what is known of the blocks."""
-        batches = range(len(plan.batches))
-        found = self._stage("group", grouping.group, batches, "grouping: task", (0.25, 0.85))
-        self.working.drop(reading.SORTED)
-        grouped = [block for batch in found for block in batch]
+        job, working, batches = self.job, self.stages.working, range(len(layout.batches))
+        of_batches = self._stage("group", passes.group, batches, "grouping: task", (0.25, 0.85))
+        working.drop(passes.SORTED)
+        grouped = [block for batch in of_batches for block in batch]
         after = [block.moments for block in grouped if block.moments is not None]
         if after:
             whole = reduce(Moments.merge, after)
-            plan = planning.output_plan(job, plan, whole.least, whole.greatest)
-        self.working.keep(output.OUTPUT, plan, job.needed)
+            layout = planning.output_layout(job, layout, whole.least, whole.greatest)
+        working.keep(OUTPUT, layout, job.needed)
         return grouped
 
-    def _verified(
-        self, job: Job, plan: Plan, seen: list[reading.Seen], grouped: list[grouping.Grouped], n_written: int
-    ) -> Sums:
+    def _verified(self, layout: Layout, grouped: list[passes.Grouped], n_written: int) -> summary.Sums:
         """Count what was written, and return all that is known of it."""
         checkpoint("counting what was written", 0.95)
-        schema, folder = job.schema, self.working.path(RELEASED, "")
+        k, schema, folder = self.job.plan.k, self.job.schema, self.stages.working.path(RELEASED, "")
         with self._timed("count"):
-            count = summary.count(self.stages.client, folder, [*schema.quasi_identifiers], [*schema.strata], job.k)
-        columns = tuple(Table.of(folder).names)
-        n = sum(part.n_kept for part in seen)
-        if count.smallest < job.k or count.records != n or n_written != n or {*columns} & {*schema.identifiers}:
+            count = summary.count(self.stages.client, folder, [*schema.quasi_identifiers], [*schema.strata], k)
+        columns, n = tuple(Table.of(folder).names), layout.moments.n
+        if count.smallest < k or count.records != n or n_written != n or {*columns} & {*schema.identifiers}:
             raise GuaranteeError(
                 f"microagg broke its promise: the files that were written have {count.records:,} records of {n:,}, and "
-                f"a class of {count.smallest}, fewer than k={job.k} or with identifiers; they are withheld. Please "
-                "report this."
+                f"a class of {count.smallest}, fewer than k={k} or with identifiers; they are withheld. Please report "
+                "this."
             )
-        return Sums(
-            job=job,
-            plan=plan,
-            before=planning.merged_moments(seen),
-            strata=planning.merged_strata(seen)[0],
-            n_dropped=self.choices.table.n - n,
-            grouped=grouped,
-            count=count,
-            columns=columns,
-            name=self.target.name,
-        )
-
-    def _recipe(self, seed: int | None, read: list[str], written: list[str]) -> dict[str, Any]:
-        prepared = self.choices.prepared
-        chosen = recipes.chosen(replace(prepared, choices=prepared.choices.but(random_state=seed)))
-        digests = {"strata_sha256": None, "classes_sha256": None, "weights_sha256": None}
-        return chosen | {
-            "n": self.choices.table.n,
-            "input_sha256": _digest(read),
-            **digests,
-            "release_sha256": _digest(written),
-            "engine": "dask",
-            "block_size": self.choices.block_size,
-        }
+        return summary.Sums(self.job, layout, grouped, count, columns, self.target.name)
 
 
 def _digest(of_parts: list[str]) -> str:
@@ -289,4 +305,4 @@ def _digest(of_parts: list[str]) -> str:
 
 def head_of(data: Any) -> pd.DataFrame:
     """Return the first records of a table in parts, all columns."""
-    return frames.source_of(data).head()
+    return Source.of(data).head()

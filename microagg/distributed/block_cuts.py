@@ -7,28 +7,82 @@ A cut asks for the value of one attribute and divides what is on its way into tw
 - of a nominal attribute, whatever is below one node of its taxonomy, or below the first few children of one, and the
   rest.
 
-Each side is to hold some of the blocks, with about as many records for each. Which attribute is cut, and where, see
-:mod:`.learning`. Where records repeat so much that no cut divides evenly enough, the most even one is made; where all
-records of the sample are equal, or they are too few, there is none.
+Each side is to hold some of the blocks, with about as many records for each. Where records repeat so much that no cut
+divides evenly enough, the most even one is made; where all records of the sample are equal, or they are too few, there
+is none. Equal records are always in the same block, as a cut looks at nothing but values.
 
-Equal records are always in the same block, as a cut looks at nothing but values.
+It is cut where the fewest records lose the records near to them, for these end up in different blocks, and so in
+different groups. Some thousand distinct records of the sample, and the C nearest of each among them, stand for that. A
+record with m of them still on its side is alone by (C + 1) / (m + 1), so many times sparser are the records around it;
+what a cut costs is by how much it raises the sum of that. A record that loses all of them so counts more than several
+that lose some.
+
+A cut is made, of any attribute at any place that divides evenly enough, where it costs least for each bit. The bits are
+what records learn of their block by the cut, the entropy of the shares of the two sides; all cuts together have to tell
+the same number of them, so a cut in the middle may cost more than one that takes off a small part. Where records lie in
+clusters, cuts so pass between them; where they are spread evenly it is about the middle of the longest side.
 
 Source: k-d trees, Bentley 1975; the choice of the cut is our own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from microagg.columns.records import Attribute
-from microagg.distributed import block_learning
-from microagg.distributed.block_learning import Cut
+from microagg.columns.records import Attribute, Records
+from microagg.columns.taxonomy import Taxonomy
 from microagg.errors import DataError, ParameterError
+from microagg.kernels.mixed import make_pool, measure_from
+from microagg.kernels.neighbors import brute_force
+from microagg.kernels.neighbors.knn_graph import neighbors_by_passes
 from microagg.validation import FloatArray, IntArray, check_finite, is_whole
+
+#: Of how many distinct records of a sample the nearest are found, at most.
+RECORDS = 2_000
+
+#: How many are found for each: one of so many records, and at most these.
+NEIGHBORS = 10
+_ONE_OF = 200
+
+#: A cut divides evenly enough if the blocks on each side get between 1 / EVEN and EVEN times the records of an average
+#: block. So no block of the sample has more, unless records repeat.
+EVEN = 1.5
+
+# With fewer distinct values among the records whose nearest are known, cuts are between those of the sample.
+_FEW = 100
+
+
+@dataclass(frozen=True)
+class Cut:
+    """One cut, and what is on its two sides.
+
+    Attributes
+    ----------
+    attribute : int
+        The position of the attribute that is asked for.
+    at_most : float or None
+        Numbers and ranks up to this one are inside; None for a nominal attribute.
+    leaves : tuple of int
+        The categories that are inside, as nodes of the taxonomy; empty for others.
+    inside, outside : int
+        The position of the next cut, or, below 0, ``-1 - block``.
+    """
+
+    attribute: int
+    at_most: float | None
+    leaves: tuple[int, ...]
+    inside: int
+    outside: int
+
+    def holds(self, values: FloatArray) -> NDArray[np.bool_]:
+        """Return whether each record of ``values``, shape (m, d), is inside."""
+        column = values[:, self.attribute]
+        return np.isin(column, self.leaves) if self.at_most is None else column <= self.at_most
 
 
 @dataclass(frozen=True)
@@ -89,9 +143,7 @@ class Cuts:
             raise DataError("there are no records to learn cuts from.")
         return cls(
             names,
-            tuple(
-                block_learning.learn(sample, attributes, int(n_blocks), int(least), beside.assign if beside else None)
-            ),
+            tuple(learn(sample, attributes, int(n_blocks), int(least), beside.assign if beside else None)),
         )
 
     @property
@@ -188,29 +240,6 @@ class Cuts:
             todo += [(cut.inside, below, within), (cut.outside, beyond, above)]
         return low, high
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the cuts as JSON can hold them."""
-        return {"names": list(self.names), "cuts": [asdict(cut) for cut in self.cuts]}
-
-    @classmethod
-    def from_dict(cls, given: Mapping[str, Any]) -> Self:
-        """Return the cuts that :meth:`to_dict` has written.
-
-        Raises
-        ------
-        DataError
-            If it has not written them.
-        """
-        try:
-            cuts = tuple(Cut(**{**cut, "leaves": tuple(cut["leaves"])}) for cut in given["cuts"])
-            names = tuple(map(str, given["names"]))
-        except (KeyError, TypeError, ValueError):
-            raise DataError("these are no cuts: they lack names or cuts, or hold something else.") from None
-        ends = sorted(end for cut in cuts for end in (cut.inside, cut.outside))
-        if ends != [*range(-1 - len(cuts), 0), *range(1, len(cuts))] and cuts:
-            raise DataError("these are no cuts: they are no tree.")
-        return cls(names, cuts)
-
 
 def _together(
     one: list[tuple[int, list[int]]], other: list[tuple[int, list[int]]], least: int
@@ -232,3 +261,247 @@ def _checked(values: FloatArray, names: Sequence[str]) -> FloatArray:
         )
     check_finite(values, names)
     return values
+
+
+def learn(
+    sample: FloatArray,
+    attributes: Sequence[Attribute],
+    n_blocks: int,
+    least: int,
+    assign: Callable[[FloatArray], IntArray] | None = None,
+) -> list[Cut]:
+    """Return cuts of a ``sample``, shape (m, d), into about ``n_blocks`` blocks, each before those on its sides.
+
+    Both sides of a cut have at least ``least`` records of the sample. With ``assign``, which says in which blocks
+    records are already, only those of the nearest that these separate count. See
+    :meth:`microagg.distributed.block_cuts.Cuts.learn`.
+    """
+    some = np.unique(sample[np.linspace(0, len(sample) - 1, min(len(sample), RECORDS)).astype(np.int64)], axis=0)
+    trees = [_Tree(attribute.taxonomy) if attribute.taxonomy else None for attribute in attributes]
+    average = len(sample) / n_blocks
+    made: list[tuple[int, _Found]] = []
+    sides: list[list[int]] = []
+    blocks = 0
+    # What is to be cut, how many blocks are wanted of it, the cut above, and on which side of that it is.
+    nearest = _nearest(Records(tuple(attributes), some))
+    if assign is not None:
+        already = assign(some)
+        nearest[already[nearest] == already[:, np.newaxis]] = -1
+    whole = _Piece(sample, some, nearest)
+    todo: list[tuple[_Piece, int, int, int]] = [(whole, n_blocks, -1, 0)]
+    while todo:
+        piece, wanted, above, side = todo.pop()
+        best = _best(piece, trees, wanted, average, least)
+        if above >= 0:
+            sides[above][side] = len(made) if best else -1 - blocks
+        if best is None:
+            blocks += 1
+            continue
+        cut = Cut(best[0], best[1].at_most, best[1].leaves, 0, 0)
+        todo.append((piece.part(cut, False), wanted - best[1].blocks, len(made), 1))
+        todo.append((piece.part(cut, True), best[1].blocks, len(made), 0))
+        made.append(best)
+        sides.append([0, 0])
+    return [Cut(j, found.at_most, found.leaves, *ends) for (j, found), ends in zip(made, sides, strict=True)]
+
+
+def _nearest(records: Records) -> IntArray:
+    """Return the positions of the nearest of each of n records, shape (n, count), nearest first.
+
+    Numbers are compared by squared distance if all attributes are numbers, and all by shares of their domains if not.
+    """
+    n = records.n
+    count = min(NEIGHBORS, 1 + n // _ONE_OF, n - 1)
+    neighbors = np.empty((n, count), dtype=np.int64)
+    if count and all(attribute.kind == "numeric" for attribute in records.attributes):
+        neighbors_by_passes(np.array(records.values.T, order="C"), neighbors, 0, n)
+    elif count:
+        pool = make_pool(records)
+        for i in range(n):
+            measure_from(pool, pool.points[i])
+            pool.sums[i] = np.nan
+            neighbors[i] = brute_force.nearest(pool.sums, n, count)
+    return neighbors
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """What is on one side of all cuts made so far.
+
+    The records of the sample, (m, d); the distinct ones whose nearest are known, (p, d); and the positions of these
+    nearest among them, (p, count), -1 for those that a cut has separated.
+    """
+
+    sample: FloatArray
+    some: FloatArray
+    nearest: IntArray
+
+    def part(self, cut: Cut, inside: bool) -> _Piece:
+        """Return what is on one side of a cut."""
+        kept = cut.holds(self.some) == inside
+        # With one more, which position -1 finds.
+        numbers = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
+        return _Piece(self.sample[cut.holds(self.sample) == inside], self.some[kept], numbers[self.nearest[kept]])
+
+
+def _costs_of_losing(count: int) -> FloatArray:
+    """Return what it costs a record to have m instead of M of its nearest, M, m = 0 … count, (count + 1, count + 1)."""
+    alone = (count + 1) / np.arange(1, count + 2)
+    return np.asarray(alone - alone[:, np.newaxis])
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A cut that can be made: how uneven it is, what it costs for each bit, and how many of the blocks are inside."""
+
+    unevenness: float
+    cost: float
+    blocks: int
+    at_most: float | None
+    leaves: tuple[int, ...] = ()
+
+
+def _best(
+    piece: _Piece, trees: Sequence[_Tree | None], wanted: int, average: float, least: int
+) -> tuple[int, _Found] | None:
+    """Return the attribute to cut for so many blocks, and how; None if there is no cut."""
+    best: tuple[int, _Found] | None = None
+    for j, tree in enumerate(trees if wanted > 1 else ()):
+        shares = _Shares(len(piece.sample), wanted, average, least)
+        find = tree.cut if tree else _cut_of_numbers
+        found = find(piece.sample[:, j], piece.some[:, j], piece.nearest, shares)
+        if found is not None and (best is None or (found.unevenness, found.cost) < (best[1].unevenness, best[1].cost)):
+            best = j, found
+    return best
+
+
+@dataclass(frozen=True)
+class _Shares:
+    """Of ``n`` records ``wanted`` blocks are to be made: of ``average`` ones, and a side has at least ``least``."""
+
+    n: int
+    wanted: int
+    average: float
+    least: int
+
+    def allow(self, inside: IntArray) -> NDArray[np.bool_]:
+        """Return whether each number of records inside leaves enough on both sides."""
+        return (inside >= self.least) & (inside <= self.n - self.least)
+
+    def choose(self, inside: IntArray, costs: FloatArray) -> tuple[int, float, float, int]:
+        """Return the best of some cuts, by their records inside and what they cost.
+
+        That is its position, its unevenness (0 if it is even enough), its cost for each bit, and how many blocks are
+        inside.
+        """
+        blocks = np.clip(np.rint(inside * (self.wanted / self.n)), 1, self.wanted - 1)
+        fill = np.stack([inside / blocks, (self.n - inside) / (self.wanted - blocks)]) / self.average
+        unevenness = np.maximum(fill, 1 / fill).max(axis=0)
+        # Blocks that have too many or too few already: where records repeat, it is not always possible.
+        unevenness[unevenness <= EVEN] = 0.0
+        share = inside / self.n
+        bits = -share * np.log2(share) - (1 - share) * np.log2(1 - share)
+        # One more, so that of cuts that cost nothing it is the one that tells most.
+        costs = (costs + 1.0) / bits
+        at = int(np.lexsort((costs, unevenness))[0])
+        return at, float(unevenness[at]), float(costs[at]), int(blocks[at])
+
+
+def _cut_of_numbers(column: FloatArray, some: FloatArray, nearest: IntArray, shares: _Shares) -> _Found | None:
+    """Return the best cut halfway between two distinct values, None if there is none.
+
+    They are values of ``some`` where these have many: a cut that costs nothing is so as far from both sides as it can.
+    """
+    values = np.unique(some)
+    if len(values) < _FEW:
+        values = np.unique(column)
+    low, high = values[:-1], values[1:]
+    middle = low + (high - low) / 2
+    at_most = np.where(middle < high, middle, low)
+    inside = np.searchsorted(np.sort(column), at_most, "right")
+    allowed = shares.allow(inside)
+    if not allowed.any():
+        return None
+    at_most = at_most[allowed]
+    at, unevenness, cost, blocks = shares.choose(inside[allowed], _costs_at(at_most, some, nearest))
+    return _Found(unevenness, cost, blocks, float(at_most[at]))
+
+
+def _costs_at(at_most: FloatArray, own: FloatArray, nearest: IntArray) -> FloatArray:
+    """Return what each of some cuts costs, shape (cuts,), by the values of the records whose nearest are known.
+
+    While a cut moves upward past the values of a record and of its nearest, what it costs that record changes: it
+    separates more and more of those below until it passes the record itself; from then on those above, fewer and fewer.
+    """
+    count = nearest.shape[1]
+    costs = _costs_of_losing(count)
+    known = nearest >= 0
+    whole = known.sum(axis=1)
+    others = np.sort(np.where(known, own[nearest], np.inf), axis=1)
+    below = (others < own[:, np.newaxis]).sum(axis=1)
+    above = ((others > own[:, np.newaxis]) & np.isfinite(others)).sum(axis=1)
+    rank = np.arange(count)
+    left = whole[:, np.newaxis] - rank  # of the M nearest, where those before are separated
+    total = whole[:, np.newaxis]
+    more = costs[total, np.maximum(left - 1, 0)] - costs[total, np.maximum(left, 0)]
+    fewer = costs[total, np.minimum(rank + 1, total)] - costs[total, np.minimum(rank, total)]
+    changes = np.where(rank < below[:, np.newaxis], more, np.where(rank >= (whole - above)[:, np.newaxis], fewer, 0.0))
+    changes[~np.isfinite(others)] = 0.0
+    at_own = costs[whole, whole - above] - costs[whole, whole - below]
+    positions = np.concatenate([own, others.ravel()])
+    order = np.argsort(positions, kind="stable")
+    through = np.concatenate([[0.0], np.cumsum(np.concatenate([at_own, changes.ravel()])[order])])
+    return np.maximum(through[np.searchsorted(positions[order], at_most, "right")], 0.0)
+
+
+class _Tree:
+    """A taxonomy whose leaves are numbered so that those below a node follow each other."""
+
+    def __init__(self, taxonomy: Taxonomy) -> None:
+        order, todo = [], [0]
+        while todo:
+            node = todo.pop()
+            todo += reversed(taxonomy.children[node])
+            order += [node] if not taxonomy.children[node] else []
+        nodes = len(taxonomy.names)
+        self._leaves = np.array(order)
+        self._number = np.zeros(nodes, dtype=np.int64)
+        self._number[self._leaves] = np.arange(len(order))
+        # Which leaves are below each node: from one to before another.
+        begin, end = self._number.copy(), self._number + 1
+        begin[[bool(below) for below in taxonomy.children]] = nodes
+        for node in range(nodes - 1, 0, -1):
+            parent = taxonomy.parents[node]
+            begin[parent], end[parent] = min(begin[parent], begin[node]), max(end[parent], end[node])
+        # Each node by itself, and together with those children of its parent that come before it.
+        self._begin = np.concatenate([begin[1:], begin[list(taxonomy.parents[1:])]])
+        self._end = np.tile(end[1:], 2)
+
+    def cut(self, column: FloatArray, some: FloatArray, nearest: IntArray, shares: _Shares) -> _Found | None:
+        """Return the best cut at a node, or at the first few children of one; None if there is none."""
+        at = np.bincount(self._numbers(column), minlength=len(self._leaves))
+        before = np.concatenate([[0], np.cumsum(at)])
+        inside = before[self._end] - before[self._begin]
+        allowed = shares.allow(inside)
+        if not allowed.any():
+            return None
+        begin, end = self._begin[allowed], self._end[allowed]
+        costs = self._costs(self._numbers(some), nearest, begin, end)
+        i, unevenness, cost, blocks = shares.choose(inside[allowed], costs)
+        leaves = tuple(sorted(self._leaves[begin[i] : end[i]].tolist()))
+        return _Found(unevenness, cost, blocks, None, leaves)
+
+    def _numbers(self, column: FloatArray) -> IntArray:
+        return self._number[column.astype(np.int64)]
+
+    def _costs(self, own: IntArray, nearest: IntArray, begin: IntArray, end: IntArray) -> FloatArray:
+        """Return what each of some cuts costs, shape (cuts,), by the leaves of the records whose nearest are known."""
+        known = nearest >= 0
+        whole, table = known.sum(axis=1), _costs_of_losing(nearest.shape[1])
+        others = own[nearest]
+        costs = np.empty(len(begin))
+        for i in range(len(begin)):
+            here, there = (begin[i] <= own) & (own < end[i]), (begin[i] <= others) & (others < end[i])
+            left = ((there == here[:, np.newaxis]) & known).sum(axis=1)
+            costs[i] = table[whole, left].sum()
+        return costs

@@ -1,6 +1,8 @@
-"""Each block partitioned by itself, all of them in memory."""
+"""Each block partitioned by itself; and its borders: how low the loss can get across them, and their repair."""
 
 from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +12,21 @@ from microagg.algorithms.base import Microaggregator
 from microagg.algorithms.registry import algorithm
 from microagg.columns.records import Records
 from microagg.distributed.block_cuts import Cuts
+from microagg.kernels import running
 from microagg.kernels.local_search.iterated import improve
+from microagg.kernels.neighbors.kd_tree import make_tree_pool
+from microagg.kernels.neighbors.knn_graph import fill_rows
 from microagg.partition import Partition, canonical_labels, group_means
 from microagg.progress import checkpoint
-from microagg.validation import FloatArray, IntArray, check_enough_records, check_k, check_labels, check_matrix
+from microagg.validation import (
+    FloatArray,
+    IntArray,
+    check_enough_records,
+    check_finite,
+    check_k,
+    check_labels,
+    check_matrix,
+)
 
 #: How many records a block has by default, on average. Measured in benchmarks/blocks.py: a million records, evenly
 #: spread over ten attributes, lose at most 1.6 % more in two such blocks than together, for k = 3, 5 and 10.
@@ -21,6 +34,12 @@ DEFAULT_BLOCK = 500_000
 
 #: The same for methods for mixed attributes, which compare every record of a block with every other.
 MIXED_BLOCK = 10_000
+
+#: Groups whose centroid is within so many standard deviations of a cut are near it.
+WITHIN = 2.0
+
+# Records whose nearest are found by a thread at a time.
+_AT_A_TIME = 2_000
 
 
 def usual_block(method: str) -> int:
@@ -100,24 +119,59 @@ def partition_blocks(
     return canonical_labels(labels)
 
 
-# Borders repaired: groups near cuts are improved by local search across them.
-#
-# 1. Of each block, the groups near one of its cuts are taken: those whose centroid is, along the attribute that is cut,
-#    within two standard deviations of the group's records from the cut. There exchanging records with a group beyond
-# the    cut may pay.
-# 2. These groups, whole, are distributed over other blocks by their centroids. The cuts of these lie elsewhere
-#    (``beside`` in :meth:`microagg.distributed.block_cuts.Cuts.learn`), so groups from both sides of a cut come
-# together. 3. Local search improves the groups in each of these blocks by themselves.
-#
-# No group has fewer than k records after it, and the SSE does not rise. Only for numbers, on whose squared distances
-# local search works.
+def nearest_sums(X: FloatArray, most: int, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return what a block contributes to the bound: sums over its records of squared distances, shape (most,).
 
-#: Groups whose centroid is within so many standard deviations of a cut are near it.
-WITHIN = 2.0
+    Column j holds the sum of what the squared distance to the (j + 1)-st nearest record of all blocks is at least. Of
+    the sums of all blocks together :func:`microagg.optimum.bounds.nearest_neighbor_sse` makes a lower bound of the SSE
+    of any partition of all records, also of those whose groups reach across blocks. For records of other blocks lie
+    beyond a face of the block's box, a cut: the j-th smallest distance of a record over all records is at least the
+    smaller of its j-th smallest within the block and its distance to the nearest face.
+
+    Parameters
+    ----------
+    X : array, shape (m, d)
+        The records of the block.
+    most : int
+        For how many nearest records: k - 1, for the largest k of interest.
+    low, high : array, shape (d,) or (m, d)
+        The box of the block, or, if blocks were joined, of that of each record, see
+        :meth:`microagg.distributed.block_cuts.Cuts.boxes`.
+
+    Raises
+    ------
+    DataError
+        If X is not finite numbers.
+    """
+    data = np.array(check_matrix(X), dtype=np.float64, order="C")
+    check_finite(data)
+    n = len(data)
+    sums = np.zeros(most)
+    if n == 0 or most == 0:
+        return sums
+    faces = np.square(np.minimum(data - low, high - data).min(axis=1))
+    count = min(most, n - 1)
+    pool, neighbors = make_tree_pool(data), np.empty((n, count), dtype=np.int64)
+    step = _AT_A_TIME * running.THREADS
+    with ThreadPoolExecutor(running.THREADS) as executor:
+
+        def fill(start: int, stop: int) -> None:
+            fill_rows(pool, neighbors, 1.0, start, stop)  # a share of 1: the nearest themselves
+
+        for start in range(0, n if count else 0, step):
+            checkpoint("finding nearest neighbors", start / n)
+            running.in_parts(executor, fill, start, min(start + step, n), running.THREADS)
+    for j in range(most):
+        squares = np.square(data - data[neighbors[:, j]]).sum(axis=1) if j < count else np.inf
+        sums[j] = np.minimum(squares, faces).sum()
+    return sums
 
 
 def near_cuts(X: FloatArray, labels: IntArray, low: FloatArray, high: FloatArray) -> NDArray[np.bool_]:
-    """Return whether each group of one block is near one of its cuts.
+    """Return whether each group of one block is near one of its cuts, where exchanging records across it may pay.
+
+    That is if its centroid is, along the attribute that is cut, within :data:`WITHIN` standard deviations of the
+    group's records from the cut.
 
     Parameters
     ----------
@@ -144,6 +198,11 @@ def repair(
     X: FloatArray, labels: IntArray, k: int, cuts: Cuts, second: Cuts, *, seed: int = 0
 ) -> tuple[IntArray, float]:
     """Return the labels of a partition improved near the cuts, and the share of the records that took part.
+
+    The groups near a cut, whole, are distributed over other blocks by their centroids, and local search improves them
+    within each of these. The cuts of these lie elsewhere (``beside`` in
+    :meth:`microagg.distributed.block_cuts.Cuts.learn`), so groups from both sides of a cut come together. Only for
+    numbers, on whose squared distances local search works.
 
     Parameters
     ----------

@@ -17,6 +17,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -266,6 +267,15 @@ class Working:
         except FileNotFoundError:
             return None
         return pickle.loads(data)
+
+    def shared(self, name: str) -> Any:
+        """Return a Python object that was kept, which a process reads once for all of its tasks."""
+        return _read_once(self, name, self.path(RESULTS, name).stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=4)
+def _read_once(working: Working, name: str, written: int) -> Any:
+    return working.kept(name)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
@@ -207,8 +207,9 @@ class Stages:
     def run(
         self,
         name: str,
-        task: Callable[[Working, int], Any],
+        task: Callable[..., Any],
         numbers: range,
+        values: Sequence[Any] | None = None,
         *,
         says: str,
         shares: tuple[float, float],
@@ -222,6 +223,8 @@ class Stages:
         task : callable
             Called on a worker with the working folder and a number.
         numbers : range
+        values : sequence of delayed values of Dask, optional
+            One for each number, with which the task is called, too.
         says : str
             What is said of it while it goes on, such as ``reading part``.
         shares : tuple of float
@@ -232,32 +235,6 @@ class Stages:
         MicroaggError
             What the first of the tasks that failed raised, or if workers were killed again and again.
         """
-
-        def submit(number: int) -> Any:
-            return self.client.submit(_task, task, self.working, name, number, self.needed, pure=False)
-
-        return self._run(name, submit, numbers, says, shares)
-
-    def run_delayed(
-        self,
-        name: str,
-        values: list[Any],
-        task: Callable[[Working, int, Any], Any],
-        *,
-        says: str,
-        shares: tuple[float, float],
-    ) -> list[Any]:
-        """Run a task for each of the delayed ``values`` of Dask, which it is called with; see :meth:`run`."""
-        delayed = load("dask").delayed(_task_of)
-
-        def submit(number: int) -> Any:
-            return self.client.compute(delayed(task, self.working, name, number, values[number]))
-
-        return self._run(name, submit, range(len(values)), says, shares)
-
-    def _run(
-        self, name: str, submit: Callable[[int], Any], numbers: range, says: str, shares: tuple[float, float]
-    ) -> list[Any]:
         distributed = load("distributed")
         results = {number: self.working.kept(f"{name}-{number}.pickle") for number in numbers}
         todo = [number for number in numbers if results[number] is None]
@@ -266,6 +243,12 @@ class Stages:
         def tell() -> None:
             done = len(numbers) - len(todo)
             checkpoint(f"{says} {done:,} of {len(numbers):,}", first + (last - first) * done / max(len(numbers), 1))
+
+        def submit(number: int) -> Any:
+            if values is None:
+                return self.client.submit(_task, task, self.working, name, number, self.needed, pure=False)
+            delayed = load("dask").delayed(_task)
+            return self.client.compute(delayed(task, self.working, name, number, self.needed, values[number]))
 
         tell()
         futures = {submit(number): number for number in todo}
@@ -293,21 +276,11 @@ class Stages:
         return [results[number] for number in numbers]
 
 
-def _task(task: Callable[[Working, int], Any], working: Working, name: str, number: int, needed: int) -> Any:
-    result = task(working, number)
-    result = _DONE if result is None else result
+def _task(task: Callable[..., Any], working: Working, name: str, number: int, needed: int, *values: Any) -> Any:
+    result = task(working, number, *values)
+    result = "done" if result is None else result  # of what is not done there is None
     working.keep(f"{name}-{number}.pickle", result, needed)
     return result
-
-
-def _task_of(task: Callable[[Working, int, Any], Any], working: Working, name: str, number: int, value: Any) -> Any:
-    result = task(working, number, value)
-    working.keep(f"{name}-{number}.pickle", result)
-    return result
-
-
-# What is kept of a task that returns nothing.
-_DONE = "done"
 
 
 def _cancel(client: Any, futures: list[Any]) -> None:

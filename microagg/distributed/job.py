@@ -1,68 +1,83 @@
-"""A job: what is to be done to every record, as tasks need it."""
+"""A job: the plan of a release, checked against a table in parts, as the client and all tasks need it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
-
-import numpy as np
 
 from microagg.algorithms import registry
 from microagg.algorithms.base import Microaggregator
 from microagg.columns.records import Attribute
-from microagg.columns.scaling import Scaling
-from microagg.columns.schema import Schema
-from microagg.distributed.block_cuts import Cuts
-from microagg.distributed.checkpoint_dir import Working
-from microagg.distributed.parts import Part
-from microagg.validation import FloatArray, IntArray
+from microagg.columns.schema import Schema, column_names
+from microagg.columns.taxonomy import Taxonomy
+from microagg.distributed.parts import Table, load
+from microagg.errors import DataError, ParameterError
+from microagg.release import recipe as recipes
+from microagg.release.choices import OPTIONS, Choices
+from microagg.release.findings import Finding, identifiers, undecided, undeclared
+from microagg.release.plan import Plan
+from microagg.release.prepare import prepare
+from microagg.validation import quoted
 
-#: Names under which what all tasks need is kept in the working folder.
-JOB, PLAN = "job.pickle", "plan.pickle"
+#: The name under which the job is kept in the working folder.
+JOB = "job.pickle"
+
+#: Cuts are learned on so many records of the sample for each block, and on so many at least.
+PER_BLOCK, SAMPLE = 500, 50_000
+
+# An estimate, above what workers took in benchmarks/in_parts.py: how many times the size of a part, and of a block's
+# records, a task takes.
+_PART, _BLOCK = 3, 12
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What was chosen, and the parts of the table.
+    """What is to be done to every record.
 
     Attributes
     ----------
-    parts : tuple of Part
+    table : Table
+    plan : Plan
+        All choices, with the seed that was drawn where the method needs one and none was given.
     schema : Schema
         With the categories of all records.
-    types : pyarrow.Schema
-        Of the columns of the file.
-    k : int
-    method : str
-    params : dict
-        The parameters of the method, without a seed.
-    seed : int or None
-        None for methods that draw nothing.
-    scale, statistic, categories, rounding : str
-    missing : str or dict
-    polish : bool
-    rate : float
-        The share of the records from which cuts are learned.
-    needed : int
-        Bytes that the job needs on the disk.
+    block_size : int
+    given_seed : int or None
+        The ``random_state`` that was given.
     """
 
-    parts: tuple[Part, ...]
+    table: Table
+    plan: Plan
     schema: Schema
-    types: Any
-    k: int
-    method: str
-    params: dict[str, Any]
-    seed: int | None
-    scale: str
-    statistic: str
-    categories: str
-    rounding: str
-    missing: Any
-    polish: bool
-    rate: float
-    needed: int
+    block_size: int
+    given_seed: int | None
+
+    @classmethod
+    def of(cls, table: Table, chosen: Choices, categories: Mapping[str, Any], block_size: int) -> Job:
+        """Return what was ``chosen``, checked on the first records of a table.
+
+        ``categories`` are those of columns for which they have to be known of all records, see :func:`to_be_seen`.
+
+        Raises
+        ------
+        DataError, ParameterError
+            As :func:`microagg.release.prepare.prepare`.
+        """
+        taxonomies, ordinal = dict(chosen.taxonomies or {}), dict(chosen.ordinal or {})
+        for name, (values, ordered) in categories.items():
+            if ordered:
+                ordinal[name] = values
+            else:
+                taxonomies[name] = Taxonomy.of(None, values)
+        prepared = prepare(table.head(), chosen.but(taxonomies=taxonomies, ordinal=ordinal))
+        plan = Plan.of_recipe(recipes.chosen(prepared))
+        return cls(table, plan, prepared.source.declared, block_size, chosen.random_state)
+
+    def with_seed(self, seed: int | None) -> Job:
+        """Return the same job with another seed."""
+        return replace(self, plan=self.plan.but(random_state=seed))
 
     @property
     def attributes(self) -> tuple[Attribute, ...]:
@@ -76,77 +91,86 @@ class Job:
 
     def estimator(self) -> Microaggregator:
         """Return what partitions a block, but for its seed."""
-        return registry.make(self.method, self.k, **self.params)
+        return registry.make(self.plan.method or "", self.plan.k, **self.plan.params)
+
+    @property
+    def seed(self) -> int:
+        """The seed for samples and blocks; 0 for methods that draw nothing."""
+        draws = "random_state" in self.estimator().get_params()
+        return self.plan.random_state or 0 if draws else 0
+
+    @property
+    def rate(self) -> float:
+        """The share of the records from which cuts are learned."""
+        n = self.table.n
+        blocks = -(-n // self.block_size)
+        return min(1.0, max(SAMPLE, PER_BLOCK * blocks) / n) if blocks > 1 else 0.0
+
+    def identity(self) -> dict[str, Any]:
+        """Return what tells this job from others on the same files."""
+        chosen = recipes.written(self.plan) | {"random_state": self.given_seed, "block_size": self.block_size}
+        identity: dict[str, Any] = json.loads(json.dumps(chosen | {"pyarrow": load("pyarrow").__version__}))
+        return identity
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return what is to be known of the release before it is made."""
+        columns = tuple(name for name in self.table.names if name not in self.schema.identifiers)
+        return *identifiers(self.schema, columns), undecided(undeclared(self.schema, columns))
+
+    @property
+    def needed(self) -> int:
+        """About how many bytes are needed beside the output, the output with them."""
+        # Of records, encoded and sorted, or sorted and replaced, and the number of the block of each.
+        kept = self.table.n * (2 * 8 * len(self.attributes) + 8)
+        return kept + sum(part.unpacked for part in self.table.parts)
+
+    def memory(self, largest_block: int) -> int:
+        """Return about how many bytes a task takes at most."""
+        part = max(part.unpacked + 8 * part.n * len(self.table.names) for part in self.table.parts)
+        return max(_PART * part, _BLOCK * 8 * len(self.attributes) * largest_block)
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """What the first pass has shown: the scale, the blocks, and who works on which of them.
-
-    Attributes
-    ----------
-    scaling : Scaling or None
-        That of the numeric quasi-identifiers; None without any.
-    domains : array, shape (d,)
-        Those of the whole file, see :attr:`microagg.columns.records.Records.domains`.
-    strata : tuple of dict
-        For each part, the number in the whole file of each stratum by its number in the part.
-    cuts : tuple of Cuts
-        For each stratum.
-    decimals : tuple of int or None
-        With how many decimals what replaces numbers is released, by attribute; None for all there are.
-    originals : dict of int to pyarrow.Array
-        For each attribute of categories, the value that is released for each rank or node.
-    numbers : array of int, shape (cut blocks,)
-        The final number of each block as the strata's cuts number them, one stratum after the other; None as long as
-        nobody knows how many records these have.
-    stratum_of : array of int, shape (blocks,)
-    counts : array of int, shape (parts, blocks)
-        How many records of each part are in each final block.
-    batches : tuple of (int, int)
-        The first and the last block but one of those that one task works on.
-    whole : frozenset of int
-        The attributes that are released as whole numbers of the file's type.
-    """
-
-    scaling: Scaling | None
-    domains: FloatArray
-    strata: tuple[IntArray, ...]
-    cuts: tuple[Cuts, ...]
-    decimals: tuple[int | None, ...]
-    originals: dict[int, Any]
-    numbers: IntArray | None = None
-    stratum_of: IntArray | None = None
-    counts: IntArray | None = None
-    batches: tuple[tuple[int, int], ...] = ()
-    whole: frozenset[int] = frozenset()
-
-    def scaled(self, values: FloatArray, numeric: list[int]) -> FloatArray:
-        """Return encoded records with their numbers on the scale."""
-        found = values.copy()
-        if self.scaling is not None:
-            found[:, numeric] = self.scaling.transform(np.ascontiguousarray(values[:, numeric]))
-        return found
-
-    def span(self, part: int, batch: int) -> tuple[int, int]:
-        """Return where the records of a batch begin and end among those of a part, sorted by blocks."""
-        assert self.counts is not None
-        first, stop = self.batches[batch]
-        return int(self.counts[part, :first].sum()), int(self.counts[part, :stop].sum())
+def refuse(chosen: Choices) -> None:
+    """Raise :class:`ParameterError` for what cannot be done in parts."""
+    for option in OPTIONS:
+        if option.not_in_parts and chosen.values[option.name] is not None:
+            raise ParameterError(f"{option.name} cannot be had with engine='dask': {option.not_in_parts}.")
+    missing = chosen.missing
+    for how in missing.values() if isinstance(missing, Mapping) else [missing]:
+        if how in ("impute", "category"):
+            raise ParameterError(
+                f"missing={how!r} cannot be had with engine='dask': fill the gaps in beforehand, or choose 'drop'."
+            )
 
 
-def job_of(working: Working) -> Job:
-    """Return the job of a working folder."""
-    found: Job = _loaded(working, JOB, working.path("results", JOB).stat().st_mtime_ns)
-    return found
+def to_be_seen(table: Table, chosen: Choices) -> list[str]:
+    """Return the quasi-identifiers whose categories nobody has named, so that all records have to be seen for them."""
+    types = load("pyarrow").types
+    taxonomies = chosen.taxonomies or {}
+    declared = {name for name, taxonomy in taxonomies.items() if taxonomy is not None}
+    declared.update(*(column_names(kind, chosen.values[kind]) for kind in ("ordinal", "dates", "numbers")))
+    names = []
+    for name in dict.fromkeys((*column_names("quasi_identifiers", chosen.quasi_identifiers), *taxonomies)):
+        if name in declared or name not in table.names:
+            continue
+        kind = table.schema.field(name).type
+        is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+        if is_text or types.is_dictionary(kind) or name in taxonomies:
+            names.append(name)
+    return names
 
 
-def plan_of(working: Working, name: str = PLAN) -> Plan:
-    """Return what is planned."""
-    found: Plan = _loaded(working, name, working.path("results", name).stat().st_mtime_ns)
-    return found
-
-
-@lru_cache(maxsize=4)
-def _loaded(working: Working, name: str, written: int) -> Any:
-    return working.kept(name)
+def merged_categories(seen: Iterable[Mapping[str, tuple[list[str], bool]]]) -> dict[str, tuple[list[str], bool]]:
+    """Return the categories of all parts; raise :class:`DataError` if parts have different orders of them."""
+    merged: dict[str, tuple[list[str], bool]] = {}
+    for part in seen:
+        for name, (values, ordered) in part.items():
+            before = merged.setdefault(name, (values, ordered))
+            if ordered and before[0] != values:
+                raise DataError(
+                    f"column {name!r} has its categories in the order {quoted(before[0])} in one part of the file, and "
+                    f"{quoted(values)} in another: say their order with ordinal={{{name!r}: [...]}}."
+                )
+            if not ordered:
+                merged[name] = sorted({*before[0], *values}), False
+    return merged

@@ -1,4 +1,8 @@
-"""What this room needs besides microagg, loaded when it is needed."""
+"""Tables in parts: Parquet files, or a frame of Dask, which is written to such files first.
+
+Parts are row groups in the order of the files, and depend on the files only: what is made of them does not depend on
+who works on them.
+"""
 
 from __future__ import annotations
 
@@ -10,36 +14,29 @@ from typing import Any
 
 import pandas as pd
 
+from microagg.distributed.checkpoint_dir import INPUT, Working
 from microagg.errors import DataError
 from microagg.tables.frames import to_series
 from microagg.tables.notices import check_names
 from microagg.tables.parquet import parquet_files
 from microagg.validation import optional_import, quoted
 
-
-def load(name: str) -> Any:
-    """Return a module of dask, distributed or pyarrow.
-
-    Raises
-    ------
-    DataError
-        If the package is not installed.
-    """
-    return optional_import(name, "dask", "a file that does not fit into memory")
-
-
-# The parts of a table in Parquet files: row groups in the order of the files, a part being what one task works on.
-#
-# Parts depend on the files only, so that what is made of them does not depend on who works on them.
-
 #: Row groups of a file that follow each other are one part up to so many records, and so many bytes once unpacked.
 RECORDS, BYTES = 1 << 19, 1 << 27
+
+# Of files written here: so that a partition of a frame may be larger than a part.
+_GROUP = RECORDS // 4
 
 # Records of the beginning, by which it is seen what columns are.
 _HEAD = 10_000
 
 # Of times in the old type of 96 bits, which Spark writes. Nanoseconds would overflow without a word.
 _OPENED = {"pre_buffer": False, "page_checksum_verification": True, "coerce_int96_timestamp_unit": "us"}
+
+
+def load(name: str) -> Any:
+    """Return a module of dask, distributed or pyarrow; raise :class:`DataError` if the package is not installed."""
+    return optional_import(name, "dask", "a file that does not fit into memory")
 
 
 @dataclass(frozen=True)
@@ -68,9 +65,8 @@ class Part:
     @property
     def label(self) -> str:
         """What messages call it."""
-        groups = f"row group {self.groups[0]}"
-        if len(self.groups) > 1:
-            groups = f"row groups {self.groups[0]} to {self.groups[-1]}"
+        one = len(self.groups) == 1
+        groups = f"row group {self.groups[0]}" if one else f"row groups {self.groups[0]} to {self.groups[-1]}"
         return f"{groups} of {Path(self.path).name!r}"
 
 
@@ -103,24 +99,22 @@ class Table:
             If it is a file of another kind.
         """
         files = parquet_files(path)
-        pq = load("pyarrow.parquet")
+        pa, pq = load("pyarrow"), load("pyarrow.parquet")
         schema: Any = None
         parts: list[Part] = []
         for file in files:
             try:
                 metadata = pq.read_metadata(file)
-            except (load("pyarrow").ArrowException, OSError) as error:
-                reason = str(error).splitlines()[0].rstrip(".")
+            except (pa.ArrowException, OSError) as error:
                 raise DataError(
-                    f"the file {str(file)!r} cannot be read as Parquet ({reason}): write it again."
+                    f"the file {str(file)!r} cannot be read as Parquet ({_reason(error)}): write it again."
                 ) from None
-            own = metadata.schema.to_arrow_schema()
-            own = load("pyarrow").schema([field.remove_metadata() for field in own])
+            of_file = pa.schema([field.remove_metadata() for field in metadata.schema.to_arrow_schema()])
             if schema is None:
-                _check_schema(own, file.name)
-                schema = own
-            elif not own.equals(schema):
-                raise DataError(_otherwise(own, schema, file, files[0]))
+                _check_schema(of_file, file.name)
+                schema = of_file
+            elif not of_file.equals(schema):
+                raise DataError(_difference(of_file, schema, file, files[0]))
             parts += _parts(str(file), metadata, parts[-1].first + parts[-1].n if parts else 0)
         if not parts:
             raise DataError(f"{str(path)!r} has no records: check that it is the right file.")
@@ -163,8 +157,7 @@ def read(part: Part, columns: Sequence[str] | None = None) -> Any:
             "there until the end."
         ) from None
     except (pa.ArrowException, OSError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise DataError(f"{part.label} cannot be read ({reason}): write the file again.") from None
+        raise DataError(f"{part.label} cannot be read ({_reason(error)}): write the file again.") from None
     if table.num_rows != part.n:
         raise DataError(
             f"{part.label} has {table.num_rows:,} records, not {part.n:,}: the file was changed; begin again."
@@ -179,18 +172,22 @@ def frame_of(table: Any, label: str) -> pd.DataFrame:
     return pd.DataFrame(columns, index=pd.RangeIndex(table.num_rows), copy=False)
 
 
+def _reason(error: Exception) -> str:
+    return str(error).splitlines()[0].rstrip(".")
+
+
 def _parts(path: str, metadata: Any, first: int) -> Iterator[Part]:
     groups: list[int] = []
     n = size = 0
     for group in range(metadata.num_row_groups):
-        own = metadata.row_group(group)
-        if own.num_rows == 0:
+        about = metadata.row_group(group)
+        if about.num_rows == 0:
             continue
-        if groups and (n + own.num_rows > RECORDS or size + own.total_byte_size > BYTES):
+        if groups and (n + about.num_rows > RECORDS or size + about.total_byte_size > BYTES):
             yield Part(path, tuple(groups), first, n, size)
             groups, first, n, size = [], first + n, 0, 0
         groups.append(group)
-        n, size = n + own.num_rows, size + own.total_byte_size
+        n, size = n + about.num_rows, size + about.total_byte_size
     if groups:
         yield Part(path, tuple(groups), first, n, size)
 
@@ -208,15 +205,72 @@ def _check_schema(schema: Any, label: str) -> None:
             )
 
 
-def _otherwise(own: Any, schema: Any, file: Path, first: Path) -> str:
+def _difference(schema: Any, of_first: Any, file: Path, first: Path) -> str:
     """Return how a file differs from the first one."""
-    if own.names != schema.names:
+    if schema.names != of_first.names:
         return (
-            f"the file {file.name!r} has the columns {quoted(own.names)}, but {first.name!r} has "
-            f"{quoted(schema.names)}: give all files the same columns in the same order."
+            f"the file {file.name!r} has the columns {quoted(schema.names)}, but {first.name!r} has "
+            f"{quoted(of_first.names)}: give all files the same columns in the same order."
         )
-    one = next(name for name in own.names if own.field(name).type != schema.field(name).type)
+    name = next(name for name in schema.names if schema.field(name).type != of_first.field(name).type)
     return (
-        f"column {one!r} is of the type {own.field(one).type} in {file.name!r}, but {schema.field(one).type} in "
-        f"{first.name!r}: write all files with the same types."
+        f"column {name!r} is of the type {schema.field(name).type} in {file.name!r}, but {of_first.field(name).type} "
+        f"in {first.name!r}: write all files with the same types."
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What a release is made from: a ``table`` in Parquet files or, where that is None, a ``frame`` of Dask."""
+
+    table: Table | None
+    frame: Any = None
+
+    @classmethod
+    def of(cls, data: Any) -> Source:
+        """Return what a release of ``data`` is made from.
+
+        Raises
+        ------
+        DataError
+            If it is neither a path nor a frame of Dask, or as :meth:`Table.of` raises it.
+        """
+        if isinstance(data, (str, os.PathLike)):
+            return cls(Table.of(data))
+        if not isinstance(data, load("dask.dataframe").DataFrame):
+            raise DataError(
+                f"engine='dask' takes the path of Parquet files or a frame of Dask, not {type(data).__name__}: pass "
+                "one of these, or leave out engine for a table in memory."
+            )
+        for name in data.columns:
+            if not isinstance(name, str):
+                raise DataError(f"the column name {name!r} is no text, as names in Parquet files are: rename it.")
+        return cls(None, data)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what tells it from others."""
+        if self.table is None:
+            return {"frame": load("dask.base").tokenize(self.frame), "columns": list(self.frame.columns)}
+        states = [(file, Path(file).stat()) for file in self.table.files]
+        return {"files": [[file, state.st_size, state.st_mtime_ns] for file, state in states]}
+
+    def head(self) -> pd.DataFrame:
+        """Return its first records, all columns."""
+        if self.table is not None:
+            return self.table.head()
+        first: pd.DataFrame = self.frame.head(_HEAD, npartitions=-1, compute=True)
+        return first
+
+
+def write_partition(working: Working, number: int, partition: pd.DataFrame) -> int:
+    """Write a partition of a frame as a Parquet file, and return how many records it has."""
+    pa, pq = load("pyarrow"), load("pyarrow.parquet")
+    try:
+        table = pa.Table.from_pandas(partition, preserve_index=False)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise DataError(
+            f"a column of the frame holds values of several types ({str(error).splitlines()[0]}): make it one type."
+        ) from None
+    with working.writing(INPUT, f"part-{number:05d}.parquet", 0) as path:
+        pq.write_table(table.replace_schema_metadata(), path, row_group_size=_GROUP)
+    return len(partition)

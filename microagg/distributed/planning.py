@@ -3,70 +3,291 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from microagg.columns.dates import Order
 from microagg.columns.records import Records
+from microagg.columns.scaling import NO_RECORDS, Scaling, centered
 from microagg.distributed.block_cuts import Cuts
-from microagg.distributed.block_moments import Moments
-from microagg.distributed.job import Job, Plan
+from microagg.distributed.job import Job
 from microagg.distributed.parts import load
-from microagg.distributed.reading import Seen
 from microagg.errors import DataError
 from microagg.release import strata
-from microagg.validation import FloatArray, IntArray, check_enough_records, counted
+from microagg.validation import FloatArray, IntArray, check_enough_records, check_finite, counted
+
+#: The names under which the layout is kept: with the cuts, then the final blocks, then the types of what is written.
+LAYOUT, FINAL, OUTPUT = "layout.pickle", "final-layout.pickle", "output-layout.pickle"
 
 #: How many tasks the blocks are divided among at least, where there are so many blocks; and a task's most records,
 #: unless one block has more.
 _TASKS, _MOST = 64, 1 << 20
 
-Strata = list[tuple[tuple[Any, ...], int]]
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Means, ranges and sums of products of some records, which merge to those of the whole file.
+
+    So one pass over the parts is enough for scales and correlations, and they are exact but for rounding. Merged in the
+    order of the parts, never in the order in which they are done, they are the same to the bit every time.
+
+    Source: Chan, Golub & LeVeque 1979, Updating formulae and a pairwise algorithm for computing sample variances.
+
+    Attributes
+    ----------
+    n : int
+        The number of records; 0 for a part without any.
+    least, greatest : array, shape (d,)
+        The smallest and the largest value of each attribute, in its units; inf and -inf without records.
+    center : array, shape (d,)
+        The mean of each attribute above ``least``: kept apart from it, a large common offset costs no precision.
+    comoments : array, shape (d, d)
+        Σ over records of the products of the deviations of two attributes from their means.
+    """
+
+    n: int
+    least: FloatArray
+    greatest: FloatArray
+    center: FloatArray
+    comoments: FloatArray
+
+    @classmethod
+    def of(cls, X: FloatArray, names: Sequence[Any] | None = None) -> Self:
+        """Return the moments of the records ``X``, shape (n, d), whose columns are called ``names``.
+
+        Raise :class:`DataError` if X has values that are not finite.
+        """
+        n, d = X.shape
+        if n == 0:
+            return cls(0, np.full(d, np.inf), np.full(d, -np.inf), np.zeros(d), np.zeros((d, d)))
+        check_finite(X, names)
+        least, center, deviations = centered(X)
+        columns = np.ascontiguousarray(deviations.T)
+        comoments = np.empty((d, d))
+        # Not a product of matrices: its last bits depend on the number of threads. And sums here are pairwise.
+        for i in range(d):
+            for j in range(i + 1):
+                comoments[i, j] = comoments[j, i] = (columns[i] * columns[j]).sum()
+        return cls(n, least, X.max(axis=0), center, comoments)
+
+    @property
+    def mean(self) -> FloatArray:
+        """The mean of each attribute, shape (d,), in its units."""
+        return self.least + self.center
+
+    def merge(self, other: Self) -> Self:
+        """Return the moments of these records and of ``other`` ones, of as many attributes, together."""
+        if len(self.least) != len(other.least):
+            raise DataError(f"moments of {len(self.least)} and of {len(other.least)} attributes cannot be merged.")
+        if self.n == 0 or other.n == 0:
+            return other if self.n == 0 else self
+        n, share = self.n + other.n, other.n / (self.n + other.n)
+        least = np.minimum(self.least, other.least)
+        own, others = self.center + (self.least - least), other.center + (other.least - least)
+        apart = (other.center - self.center) + (other.least - self.least)
+        return type(self)(
+            n,
+            least,
+            np.maximum(self.greatest, other.greatest),
+            own * (1 - share) + others * share,
+            self.comoments + other.comoments + np.outer(apart, apart) * (self.n * share),
+        )
+
+    def scaling(self, method: str, names: Sequence[Any] | None = None) -> Scaling:
+        """Return the scale ``method`` as :meth:`microagg.columns.scaling.Scaling.fit` fits it to all of the records.
+
+        It is equal but for rounding, and raises the same.
+        """
+        if self.n == 0:
+            raise DataError(NO_RECORDS)
+        variance = np.diag(self.comoments) / self.n
+        return Scaling.of_moments(method, self.least, self.center, self.greatest - self.least, variance, names)
+
+    def sst(self, scaling: Scaling) -> FloatArray:
+        """Return each attribute's sum of squared deviations from its mean once it is on a scale, shape (d,)."""
+        sums = np.diag(self.comoments).copy()
+        if scaling.method != "none":
+            varies = np.ones(len(sums), dtype=bool)
+            varies[list(scaling.constant)] = False
+            sums[varies] /= np.square(scaling.spread[varies])
+            sums[~varies] = 0.0
+        return sums
+
+    def correlations(self) -> FloatArray:
+        """Return Pearson's correlation of each two attributes, shape (d, d); NaN where one holds one value only."""
+        deviations = np.sqrt(np.diag(self.comoments))
+        varies = (self.greatest > self.least) & (deviations > 0.0)
+        scale = np.where(varies, deviations, np.nan)
+        return np.asarray(np.clip(self.comoments / scale[:, np.newaxis] / scale, -1.0, 1.0))
 
 
-def merged_moments(seen: Sequence[Seen]) -> Moments:
-    """Return the moments of all parts, merged in their order."""
-    return reduce(Moments.merge, (part.moments for part in seen))
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What one part shows.
+
+    Attributes
+    ----------
+    moments : Moments
+        Of the numeric quasi-identifiers of the records that are released.
+    sample, sample_strata : array, shape (m, d) and (m,)
+        Some of the records, encoded, and the number of the stratum of each in this part.
+    strata : dict of tuple to tuple
+        The strata in order of first appearance, each with its values and its number of records.
+    originals : dict of int to tuple of array and pyarrow.Array
+        For each attribute of categories, the ranks or nodes that are there, and the first value of each.
+    decimals : dict of int to int or None
+        For each numeric attribute that is rounded, with how many decimals its values can be written.
+    orders : dict of str to microagg.columns.dates.Order
+        What the texts of dates show.
+    digest : str
+        Of the encoded values, and of the strata.
+    """
+
+    moments: Moments
+    sample: FloatArray
+    sample_strata: IntArray
+    strata: dict[tuple[str, ...], tuple[tuple[Any, ...], int]]
+    originals: dict[int, tuple[IntArray, Any]]
+    decimals: dict[int, int | None]
+    orders: dict[Hashable, Order]
+    digest: str
 
 
-def merged_strata(seen: Sequence[Seen]) -> tuple[Strata, tuple[IntArray, ...]]:
+def _none_yet() -> IntArray:
+    return np.empty((0, 0), dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """What the passes have shown so far: the scale, the blocks, and who works on which of them.
+
+    Attributes
+    ----------
+    moments : Moments
+        Of the numeric quasi-identifiers of all released records.
+    scaling : Scaling or None
+        That of the numeric quasi-identifiers; None without any.
+    domains : array, shape (d,)
+        Those of the whole file, see :attr:`microagg.columns.records.Records.domains`.
+    strata : list of (tuple, int)
+        The values of each stratum in order of appearance, and its number of records.
+    of_parts : tuple of array
+        For each part, the number in the whole file of each stratum by its number in the part.
+    decimals : tuple of int or None
+        With how many decimals what replaces numbers is released, by attribute; None for all there are.
+    originals : dict of int to pyarrow.Array
+        For each attribute of categories, the value that is released for each rank or node.
+    cuts : tuple of Cuts
+        For each stratum.
+    numbers : array of int, shape (cut blocks,)
+        The final number of each block as the strata's cuts number them, one stratum after the other. This and what
+        follows is empty until it is counted how many records the blocks have.
+    stratum_of : array of int, shape (blocks,)
+    counts : array of int, shape (parts, blocks)
+        How many records of each part are in each final block.
+    batches : tuple of (int, int)
+        The first and the last block but one of those that one task works on.
+    whole : frozenset of int
+        The attributes that are released as whole numbers of the file's type.
+    """
+
+    moments: Moments
+    scaling: Scaling | None
+    domains: FloatArray
+    strata: list[tuple[tuple[Any, ...], int]]
+    of_parts: tuple[IntArray, ...]
+    decimals: tuple[int | None, ...]
+    originals: dict[int, Any]
+    cuts: tuple[Cuts, ...] = ()
+    numbers: IntArray = field(default_factory=_none_yet)
+    stratum_of: IntArray = field(default_factory=_none_yet)
+    counts: IntArray = field(default_factory=_none_yet)
+    batches: tuple[tuple[int, int], ...] = ()
+    whole: frozenset[int] = frozenset()
+
+    def scaled(self, values: FloatArray, numeric: list[int]) -> FloatArray:
+        """Return encoded records with their numbers on the scale."""
+        scaled = values.copy()
+        if self.scaling is not None:
+            scaled[:, numeric] = self.scaling.transform(np.ascontiguousarray(values[:, numeric]))
+        return scaled
+
+    def span(self, part: int, batch: int) -> tuple[int, int]:
+        """Return where the records of a batch begin and end among those of a part, sorted by blocks."""
+        first, stop = self.batches[batch]
+        return int(self.counts[part, :first].sum()), int(self.counts[part, :stop].sum())
+
+
+def first_layout(job: Job, seen: Sequence[Seen]) -> Layout:
+    """Return the scale of all records, and the cuts learned on the samples of all parts.
+
+    Raises
+    ------
+    DataError
+        If all records, or those of a stratum, are fewer than k, or dates of two parts are written in different orders.
+    """
+    _check_dates(seen)
+    attributes, numeric = job.attributes, job.numeric
+    moments = reduce(Moments.merge, (part.moments for part in seen))
+    found, of_parts = _merged_strata(seen)
+    _check_sizes(job, moments.n, found)
+    domains = Records(attributes, np.empty((0, len(attributes)))).domains.copy()
+    domains[numeric] = moments.greatest - moments.least
+    layout = Layout(
+        moments=moments,
+        scaling=moments.scaling(job.plan.scale, [attributes[j].name for j in numeric]) if numeric else None,
+        domains=domains,
+        strata=found,
+        of_parts=of_parts,
+        decimals=tuple(_decimals(seen, j) for j in range(len(attributes))),
+        originals={j: _originals(seen, j) for j, a in enumerate(attributes) if a.kind != "numeric"},
+    )
+    sample = layout.scaled(np.concatenate([part.sample for part in seen]), numeric)
+    in_whole = zip(of_parts, seen, strict=True)
+    stratum = np.concatenate([numbers[part.sample_strata] for numbers, part in in_whole if part.moments.n])
+    order = np.argsort(stratum, kind="stable")
+    rows = np.split(order, np.searchsorted(stratum[order], np.arange(1, len(found))))
+    cuts = tuple(_cuts(job, sample[of], n) for of, (_, n) in zip(rows, found, strict=True))
+    return replace(layout, cuts=cuts)
+
+
+def _merged_strata(seen: Sequence[Seen]) -> tuple[list[tuple[tuple[Any, ...], int]], tuple[IntArray, ...]]:
     """Return the strata in order of appearance, each with its number of records, and for each part their numbers."""
     numbers: dict[tuple[str, ...], int] = {}
-    found: Strata = []
+    merged: list[tuple[tuple[Any, ...], int]] = []
     of_parts = []
     for part in seen:
-        own = []
         for key, (values, n) in part.strata.items():
             if key not in numbers:
-                numbers[key] = len(found)
-                found.append((values, 0))
-            own.append(numbers[key])
-            found[own[-1]] = found[own[-1]][0], found[own[-1]][1] + n
-        of_parts.append(np.array(own, dtype=np.int64))
-    return found, tuple(of_parts)
+                numbers[key] = len(merged)
+                merged.append((values, 0))
+            merged[numbers[key]] = values, merged[numbers[key]][1] + n
+        of_parts.append(np.array([numbers[key] for key in part.strata], dtype=np.int64))
+    return merged, tuple(of_parts)
 
 
-def check_sizes(job: Job, found: Strata, n: int, n_dropped: int) -> None:
-    """Raise :class:`DataError` unless all records, and those of each stratum, are at least k."""
-    aside = f" (after leaving out {counted(n_dropped, 'incomplete record')})" if n_dropped else ""
-    check_enough_records(n, job.k, f"the data{aside}")
+def _check_sizes(job: Job, n: int, found: list[tuple[tuple[Any, ...], int]]) -> None:
+    """Raise :class:`DataError` unless all n records, and those of each stratum, are at least k."""
+    dropped = job.table.n - n
+    aside = f" (after leaving out {counted(dropped, 'incomplete record')})" if dropped else ""
+    check_enough_records(n, job.plan.k, f"the data{aside}")
     for values, size in found:
         if values:
-            check_enough_records(size, job.k, f"stratum {strata.name(job.schema.strata, values)}{aside}")
+            check_enough_records(size, job.plan.k, f"stratum {strata.name(job.schema.strata, values)}{aside}")
 
 
-def check_dates(seen: Sequence[Seen]) -> None:
+def _check_dates(seen: Sequence[Seen]) -> None:
     """Raise :class:`DataError` if the parts do not agree on whether the day or the month comes first."""
     orders: dict[Hashable, list[Order]] = {}
     for part in seen:
         for name, order in part.orders.items():
             orders.setdefault(name, []).append(order)
-    for name, own in orders.items():
-        day = next((order.day_first for order in own if order.day_first), None)
-        month = next((order.month_first for order in own if order.month_first), None)
+    for name, of_parts in orders.items():
+        day = next((order.day_first for order in of_parts if order.day_first), None)
+        month = next((order.month_first for order in of_parts if order.month_first), None)
         if day and month:
             raise DataError(
                 f"column {name!r} has dates with the day first, such as {day!r}, and with the month first, such as "
@@ -74,40 +295,16 @@ def check_dates(seen: Sequence[Seen]) -> None:
             )
 
 
-def first_plan(job: Job, seen: Sequence[Seen], block_size: int) -> Plan:
-    """Return the scale of all records, and the cuts learned on the samples of all parts."""
-    moments = merged_moments(seen)
-    names: list[Any] = [job.attributes[j].name for j in job.numeric]
-    found, of_parts = merged_strata(seen)
-    scaling = moments.scaling(job.scale, names) if job.numeric else None
-    domains = Records(job.attributes, np.empty((0, len(job.attributes)))).domains.copy()
-    domains[job.numeric] = moments.greatest - moments.least
-    plan = Plan(
-        scaling=scaling,
-        domains=domains,
-        strata=of_parts,
-        cuts=(),
-        decimals=tuple(_decimals(seen, j) for j in range(len(job.attributes))),
-        originals={j: _originals(seen, j) for j, a in enumerate(job.attributes) if a.kind != "numeric"},
-    )
-    sample = plan.scaled(np.concatenate([part.sample for part in seen]), job.numeric)
-    stratum = np.concatenate([own[part.sample_strata] for own, part in zip(of_parts, seen, strict=True) if part.n_kept])
-    order = np.argsort(stratum, kind="stable")
-    rows = np.split(order, np.searchsorted(stratum[order], np.arange(1, len(found))))
-    cuts = tuple(_cuts(job, sample[own], n, block_size) for own, (_, n) in zip(rows, found, strict=True))
-    return replace(plan, cuts=cuts)
-
-
-def _cuts(job: Job, sample: FloatArray, n: int, block_size: int) -> Cuts:
+def _cuts(job: Job, sample: FloatArray, n: int) -> Cuts:
     names = tuple(str(attribute.name) for attribute in job.attributes)
-    blocks = -(-n // block_size)
+    blocks = -(-n // job.block_size)
     return Cuts.learn(sample, job.attributes, blocks) if blocks > 1 and len(sample) else Cuts(names, ())
 
 
 def _decimals(seen: Sequence[Seen], j: int) -> int | None:
-    own = [part.decimals[j] for part in seen if j in part.decimals]
-    known = [places for places in own if places is not None]
-    return max(known) if own and len(known) == len(own) else None
+    of_parts = [part.decimals[j] for part in seen if j in part.decimals]
+    places = [of_part for of_part in of_parts if of_part is not None]
+    return max(places) if places and len(places) == len(of_parts) else None
 
 
 def _originals(seen: Sequence[Seen], j: int) -> Any:
@@ -121,8 +318,8 @@ def _originals(seen: Sequence[Seen], j: int) -> Any:
     return values.take(pa.array(positions, mask=positions < 0))
 
 
-def final_plan(job: Job, plan: Plan, counts: Sequence[IntArray]) -> Plan:
-    """Return the plan with the final blocks: those that have fewer than k records joined to others of their stratum.
+def final_layout(job: Job, layout: Layout, counts: Sequence[IntArray]) -> Layout:
+    """Return the layout with the final blocks: those that have fewer than k records joined to others of their stratum.
 
     ``counts`` has for each part the number of records of each block as the cuts number them.
     """
@@ -130,38 +327,32 @@ def final_plan(job: Job, plan: Plan, counts: Sequence[IntArray]) -> Plan:
     sizes = cut.sum(axis=0)
     numbers, at = np.empty(len(sizes), dtype=np.int64), 0
     stratum_of: list[int] = []
-    for stratum, cuts in enumerate(plan.cuts):
-        own = slice(at, at + cuts.n_blocks)
-        joined = cuts.joined(sizes[own], job.k)
-        numbers[own] = len(stratum_of) + joined
+    for stratum, cuts in enumerate(layout.cuts):
+        joined = cuts.joined(sizes[at : at + cuts.n_blocks], job.plan.k)
+        numbers[at : at + cuts.n_blocks] = len(stratum_of) + joined
         stratum_of += [stratum] * (int(joined.max()) + 1)
-        at = own.stop
+        at += cuts.n_blocks
     final = np.zeros((len(cut), len(stratum_of)), dtype=np.int64)
     for block, number in enumerate(numbers):
         final[:, number] += cut[:, block]
-    return replace(
-        plan,
-        numbers=numbers,
-        stratum_of=np.array(stratum_of),
-        counts=final,
-        batches=_batches(final.sum(axis=0)),
-    )
+    batches = _batches(final.sum(axis=0))
+    return replace(layout, numbers=numbers, stratum_of=np.array(stratum_of), counts=final, batches=batches)
 
 
 def _batches(sizes: IntArray) -> tuple[tuple[int, int], ...]:
     """Return the blocks that a task works on: some that follow each other, together not too large, or a single one."""
     most = min(_MOST, int(sizes.sum()) // _TASKS)
-    found, first, size = [], 0, 0
-    for block, own in enumerate(sizes.tolist()):
-        if block > first and size + own > most:
-            found.append((first, block))
+    batches, first, size = [], 0, 0
+    for block, of_block in enumerate(sizes.tolist()):
+        if block > first and size + of_block > most:
+            batches.append((first, block))
             first, size = block, 0
-        size += own
-    return (*found, (first, len(sizes)))
+        size += of_block
+    return (*batches, (first, len(sizes)))
 
 
-def output_plan(job: Job, plan: Plan, least: FloatArray, greatest: FloatArray) -> Plan:
-    """Return the plan with the columns of whole numbers that stay so: those whose type holds what replaces them.
+def output_layout(job: Job, layout: Layout, least: FloatArray, greatest: FloatArray) -> Layout:
+    """Return the layout with the columns of whole numbers that stay so: those whose type holds what replaces them.
 
     ``least`` and ``greatest`` are those of the numeric quasi-identifiers after they were replaced.
     """
@@ -169,10 +360,10 @@ def output_plan(job: Job, plan: Plan, least: FloatArray, greatest: FloatArray) -
     whole = set()
     for i, j in enumerate(job.numeric):
         attribute = job.attributes[j]
-        kind = job.types.field(attribute.name).type
-        if job.rounding == "file" and not attribute.unit and types.is_integer(kind):
+        kind = job.table.schema.field(attribute.name).type
+        if job.plan.rounding == "file" and not attribute.unit and types.is_integer(kind):
             limits: Any = np.iinfo(np.dtype(str(kind)))
             # As Python numbers: numpy would round the largest integer of 64 bits up to one that does not fit.
             if limits.min <= float(least[i]) and float(greatest[i]) <= limits.max:
                 whole.add(j)
-    return replace(plan, whole=frozenset(whole))
+    return replace(layout, whole=frozenset(whole))

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from microagg import errors
-from microagg.distributed.release import LargeRelease
+from microagg.distributed.api import LargeRelease
 from microagg.errors import DataError, MicroaggError
 from microagg.progress import checkpoint, watched
 from microagg.release import Report

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -13,10 +14,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from microagg.distributed.block_moments import Moments
-from microagg.distributed.grouping import Grouped
-from microagg.distributed.job import Job, Plan
+from microagg.distributed.job import Job
 from microagg.distributed.parts import Part, Table, frame_of, load, read
+from microagg.distributed.passes import Grouped
+from microagg.distributed.planning import Layout, Moments
 from microagg.metrics.loss import percent
 from microagg.metrics.utility.correlations import changes_between
 from microagg.optimum.bounds import nearest_neighbor_sse
@@ -68,8 +69,8 @@ def count(client: Any, folder: Path, columns: Sequence[Any], strata: Sequence[An
     pieces = max(1, -(-table.n // (max(k, 1) * _CLASSES)))
     sizes = frame.groupby(names, dropna=False, observed=True, sort=False).size(split_out=pieces)
     delayed = load("dask").delayed(_counted)
-    found = [delayed(piece, list(strata), k) for piece in sizes.to_frame("n").reset_index().to_delayed()]
-    return _together(client.gather(client.compute(found)), strata)
+    counted_pieces = [delayed(piece, list(strata), k) for piece in sizes.to_frame("n").reset_index().to_delayed()]
+    return _together(client.gather(client.compute(counted_pieces)), strata)
 
 
 def columns_of_files(path: str | os.PathLike[str]) -> list[str]:
@@ -84,22 +85,24 @@ def _frame(part: Part, columns: list[str]) -> pd.DataFrame:
 def count_here(path: str | os.PathLike[str], columns: Sequence[str], k: int) -> Count:
     """Return the classes of a Parquet file, or of all in a folder, read one part after the other."""
     pa = load("pyarrow")
-    table = Table.of(path)
     sums: list[Any] = []
-    pending = known = 0
-    for part in table.parts:
-        own = read(part, list(columns))
-        own = own.append_column(_N, pa.repeat(pa.scalar(1, pa.int64()), own.num_rows))
-        sums.append(_grouped(own, columns))
+    pending = before = 0
+    for part in Table.of(path).parts:
+        table = read(part, list(columns))
+        table = table.append_column(_N, pa.repeat(pa.scalar(1, pa.int64()), table.num_rows))
+        sums.append(_grouped(table, columns))
         pending += sums[-1].num_rows
-        if pending > max(_PENDING, known):
+        if pending > max(_PENDING, before):
             sums = [_grouped(pa.concat_tables(sums), columns)]
-            pending, known = 0, sums[0].num_rows
+            pending, before = 0, sums[0].num_rows
     whole = _grouped(pa.concat_tables(sums), columns).column(_N).to_pandas()
     return _together([_counted(pd.DataFrame({"n": whole}), [], k)], ())
 
 
-#: What the number of records is called while classes are put together; no column of a file is.
+# Above any number of records: the smallest of no classes.
+_NONE = sys.maxsize
+
+# What the number of records is called while classes are put together; no column of a file is.
 _N = "\0n"
 
 
@@ -109,36 +112,29 @@ def _grouped(table: Any, columns: Sequence[str]) -> Any:
     return summed.rename_columns([_N if name == f"{_N}_sum" else name for name in summed.column_names])
 
 
-def _counted(sizes: pd.DataFrame, strata: list[str], k: int) -> dict[str, Any]:
-    """Return sums over some classes, ``n`` having the number of records of each."""
+def _counted(sizes: pd.DataFrame, strata: list[str], k: int) -> Count:
+    """Return the sums over some classes, ``n`` having the number of records of each."""
     n = sizes["n"]
-    found: dict[str, Any] = {
-        "records": int(n.sum()),
-        "classes": len(n),
-        "smallest": int(n.min()) if len(n) else None,
-        "below": int(n[n < k].sum()),
-        "alone": int((n == 1).sum()),
-        "strata": None,
-    }
+    table = pd.DataFrame()
     if strata:
         grouped = sizes.groupby(strata, dropna=False, observed=True, sort=False)["n"]
-        found["strata"] = grouped.agg(n="sum", smallest="min").reset_index()
-    return found
+        table = grouped.agg(n="sum", smallest="min").reset_index()
+    smallest = int(n.min()) if len(n) else _NONE
+    return Count(int(n.sum()), len(n), smallest, int(n[n < k].sum()), int((n == 1).sum()), table)
 
 
-def _together(found: Sequence[dict[str, Any]], strata: Sequence[str]) -> Count:
-    parts = [each["strata"] for each in found if each["strata"] is not None]
-    if parts:
-        grouped = pd.concat(parts, ignore_index=True).groupby(list(strata), dropna=False, observed=True, sort=False)
+def _together(counts: Sequence[Count], strata: Sequence[str]) -> Count:
+    """Return the sums over all classes."""
+    table = pd.concat([each.strata for each in counts], ignore_index=True)
+    if len(table):
+        grouped = table.groupby(list(strata), dropna=False, observed=True, sort=False)
         table = grouped.agg(n=("n", "sum"), smallest=("smallest", "min")).reset_index()
-    else:
-        table = pd.DataFrame()
     return Count(
-        records=sum(each["records"] for each in found),
-        classes=sum(each["classes"] for each in found),
-        smallest=min(each["smallest"] for each in found if each["smallest"] is not None),
-        below=sum(each["below"] for each in found),
-        alone=sum(each["alone"] for each in found),
+        records=sum(each.records for each in counts),
+        classes=sum(each.classes for each in counts),
+        smallest=min(each.smallest for each in counts),
+        below=sum(each.below for each in counts),
+        alone=sum(each.alone for each in counts),
         strata=table,
     )
 
@@ -153,12 +149,7 @@ class Sums:
     Attributes
     ----------
     job : Job
-    plan : Plan
-    before : Moments
-        Of the numeric quasi-identifiers of the released records.
-    strata : list of tuple
-        The values of each stratum and its number of records.
-    n_dropped : int
+    layout : Layout
     grouped : sequence of Grouped
         The blocks in their order.
     count : Count
@@ -170,10 +161,7 @@ class Sums:
     """
 
     job: Job
-    plan: Plan
-    before: Moments
-    strata: Sequence[tuple[tuple[Any, ...], int]]
-    n_dropped: int
+    layout: Layout
     grouped: Sequence[Grouped]
     count: Count
     columns: tuple[Hashable, ...]
@@ -184,43 +172,38 @@ class Sums:
         """The numeric quasi-identifiers."""
         return [self.job.attributes[j].name for j in self.job.numeric]
 
+    @property
+    def n_dropped(self) -> int:
+        """The number of records that are not released."""
+        return self.job.table.n - self.layout.moments.n
+
     def report(self) -> Report:
         """Return what the release loses and guarantees."""
-        job, lost, utility = self.job, None, None
+        job, plan, before = self.job, self.job.plan, self.layout.moments
         after = [block.moments for block in self.grouped if block.moments is not None]
-        if after:
-            lost = self._loss()
-            utility = self._utility(reduce(Moments.merge, after))
-        constant = np.flatnonzero(self.before.least == self.before.greatest)
+        lost = self._loss() if after else None
         return Report(
-            k=job.k,
-            scale=job.scale,
-            statistic=job.statistic,
+            k=plan.k,
+            scale=plan.scale,
+            statistic=plan.statistic,
             n_records=self.count.records,
             n_dropped=self.n_dropped,
             dropped=(),
-            constant_columns=tuple(self.names[j] for j in constant),
+            constant_columns=tuple(self.names[j] for j in np.flatnonzero(before.least == before.greatest)),
             undeclared_columns=undeclared(job.schema, self.columns),
             loss=lost,
             risk=self._risk(),
-            utility=utility,
+            utility=self._utility(reduce(Moments.merge, after)) if after else None,
             generalization=None if job.schema.is_numeric and lost is not None else self._generalization(),
-            rounding=job.rounding,
-            polished=job.polish,
+            rounding=plan.rounding,
+            polished=plan.polish,
             findings=tuple(self._findings()),
         )
 
     def _loss(self) -> Loss:
-        scaling = self.plan.scaling
-        assert scaling is not None
+        assert self.layout.scaling is not None
         sse = _added([block.sse for block in self.grouped if block.sse is not None])
-        variances = np.diag(self.before.comoments)
-        spread = np.ones_like(variances) if scaling.method == "none" else scaling.spread
-        varies = np.ones(len(variances), dtype=bool)
-        if scaling.method != "none":
-            varies[list(scaling.constant)] = False
-        sst = np.zeros_like(variances)
-        sst[varies] = variances[varies] / np.square(spread[varies])
+        sst = self.layout.moments.sst(self.layout.scaling)
         whole, whole_sst = math.fsum(sse), math.fsum(sst)
         return Loss(
             sse=whole,
@@ -232,18 +215,18 @@ class Sums:
 
     def _floor(self, sst: float) -> float | None:
         """Return the IL in percent below which no partition gets, None where it is not known."""
-        found = [block.nearest for block in self.grouped if block.nearest is not None]
-        return 100.0 * nearest_neighbor_sse(_added(found), self.job.k) / sst if found and sst > 0.0 else None
+        sums = [block.nearest for block in self.grouped if block.nearest is not None]
+        return 100.0 * nearest_neighbor_sse(_added(sums), self.job.plan.k) / sst if sums and sst > 0.0 else None
 
     def _percent(self, part: float, whole: float) -> float:
         """Return the IL, which with means is at most 100 %, and with other values can be more."""
-        exact = self.job.statistic == "mean" and self.job.rounding == "none"
+        exact = self.job.plan.statistic == "mean" and self.job.plan.rounding == "none"
         if exact and not any(attribute.unit for attribute in self.job.attributes):
             return percent(part, whole)
         return 100.0 * part / whole if whole > 0.0 else 0.0
 
     def _utility(self, after: Moments) -> Utility:
-        before, names = self.before, self.names
+        before, names = self.layout.moments, self.names
         changes = changes_between(before.correlations(), after.correlations())
         deviations = [np.sqrt(np.diag(moments.comoments) / moments.n) for moments in (before, after)]
         return Utility(
@@ -278,12 +261,11 @@ class Sums:
         names = self.job.schema.strata
         if not names:
             return
-        assert self.plan.stratum_of is not None
         rows: Any = self.count.strata.itertuples(index=False)
         smallest = {tuple(plain(value) for value in row[: len(names)]): int(row.smallest) for row in rows}
-        n_groups = np.zeros(len(self.strata), dtype=np.int64)
-        np.add.at(n_groups, self.plan.stratum_of, [block.n_groups for block in self.grouped])
-        for (values, n), groups in zip(self.strata, n_groups.tolist(), strict=True):
+        n_groups = np.zeros(len(self.layout.strata), dtype=np.int64)
+        np.add.at(n_groups, self.layout.stratum_of, [block.n_groups for block in self.grouped])
+        for (values, n), groups in zip(self.layout.strata, n_groups.tolist(), strict=True):
             yield Stratum(values, n, groups, smallest[tuple(plain(value) for value in values)])
 
     def _generalization(self) -> Generalization:
@@ -291,19 +273,20 @@ class Sums:
         lost = _added([block.lost for block in grouped])
         total, n_groups = math.fsum(lost), sum(block.n_groups for block in grouped)
         changed = _added([block.changed.astype(np.float64) for block in grouped])
-        categories = [(j, a.name) for j, a in enumerate(job.attributes) if a.kind != "numeric"]
+        kept = job.plan.statistic != "generalize"
+        categories = [(j, a.name) for j, a in enumerate(job.attributes) if kept and a.kind != "numeric"]
         return Generalization(
             total_information_loss=total,
             information_loss=100.0 * total / (n * len(lost)),
             discernibility=sum(block.discernibility for block in grouped),
-            average_class_size=n / n_groups / job.k,
+            average_class_size=n / n_groups / job.plan.k,
             classification=None,
             attributes={a.name: 100.0 * float(lost[j]) / n for j, a in enumerate(job.attributes)},
-            changed={} if job.statistic == "generalize" else {name: 100.0 * changed[j] / n for j, name in categories},
+            changed={name: 100.0 * changed[j] / n for j, name in categories},
         )
 
     def _findings(self) -> Iterator[Finding]:
-        schema, count, k = self.job.schema, self.count, self.job.k
+        schema, count, k = self.job.schema, self.count, self.job.plan.k
         what = f"combination of quasi-identifiers{' and strata' if schema.strata else ''}"
         if count.smallest == 1:
             text = (

@@ -216,7 +216,7 @@ class Mapped(Kind):
 
     def written(self, value: Any) -> Any:
         """Return pairs, or only the names where nothing is said of any column."""
-        names_alone = self.named and not any(value.values())
+        names_alone = self.named and not (isinstance(value, Mapping) and any(value.values()))
         return plain(list(value if names_alone else value.items()))
 
     def has_form(self, value: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from microagg import Release
-from microagg.distributed.release import LargeRelease
+from microagg.distributed import LargeRelease
 from microagg.distributed.subprocess_runner import release_apart
 from microagg.tables import renamed_columns
 from pages.release import making as releases

@@ -15,8 +15,8 @@ import microagg
 from microagg.columns.records import Attribute, Records
 from microagg.columns.scaling import standardize
 from microagg.distributed.block_cuts import Cuts
-from microagg.distributed.block_moments import Moments
 from microagg.distributed.block_partition import block_seed
+from microagg.distributed.planning import Moments
 from microagg.errors import DataError, ParameterError
 from microagg.optimum.bounds import nearest_neighbor
 from microagg.partition import group_means

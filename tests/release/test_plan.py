@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from microagg import DataError, ParameterError, microaggregate, replay
 from microagg.cli import flags
-from microagg.distributed import choices as in_parts
+from microagg.distributed import job as in_parts
 from microagg.release import choices, plan, recipe, script
 from microagg.release.command import command
 from microagg.release.options import Option, Word
@@ -93,6 +93,12 @@ def test_a_plan_says_what_follows_from_the_file_and_can_be_written_and_run():
     assert doctest.testmod(plan).failed == 0
     with pytest.raises(AttributeError, match="no option 'nonsense'"):
         _ = drawn.nonsense
+
+
+def test_a_plan_writes_columns_that_are_only_named():
+    named = Plan.of(PEOPLE, k=3, numbers=["age"])
+    assert json.loads(named.to_json())["numbers"] == ["age"]
+    assert Plan.from_json(named.to_json()).to_json() == named.to_json()
 
 
 @pytest.mark.parametrize(

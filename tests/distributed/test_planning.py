@@ -1,4 +1,4 @@
-"""Moments of parts against those of all records, taken by numpy."""
+"""Moments of parts against those of all records, taken by numpy; and the blocks that tasks work on."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from microagg.columns.scaling import SCALES, Scaling
-from microagg.distributed.block_moments import Moments
+from microagg.distributed.planning import Moments, _batches
 from microagg.errors import DataError, ParameterError
 from microagg.metrics import sst
+from microagg.metrics.utility.correlations import changes_between, correlation_changes
 
 
 def merged(X, ends):
@@ -59,7 +60,7 @@ def test_scaling_is_that_of_all_records(X, method, parts):
     np.testing.assert_allclose(scaling.center, expected.center, rtol=1e-13)
     np.testing.assert_allclose(scaling.spread, expected.spread, rtol=1e-13)
     np.testing.assert_allclose(scaling.transform(X), expected.transform(X), rtol=1e-12, atol=1e-12)
-    assert moments.sst(scaling) == pytest.approx(sst(expected.transform(X)), rel=1e-12)
+    assert moments.sst(scaling).sum() == pytest.approx(sst(expected.transform(X)), rel=1e-12)
 
 
 @pytest.mark.parametrize("shift", [2.0**40, -(2.0**40)])
@@ -75,7 +76,7 @@ def test_constant_columns_stay_constant():
     scaling = moments.scaling("zscore")
     assert scaling.constant == (0, 2)
     assert (scaling.transform(X)[:, [0, 2]] == 0.0).all()
-    assert moments.sst(scaling) == pytest.approx(9.0)
+    assert moments.sst(scaling).sum() == pytest.approx(9.0)
     correlations = moments.correlations()
     assert correlations[1, 1] == 1.0
     assert np.isnan(correlations[[0, 2]]).all()
@@ -105,3 +106,29 @@ def test_refusals_are_those_of_scaling():
         tiny.scaling("minmax", ["a"])
     with pytest.raises(DataError, match="of 2 and of 1 attributes"):
         Moments.of(np.eye(2)).merge(Moments.of(np.ones((1, 1))))
+
+
+def test_changes_of_correlations_are_those_of_the_records():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 4)) @ rng.normal(size=(4, 4))
+    X[:, 2] = 7.0
+    replaced = X + rng.normal(scale=0.4, size=X.shape)
+    replaced[:, 2] = 7.0
+    found = changes_between(Moments.of(X).correlations(), Moments.of(replaced).correlations())
+    expected = correlation_changes(X, replaced)
+    np.testing.assert_allclose(found.attributes, expected.attributes, atol=1e-12)
+    assert np.isnan(found.attributes[2])
+    assert (found.largest, found.mean) == pytest.approx((expected.largest, expected.mean))
+    assert found.pair == expected.pair
+    alone = changes_between(np.ones((1, 1)), np.ones((1, 1)))
+    assert (alone.largest, alone.mean, alone.pair) == (None, None, None)
+
+
+def test_tasks_have_blocks_that_follow_each_other():
+    assert _batches(np.full(128, 10)) == tuple((first, first + 2) for first in range(0, 128, 2))
+    assert _batches(np.array([5, 5, 5])) == ((0, 1), (1, 2), (2, 3))
+    sizes = np.array([1_000_000, 600_000, 600_000, 10, 10] + [1_000] * 100_000)
+    spans = _batches(sizes)
+    assert [first for first, _ in spans[1:]] == [stop for _, stop in spans[:-1]]
+    assert (spans[0][0], spans[-1][1]) == (0, len(sizes))
+    assert max(int(sizes[first:stop].sum()) for first, stop in spans if stop > first + 1) <= 1 << 20

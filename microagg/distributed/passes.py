@@ -1,0 +1,430 @@
+"""The passes over a table, as workers run them: parts are encoded and sorted, blocks partitioned, parts written.
+
+What tasks hand on to each other are files in the working folder; what is to be known of all of it they return.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from microagg.columns import dates
+from microagg.columns.gaps import fill
+from microagg.columns.records import Records, categories, is_category
+from microagg.columns.schema import Schema
+from microagg.columns.taxonomy import category
+from microagg.distributed import parts
+from microagg.distributed.block_cuts import Cuts
+from microagg.distributed.block_partition import nearest_sums, partition_block
+from microagg.distributed.checkpoint_dir import RELEASED, Working
+from microagg.distributed.job import JOB, Job
+from microagg.distributed.parts import Part, load
+from microagg.distributed.planning import FINAL, LAYOUT, OUTPUT, Layout, Moments, Seen
+from microagg.errors import DataError
+from microagg.kernels.local_search.iterated import improve
+from microagg.metrics import generalization
+from microagg.partition import Partition
+from microagg.release import recoding, strata
+from microagg.tables import digest_array, digest_bytes
+from microagg.validation import FloatArray, IntArray, plain
+
+#: The stages whose files are written here: of each part its records, encoded, which of them are released, their strata,
+#: their blocks as the cuts number them, and the records by blocks; of each batch of blocks what replaces its records.
+ENCODED, KEPT, STRATA, BLOCKS, SORTED, GROUPED = "encoded", "kept", "strata", "blocks", "sorted", "grouped"
+
+# Whole numbers beyond this are not exact as floats.
+_EXACT = 2.0**53
+
+# With more quasi-identifiers the floor takes several times as long as MDAV+, and says little: in 8 blocks of 100,000
+# uniform records it is 80 % below that without blocks with ten of them, and 31 % with five (benchmarks/README.md).
+_MOST_OF_FLOOR = 5
+
+
+# --- the first pass: every part read, encoded and sorted by blocks ----------------------------------------------------
+
+
+def see_categories(
+    table_parts: tuple[Part, ...], schema: Schema, working: Working, number: int
+) -> dict[str, tuple[list[str], bool]]:
+    """Return for each quasi-identifier its categories in a part, and whether the file has them in an order."""
+    part, names = table_parts[number], list(map(str, schema.quasi_identifiers))
+    frame = schema.read(parts.frame_of(parts.read(part, names), part.label))
+    seen: dict[str, tuple[list[str], bool]] = {}
+    for name in names:
+        if getattr(frame[name].dtype, "ordered", False):
+            seen[name] = [category(value) for value in frame[name].cat.categories], True
+        else:
+            seen[name] = categories(frame[name]), False
+    return seen
+
+
+def encode(working: Working, number: int) -> Seen:
+    """Read and encode a part, write that down, and return what it shows."""
+    job: Job = working.shared(JOB)
+    part, schema = job.table.parts[number], job.schema
+    try:
+        table = parts.read(part, [*map(str, schema.quasi_identifiers), *map(str, schema.strata)])
+        frame = parts.frame_of(table, part.label)
+        read = schema.read(frame)
+        encoded = schema.encode(read)
+        filling = fill(read, schema.attributes, encoded, job.plan.missing)
+        found = strata.find(frame, schema.strata, filling.kept) if filling.kept.any() else []
+    except DataError as error:
+        raise DataError(f"in {part.label}: {_numbered(str(error), part.first)}") from None
+    values = np.ascontiguousarray(filling.values[filling.kept])
+    codes = strata.codes(found, len(values)) if schema.strata else np.zeros(len(values), dtype=np.int64)
+    _check_exact(job, values)
+    working.save(ENCODED, f"{number}.npy", values, job.needed)
+    if schema.strata:
+        working.save(STRATA, f"{number}.npy", codes.astype(np.int32), job.needed)
+    if not filling.kept.all():
+        working.save(KEPT, f"{number}.npy", filling.kept, job.needed)
+    rows = _sampled(job, number, len(values))
+    return Seen(
+        moments=Moments.of(np.ascontiguousarray(values[:, job.numeric])),
+        sample=values[rows],
+        sample_strata=codes[rows],
+        strata={_key(stratum.values): (stratum.values, len(stratum.rows)) for stratum in found if len(stratum.rows)},
+        originals=_originals(job, table, values, np.flatnonzero(filling.kept)),
+        decimals=_decimals(job, read, filling.kept),
+        orders=_orders(job, frame),
+        digest=_digest(encoded, codes if schema.strata else None),
+    )
+
+
+def _digest(encoded: FloatArray, codes: IntArray | None) -> str:
+    # One for -0.0 and 0.0, and one for every NaN.
+    of_values = digest_array(np.where(np.isnan(encoded), np.nan, encoded + 0.0))
+    return of_values if codes is None else digest_bytes(f"{of_values}{digest_array(codes)}".encode())
+
+
+def _key(values: tuple[Any, ...]) -> tuple[str, ...]:
+    """Return what tells strata apart in all parts: 1 and True are two, and so are 0.0 and -0.0."""
+    return tuple(repr(plain(value)) for value in values)
+
+
+def _numbered(message: str, first: int) -> str:
+    """Return what is said of a record, counted from the first of a part, of the whole file."""
+    number = r"(?<=\brecord )\d+(?= \(counting from 0\)|, counting from 0| holds |: )"
+    return re.sub(number, lambda match: str(int(match[0]) + first), message, count=1)
+
+
+def _sampled(job: Job, number: int, n: int) -> IntArray:
+    """Return the positions of the records from which cuts are learned, ascending."""
+    size = min(n, int(np.ceil(job.rate * n)))
+    if size == n:
+        return np.arange(n)
+    return np.sort(np.random.default_rng([job.seed, number]).choice(n, size, replace=False))
+
+
+def _originals(job: Job, table: Any, values: FloatArray, kept: IntArray) -> dict[int, tuple[IntArray, Any]]:
+    originals = {}
+    for j, attribute in enumerate(job.attributes):
+        if attribute.kind != "numeric":
+            codes, first = np.unique(values[:, j].astype(np.int64), return_index=True)
+            originals[j] = codes, _plain_values(table.column(attribute.name)).take(load("pyarrow").array(kept[first]))
+    return originals
+
+
+def _plain_values(column: Any) -> Any:
+    """Return a column of pyarrow as one array in which values of a dictionary stand for themselves."""
+    pa = load("pyarrow")
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(whole, pa.ChunkedArray):  # what is combined stays in chunks where it would be too long
+        whole = pa.concat_arrays(whole.chunks)
+    return whole.dictionary_decode() if pa.types.is_dictionary(whole.type) else whole
+
+
+def _decimals(job: Job, read: pd.DataFrame, kept: Any) -> dict[int, int | None]:
+    if job.plan.rounding != "file":
+        return {}
+    decimals: dict[int, int | None] = {}
+    for j in job.numeric:
+        attribute, series = job.attributes[j], read[job.attributes[j].name][kept]
+        if not attribute.unit and not load("pyarrow").types.is_boolean(job.table.schema.field(attribute.name).type):
+            decimals[j] = recoding.decimals(recoding.own_numbers(series)) if len(series) else 0
+    return decimals
+
+
+def _orders(job: Job, frame: pd.DataFrame) -> dict[Hashable, dates.Order]:
+    texts = [name for name in job.schema.dates if is_category(frame[name])]
+    return {name: dates.order(map(str, frame[name].dropna().unique())) for name in texts}
+
+
+def _check_exact(job: Job, values: FloatArray) -> None:
+    """Refuse whole numbers that are to be shown by all their digits, and have too many."""
+    if job.plan.statistic != "generalize":
+        return
+    for j in job.numeric:
+        if len(values) and np.abs(values[:, j]).max() > _EXACT:
+            raise DataError(
+                f"column {job.attributes[j].name!r} has numbers beyond 2^53, which cannot be generalized in parts: "
+                "leave the column out of the quasi-identifiers, or take the mean."
+            )
+
+
+def _shared(working: Working, name: str) -> tuple[Job, Layout]:
+    return working.shared(JOB), working.shared(name)
+
+
+def assign(working: Working, number: int) -> IntArray:
+    """Find the block of each record of a part, write them down, and return how many records each block has.
+
+    Blocks are numbered as the cuts of the strata do, one stratum after the other.
+    """
+    job, layout = _shared(working, LAYOUT)
+    values = working.rows(ENCODED, f"{number}.npy")
+    scaled = layout.scaled(values, job.numeric)
+    blocks = np.empty(len(values), dtype=np.int32)
+    firsts = np.cumsum([0, *(cuts.n_blocks for cuts in layout.cuts)])
+    if job.schema.strata:
+        stratum_of = layout.of_parts[number][working.rows(STRATA, f"{number}.npy")]
+        for stratum in np.unique(stratum_of):
+            rows = np.flatnonzero(stratum_of == stratum)
+            blocks[rows] = firsts[stratum] + layout.cuts[stratum].assign(scaled[rows])
+    elif len(values):
+        blocks[:] = layout.cuts[0].assign(scaled)
+    working.save(BLOCKS, f"{number}.npy", blocks, job.needed)
+    return np.bincount(blocks, minlength=int(firsts[-1]))
+
+
+def sort(working: Working, number: int) -> None:
+    """Write the records of a part in the order of their blocks, those of a block in the order of the file."""
+    job, layout = _shared(working, FINAL)
+    values = working.rows(ENCODED, f"{number}.npy")
+    working.save(SORTED, f"{number}.npy", values[_order_of(working, layout, number)], job.needed)
+
+
+def _order_of(working: Working, layout: Layout, number: int) -> IntArray:
+    """Return the positions of the records of a part in the order of their blocks."""
+    return np.argsort(layout.numbers[working.rows(BLOCKS, f"{number}.npy")], kind="stable")
+
+
+# --- the second pass: every block partitioned by itself, and what replaces its records --------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """What is known of one block once it is partitioned. Its sums add up with those of others.
+
+    Attributes
+    ----------
+    block : int
+    n, n_groups, smallest, largest : int
+    sse : array, shape (numeric attributes,)
+        On the scale, of each attribute; None where values are generalized.
+    moments : Moments or None
+        Of what replaces the numbers; None likewise.
+    lost : array, shape (d,)
+        Σ over groups of size times share, see :class:`microagg.metrics.generalization.Extents`.
+    discernibility : int
+    changed : array of int, shape (d,)
+        The number of records whose value is another one.
+    nearest : array, shape (k - 1,), or None
+        See :func:`microagg.distributed.block_partition.nearest_sums`; None where the cuts are not of numbers only,
+        there is no SSE, or it is not worth its time.
+    """
+
+    block: int
+    n: int
+    n_groups: int
+    smallest: int
+    largest: int
+    sse: FloatArray | None
+    moments: Moments | None
+    lost: FloatArray
+    discernibility: int
+    changed: NDArray[np.int64]
+    nearest: FloatArray | None
+
+
+def group(working: Working, batch: int) -> list[Grouped]:
+    """Partition the blocks of a batch, write what replaces their records, and return what is known of them."""
+    job, layout = _shared(working, FINAL)
+    first, stop = layout.batches[batch]
+    counts = layout.counts[:, first:stop]
+    spans = [layout.span(part, batch) for part in range(len(counts))]
+    values = np.concatenate([working.rows(SORTED, f"{part}.npy", *span) for part, span in enumerate(spans)])
+    # The records of each block, in the order of the file.
+    of_rows = np.concatenate([np.repeat(np.arange(stop - first), of_part) for of_part in counts])
+    order = np.argsort(of_rows, kind="stable")
+    of_blocks = np.split(order, np.cumsum(counts.sum(axis=0))[:-1])
+    generalized = job.plan.statistic == "generalize"
+    replaced = np.empty(values.shape, dtype=object if generalized else np.float64)
+    blocks = []
+    for block, rows in enumerate(of_blocks, start=first):
+        replaced[rows], grouped = _block(job, layout, block, values[rows])
+        blocks.append(grouped)
+    if generalized:
+        _save_texts(working, job, batch, replaced)
+    else:
+        working.save(GROUPED, f"{batch}.npy", replaced, job.needed)
+    return blocks
+
+
+def _block(job: Job, layout: Layout, block: int, values: FloatArray) -> tuple[NDArray[Any], Grouped]:
+    """Return what replaces the records of one block, and what is known of it."""
+    records = Records(job.attributes, values, layout.domains)
+    numbers = np.ascontiguousarray(values[:, job.numeric])
+    Z = None if layout.scaling is None else layout.scaling.transform(numbers)
+    partition = _partition(job, block, records, Z)
+    extents = generalization.extents(records, partition.labels)
+    sse = moments = nearest = None
+    changed = np.zeros(records.d, dtype=np.int64)
+    replaced: NDArray[Any]
+    if job.plan.statistic == "generalize":
+        texts = recoding.group_texts(_frame(job, values), records, partition, job.plan.categories)
+        replaced = np.column_stack([np.array(column, dtype=object)[partition.labels] for column in texts])
+    else:
+        replaced = _values(job, layout, records, partition)[partition.labels]
+        changed = np.count_nonzero(replaced != values, axis=0)
+        if Z is not None and layout.scaling is not None:
+            released = np.ascontiguousarray(replaced[:, job.numeric])
+            sse = np.square(Z - layout.scaling.transform(released)).sum(axis=0)
+            moments = Moments.of(released)
+            # Across cuts of many attributes the floor of the loss is far below what can be had.
+            if job.schema.is_numeric and (len(layout.stratum_of) == 1 or records.d <= _MOST_OF_FLOOR):
+                nearest = _nearest(layout.cuts[layout.stratum_of[block]], Z, job.plan.k)
+    sizes = partition.sizes
+    return replaced, Grouped(
+        block=block,
+        n=len(values),
+        n_groups=partition.n_groups,
+        smallest=int(sizes.min()),
+        largest=int(sizes.max()),
+        sse=sse,
+        moments=moments,
+        lost=extents.sizes @ extents.shares,
+        discernibility=int(np.square(sizes).sum()),
+        changed=changed,
+        nearest=nearest,
+    )
+
+
+def _nearest(cuts: Cuts, Z: FloatArray, k: int) -> FloatArray:
+    """Return what a block, which may have been joined from several of those of the cuts, contributes to the floor."""
+    low, high = cuts.boxes()
+    blocks = cuts.assign(Z)
+    return nearest_sums(Z, k - 1, low[blocks], high[blocks])
+
+
+def _partition(job: Job, block: int, records: Records, Z: FloatArray | None) -> Partition:
+    estimator = job.estimator()
+    X = records if estimator.info.mixed or Z is None else Z
+    partition = partition_block(X, job.plan.k, estimator, block, seed=job.seed)
+    if job.plan.polish and Z is not None:
+        return Partition(improve(Z, partition.labels, job.plan.k), job.plan.k)
+    return partition
+
+
+def _values(job: Job, layout: Layout, records: Records, partition: Partition) -> FloatArray:
+    """Return what replaces the records of each group, shape (n_groups, d)."""
+    chosen = recoding.group_values(records, partition, job.plan.statistic)
+    for j, places in enumerate(layout.decimals):
+        if places is not None:
+            chosen[:, j] = np.round(chosen[:, j], places)
+    # What is equal is written alike: -0.0 becomes 0.0.
+    return chosen + 0.0
+
+
+def _frame(job: Job, values: FloatArray) -> pd.DataFrame:
+    """Return numbers in the types that have their digits, as :func:`recoding.group_texts` takes them."""
+    types = load("pyarrow").types
+    columns = {}
+    for j in job.numeric:
+        kind = job.table.schema.field(job.attributes[j].name).type
+        numpy_type: Any = np.float64
+        if types.is_integer(kind) or types.is_boolean(kind):
+            numpy_type = np.uint64 if types.is_unsigned_integer(kind) else np.int64
+        elif types.is_float16(kind) or types.is_float32(kind):
+            numpy_type = np.float32
+        columns[job.attributes[j].name] = values[:, j].astype(numpy_type)
+    return pd.DataFrame(columns, index=pd.RangeIndex(len(values)))
+
+
+def _save_texts(working: Working, job: Job, batch: int, replaced: NDArray[Any]) -> None:
+    pa = load("pyarrow")
+    arrays = [pa.array(column, type=pa.large_string()) for column in replaced.T]
+    table = pa.Table.from_arrays(arrays, names=[str(j) for j in range(len(arrays))])
+    with (
+        working.writing(GROUPED, f"{batch}.arrow", job.needed) as path,
+        pa.OSFile(str(path), "wb") as sink,
+        pa.ipc.new_file(sink, table.schema) as writer,
+    ):
+        writer.write_table(table)
+
+
+# --- the last pass: the records back in the order of the file, with all other columns ---------------------------------
+
+
+def write(working: Working, number: int) -> tuple[int, str]:
+    """Write a part of the release, and return how many records it has, and a digest of what replaces them."""
+    job, layout = _shared(working, OUTPUT)
+    pa = load("pyarrow")
+    order = _order_of(working, layout, number)
+    replaced = dict(zip(job.schema.quasi_identifiers, _replaced(working, job, layout, number, order), strict=True))
+    names = [name for name in job.table.schema.names if name not in job.schema.identifiers]
+    left = [name for name in names if name not in replaced]
+    table: Any = parts.read(job.table.parts[number], left) if left else None
+    if left and working.path(KEPT, f"{number}.npy").exists():
+        table = table.filter(pa.array(working.rows(KEPT, f"{number}.npy")))
+    # Values of a dictionary stand for themselves: it would tell of those that are not released.
+    columns = [replaced[name] if name in replaced else _plain_values(table.column(name)) for name in names]
+    with working.writing(RELEASED, f"part-{number:05d}.parquet", job.needed) as path:
+        load("pyarrow.parquet").write_table(pa.Table.from_arrays(columns, names=names), path)
+    return len(order), digest_bytes("".join(map(_digest_of, replaced.values())).encode())
+
+
+def _digest_of(column: Any) -> str:
+    """Return the SHA-256 of the values of a column."""
+    pa = load("pyarrow")
+    if pa.types.is_floating(column.type) or pa.types.is_integer(column.type) or pa.types.is_timestamp(column.type):
+        return digest_array(column.to_numpy(zero_copy_only=False))
+    return digest_bytes("\0".join(map(str, column.to_pylist())).encode("utf-8", "surrogatepass"))
+
+
+def _replaced(working: Working, job: Job, layout: Layout, number: int, order: IntArray) -> list[Any]:
+    """Return what replaces each quasi-identifier in a part, as arrays of pyarrow."""
+    spans = []  # where the records of the part are among those of each batch
+    for first, stop in layout.batches:
+        start = int(layout.counts[:number, first:stop].sum())
+        spans.append((start, start + int(layout.counts[number, first:stop].sum())))
+    back = np.argsort(order)
+    if job.plan.statistic == "generalize":
+        return _texts(working, spans, back, len(job.attributes))
+    pieces = [working.rows(GROUPED, f"{batch}.npy", *span) for batch, span in enumerate(spans) if span[0] < span[1]]
+    values = np.concatenate(pieces)[back] if pieces else np.empty((0, len(job.attributes)))
+    return [_column(job, layout, j, values[:, j]) for j in range(len(job.attributes))]
+
+
+def _texts(working: Working, spans: list[tuple[int, int]], back: IntArray, d: int) -> list[Any]:
+    pa = load("pyarrow")
+    columns: list[list[Any]] = [[] for _ in range(d)]
+    for batch, (start, stop) in enumerate(spans):
+        with pa.memory_map(str(working.path(GROUPED, f"{batch}.arrow"))) as mapped:
+            table = pa.ipc.open_file(mapped).read_all().slice(start, stop - start)
+            for j in range(d):
+                # A copy, which does not need the file any more.
+                columns[j].append(pa.array(table.column(j).to_pylist(), type=pa.large_string()))
+    return [pa.concat_arrays(chunks).take(pa.array(back)) for chunks in columns]
+
+
+def _column(job: Job, layout: Layout, j: int, values: FloatArray) -> Any:
+    """Return what is released of an attribute: floats, dates, years, whole numbers or values of the file."""
+    pa = load("pyarrow")
+    attribute = job.attributes[j]
+    if attribute.kind != "numeric":
+        return layout.originals[j].take(pa.array(values.astype(np.int64)))
+    if attribute.unit:
+        return pa.array(dates.released(values, attribute.unit))
+    if j in layout.whole:
+        return pa.array(values.astype(np.uint64 if values.min(initial=0.0) >= 0.0 else np.int64)).cast(
+            job.table.schema.field(attribute.name).type
+        )
+    return pa.array(np.ascontiguousarray(values))
