@@ -5,20 +5,38 @@ The panels of the map are linked in the browser: records stand out, fade and sli
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
+from numpy.typing import ArrayLike
 from plotly.offline import get_plotlyjs
+from scipy.spatial import KDTree
 
 from microagg import metrics
-from pages.clusters.map_figure import Side
+from microagg.partition import Partition
+from pages.clusters.plane import View
 from pages.shared import theme
 from pages.shared.figures import finish
-from pages.shared.text import escape_html, percent
+from pages.shared.text import count, escape_html, percent
+
+#: Up to how many groups each has a color of its own unless losses are asked for, and an outline.
+FEW_GROUPS = 8
+
+# Losses of records below this share of the largest are not told apart, nor are the least twentieth.
+_LEAST = 0.01
+_FEWEST = 5
+
+# Points of a curve beyond these would lie on each other.
+_MOST_POINTS = 200
 
 _HTML = """
 <div class="mg-clusters">
@@ -52,8 +70,35 @@ export default function ({ data }) {
 )
 
 
-# Points of a curve beyond these would lie on each other.
-_MOST_POINTS = 200
+@dataclass(frozen=True)
+class Side:
+    """A partition as one panel shows it.
+
+    Attributes
+    ----------
+    key, label : str
+        Its variant, and what the screen calls it.
+    partition : Partition
+    shares : array of float, shape (n,)
+        Each record's part of the partition's loss, in percent.
+    loss : float
+        The partition's loss, in percent of the most there is.
+    """
+
+    key: str
+    label: str
+    partition: Partition
+    shares: np.ndarray
+    loss: float
+
+    @property
+    def title(self) -> str:
+        """What stands above the panel."""
+        return f"{self.label}: {percent(self.loss)} lost, {count(self.partition.n_groups, 'group')}"
+
+    def group_shares(self) -> np.ndarray:
+        """Return each group's part of the loss, in percent, shape (g,)."""
+        return np.bincount(self.partition.labels, weights=self.shares)
 
 
 def load_plotly() -> None:
@@ -77,35 +122,144 @@ def show_linked(
     _chosen(key=f"{key}_chosen", data={"chosen": None if chosen is None else dict(chosen)})
 
 
-def show(
-    loss: float | None, common: Mapping[str, Any] | None, sizes: np.ndarray, *, floor: float | None = None
-) -> None:
-    """Draw the information loss in percent, the measures of :class:`microagg.metrics.generalization.Summary`, the groups.
+def group_colors(centers: np.ndarray) -> np.ndarray:
+    """Return a color number for each group such that groups near each other mostly differ; shape (n_groups,)."""
+    cycle = len(theme.GROUP_COLORS)
+    colors = np.arange(len(centers)) % cycle
+    if len(centers) <= cycle:
+        return colors
+    _, near = KDTree(centers).query(centers, k=min(cycle, len(centers)))
+    colors[:] = -1
+    for group, others in enumerate(near):
+        taken = np.bincount(colors[others][colors[others] >= 0], minlength=cycle)
+        colors[group] = int(taken.argmin()) if taken.any() else group % cycle
+    return colors
 
-    Those that are None are left out; ``sizes`` are those of the groups, ``floor`` the loss that is proven to be the least.
+
+def matched_colors(colors: np.ndarray, partners: np.ndarray, n_others: int) -> np.ndarray:
+    """Return a color number for each of ``n_others`` groups: that of its counterpart, else one used least.
+
+    ``colors`` and ``partners``, shape (g,), are the colors of the other side's groups, and their counterparts here, -1
+    for none.
     """
-    shown: list[tuple[str, str, str]] = []
-    if loss is not None:
-        shown.append(("Information loss", percent(loss), "IL = 100 · SSE / SST of the numbers, on the scaled data."))
-    if common is not None:
-        lost, total = common["information_loss"], common["total_information_loss"]
-        says = f"What ranges and common ancestors lose; 100 % if all values became “anything”. The sum is {total:,.1f}."
-        shown.append(("Total-IL", percent(lost), says))
-    if floor is not None:
-        says = "Proven: whatever the method, less cannot be lost at this k."
-        says += "" if loss is None else " A search on the page Choose k raises it."
-        shown.append(("Floor", percent(floor), says))
-    if common is not None:
-        says = "DM, the sum of the squared group sizes: how many others each record cannot be told from, summed."
-        shown.append(("Discernibility", f"{common['discernibility']:,}", says))
-        if common["classification"] is not None:
-            says = "CM, the records outside the majority class of their group."
-            shown.append(("Classification", percent(100 * common["classification"]), says))
-    says = f"Of {sizes.min():,} to {sizes.max():,} records, {sizes.mean():.3g} on average."
-    shown.append(("Groups", f"{len(sizes):,}", says))
-    with st.container(horizontal=True, gap="medium"):
-        for label, figure, says in shown:
-            st.metric(label, figure, help=says, width="content")
+    found = np.full(n_others, -1)
+    matched = partners >= 0
+    found[partners[matched]] = colors[matched]
+    counts = np.bincount(colors, minlength=len(theme.GROUP_COLORS))
+    for group in np.flatnonzero(found < 0):
+        found[group] = counts.argmin()
+        counts[found[group]] += 1
+    return found
+
+
+def linked_planes(
+    view: View,
+    sides: Sequence[Side],
+    record_names: pd.Index,
+    *,
+    loss: str,
+    unit: str,
+    centroids: bool,
+    by_group: bool | None = None,
+) -> dict[str, Any]:
+    """Return what the browser needs to draw one or two partitions of the same records on linked planes.
+
+    Parameters
+    ----------
+    view : View
+    sides : sequence of Side
+    record_names : Index of n names
+    loss, unit : str
+        What a partition loses, as "SSE", and what losses of records are percent of.
+    centroids : bool
+        Whether groups have a centroid: then records have spokes to it, and can slide into it.
+    by_group : bool, optional
+        Whether colors tell groups apart; by default they do where groups are few, and losses otherwise.
+    """
+    labels = [side.partition.labels for side in sides]
+    if by_group is None:
+        by_group = max(side.partition.n_groups for side in sides) <= FEW_GROUPS
+    points = view.points()[view.shown]
+    colors, ends = _levels([side.shares * side.loss / 100 for side in sides])
+    if by_group:
+        colors = [own[of] for own, of in zip(_group_colors(view, labels), labels, strict=True)]
+    names = None if isinstance(record_names, pd.RangeIndex) else [str(record_names[i]) for i in view.shown]
+    scene = {
+        "figure": json.loads(_planes(view, sides).to_json()),
+        "axes": f"{view.x.name}|{view.y.name}|{view.x.scale}{view.y.scale}{view.x_range}{view.y_range}",
+        "rows": _packed(view.shown, "i4"),
+        "names": names,
+        "x": _packed(points[:, 0], "f4"),
+        "y": _packed(points[:, 1], "f4"),
+        "alike": _packed(metrics.grouped_alike(labels[0], labels[-1])[view.shown], "u1"),
+        "palette": theme.GROUP_COLORS if by_group else theme.LOSS_COLORS,
+        "scale": None if by_group else {"ends": [f"≤ {ends[0]:.3g}", f"{ends[1]:.3g}"], "of": unit},
+        "loss": loss,
+        "alt": f"Records on {view.x.name} and {view.y.name}, grouped: {'; '.join(side.title for side in sides)}.",
+        "whole": len(view.shown) == len(labels[0]),
+        "sides": [_side(view, side, own, centroids) for side, own in zip(sides, colors, strict=True)],
+    }
+    return {"id": hashlib.sha256(json.dumps(scene).encode()).hexdigest()[:16], **scene}
+
+
+def _side(view: View, side: Side, colors: np.ndarray, centroids: bool) -> dict[str, Any]:
+    labels, sizes = side.partition.labels, side.partition.sizes
+    places = view.centroids(labels) if centroids else None
+    return {
+        "groups": _packed(labels[view.shown], "i4"),
+        "sizes": _packed(sizes, "i4"),
+        "shares": _packed(side.shares[view.shown], "f4"),
+        "colors": _packed(colors[view.shown], "u1"),
+        "outlined": np.argsort(-side.group_shares(), kind="stable")[:FEW_GROUPS].tolist(),
+        "centroids": None if places is None else [_packed(axis, "f4") for axis in places.T],
+    }
+
+
+def _packed(values: ArrayLike, kind: str) -> dict[str, str]:
+    """Return numbers as the browser reads them at once, without a text for each."""
+    return {"kind": kind, "bytes": base64.b64encode(np.asarray(values, dtype=f"<{kind}").tobytes()).decode()}
+
+
+def _levels(losses: Sequence[np.ndarray]) -> tuple[list[np.ndarray], tuple[float, float]]:
+    """Return the color number of each record of each side by the logarithm of its loss, and the losses at both ends."""
+    top = max(float(lost.max()) for lost in losses)
+    if top == 0.0:
+        return [np.zeros(len(lost), dtype=np.int64) for lost in losses], (0.0, 0.0)
+    low = float(np.clip(np.percentile(np.concatenate(losses), _FEWEST), _LEAST * top, top / 2))
+    last = len(theme.LOSS_COLORS) - 1
+    places = [np.log(np.clip(lost, low, top) / low) / np.log(top / low) for lost in losses]
+    return [(last * place).round().astype(np.int64) for place in places], (low, top)
+
+
+def _group_colors(view: View, labels: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Return the color number of each group of each side, the same for groups that are matched."""
+    points = view.points()
+    placed = np.isfinite(points).all(axis=1)
+    groups, members = np.unique(labels[0][placed], return_inverse=True)
+    sums = np.stack([np.bincount(members, weights=axis) for axis in points[placed].T], axis=1)
+    colors = np.zeros(int(labels[0].max()) + 1, dtype=np.int64)
+    colors[groups] = group_colors(sums / np.bincount(members)[:, np.newaxis])
+    partners = [metrics.matched_groups(labels[0], other) for other in labels[1:]]
+    matched = [matched_colors(colors, of, int(other.max()) + 1) for of, other in zip(partners, labels[1:], strict=True)]
+    return [colors, *matched]
+
+
+def _planes(view: View, sides: Sequence[Side]) -> go.Figure:
+    """Return the axes of the panels, which are panned and zoomed together; records are drawn over them."""
+    # Given at once: each further change of a figure costs Plotly milliseconds.
+    layout: dict[str, Any] = {"template": "none", "dragmode": "pan", "showlegend": False, "annotations": []}
+    records = []
+    for place, side in enumerate(sides):
+        own = str(place + 1) if place else ""
+        records.append({"type": "scatter", "x": [None], "y": [None], "xaxis": f"x{own}", "yaxis": f"y{own}"})
+        for letter, other, axis, span in (("x", "y", view.x, view.x_range), ("y", "x", view.y, view.y_range)):
+            linked = {"matches": letter} if place else {}
+            drawn = {"range": span, "anchor": other + own, "zeroline": False}
+            layout[f"{letter}axis{own}"] = {**axis.layout(), **drawn, **linked}
+        swatch = f'<span style="color:{theme.style(side.key).color}">■</span>'
+        note = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
+        layout["annotations"].append({"text": f"{swatch} {escape_html(side.title)}", "x": 0, "y": 1, **note})
+    return go.Figure(records, layout)
 
 
 def loss_curve(sides: Sequence[Side], loss: str) -> go.Figure:
@@ -144,9 +298,8 @@ def group_sizes(sides: Sequence[Side]) -> go.Figure:
     """Draw how many groups have each size."""
     figure = go.Figure()
     most = 0
-    sizes = [side.partition.sizes for side in sides]
-    for side, own in zip(sides, sizes, strict=True):
-        values, counts = np.unique(own, return_counts=True)
+    for side in sides:
+        values, counts = np.unique(side.partition.sizes, return_counts=True)
         most = max(most, int(counts.max()))
         label = escape_html(side.label)
         figure.add_bar(
@@ -156,7 +309,8 @@ def group_sizes(sides: Sequence[Side]) -> go.Figure:
             marker={"color": theme.style(side.key).color},
             hovertemplate=f"<b>{label}</b><br>%{{y}} groups of %{{x}} records<extra></extra>",
         )
-    widest, least = max(int(own.max()) for own in sizes), min(int(own.min()) for own in sizes)
+    sizes = np.concatenate([side.partition.sizes for side in sides])
+    widest, least = int(sizes.max()), int(sizes.min())
     # Bars of a few sizes stay as narrow as those of many.
     few = {"dtick": -(-(widest - least + 1) // 8), "range": (least - 1, max(widest, least + 6) + 1)}
     figure.update_xaxes(title="records in the group", **(few if widest - least <= 20 else {}))

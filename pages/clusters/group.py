@@ -15,7 +15,7 @@ from microagg.columns.records import Records
 from microagg.columns.taxonomy import ANYTHING
 from microagg.partition import Partition
 from microagg.release.recoding import group_texts
-from pages.clusters.map_figure import Side
+from pages.clusters.figures import Side
 from pages.shared.text import count, escape_markdown, listing, value
 from pages.shared.workspace import Workspace
 
@@ -65,9 +65,8 @@ def show(workspace: Workspace, sides: Sequence[Side], loss: str) -> None:
         st.caption(f"Click a record, or a row of the table below: its group stands out{beside} and what is released.")
         return
     side = sides[found.side]
-    labels = side.partition.labels
-    number = labels[found.record]
-    members = np.flatnonzero(labels == number)
+    number = side.partition.labels[found.record]
+    members = np.flatnonzero(side.partition.labels == number)
     st.markdown(
         f"**{escape_markdown(f'Group {number + 1} of {side.label}')}:** {count(len(members), 'record')}, "
         f"{side.shares[members].sum():.3g} % of the {loss}. {_elsewhere(sides, found.side, members)}"
@@ -124,11 +123,10 @@ def _table(workspace: Workspace, sides: Sequence[Side], own: int, members: np.nd
 
 def _released(workspace: Workspace, members: np.ndarray) -> list[str]:
     """Return, for each attribute, what is released of a group: the mean, or what its categories have in common."""
-    records = workspace.records.take(members)
+    records, whole = workspace.records.take(members), Partition(np.zeros(len(members), dtype=int), 1)
     if workspace.is_numeric:
-        means = Partition(np.zeros(len(members), dtype=int), 1).centroids(records.values)[0]
+        means = whole.centroids(records.values)[0]
         return [value(attribute, mean) for attribute, mean in zip(records.attributes, means, strict=True)]
-    whole = Partition(np.zeros(len(members), dtype=int), 1)
     texts = group_texts(workspace.frame.iloc[members], records, whole)
     return ["anything" if text == ANYTHING else text for [text] in texts]
 
@@ -142,10 +140,8 @@ def losing_most(workspace: Workspace, side: Side, loss: str) -> None:
         all_of, why = count(workspace.n, "record"), "Outliers have no near neighbors, so their groups are wide."
     else:
         found = metrics.groups_losing_most(workspace.records, partition.labels)
-        all_of = count(partition.n_groups, "group")
-        why = (
-            "Their records have little in common. Of each group that record is named which is furthest from the others."
-        )
+        all_of, why = count(partition.n_groups, "group"), "Their records have little in common."
+        why += " Of each group that record is named which is furthest from the others."
     if not found.shares.any():
         st.caption("No record loses anything: all members of each group are equal.")
         return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -10,12 +12,12 @@ from microagg import metrics
 from microagg.algorithms.method import VARIANTS
 from microagg.studies.experiment import Result
 from microagg.tables import to_csv
-from pages.clusters import figures, group, planes
-from pages.clusters.figures import group_sizes, loss_curve, tenth_in_words
-from pages.clusters.map_figure import Side, View, linked_planes
+from pages.clusters import figures, group, plane
+from pages.clusters.figures import Side
+from pages.clusters.plane import View
 from pages.shared import certificate, floor, jobs, methods, shell, state, tables, widgets
 from pages.shared.figures import show_figure
-from pages.shared.text import count, escape_markdown, gap_in_words, listing
+from pages.shared.text import count, escape_markdown, gap_in_words, listing, percent
 from pages.shared.workspace import Workspace, chosen_workspace
 
 
@@ -28,24 +30,30 @@ def body() -> None:
     if not results:
         return
     sides = [_side(workspace, name, result) for name, result in results.items()]
+    loss = "SSE" if workspace.is_numeric else "Total-IL"
     _verdict(sides)
-    view = planes.view(workspace, sides[0].partition)
+    view = plane.view(workspace, sides[0].partition)
+    scene = figures.linked_planes(
+        view,
+        sides,
+        workspace.frame.index,
+        loss=loss,
+        unit="% of the SST" if workspace.is_numeric else "% of the most that can be lost",
+        centroids=workspace.is_numeric,
+        by_group={"loss": False, "group": True}.get(state.current().clusters.colors),
+    )
     with st.container(horizontal=True, gap="medium"):
         with st.container(width="stretch"):
-            _linked(workspace, sides, _scene(workspace, view, sides))
+            _linked(workspace, sides, scene, loss)
             _remarks(view, workspace)
             _save(workspace, view, sides)
         with st.container(width=340):
-            _distributions(workspace, sides)
+            _distributions(sides, loss)
     for column, side, result in zip(st.columns(len(sides)), sides, results.values(), strict=True):
         with column:
             st.markdown(f"**{escape_markdown(side.label)}**")
-            _figures(workspace, result)
+            floor.while_rising(workspace, [result.k], partial(_metrics, workspace, result))
     shell.link("release", "**Release →**")
-
-
-def _loss(workspace: Workspace) -> str:
-    return "SSE" if workspace.is_numeric else "Total-IL"
 
 
 def _controls(workspace: Workspace) -> None:
@@ -53,12 +61,12 @@ def _controls(workspace: Workspace) -> None:
         label = f"Beside {methods.title(methods.chosen(workspace))}"
         fitting = methods.fitting(workspace)
         widgets.pick_method(label, "second", fitting, methods.second(workspace), methods.title)
-        planes.pick(workspace)
+        plane.pick(workspace)
         with st.popover("More", width="content"):
             titles = {"": "What suits", "loss": "Loss of the record", "group": "Its group"}
             says = "What suits: of up to 8 groups each has its color; of more, colors show what records lose."
             state.bound(st.selectbox, "Color", "colors", options=list(titles), format_func=titles.get, help=says)
-            planes.pick_details(workspace)
+            plane.pick_details(workspace)
 
 
 def _results(workspace: Workspace) -> dict[str, Result]:
@@ -92,33 +100,18 @@ def _verdict(sides: list[Side]) -> None:
     if len(sides) == 1:
         return
     better, worse = sorted(sides, key=lambda side: side.loss)
+    k, less = better.partition.k, 100 * (1 - better.loss / worse.loss) if worse.loss else 0.0
+    says = f"At k = {k}, {better.label} loses {less:.3g} % less than {worse.label}."
     if worse.loss <= better.loss * (1 + 1e-9):
-        says = f"{better.label} and {worse.label} lose the same at k = {better.partition.k}."
-    else:
-        less = 100 * (1 - better.loss / worse.loss)
-        says = f"At k = {better.partition.k}, {better.label} loses {less:.3g} % less than {worse.label}."
+        says = f"{better.label} and {worse.label} lose the same at k = {k}."
     st.markdown(f"**{escape_markdown(says)}**")
 
 
-def _scene(workspace: Workspace, view: View, sides: list[Side]) -> dict[str, object]:
-    return linked_planes(
-        view,
-        sides,
-        workspace.frame.index,
-        loss=_loss(workspace),
-        unit="% of the SST" if workspace.is_numeric else "% of the most that can be lost",
-        centroids=workspace.is_numeric,
-        by_group={"loss": False, "group": True}.get(state.current().clusters.colors),
-    )
-
-
 @st.fragment
-def _linked(workspace: Workspace, sides: list[Side], scene: dict[str, object]) -> None:
+def _linked(workspace: Workspace, sides: list[Side], scene: dict[str, object], loss: str) -> None:
     """Draw the figure and what is chosen in it: a click draws only this anew, and the figure is not sent again."""
-    found, loss = group.chosen(workspace, sides), _loss(workspace)
-    figures.show_linked(
-        scene, group.of_figure(found, sides), lambda choice: group.choose(workspace, choice), key="clusters_figure"
-    )
+    chosen = group.of_figure(group.chosen(workspace, sides), sides)
+    figures.show_linked(scene, chosen, lambda choice: group.choose(workspace, choice), key="clusters_figure")
     group.show(workspace, sides, loss)
     group.losing_most(workspace, sides[0], loss)
 
@@ -164,46 +157,55 @@ def _save(workspace: Workspace, view: View, sides: list[Side]) -> None:
     )
 
 
-def _distributions(workspace: Workspace, sides: list[Side]) -> None:
+def _distributions(sides: list[Side], loss: str) -> None:
     show_figure(
-        loss_curve(sides, _loss(workspace)),
-        title=f"{tenth_in_words(sides)}",
+        figures.loss_curve(sides, loss),
+        title=figures.tenth_in_words(sides),
         key="loss_curve",
         alt="What part of the loss falls on the groups that lose most, against how many of all groups they are.",
     )
+    exact = [100 * float(np.mean(side.partition.sizes == side.partition.k)) for side in sides]
+    parts = [f"{share:.0f} % by {side.label}" for share, side in zip(exact, sides, strict=True)]
     show_figure(
-        group_sizes(sides),
-        title=_sizes_in_words(sides),
+        figures.group_sizes(sides),
+        title=f"Groups of exactly k records: {' and '.join(parts)}",
         key="sizes",
         alt="How many groups have how many records, per method.",
     )
 
 
-def _sizes_in_words(sides: list[Side]) -> str:
-    exact = [100 * float(np.mean(side.partition.sizes == side.partition.k)) for side in sides]
-    parts = [f"{share:.0f} % by {side.label}" for share, side in zip(exact, sides, strict=True)]
-    return f"Groups of exactly k records: {' and '.join(parts)}"
-
-
-def _figures(workspace: Workspace, result: Result) -> None:
-    floor.while_rising(workspace, [result.k], lambda: _metrics(workspace, result))
-
-
 def _metrics(workspace: Workspace, result: Result) -> None:
+    """Draw what a partition loses, what is proven to be lost by any, and how many groups there are."""
     loss, sizes, measures = result.information_loss, result.partition.sizes, result.measures
-    least = certificate.floors(workspace, [result.k])[0].information_loss
-    if workspace.is_numeric:
-        figures.show(loss, None, sizes, floor=least if workspace.is_whole else None)
-        said = gap_in_words(loss, least) if workspace.is_whole else ""
+    numeric, said = workspace.is_numeric, []
+    if numeric:
+        shown = [("Information loss", percent(loss), "IL = 100 · SSE / SST of the numbers, on the scaled data.")]
     else:
-        figures.show(None, measures, sizes, floor=least if workspace.is_whole else None)
-        said = f"Total-IL is {measures['total_information_loss']:,.1f} of at most {workspace.n * workspace.d:,}"
-        said += f", {gap_in_words(loss, least)}" if workspace.is_whole else ""
-    if not said:
-        return
-    if workspace.is_whole and (rising := floor.rising_in_words(workspace)):
-        said += f". {rising}"
-    st.caption(f"{said[0].upper()}{said[1:]}.")
+        total = measures["total_information_loss"]
+        says = f"What ranges and common ancestors lose; 100 % if all values became “anything”. The sum is {total:,.1f}."
+        shown = [("Total-IL", percent(measures["information_loss"]), says)]
+        said = [f"Total-IL is {total:,.1f} of at most {workspace.n * workspace.d:,}"]
+    if workspace.is_whole:
+        least = certificate.floors(workspace, [result.k])[0].information_loss
+        says = "Proven: whatever the method, less cannot be lost at this k."
+        says += " A search on the page Choose k raises it." if numeric else ""
+        shown.append(("Floor", percent(least), says))
+        said.append(gap_in_words(loss, least))
+    if not numeric:
+        says = "DM, the sum of the squared group sizes: how many others each record cannot be told from, summed."
+        shown.append(("Discernibility", f"{measures['discernibility']:,}", says))
+        if measures["classification"] is not None:
+            says = "CM, the records outside the majority class of their group."
+            shown.append(("Classification", percent(100 * measures["classification"]), says))
+    says = f"Of {sizes.min():,} to {sizes.max():,} records, {sizes.mean():.3g} on average."
+    shown.append(("Groups", f"{len(sizes):,}", says))
+    with st.container(horizontal=True, gap="medium"):
+        for label, figure, says in shown:
+            st.metric(label, figure, help=says, width="content")
+    if text := ", ".join(filter(None, said)):
+        rising = floor.rising_in_words(workspace) if workspace.is_whole else ""
+        text += f". {rising}" if rising else ""
+        st.caption(f"{text[0].upper()}{text[1:]}.")
 
 
 shell.show(body)

@@ -371,13 +371,16 @@ def publish() -> None:
         st.query_params.from_dict(wanted)
 
 
-def bound(widget: Callable[..., Any], label: str, field: str, *, key: str = "", **options: Any) -> Any:
+def bound(
+    widget: Callable[..., Any], label: str, field: str, *, key: str = "", shown: Any = None, **options: Any
+) -> Any:
     """Draw ``widget`` tied to the choice that the address has under ``field``, and return its value.
 
-    What the user enters is chosen before anything else runs. ``key`` tells apart two widgets for one choice.
+    What the user enters is chosen before anything else runs. ``key`` tells apart two widgets for one choice; ``shown`` is
+    what is in use, if that is not what was chosen.
     """
     key = key or f"w_{field}"
-    value = current().value(field)
+    value = current().value(field) if shown is None else shown
     st.session_state[key] = list(value) if _PLACES[field].is_several else value
 
     def commit() -> None:

@@ -25,16 +25,7 @@ def pick_method(
 
     ``shown`` is the one in use, which is not that of the choices where these leave it open.
     """
-    key = how.pop("key", f"w_{field}")
-    st.session_state[key] = shown
-    st.selectbox(
-        label,
-        options,
-        format_func=titles,
-        key=key,
-        on_change=lambda: state.update(**{field: st.session_state[key]}),
-        **how,
-    )
+    state.bound(st.selectbox, label, field, shown=shown, options=options, format_func=titles, **how)
 
 
 def pick_methods(label: str, options: Sequence[str], shown: Sequence[str], usual: Sequence[str]) -> None:
@@ -130,15 +121,16 @@ def pick_measure(labels: Mapping[str, str], key: str, field: str = "measure", la
     is chosen, and ``label`` is for those who cannot see the picker.
     """
     chosen = state.current().value(field)
-    st.session_state[key] = shown = chosen if chosen in labels else next(iter(labels))
-    st.segmented_control(
+    shown: str = state.bound(
+        st.segmented_control,
         label,
-        list(labels),
+        field,
         key=key,
+        shown=chosen if chosen in labels else next(iter(labels)),
+        options=list(labels),
         format_func=labels.__getitem__,
         required=True,
         wrap=True,
         label_visibility="collapsed",
-        on_change=lambda: state.update(**{field: st.session_state[key]}),
     )
     return shown

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from microagg.partition import Partition
-from pages.clusters.figures import group_sizes, loss_curve, tenth_in_words
-from pages.clusters.map_figure import MOST_POINTS, Axis, Side, View, linked_planes, matched_colors
+from pages.clusters.figures import Side, group_sizes, linked_planes, loss_curve, matched_colors, tenth_in_words
+from pages.clusters.plane import MOST_POINTS, Axis, View
 from pages.shared import theme
 from tests.pages.helpers import decode, unpacked
 

@@ -17,7 +17,7 @@ from microagg.explain.coordinates import principal_coordinates
 from microagg.release import recoding
 from microagg.studies.experiment import Method, Problem, run_one
 from pages.clusters import group
-from pages.clusters.map_figure import Axis
+from pages.clusters.plane import Axis
 from pages.shared import certificate, text
 from pages.shared.workspace import Workspace
 from tests.conftest import load_benchmark

@@ -1,0 +1,237 @@
+"""The plane on which records are drawn: its axes, which planes there are, and which is chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from microagg import metrics
+from microagg.columns.records import Attribute
+from microagg.explain.coordinates import (
+    asinh_unit,
+    on_scale,
+    principal_components,
+    principal_coordinates,
+    suited_scale,
+)
+from microagg.partition import Partition, group_means
+from pages.shared import state
+from pages.shared.text import escape_html, number
+from pages.shared.workspace import Workspace
+
+#: The most records that are drawn; of more, a random sample is drawn, and the page says so.
+MOST_POINTS = 20_000
+
+# Dates are counted in days, and Plotly counts them in milliseconds.
+_MILLISECONDS = 86_400_000
+
+# Of more ticks on an axis than this, labels would touch.
+_MOST_TICKS = 9
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Where the records lie along an axis, NaN for those that have no place on it; its title may have several lines.
+
+    ``scale`` is one of :func:`microagg.explain.coordinates.suited_scale`; ``ticks`` say how Plotly is to label a linear axis, if
+    not by the numbers themselves.
+    """
+
+    name: str
+    values: np.ndarray
+    ticks: dict[str, Any] = field(default_factory=dict)
+    scale: str = "linear"
+
+    @classmethod
+    def of(cls, attribute: Attribute, values: np.ndarray, *, scaled: bool = False) -> Axis:
+        """Return the axis of a numeric or ordinal attribute, whose ``values``, shape (n,), are those of records.
+
+        With ``scaled``, one of skewed numbers gets the scale on which they can be told apart.
+        """
+        name = str(attribute.name)
+        if attribute.kind == "ordinal":
+            texts = [escape_html(level) for level in attribute.levels]
+            return cls(name, values, {"tickvals": list(range(len(texts))), "ticktext": texts})
+        if getattr(attribute, "unit", ""):
+            return cls(name, values * _MILLISECONDS, {"type": "date"})
+        return cls(name, values, scale=suited_scale(values) if scaled else "linear")
+
+    def places(self, values: np.ndarray) -> np.ndarray:
+        """Return where ``values`` are drawn, in the units in which Plotly counts along the axis."""
+        return on_scale(values, self.scale, asinh_unit(self.values))
+
+    def layout(self) -> dict[str, Any]:
+        """Return how Plotly is to draw it."""
+        title = escape_html(self.name).replace("\n", "<br>")
+        if self.scale == "log":
+            known = self.values[np.isfinite(self.values)]
+            # Over few powers of ten there are ticks at 2 and 5 times each, too.
+            dtick = 1 if np.log10(known.max() / known.min()) > 2 else "D2"
+            return {"title": f"{title} (log scale)", "type": "log", "dtick": dtick}
+        if self.scale == "asinh":
+            ticks = self._asinh_ticks()
+            at = self.places(ticks).tolist()
+            return {"title": f"{title} (asinh scale)", "tickvals": at, "ticktext": [number(tick) for tick in ticks]}
+        return {"title": title, **self.ticks}
+
+    def _asinh_ticks(self) -> np.ndarray:
+        """Return 0 and powers of ten within the axis, those apart enough for their labels."""
+        known = self.values[np.isfinite(self.values)]
+        low, high = float(known.min()), float(known.max())
+        top = int(np.floor(np.log10(max(abs(low), abs(high)))))
+        sizes = 10.0 ** np.arange(top, top - 8, -1)
+        candidates = [0.0, *sizes, *(-sizes)]
+        taken: list[float] = []
+        apart = float(np.ptp(self.places(np.array([low, high])))) / _MOST_TICKS
+        for tick in candidates:
+            near = np.abs(self.places(np.array([*taken, np.inf])) - self.places(np.array([tick])))
+            if low <= tick <= high and near.min() >= apart:
+                taken.append(tick)
+        return np.sort(taken)
+
+
+@dataclass(frozen=True)
+class View:
+    """The plane on which records are drawn, the same for all partitions; of many a sample is ``shown``, ascending.
+
+    Ranges are in the units of :meth:`Axis.places`.
+    """
+
+    x: Axis
+    y: Axis
+    x_range: tuple[float, float]
+    y_range: tuple[float, float]
+    shown: np.ndarray
+
+    @classmethod
+    def of(cls, x: Axis, y: Axis, *, central: bool = False, seed: int = 0) -> View:
+        """Return a view of all records, or with ``central`` framed around the middle 96 % along each axis."""
+        shown = np.flatnonzero(np.isfinite(x.values) & np.isfinite(y.values))
+        ranges = []
+        for axis in (x, y):
+            low, high = np.percentile(axis.places(axis.values[shown]), (2, 98) if central else (0, 100))
+            pad = 0.05 * (high - low) or 0.5
+            ranges.append((float(low - pad), float(high + pad)))
+        if len(shown) > MOST_POINTS:
+            shown = np.sort(np.random.default_rng(seed).choice(shown, MOST_POINTS, replace=False))
+        return cls(x, y, ranges[0], ranges[1], shown)
+
+    def points(self) -> np.ndarray:
+        """Return where all records lie, shape (n, 2), NaN for those without a place."""
+        return np.stack([axis.places(axis.values) for axis in (self.x, self.y)], axis=1)
+
+    def centroids(self, labels: np.ndarray) -> np.ndarray:
+        """Return where the centroid of each group lies, shape (g, 2): the place of the mean, not the mean of places."""
+        return np.stack([axis.places(group_means(axis.values, labels)[:, 0]) for axis in (self.x, self.y)], axis=1)
+
+    def outside(self) -> int:
+        """Return how many records lie outside the frame."""
+        ranges = np.array([self.x_range, self.y_range])
+        points = self.points()
+        return int(((points < ranges[:, 0]) | (points > ranges[:, 1])).any(axis=1).sum())
+
+
+@st.cache_resource(scope="session", max_entries=4, show_spinner="Placing the records on a plane …")
+def _components(digest: str, _workspace: Workspace) -> tuple[np.ndarray, np.ndarray]:
+    """Return the principal components or coordinates of the records, NaN for those left out, and what each explains."""
+    numbers = _workspace.X
+    placed = principal_coordinates(_workspace.records) if numbers is None else principal_components(numbers)
+    points = np.full((_workspace.n, 2), np.nan)
+    points[placed.rows] = placed.points
+    return points, placed.shares
+
+
+def _with_order(workspace: Workspace) -> list[str]:
+    """Return the names of the attributes that can be an axis."""
+    return [str(attribute.name) for attribute in workspace.records.attributes if attribute.kind != "nominal"]
+
+
+def _planes(workspace: Workspace) -> dict[str, str]:
+    """Return the planes that there are, each with what the screen calls it."""
+    _, shares = _components(workspace.digest, workspace)
+    what = "components" if workspace.is_numeric else "coordinates"
+    titles = {"components": f"Principal {what} ({100 * shares.sum():.0f} %)"}
+    if len(_with_order(workspace)) > 1:
+        titles |= {"loss": "The two attributes that lose most", "attributes": "Two attributes of your choice"}
+    return titles
+
+
+def pick(workspace: Workspace) -> None:
+    """Draw the picker of the plane."""
+    titles = _planes(workspace)
+    what = "variance" if workspace.is_numeric else "squared distances"
+    state.bound(
+        st.selectbox,
+        "Plane",
+        "plane",
+        shown=_chosen(workspace),
+        options=list(titles),
+        format_func=titles.__getitem__,
+        help=f"Principal axes: the two along which records differ most, with their share of the {what}. Groups may overlap "
+        "on a plane although they are apart in the other attributes.",
+    )
+
+
+def pick_details(workspace: Workspace) -> None:
+    """Draw what else can be chosen of the plane."""
+    if _chosen(workspace) == "attributes":
+        for field, label, shown in zip(("x", "y"), ("Across", "Up"), _pair(workspace), strict=True):
+            state.update(**{field: shown})
+            state.bound(st.selectbox, label, field, options=_with_order(workspace))
+    titles = {"all": "All records", "center": "The dense middle"}
+    says = "The dense middle leaves out the outer 2 % on each side."
+    state.bound(st.selectbox, "Frame", "frame", options=list(titles), format_func=titles.get, help=says)
+    titles = {"suited": "Log or asinh where skewed", "linear": "Linear"}
+    says = (
+        "An axis is logarithmic where its values are skewed and all above 0, and an inverse hyperbolic sine (asinh) where "
+        "some are not: like the logarithm far from 0, linear near it."
+    )
+    state.bound(st.selectbox, "Scale of the axes", "axes", options=list(titles), format_func=titles.get, help=says)
+
+
+def view(workspace: Workspace, partition: Partition) -> View:
+    """Return the chosen plane; ``partition`` says which attributes lose most."""
+    plane, choices = _chosen(workspace), state.current().clusters
+    if plane == "components":
+        across, up = _principal(workspace)
+    else:
+        names = _pair(workspace) if plane == "attributes" else _losing_most(workspace, partition)
+        across, up = (_attribute(workspace, name, scaled=choices.axes == "suited") for name in names)
+    return View.of(across, up, central=choices.frame == "center")
+
+
+def _chosen(workspace: Workspace) -> str:
+    choices, there = state.current().clusters, _planes(workspace)
+    if choices.plane in there:
+        return choices.plane
+    named = {choices.x, choices.y} & set(_with_order(workspace))
+    return "attributes" if named and "attributes" in there else "components"
+
+
+def _pair(workspace: Workspace) -> list[str]:
+    """Return the two chosen attributes, the first ones where none is chosen."""
+    names, choices = _with_order(workspace), state.current().clusters
+    across = choices.x if choices.x in names else next(name for name in names if name != choices.y)
+    return [across, choices.y if choices.y in names else next(name for name in names if name != across)]
+
+
+def _principal(workspace: Workspace) -> list[Axis]:
+    if workspace.is_numeric and workspace.d == 1:
+        return [_attribute(workspace, workspace.columns[0]), Axis("", np.zeros(workspace.n), {"showticklabels": False})]
+    points, shares = _components(workspace.digest, workspace)
+    what = "component" if workspace.is_numeric else "coordinate"
+    return [Axis(f"principal {what} {place + 1} ({100 * shares[place]:.0f} %)", points[:, place]) for place in range(2)]
+
+
+def _losing_most(workspace: Workspace, partition: Partition) -> list[str]:
+    shares = metrics.attribute_shares(workspace.data, partition.labels)
+    able = [j for j in np.argsort(-shares, kind="stable") if workspace.records.attributes[j].kind != "nominal"]
+    return [str(workspace.records.attributes[j].name) for j in able[:2]]
+
+
+def _attribute(workspace: Workspace, name: str, *, scaled: bool = False) -> Axis:
+    place = [str(column) for column in workspace.columns].index(name)
+    return Axis.of(workspace.records.attributes[place], workspace.records.values[:, place], scaled=scaled)
