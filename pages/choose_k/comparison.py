@@ -1,25 +1,30 @@
-"""A picture of what is being computed, made anew now and then: pages leave the processor to each other, and to the work."""
+"""What is compared on the page Choose k, and how: which methods and k, on how many records, drawn how often."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
-from microagg import ALGORITHMS, ParameterError
+from microagg import ALGORITHMS, MicroaggError, ParameterError
 from microagg.algorithms.method import PENALTY, VARIANTS, Variant
+from microagg.studies.experiment import Method
 from microagg.validation import read_ks
-from pages.shared import methods, state, widgets
+from pages.shared import certificate, compared, floor, jobs, methods, state, widgets
 from pages.shared.figures import WAITING, Picture
-from pages.shared.text import count, escape_markdown, listing
-from pages.shared.workspace import Workspace
+from pages.shared.text import count, escape_markdown, listing, sentence
+from pages.shared.workspace import Workspace, all_records
 
-# A picture stands for so many times as long as it took to make, but no longer than so many seconds. What it takes grows
-# with the number of points, and with how many others compute. What stands for a picture gives way to it at once.
+# A picture stands for so many times as long as it took to make, but no longer than so many seconds, so that pages leave
+# the processor to each other and to the work. What stands for a picture gives way to it at once.
 _REST, _LONGEST = 9.0, 10.0
+
+# Of how many records samples are offered.
+_SAMPLES = (500, 1000, 2000, 5000, 10_000, 20_000)
 
 
 class Paced:
@@ -44,9 +49,7 @@ class Paced:
         self._made.show()
 
 
-# What is compared: at which values of k, on how many records, with which parameters; and which methods cannot be.
-
-_SAMPLES = (500, 1000, 2000, 5000, 10_000, 20_000)
+# --- what is compared, and which methods cannot be ----------------------------------------------------------------------
 
 
 def controls(workspace: Workspace) -> None:
@@ -122,25 +125,19 @@ def _adjustable(variant: Variant) -> set[tuple[str, str]]:
 def _sample(workspace: Workspace) -> None:
     n = workspace.n_complete
     chosen = workspace.n if workspace.is_sample else 0
-    st.session_state["w_sample"] = chosen
-    st.selectbox(
+    state.bound(
+        st.selectbox,
         "Records compared",
-        [*sorted({size for size in (*_SAMPLES, chosen) if 0 < size < n}), 0],
-        key="w_sample",
+        "sample",
+        shown=chosen,
+        options=[*sorted({size for size in (*_SAMPLES, chosen) if 0 < size < n}), 0],
         format_func=lambda size: f"{size:,} drawn at random" if size else f"all {n:,}",
-        on_change=lambda: state.update(sample=st.session_state["w_sample"]),
         help="Many methods compare every record with every other: ten times the records take about a hundred times as "
         "long. But in a sample there are fewer near neighbors, so losses are higher than on all records.",
     )
     if workspace.is_sample:
-        state.bound(
-            st.number_input,
-            "Seed of the sample",
-            "sample_seed",
-            min_value=0,
-            step=1,
-            help="The same seed draws the same.",
-        )
+        says = "The same seed draws the same."
+        state.bound(st.number_input, "Seed of the sample", "sample_seed", min_value=0, step=1, help=says)
 
 
 def say_sample(workspace: Workspace) -> None:
@@ -213,3 +210,48 @@ def ks(workspace: Workspace) -> list[int]:
     if beyond:
         st.caption(f"{few.capitalize()}, so the curves end at k = {found[-1]:,}.")
     return found
+
+
+# --- all records of a file of which a sample is compared ---------------------------------------------------------------
+
+
+def section_of_all(workspace: Workspace, variants: Mapping[Method, str], ks: Sequence[int]) -> pd.DataFrame:
+    """Draw in one line what all records of the file lose at the chosen k, if ``workspace`` is a sample of them.
+
+    Return what is known of them, as :func:`pages.shared.compared.rows`: of the chosen method at all ``ks``, of others at the chosen
+    k. Only methods of the MDAV family that are neither polished nor run with several settings are quick enough.
+    """
+    try:
+        whole = all_records(workspace)
+        return pd.DataFrame() if whole is None else _draw_all(whole, variants, ks)
+    except MicroaggError as error:
+        st.warning(f"Not all records of the file can be looked at. {sentence(error)}")
+        return pd.DataFrame()
+
+
+def _draw_all(whole: Workspace, variants: Mapping[Method, str], ks: Sequence[int]) -> pd.DataFrame:
+    k, chosen = state.current().k, methods.chosen(whole)
+    if k > whole.n:
+        return pd.DataFrame()
+    quick = {
+        method: name
+        for method, name in variants.items()
+        if name in methods.MDAV_FAMILY and not method.polish and len(method.settings()) == 1
+    }
+    wanted = sorted({*ks, k})
+    own = [(method, other) for method, name in quick.items() if name == chosen for other in wanted]
+    job = jobs.losses(whole, list(dict.fromkeys([*((method, k) for method in quick), *own])))
+
+    def draw() -> None:
+        known = certificate.known_in_words(whole, k, compared.rows(whole, quick, wanted))
+        rising = floor.rising_in_words(whole)
+        says = f"All {count(whole.n, 'record')} {known}{f'. {rising}' if rising else ''}."
+        st.markdown(f"**{escape_markdown(says)}**")
+
+    floor.proven(whole, wanted)
+    if job.running:
+        jobs.watch(job, draw)
+    else:
+        jobs.ended_early("losses")
+        floor.while_rising(whole, wanted, draw)
+    return compared.rows(whole, quick, wanted)

@@ -9,11 +9,12 @@ import streamlit as st
 
 from microagg import metrics, optimum
 from microagg.algorithms.method import VARIANTS
+from microagg.optimum.bounds import Bound
 from microagg.studies import sweeps
 from microagg.studies.pareto import RULES
 from microagg.tables import to_csv
 from microagg.validation import spread
-from pages.choose_k import comparison, entire, risk_map
+from pages.choose_k import comparison, risk_map
 from pages.choose_k.comparison import Paced
 from pages.shared import certificate, compared, curves, floor, jobs, methods, shell, state, tables, tour, widgets
 from pages.shared.figures import WAITING, Picture
@@ -28,10 +29,9 @@ def body() -> None:
     """Draw the page."""
     tour.draw("choose_k")
     workspace = chosen_workspace()
-    is_map = state.current().compare.measure == MAP
     st.markdown(
         "**Click a point.** It chooses a method and k."
-        if is_map
+        if state.current().compare.measure == MAP
         else "**Click a k.** A larger one protects and loses more."
     )
     names = methods.compared(workspace)
@@ -51,11 +51,13 @@ def body() -> None:
     job = jobs.sweep(workspace, cells)
 
     def make() -> Picture:
+        # Asked for whatever is shown, as its state stands below it and in the table.
+        soon = certificate.soon(workspace, ks)
         rows = compared.rows(workspace, variants, ks)
         if on_map:
             made = risk_map.picture(workspace, rows, ks, on_map, lambda: _select(risk_map.CHART))
         else:
-            made = _picture(workspace, rows, shown, ks)
+            made = _picture(workspace, rows, shown, ks, soon)
         return replace(made, captions=[*made.captions, _stored_in_words(rows)])
 
     picture, choices = Paced(make), state.current()
@@ -76,7 +78,7 @@ def body() -> None:
         searching = certificate.is_searching()
         floor.while_rising(workspace, ks, draw)
         st.subheader("What to choose")
-        whole = entire.section(workspace, variants, ks)
+        whole = comparison.section_of_all(workspace, variants, ks)
         if on_map:
             risk_map.helper(workspace, rows, ks, on_map)
         else:
@@ -97,19 +99,17 @@ def _options(workspace: Workspace) -> str:
 
 
 def _stored_in_words(rows: pd.DataFrame) -> str:
-    known = 0 if rows.empty else int(rows["stored"].sum())
-    if not known:
-        return ""
+    stored = 0 if rows.empty else int(rows["stored"].sum())
     return (
-        f"{count(known, 'point')} of {len(rows):,} came with the package and are replaced as they are computed here; their "
+        f"{count(stored, 'point')} of {len(rows):,} came with the package and are replaced as they are computed here; their "
         "seconds are those of another machine's processor."
+        if stored
+        else ""
     )
 
 
-def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int]) -> Picture:
-    """Return the curves of a measure, of rows that may still be few."""
-    # Asked for whatever is shown, as the table below needs it, too.
-    soon = certificate.soon(workspace, ks)
+def _picture(workspace: Workspace, rows: pd.DataFrame, name: str, ks: Sequence[int], soon: Sequence[Bound]) -> Picture:
+    """Return the curves of a measure, of rows that may still be few, with the floor if it is that of the loss."""
     measure = measures(numeric=workspace.is_numeric)[name]
     if rows.empty:
         return Picture(curves.waiting(ks), measure.label, WAITING, "No method has been run yet.")

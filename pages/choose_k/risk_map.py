@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -45,16 +46,15 @@ def picture(
     """Return the map of ``what``, a risk and a loss, of rows that may still be few; ``select`` is called after a click."""
     risk, loss = what
     choices, measure = state.current(), measures.RISKS[risk]
-    # Asked for whatever there is, as its state is shown below.
-    limits = _limits(workspace, ks, risk, loss)
     rows = _all(workspace, rows, ks, risk)
     known = rows if rows.empty else rows.dropna(subset=[risk, loss])
     if known.empty:
         figure = risk_map_figure.waiting(risk, loss, numeric=workspace.is_numeric)
         return Picture(figure, measure.label, WAITING, "No method has been run yet.")
     missing = len(rows) - len(known)
+    limits, chosen = _limits(workspace, ks, risk, loss), (methods.chosen(workspace), choices.k)
     return Picture(
-        risk_map_figure.risk_map(known, risk, loss, limits, (methods.chosen(workspace), choices.k)),
+        risk_map_figure.risk_map(known, risk, loss, limits, chosen),
         pareto.summary(known, risk, loss, choices.compare.risk_limit),
         CHART,
         f"A loss against a risk, {measure.label}: {count(len(known), 'run')}, which the table below lists, too.",
@@ -88,17 +88,17 @@ def _openly(workspace: Workspace, risk: str) -> str:
 
 
 def _limits(workspace: Workspace, ks: Sequence[int], risk: str, loss: str) -> risk_map_figure.Limits:
-    choices = state.current()
+    k, compare = state.current().k, state.current().compare
     floors = _floors(workspace, ks, loss)
     follows = risk == "max_reidentification"
     return risk_map_figure.Limits(
-        risk=choices.compare.risk_limit,
-        loss=choices.compare.limit if loss == "information_loss" else None,
+        risk=compare.risk_limit,
+        loss=compare.limit if loss == "information_loss" else None,
         floors=floors if follows else {},
-        k=choices.k,
-        least=None if follows else floors.get(choices.k),
+        k=k,
+        least=None if follows else floors.get(k),
         # A record shares its released values with k - 1 others at least, so it is found with a probability of 1/k at most.
-        cap=100 / choices.k if risk == "record_linkage" else None,
+        cap=100 / k if risk == "record_linkage" else None,
     )
 
 
@@ -112,28 +112,19 @@ def _floors(workspace: Workspace, ks: Sequence[int], loss: str) -> dict[int, flo
 def helper(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int], what: tuple[str, str]) -> None:
     """Draw what is acceptable, and what that leaves."""
     risk, loss = what
-    choices = state.current()
     rows = _all(workspace, rows, ks, risk)
     left, right = st.columns([1, 4], vertical_alignment="center")
     with left:
-        state.bound(
-            st.number_input,
-            "Largest acceptable risk (%)",
-            "risk_limit",
-            min_value=0.0,
-            max_value=100.0,
-            step=1.0,
-            format="%g",
-            help="Of the risk that the map shows. 9 % for each record is what the European Medicines Agency asks for.",
-        )
+        says = "Of the risk that the map shows. 9 % for each record is what the European Medicines Agency asks for."
+        _limit_field("Largest acceptable risk (%)", "risk_limit", says, max_value=100.0)
         if loss == "information_loss":
             limit_of_loss()
     with right:
-        limits = choices.compare.risk_limit, choices.compare.limit
+        compare = state.current().compare
         floors = _floors(workspace, ks, loss)
         if loss == "information_loss":  # what is acceptable may take a larger k than those shown
             floors = {bound.k: bound.information_loss for bound in stored.floors(workspace, landscape.KS)} | floors
-        says = pareto.within_in_words(rows, risk, loss, limits, floors)
+        says = pareto.within_in_words(rows, risk, loss, (compare.risk_limit, compare.limit), floors)
         st.markdown(f"**{escape_markdown(workspace.estimated + says)}**")
         st.markdown(f"**Does a lower loss mean a higher risk?** {escape_markdown(_answer(rows, risk, loss))}")
 
@@ -149,14 +140,13 @@ def _answer(rows: pd.DataFrame, risk: str, loss: str) -> str:
 
 def limit_of_loss() -> None:
     """Draw the field of the largest acceptable loss."""
-    state.bound(
-        st.number_input,
-        "Largest acceptable loss (%)",
-        "limit",
-        min_value=0.0,
-        step=1.0,
-        format="%g",
-        help="The largest k with an information loss of at most this is the best protection at that price. The loss is "
-        "IL where all quasi-identifiers are numbers or dates, and Total-IL where there are categories. The page Release "
-        "warns of a release that loses more.",
+    says = (
+        "The largest k with an information loss of at most this is the best protection at that price. The loss is IL where "
+        "all quasi-identifiers are numbers or dates, and Total-IL where there are categories. The page Release warns of a "
+        "release that loses more."
     )
+    _limit_field("Largest acceptable loss (%)", "limit", says)
+
+
+def _limit_field(label: str, field: str, says: str, **bounds: Any) -> None:
+    state.bound(st.number_input, label, field, min_value=0.0, step=1.0, format="%g", help=says, **bounds)

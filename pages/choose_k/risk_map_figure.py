@@ -88,8 +88,8 @@ class _Axis:
         """Return a value as annotations have it: its logarithm, if the axis is logarithmic."""
         return math.log10(value) if self.steep else value
 
-    def range(self) -> list[float]:
-        return [self.coordinate(self.low), self.coordinate(self.high)]
+    def range(self) -> tuple[float, float]:
+        return self.coordinate(self.low), self.coordinate(self.high)
 
     def share(self, value: float) -> float:
         """Return at which share of the axis a value stands."""
@@ -127,7 +127,7 @@ def risk_map(
     _acceptable(figure, limits, known, across, upward)
     _impossible(figure, limits, across, upward)
     risks = [(name, measure) for name, measure in RISKS.items() if name in known]
-    known["said"] = [_of(row, risks, (loss, of_loss)) for _, row in known.iterrows()]
+    known["said"] = [_says(row, risks, loss, of_loss) for _, row in known.iterrows()]
     for variant, part in known.groupby("variant", sort=False):
         _method(figure, str(variant), part)
     _front(figure, known[known["front"]].sort_values(["x", "y"]), across, upward)
@@ -185,15 +185,12 @@ def _acceptable(figure: go.Figure, limits: Limits, known: pd.DataFrame, across: 
         name="acceptable",
     )
     at_left = _is_free(known, across, upward, across.low, top) >= _is_free(known, across, upward, right, top)
-    figure.add_annotation(
-        text="acceptable",
-        x=across.coordinate(across.low if at_left else right),
-        y=upward.coordinate(top),
-        xanchor="left" if at_left else "right",
-        yanchor="top",
-        showarrow=False,
-        font={"size": 11},
-    )
+    x, anchor = (across.low, "left") if at_left else (right, "right")
+    _note(figure, "acceptable", across.coordinate(x), upward.coordinate(top), xanchor=anchor, yanchor="top")
+
+
+def _note(figure: go.Figure, text: str, x: float, y: float, **where: str) -> None:
+    figure.add_annotation(text=text, x=x, y=y, showarrow=False, font={"size": 11}, **where)
 
 
 def _is_free(known: pd.DataFrame, across: _Axis, upward: _Axis, x: float, y: float) -> float:
@@ -208,31 +205,17 @@ def _impossible(figure: go.Figure, limits: Limits, across: _Axis, upward: _Axis)
     """Draw where no method can be: below a curve, or below and to the right of lines for the chosen k."""
     if limits.floors:
         _floor_curve(figure, limits.floors, across)
+    line = {"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"}
     if limits.least:
-        figure.add_hline(limits.least, line={"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"}, layer="below")
-        figure.add_annotation(
-            text=f"at k = {limits.k:,} no method gets below",
-            xref="paper",
-            x=0,
-            y=upward.coordinate(limits.least),
-            xanchor="left",
-            yanchor="bottom",
-            showarrow=False,
-            font={"size": 11},
-        )
+        figure.add_hline(limits.least, line=line, layer="below")
+        says, y = f"at k = {limits.k:,} no method gets below", upward.coordinate(limits.least)
+        _note(figure, says, 0, y, xref="paper", xanchor="left", yanchor="bottom")
     if limits.cap is not None and across.low < limits.cap < across.high:
-        figure.add_vline(limits.cap, line={"color": theme.NEUTRAL, "width": 1.5, "dash": "dot"}, layer="below")
-        figure.add_annotation(
-            text=f"at k = {limits.k:,} at most 1/{limits.k:,} is found",
-            x=across.coordinate(limits.cap),
-            yref="paper",
-            y=0,
-            # To the left nothing has so low a loss.
-            xanchor="right" if across.share(limits.cap) > 0.5 else "left",
-            yanchor="bottom",
-            showarrow=False,
-            font={"size": 11},
-        )
+        figure.add_vline(limits.cap, line=line, layer="below")
+        says, x = f"at k = {limits.k:,} at most 1/{limits.k:,} is found", across.coordinate(limits.cap)
+        # To the left nothing has so low a loss.
+        anchor = "right" if across.share(limits.cap) > 0.5 else "left"
+        _note(figure, says, x, 0, yref="paper", xanchor=anchor, yanchor="bottom")
 
 
 def _floor_curve(figure: go.Figure, floors: Mapping[int, float], across: _Axis) -> None:
@@ -251,29 +234,19 @@ def _floor_curve(figure: go.Figure, floors: Mapping[int, float], across: _Axis) 
         fillcolor=theme.FLOOR_FILL,
         hoverinfo="skip",
     )
-    figure.add_annotation(
-        text="no method gets here",
-        xref="paper",
-        yref="paper",
-        x=0,
-        y=0,
-        xanchor="left",
-        yanchor="bottom",
-        showarrow=False,
-        font={"size": 11},
-    )
+    _note(figure, "no method gets here", 0, 0, xref="paper", yref="paper", xanchor="left", yanchor="bottom")
 
 
 def _method(figure: go.Figure, variant: str, part: pd.DataFrame) -> None:
     """Draw the runs of a method, faded where another run surpasses them, joined in the order of k."""
     style = theme.style(variant)
-    found = variant == state.FOUND
-    figure.add_scatter(
-        x=part["x"],
-        y=part["y"],
+    searched = variant == state.FOUND
+    _points(
+        figure,
+        part,
         name=escape_html(part["title"].iloc[0]),
-        mode="markers+text" if found else "lines+markers",
-        text=["found by search"] * len(part) if found else None,
+        mode="markers+text" if searched else "lines+markers",
+        text=["found by search"] * len(part) if searched else None,
         textposition="middle right",
         line={"color": f"{style.color}80", "dash": style.dash, "width": 1},
         marker={
@@ -281,14 +254,27 @@ def _method(figure: go.Figure, variant: str, part: pd.DataFrame) -> None:
             "size": 8,
             "color": style.color,
             "opacity": _FADED,
-            "line": {"width": 2 if style.symbol.endswith("-open") else 0, "color": style.color},
+            "line": {"width": _border(style), "color": style.color},
         },
         # A click must not fade the rest: the choice is marked by a ring.
         unselected={"marker": {"opacity": _FADED}},
+    )
+
+
+def _border(style: theme.Style) -> int:
+    return 2 if style.symbol.endswith("-open") else 0
+
+
+def _points(figure: go.Figure, rows: pd.DataFrame, **drawn: Any) -> None:
+    """Draw a point for each row, which can be clicked and says what it is."""
+    figure.add_scatter(
+        x=rows["x"],
+        y=rows["y"],
         cliponaxis=False,
-        customdata=part[["variant", "k"]].to_numpy().tolist(),
-        hovertext=part["said"],
+        customdata=rows[["variant", "k"]].to_numpy().tolist(),
+        hovertext=rows["said"],
         hovertemplate="%{hovertext}<extra></extra>",
+        **drawn,
     )
 
 
@@ -305,28 +291,22 @@ def _front(figure: go.Figure, front: pd.DataFrame, across: _Axis, upward: _Axis)
         hoverinfo="skip",
     )
     styles = [theme.style(variant) for variant in front["variant"]]
-    figure.add_scatter(
-        x=front["x"],
-        y=front["y"],
+    colors = [style.color for style in styles]
+    _points(
+        figure,
+        front,
         name="on the front",
         mode="markers+text",
         text=_written(front, across, upward),
         textposition="bottom left",
         textfont={"size": 11},
-        cliponaxis=False,
         marker={
             "symbol": [style.symbol for style in styles],
-            "color": [style.color for style in styles],
+            "color": colors,
             "size": 11,
-            "line": {
-                "width": [2 if style.symbol.endswith("-open") else 0 for style in styles],
-                "color": [style.color for style in styles],
-            },
+            "line": {"width": list(map(_border, styles)), "color": colors},
         },
         unselected={"marker": {"opacity": 1}, "textfont": {"color": None}},
-        customdata=front[["variant", "k"]].to_numpy().tolist(),
-        hovertext=front["said"],
-        hovertemplate="%{hovertext}<extra></extra>",
     )
 
 
@@ -351,17 +331,15 @@ def _name_lines(figure: go.Figure, known: pd.DataFrame, across: _Axis, upward: _
         End(row["title"], upward.coordinate(row["y"]), theme.style(row["variant"]).color, across.coordinate(row["x"]))
         for row in last.to_dict("records")
     ]
-    low, high = upward.range()
-    return name_ends(figure, ends, across.range()[1], (low, high), _HEIGHT - _BESIDE)
+    return name_ends(figure, ends, across.range()[1], upward.range(), _HEIGHT - _BESIDE)
 
 
-def _of(row: pd.Series, risks: Iterable[tuple[str, Measure]], loss: tuple[str, Measure]) -> str:
-    lines = [f"<b>{escape_html(row['title'])}, k = {row['k']:,}</b>"]
-    name, measure = loss
-    lines.append(f"{measure.digits.format(measure.factor * row[name])}  {measure.label}")
-    for name, measure in risks:
-        if not math.isnan(row[name]):
-            lines.append(f"{percent(measure.factor * row[name])}  {measure.label}")
+def _says(row: pd.Series, risks: Iterable[tuple[str, Measure]], loss: str, of_loss: Measure) -> str:
+    lines = [
+        f"<b>{escape_html(row['title'])}, k = {row['k']:,}</b>",
+        f"{of_loss.digits.format(of_loss.factor * row[loss])}  {of_loss.label}",
+        *(f"{percent(of.factor * row[name])}  {of.label}" for name, of in risks if not math.isnan(row[name])),
+    ]
     lines.append(f"{row['n_groups']:,} groups, the smallest of {count(row['smallest_group'], 'record')}")
     if row["front"]:
         lines.append("no other run is as low in both")

@@ -16,8 +16,9 @@ from microagg.kernels import running
 from microagg.optimum import bounds
 from microagg.progress import checkpoint
 from microagg.studies import landscape
+from pages.shared.job_queue import Job
 from pages.shared.text import percent
-from tests.pages.helpers import APP, button, decode, figures, go_to, open_page, plain, settle
+from tests.pages.helpers import APP, button, decode, figures, go_to, open_page, open_survey, plain, settle
 
 FLOOR = "floor: no method can get below"
 WHOLE = "The floor is whole: the nearest neighbors of all 178 records count in it."
@@ -169,3 +170,9 @@ def test_what_goes_wrong_is_said_and_can_be_tried_again(monkeypatch):
     button(app, "Go on").click()
     settle(app)
     assert np.array_equal(floor_line(app), whole([3, 4, 5]))
+
+
+def test_the_floor_is_asked_for_where_another_loss_is_drawn(monkeypatch):
+    monkeypatch.setattr(Job, "wait", lambda job, seconds: None)  # so that its state is drawn while methods are running
+    app = open_survey("choose_k", ks="5, 10", k="5", measure="risk", risk="record_linkage", lost="discernibility")
+    assert "The floor is whole: the nearest neighbors of all 300 records count in it." in plain(app)
