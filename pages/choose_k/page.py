@@ -93,7 +93,7 @@ def _options(workspace: Workspace) -> str:
     available = measures(numeric=workspace.is_numeric, classes=workspace.classes is not None)
     labels = {name: measure.label for name, measure in available.items()} | {MAP: "Risk and loss"}
     with st.container(horizontal=True, vertical_alignment="center", key="options"):
-        shown = widgets.pick_measure(labels, "w_measure")
+        shown = widgets.pick_one(labels, "w_measure")
         comparison.controls(workspace)
     return shown
 
@@ -268,20 +268,10 @@ def _table(workspace: Workspace, rows: pd.DataFrame, ks: Sequence[int]) -> None:
         "seconds": number("Seconds", format="%.4f"),
     }
     st.subheader("All runs")
-    st.dataframe(
-        rows[list(columns)].sort_values(["k", "information_loss"]),
-        hide_index=True,
-        width="stretch",
-        height=min(35 * (len(rows) + 1) + 3, 320),
-        column_config=columns,
-    )
-    st.download_button(
-        "Download this table (CSV)",
-        lambda: to_csv(rows.drop(columns=["settings", "title", "stored"])),
-        file_name="information_loss.csv",
-        mime="text/csv",
-        on_click="ignore",
-    )
+    height = min(35 * (len(rows) + 1) + 3, 320)
+    widgets.show_table(rows.sort_values(["k", "information_loss"]), columns, height=height)
+    data = rows.drop(columns=["settings", "title", "stored"])
+    widgets.offer_csv("Download this table (CSV)", lambda: to_csv(data), "information_loss")
 
 
 shell.show(body)

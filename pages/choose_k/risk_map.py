@@ -37,7 +37,7 @@ def _pick(label: str, field: str, known: Mapping[str, measures.Measure], *, name
     with st.container(horizontal=True, vertical_alignment="center", width="content", wrap=False):
         if named:
             st.caption(label, width="content")
-        return widgets.pick_measure(labels, f"w_{field}", field, label)
+        return widgets.pick_one(labels, f"w_{field}", field, label)
 
 
 def picture(

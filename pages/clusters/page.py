@@ -147,14 +147,7 @@ def _save(workspace: Workspace, view: View, sides: list[Side]) -> None:
             columns |= {f"group by {side.label}": side.partition.labels + 1, f"loss by {side.label} (%)": side.shares}
         return to_csv(pd.DataFrame(columns))
 
-    st.download_button(
-        "What the figure shows (CSV)",
-        table,
-        file_name="groups.csv",
-        mime="text/csv",
-        on_click="ignore",
-        type="tertiary",
-    )
+    widgets.offer_csv("What the figure shows (CSV)", table, "groups", type="tertiary")
 
 
 def _distributions(sides: list[Side], loss: str) -> None:

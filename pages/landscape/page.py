@@ -20,30 +20,19 @@ _BEST = "-best"
 
 def body() -> None:
     """Draw the page."""
-    state.bound(
-        st.segmented_control,
-        "What is compared",
-        "view",
-        options=list(_VIEWS),
-        format_func=lambda name: _VIEWS[name][0],
-        required=True,
-        wrap=True,
-        label_visibility="collapsed",
-    )
-    _VIEWS[state.current().landscape.view][1]()
+    labels = {name: label for name, (label, _) in _VIEWS.items()}
+    _, draw = _VIEWS[widgets.pick_one(labels, "w_view", "view", "What is compared")]
+    draw()
     _how()
 
 
 def _duel() -> None:
-    choices = state.current()
+    choices = state.current().landscape
+    first, second = choices.first, choices.second
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        for label, field, shown in (
-            ("One method", "first", choices.landscape.first),
-            ("Its rival", "rival", choices.landscape.second),
-        ):
+        for label, field, shown in (("One method", "first", first), ("Its rival", "rival", second)):
             widgets.pick_method(label, field, list(landscape.METHODS), shown, landscape.title, width=260)
-        _best_parameters(choices.landscape.first, choices.landscape.second)
-    first, second = choices.landscape.first, choices.landscape.second
+        _best_parameters(first, second)
     table = landscape.duel(first, second)
     st.markdown(f"**{escape_markdown(conclusions.of_duel(table, first, second))}**")
     if table.empty or first == second:
@@ -102,7 +91,7 @@ def _mean_over_data(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _matrix() -> None:
-    choices = state.current()
+    choices = state.current().landscape
     with st.container(horizontal=True, vertical_alignment="top"):
         _pick_k()
         state.bound(
@@ -113,16 +102,12 @@ def _matrix() -> None:
             format_func={"best": "the lowest loss known", "floor": "the proven floor"}.__getitem__,
             required=True,
         )
-    k = choices.landscape.k or None
-    table = landscape.matrix(k, choices.landscape.above)
-    what = (
-        "the lowest loss known"
-        if choices.landscape.above == "best"
-        else "the proven floor, which no partition gets below"
-    )
+    k, above = choices.k or None, choices.above
+    table = landscape.matrix(k, above)
+    what = "the lowest loss known" if above == "best" else "the proven floor, which no partition gets below"
     show_figure(
         charts.matrix(table, landscape.incomplete()),
-        title=conclusions.of_matrix(table, choices.landscape.above, k),
+        title=conclusions.of_matrix(table, above, k),
         key="matrix",
         alt="Percent by which each method loses more, by data set; the file to download has the numbers.",
     )
@@ -134,12 +119,12 @@ def _matrix() -> None:
 
 
 def _time() -> None:
-    choices = state.current()
+    choices = state.current().landscape
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        widgets.pick_method("Data set", "on", ["", *landscape.DATA], choices.landscape.data, _data_title, width=260)
+        widgets.pick_method("Data set", "on", ["", *landscape.DATA], choices.data, _data_title, width=260)
         _pick_k()
-    k = choices.landscape.k or None
-    table = landscape.pareto(choices.landscape.data or None, k)
+    k = choices.k or None
+    table = landscape.pareto(choices.data or None, k)
     show_figure(
         charts.loss_and_time(table),
         title=conclusions.of_pareto(table, k),
@@ -150,31 +135,18 @@ def _time() -> None:
         "The dotted line is the Pareto front: whoever is to lose less must wait longer. A method is left out of it where "
         f"another one is as good in both, to within {landscape.LESS_LOSS:g} % of loss and {landscape.LESS_TIME:g} % of time."
     )
-    quick = table[table["front"]]
-    st.dataframe(
-        quick[["title", "seconds", "above_best"]],
-        hide_index=True,
-        width="stretch",
-        height="content",
-        column_config={
-            "title": "Worth trying",
-            "seconds": st.column_config.NumberColumn("Seconds", format="%.2g"),
-            "above_best": st.column_config.NumberColumn("Loss above the lowest known (%)", format="%.3g"),
-        },
-    )
+    columns = {
+        "title": "Worth trying",
+        "seconds": st.column_config.NumberColumn("Seconds", format="%.2g"),
+        "above_best": st.column_config.NumberColumn("Loss above the lowest known (%)", format="%.3g"),
+    }
+    widgets.show_table(table[table["front"]], columns, height="content")
 
 
 def _pick_k() -> None:
-    key, options = "w_at_k", [0, *landscape.KS]
-    st.session_state[key] = state.current().landscape.k
-    st.selectbox(
-        "k, the minimum group size",
-        options,
-        key=key,
-        format_func=lambda k: f"k = {k}" if k else "mean over all k",
-        on_change=lambda: state.update(at_k=st.session_state[key]),
-        width=200,
-    )
+    label, options = "k, the minimum group size", [0, *landscape.KS]
+    titles = {k: f"k = {k}" if k else "mean over all k" for k in options}
+    state.bound(st.selectbox, label, "at_k", options=options, format_func=titles.get, width=200)
 
 
 def _how() -> None:
@@ -186,13 +158,7 @@ def _how() -> None:
         "the least of all methods and of a search. Seconds are those of one core, with kernels compiled. "
         f"{escape_markdown(_left_out())} Computed by benchmarks/landscape.py, read by microagg.studies.landscape."
     )
-    st.download_button(
-        "Download all of it (CSV)",
-        lambda: to_csv(landscape.results()),
-        file_name="landscape.csv",
-        mime="text/csv",
-        on_click="ignore",
-    )
+    widgets.offer_csv("Download all of it (CSV)", lambda: to_csv(landscape.results()), "landscape")
 
 
 def _left_out() -> str:

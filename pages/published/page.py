@@ -10,7 +10,7 @@ from microagg import datasets
 from microagg.progress import watched
 from microagg.studies import literature, reproduction
 from microagg.studies.literature import Computed, Figure
-from pages.published import evidence, printed
+from pages.published import evidence
 from pages.shared import jobs, shell, state, tour, widgets
 from pages.shared.figures import show_figure
 from pages.shared.job_queue import Job
@@ -137,7 +137,7 @@ def _table(figures: list[Figure], results: dict[str, Computed]) -> None:
     computed = table.dropna(subset="difference")
     if not computed.empty:
         show_figure(
-            printed.differences(computed),
+            evidence.differences(computed),
             title=reproduction.conclusion(computed),
             key="differences",
             alt="Difference of our figures from the printed ones in percent, by method; the table below has the numbers.",
@@ -154,13 +154,7 @@ def _table(figures: list[Figure], results: dict[str, Computed]) -> None:
     }
     if not table["variant"].any():
         del names["variant"]
-    st.dataframe(
-        table[list(names)],
-        hide_index=True,
-        width="stretch",
-        height=min(35 * len(table) + 40, 560),
-        column_config=names,
-    )
+    widgets.show_table(table, names, height=min(35 * len(table) + 40, 560))
     for remark, part in table[table["remark"] != ""].groupby("remark", sort=False):
         ks = ", ".join(str(k) for k in dict.fromkeys(part["k"]))
         st.caption(escape_markdown(f"{listing(list(dict.fromkeys(part['method'])))}, k = {ks}: {remark}"))
@@ -187,7 +181,7 @@ def _curves_of_random_sets() -> None:
         best = part.loc[part.groupby("k")["information_loss"].idxmin(), ["k", "gamma"]]
         listed = ", ".join(f"{gamma:g} at k = {k}" for gamma, k in zip(best["gamma"], best["k"], strict=True))
         show_figure(
-            printed.gamma_curves(part),
+            evidence.gamma_curves(part),
             title=f"V-MDAV on {title}: the γ that loses least on average is {listed}",
             key=f"gamma_{name}",
             alt=f"Mean information loss of V-MDAV on 25 {title} sets against γ, a line for each k.",
@@ -195,7 +189,7 @@ def _curves_of_random_sets() -> None:
     at = simc.pivot(index="k", columns="method", values="information_loss")
     saved = 100 * (1 - at["mdav-star"] / at["mdav"])
     show_figure(
-        printed.mean_curves(simc.assign(label=simc["method"].map(widgets.title_of))),
+        evidence.mean_curves(simc.assign(label=simc["method"].map(widgets.title_of))),
         title=f"SimC, k = 2 to 100: MDAV* loses up to {saved.max():.0f} % less than MDAV (at k = {saved.idxmax()})",
         key="simc_curves",
         alt="Mean information loss on 25 SimC sets against k for MDAV, MDAV+, V-MDAV and MDAV*.",
@@ -211,7 +205,7 @@ def _gain_over_mdav(figures: list[Figure], results: dict[str, Computed]) -> None
     names: dict[str, Any] = {"data": "Data set", "variant": "Variant"}
     for name in ("printed", "ours"):
         names[name] = st.column_config.NumberColumn(f"{name.capitalize()} (%)", format="%.2f")
-    st.dataframe(gains, hide_index=True, width="stretch", column_config=names)
+    widgets.show_table(gains, names)
 
 
 def _convergence() -> None:
@@ -221,7 +215,7 @@ def _convergence() -> None:
     ends = curve.groupby(["data", "k"])["information_loss"].agg(["first", "last"])
     saved = 100 * (1 - ends["last"] / ends["first"])
     show_figure(
-        printed.convergence(curve),
+        evidence.convergence(curve),
         title=f"IMHM round by round: it takes {saved.min():.0f} to {saved.max():.0f} % off the loss of its MDAV start",
         key="convergence",
         alt="Information loss of IMHM after each step, on Tarragona and Census at k = 3, 5 and 10.",

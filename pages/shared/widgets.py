@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from microagg import ALGORITHMS, Param
@@ -114,8 +115,8 @@ def has_grid(names: Sequence[str]) -> list[tuple[str, Param]]:
     return [(key, param) for key in (VARIANTS[n].key for n in names) for param in ALGORITHMS[key].params if param.grid]
 
 
-def pick_measure(labels: Mapping[str, str], key: str, field: str = "measure", label: str = "Measure") -> str:
-    """Draw the picker of a measure, and return the one in use: the chosen one, or the first where that is not there.
+def pick_one(labels: Mapping[str, str], key: str, field: str = "measure", label: str = "Measure") -> str:
+    """Draw buttons of which one is chosen, such as measures, and return that, or the first where it is not there.
 
     ``labels`` are what the screen calls each of them, ``key`` tells two pickers apart, ``field`` of the choices holds what
     is chosen, and ``label`` is for those who cannot see the picker.
@@ -134,3 +135,13 @@ def pick_measure(labels: Mapping[str, str], key: str, field: str = "measure", la
         label_visibility="collapsed",
     )
     return shown
+
+
+def show_table(frame: pd.DataFrame, columns: Mapping[str, Any], **options: Any) -> None:
+    """Draw those columns of a table that ``columns`` has, by what it says of each."""
+    st.dataframe(frame[list(columns)], hide_index=True, width="stretch", column_config=dict(columns), **options)
+
+
+def offer_csv(label: str, make: Callable[[], str | bytes], name: str, **options: Any) -> None:
+    """Draw a button that saves what ``make`` returns as the file ``name``.csv."""
+    st.download_button(label, make, file_name=f"{name}.csv", mime="text/csv", on_click="ignore", **options)
