@@ -27,8 +27,8 @@ Source: k-d trees, Bentley 1975; the choice of the cut is our own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -75,9 +75,9 @@ class Cut:
 
     attribute: int
     at_most: float | None
-    leaves: tuple[int, ...]
-    inside: int
-    outside: int
+    leaves: tuple[int, ...] = ()
+    inside: int = 0
+    outside: int = 0
 
     def holds(self, values: FloatArray) -> NDArray[np.bool_]:
         """Return whether each record of ``values``, shape (m, d), is inside."""
@@ -141,10 +141,7 @@ class Cuts:
         sample = _checked(sample, names)
         if len(sample) == 0:
             raise DataError("there are no records to learn cuts from.")
-        return cls(
-            names,
-            tuple(learn(sample, attributes, int(n_blocks), int(least), beside.assign if beside else None)),
-        )
+        return cls(names, tuple(learn(sample, attributes, int(n_blocks), int(least), beside)))
 
     @property
     def n_blocks(self) -> int:
@@ -154,15 +151,8 @@ class Cuts:
     def assign(self, values: FloatArray) -> IntArray:
         """Return the block of each record, 0 to ``n_blocks`` - 1, shape (n,).
 
-        Parameters
-        ----------
-        values : array, shape (n, d)
-            As the sample of :meth:`learn`, on the same scale.
-
-        Raises
-        ------
-        DataError
-            If there are values that are not finite, or not one column for each attribute.
+        ``values``, shape (n, d), are as the sample of :meth:`learn`, on the same scale. Raise :class:`DataError` if
+        some are not finite, or there is not one column for each attribute.
         """
         values = _checked(values, self.names)
         blocks = np.zeros(len(values), dtype=np.int64)
@@ -181,24 +171,11 @@ class Cuts:
         """Return a new number for each block, shape (n_blocks,), the same for blocks that are to be one.
 
         Two sides of a cut with fewer than ``least`` records together become one block. If only one of them has fewer,
-        it joins the smallest of the other side, the first of several.
+        it joins the smallest of the other side, the first of several; if there are fewer in all, everything is one
+        block. Numbers are 0 to m - 1, in the order in which the m blocks begin.
 
-        Parameters
-        ----------
-        counts : array of int, shape (n_blocks,)
-            How many records each block has.
-        least : int
-            How many it must have. If there are fewer in all, everything is one block.
-
-        Returns
-        -------
-        array of int, shape (n_blocks,)
-            From 0 to m - 1, in the order in which the m blocks begin.
-
-        Raises
-        ------
-        DataError
-            If there is not one count for each block.
+        ``counts``, shape (n_blocks,), says how many records each block has. Raise :class:`DataError` if it has not one
+        count for each block.
         """
         counts = np.asarray(counts)
         if counts.shape != (self.n_blocks,):
@@ -217,12 +194,8 @@ class Cuts:
     def boxes(self) -> tuple[FloatArray, FloatArray]:
         """Return between which values of each attribute a block lies, two arrays of shape (n_blocks, d).
 
-        A side that no cut bounds is -inf or inf. A block has values above the lower one, and up to the upper one.
-
-        Raises
-        ------
-        DataError
-            If a cut is one of categories: such blocks are no boxes.
+        A side that no cut bounds is -inf or inf. A block has values above the lower one, and up to the upper one. Raise
+        :class:`DataError` if a cut is one of categories: such blocks are no boxes.
         """
         if any(cut.at_most is None for cut in self.cuts):
             raise DataError("blocks that are cut by categories are no boxes: there is no distance to their borders.")
@@ -264,45 +237,36 @@ def _checked(values: FloatArray, names: Sequence[str]) -> FloatArray:
 
 
 def learn(
-    sample: FloatArray,
-    attributes: Sequence[Attribute],
-    n_blocks: int,
-    least: int,
-    assign: Callable[[FloatArray], IntArray] | None = None,
+    sample: FloatArray, attributes: Sequence[Attribute], n_blocks: int, least: int, beside: Cuts | None = None
 ) -> list[Cut]:
-    """Return cuts of a ``sample``, shape (m, d), into about ``n_blocks`` blocks, each before those on its sides.
+    """Return cuts of a ``sample``, shape (m, d), each before those on its sides; see :meth:`Cuts.learn`.
 
-    Both sides of a cut have at least ``least`` records of the sample. With ``assign``, which says in which blocks
-    records are already, only those of the nearest that these separate count. See
-    :meth:`microagg.distributed.block_cuts.Cuts.learn`.
+    With ``beside``, only those of the nearest records count that those cuts separate.
     """
     some = np.unique(sample[np.linspace(0, len(sample) - 1, min(len(sample), RECORDS)).astype(np.int64)], axis=0)
     trees = [_Tree(attribute.taxonomy) if attribute.taxonomy else None for attribute in attributes]
-    average = len(sample) / n_blocks
-    made: list[tuple[int, _Found]] = []
-    sides: list[list[int]] = []
-    blocks = 0
-    # What is to be cut, how many blocks are wanted of it, the cut above, and on which side of that it is.
     nearest = _nearest(Records(tuple(attributes), some))
-    if assign is not None:
-        already = assign(some)
+    if beside is not None:
+        already = beside.assign(some)
         nearest[already[nearest] == already[:, np.newaxis]] = -1
-    whole = _Piece(sample, some, nearest)
-    todo: list[tuple[_Piece, int, int, int]] = [(whole, n_blocks, -1, 0)]
+    cuts: list[Cut] = []
+    ends: list[list[int]] = []
+    blocks, average = 0, len(sample) / n_blocks
+    # What is to be cut, how many blocks are wanted of it, the cut above, and on which side of that it is.
+    todo = [(_Piece(sample, some, nearest), n_blocks, -1, 0)]
     while todo:
         piece, wanted, above, side = todo.pop()
         best = _best(piece, trees, wanted, average, least)
         if above >= 0:
-            sides[above][side] = len(made) if best else -1 - blocks
+            ends[above][side] = len(cuts) if best else -1 - blocks
         if best is None:
             blocks += 1
             continue
-        cut = Cut(best[0], best[1].at_most, best[1].leaves, 0, 0)
-        todo.append((piece.part(cut, False), wanted - best[1].blocks, len(made), 1))
-        todo.append((piece.part(cut, True), best[1].blocks, len(made), 0))
-        made.append(best)
-        sides.append([0, 0])
-    return [Cut(j, found.at_most, found.leaves, *ends) for (j, found), ends in zip(made, sides, strict=True)]
+        todo.append((piece.part(best.cut, False), wanted - best.blocks, len(cuts), 1))
+        todo.append((piece.part(best.cut, True), best.blocks, len(cuts), 0))
+        cuts.append(best.cut)
+        ends.append([0, 0])
+    return [replace(cut, inside=inside, outside=outside) for cut, (inside, outside) in zip(cuts, ends, strict=True)]
 
 
 def _nearest(records: Records) -> IntArray:
@@ -351,28 +315,24 @@ def _costs_of_losing(count: int) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Candidate:
     """A cut that can be made: how uneven it is, what it costs for each bit, and how many of the blocks are inside."""
 
     unevenness: float
     cost: float
     blocks: int
-    at_most: float | None
-    leaves: tuple[int, ...] = ()
+    cut: Cut
 
 
-def _best(
-    piece: _Piece, trees: Sequence[_Tree | None], wanted: int, average: float, least: int
-) -> tuple[int, _Found] | None:
-    """Return the attribute to cut for so many blocks, and how; None if there is no cut."""
-    best: tuple[int, _Found] | None = None
-    for j, tree in enumerate(trees if wanted > 1 else ()):
-        shares = _Shares(len(piece.sample), wanted, average, least)
-        find = tree.cut if tree else _cut_of_numbers
-        found = find(piece.sample[:, j], piece.some[:, j], piece.nearest, shares)
-        if found is not None and (best is None or (found.unevenness, found.cost) < (best[1].unevenness, best[1].cost)):
-            best = j, found
-    return best
+def _best(piece: _Piece, trees: Sequence[_Tree | None], wanted: int, average: float, least: int) -> _Candidate | None:
+    """Return the best cut for so many blocks; None if there is no cut."""
+    shares = _Shares(len(piece.sample), wanted, average, least)
+    candidates = [
+        (tree.cut if tree else _cut_of_numbers)(j, piece.sample[:, j], piece.some[:, j], piece.nearest, shares)
+        for j, tree in enumerate(trees if wanted > 1 else ())
+    ]
+    possible = [candidate for candidate in candidates if candidate is not None]
+    return min(possible, key=lambda candidate: (candidate.unevenness, candidate.cost), default=None)
 
 
 @dataclass(frozen=True)
@@ -389,10 +349,9 @@ class _Shares:
         return (inside >= self.least) & (inside <= self.n - self.least)
 
     def choose(self, inside: IntArray, costs: FloatArray) -> tuple[int, float, float, int]:
-        """Return the best of some cuts, by their records inside and what they cost.
+        """Return the position of the best of some cuts, by their records inside and what they cost.
 
-        That is its position, its unevenness (0 if it is even enough), its cost for each bit, and how many blocks are
-        inside.
+        And its unevenness (0 if it is even enough), its cost for each bit, and how many blocks are inside.
         """
         blocks = np.clip(np.rint(inside * (self.wanted / self.n)), 1, self.wanted - 1)
         fill = np.stack([inside / blocks, (self.n - inside) / (self.wanted - blocks)]) / self.average
@@ -407,7 +366,9 @@ class _Shares:
         return at, float(unevenness[at]), float(costs[at]), int(blocks[at])
 
 
-def _cut_of_numbers(column: FloatArray, some: FloatArray, nearest: IntArray, shares: _Shares) -> _Found | None:
+def _cut_of_numbers(
+    attribute: int, column: FloatArray, some: FloatArray, nearest: IntArray, shares: _Shares
+) -> _Candidate | None:
     """Return the best cut halfway between two distinct values, None if there is none.
 
     They are values of ``some`` where these have many: a cut that costs nothing is so as far from both sides as it can.
@@ -424,7 +385,7 @@ def _cut_of_numbers(column: FloatArray, some: FloatArray, nearest: IntArray, sha
         return None
     at_most = at_most[allowed]
     at, unevenness, cost, blocks = shares.choose(inside[allowed], _costs_at(at_most, some, nearest))
-    return _Found(unevenness, cost, blocks, float(at_most[at]))
+    return _Candidate(unevenness, cost, blocks, Cut(attribute, float(at_most[at])))
 
 
 def _costs_at(at_most: FloatArray, own: FloatArray, nearest: IntArray) -> FloatArray:
@@ -477,7 +438,9 @@ class _Tree:
         self._begin = np.concatenate([begin[1:], begin[list(taxonomy.parents[1:])]])
         self._end = np.tile(end[1:], 2)
 
-    def cut(self, column: FloatArray, some: FloatArray, nearest: IntArray, shares: _Shares) -> _Found | None:
+    def cut(
+        self, attribute: int, column: FloatArray, some: FloatArray, nearest: IntArray, shares: _Shares
+    ) -> _Candidate | None:
         """Return the best cut at a node, or at the first few children of one; None if there is none."""
         at = np.bincount(self._numbers(column), minlength=len(self._leaves))
         before = np.concatenate([[0], np.cumsum(at)])
@@ -489,7 +452,7 @@ class _Tree:
         costs = self._costs(self._numbers(some), nearest, begin, end)
         i, unevenness, cost, blocks = shares.choose(inside[allowed], costs)
         leaves = tuple(sorted(self._leaves[begin[i] : end[i]].tolist()))
-        return _Found(unevenness, cost, blocks, None, leaves)
+        return _Candidate(unevenness, cost, blocks, Cut(attribute, None, leaves))
 
     def _numbers(self, column: FloatArray) -> IntArray:
         return self._number[column.astype(np.int64)]

@@ -43,13 +43,7 @@ _AT_A_TIME = 2_000
 
 
 def usual_block(method: str) -> int:
-    """Return how many records a block has by default, on average, for an algorithm, by its key.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such algorithm.
-    """
+    """Return how many records a block has by default, on average, for an algorithm, by its key."""
     return MIXED_BLOCK if algorithm(method).info.mixed else DEFAULT_BLOCK
 
 
@@ -64,20 +58,17 @@ def block_seed(seed: int, block: int) -> int:
 def partition_block(
     X: FloatArray | Records, k: int, estimator: Microaggregator, block: int, *, seed: int = 0
 ) -> Partition:
-    """Return the partition of the records of one block by a copy of ``estimator``, as :func:`partition_blocks` does.
-
-    ``X`` are the records of the block, shape (m, d), in the order in which they are in the file.
-    """
-    own = clone(estimator).set_params(k=k)
-    if "random_state" in own.get_params():
-        own.set_params(random_state=block_seed(seed, block))
-    return own.fit(X).partition_
+    """Return the partition of the records ``X`` of one block, shape (m, d), as :func:`partition_blocks` makes it."""
+    copied = clone(estimator).set_params(k=k)
+    if "random_state" in copied.get_params():
+        copied.set_params(random_state=block_seed(seed, block))
+    return copied.fit(X).partition_
 
 
 def partition_blocks(
     X: FloatArray | Records, k: int, estimator: Microaggregator, blocks: IntArray, *, seed: int = 0
 ) -> IntArray:
-    """Return the labels of a partition whose groups are formed block by block.
+    """Return the labels of a partition whose groups are formed block by block, canonical, shape (n,).
 
     Parameters
     ----------
@@ -90,11 +81,6 @@ def partition_blocks(
     blocks : array of int, shape (n,)
         The block of each record, 0, 1, …, such as of :meth:`microagg.distributed.block_cuts.Cuts.assign`.
     seed : int, default 0
-
-    Returns
-    -------
-    array of int, shape (n,)
-        Groups, numbered in order of first appearance.
 
     Raises
     ------
@@ -113,9 +99,10 @@ def partition_blocks(
         checkpoint("partitioning blocks", done / len(parts))
         block = int(blocks[rows[0]])
         check_enough_records(len(rows), k, f"block {block}")
-        own = partition_block(X.take(rows) if isinstance(X, Records) else X[rows], k, estimator, block, seed=seed)
-        labels[rows] = groups + own.labels
-        groups += own.n_groups
+        of_block = X.take(rows) if isinstance(X, Records) else X[rows]
+        partition = partition_block(of_block, k, estimator, block, seed=seed)
+        labels[rows] = groups + partition.labels
+        groups += partition.n_groups
     return canonical_labels(labels)
 
 
@@ -171,20 +158,8 @@ def near_cuts(X: FloatArray, labels: IntArray, low: FloatArray, high: FloatArray
     """Return whether each group of one block is near one of its cuts, where exchanging records across it may pay.
 
     That is if its centroid is, along the attribute that is cut, within :data:`WITHIN` standard deviations of the
-    group's records from the cut.
-
-    Parameters
-    ----------
-    X : array, shape (m, d)
-        The records of the block.
-    labels : array of int, shape (m,)
-        Their groups, 0 to g - 1.
-    low, high : array, shape (d,) or (m, d)
-        The box of the block, or of each record's block, see :meth:`microagg.distributed.block_cuts.Cuts.boxes`.
-
-    Returns
-    -------
-    array of bool, shape (g,)
+    group's records from the cut. ``labels``, shape (m,), are the groups of the records, 0 to g - 1; the result has
+    shape (g,); all else is as in :func:`nearest_sums`.
     """
     order = np.argsort(labels, kind="stable")
     sizes = np.bincount(labels)
@@ -197,12 +172,12 @@ def near_cuts(X: FloatArray, labels: IntArray, low: FloatArray, high: FloatArray
 def repair(
     X: FloatArray, labels: IntArray, k: int, cuts: Cuts, second: Cuts, *, seed: int = 0
 ) -> tuple[IntArray, float]:
-    """Return the labels of a partition improved near the cuts, and the share of the records that took part.
+    """Return the labels of a partition improved near the cuts, and the share of the records that are in groups there.
 
     The groups near a cut, whole, are distributed over other blocks by their centroids, and local search improves them
     within each of these. The cuts of these lie elsewhere (``beside`` in
-    :meth:`microagg.distributed.block_cuts.Cuts.learn`), so groups from both sides of a cut come together. Only for
-    numbers, on whose squared distances local search works.
+    :meth:`microagg.distributed.block_cuts.Cuts.learn`), so groups from both sides of a cut come together. No group has
+    fewer than k records after it, and the SSE does not rise.
 
     Parameters
     ----------
@@ -214,14 +189,6 @@ def repair(
     cuts, second : Cuts
         Those of the blocks, and others that lie elsewhere.
     seed : int, default 0
-
-    Returns
-    -------
-    labels : array of int, shape (n,)
-        Groups of at least k records, numbered in order of first appearance. Their SSE is not above that of
-        ``labels``.
-    share : float
-        The share of the records that are in groups near cuts.
 
     Raises
     ------

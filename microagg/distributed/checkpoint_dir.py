@@ -73,12 +73,8 @@ class Working:
     def begin(self, source: Mapping[str, Any]) -> None:
         """Go on in the folder if it is of the same ``source``, or begin in an empty one.
 
-        Raises
-        ------
-        ParameterError
-            If there is such a folder, and it is not one of microagg, or another user's.
-        DataError
-            If the folder cannot be made.
+        Raise :class:`ParameterError` if there is such a folder, and it is not one of microagg, or another user's, and
+        :class:`DataError` if it cannot be made.
         """
         folder = Path(self.folder)
         self._clear_begun()
@@ -93,7 +89,11 @@ class Working:
             self.clear()
         with room_on(self.folder, 0):
             if not folder.exists():
-                self._make({"what": _OURS, "source": source, "choices": None, "kept": None})
+                # With its manifest, for its owner alone, in one step: no end leaves half of that.
+                begun = folder.with_name(f".{folder.name}.{self.attempt}.begun")
+                begun.mkdir(mode=0o700)
+                (begun / _MANIFEST).write_text(_manifest(source), encoding="utf-8")
+                begun.rename(folder)
             Path(self.folder, UNFINISHED, self.attempt).mkdir(parents=True)
 
     def choose(self, choices: Mapping[str, Any], kept: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,23 +105,15 @@ class Working:
         if manifest["choices"] == json.loads(json.dumps(choices)):
             return dict(manifest["kept"])
         folder = Path(self.folder)
-        self._write({"what": _OURS, "source": manifest["source"], "choices": None, "kept": None})
+        self._write(_manifest(manifest["source"]))
         for entry in folder.iterdir():
             if entry.is_dir() and entry.name not in (INPUT, RESULTS, UNFINISHED, SPILLED):
                 shutil.rmtree(entry)
         for result in folder.glob(f"{RESULTS}/*"):
             if not result.name.startswith(OF_SOURCE):
                 result.unlink()
-        self._write({"what": _OURS, "source": manifest["source"], "choices": choices, "kept": kept})
+        self._write(_manifest(manifest["source"], choices, kept))
         return dict(kept)
-
-    def _make(self, manifest: Mapping[str, Any]) -> None:
-        """Make the folder with its manifest, for its owner alone, in one step: no end leaves half of that."""
-        folder = Path(self.folder)
-        begun = folder.with_name(f".{folder.name}.{self.attempt}.begun")
-        begun.mkdir(mode=0o700)
-        (begun / _MANIFEST).write_text(json.dumps(manifest, indent=1), encoding="utf-8")
-        begun.rename(self.folder)
 
     def _clear_begun(self) -> None:
         """Delete what attempts have left that were ended in their first or last moments; none is at work now."""
@@ -133,10 +125,10 @@ class Working:
             if not folder.is_symlink() and _is_own(folder):
                 folder.rmdir()  # which is refused unless it is empty
 
-    def _write(self, manifest: Mapping[str, Any]) -> None:
+    def _write(self, manifest: str) -> None:
         with room_on(self.folder, 0):
             beside = Path(self.folder, f"{_MANIFEST}.new")
-            beside.write_text(json.dumps(manifest, indent=1), encoding="utf-8")
+            beside.write_text(manifest, encoding="utf-8")
             beside.replace(Path(self.folder, _MANIFEST))
 
     def _manifest(self) -> dict[str, Any]:
@@ -150,12 +142,12 @@ class Working:
             # What it holds is loaded as Python objects: nobody else may have put it there.
             if folder.is_symlink() or not folder.is_dir() or not _is_own(folder):
                 raise strange
-            found = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+            manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             raise strange from None
-        if not isinstance(found, dict) or found.get("what") != _OURS:
+        if not isinstance(manifest, dict) or manifest.get("what") != _OURS:
             raise strange
-        return found
+        return manifest
 
     def clear(self) -> None:
         """Delete the folder with all that is in it; it is sure that it is one of microagg."""
@@ -188,13 +180,7 @@ class Working:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other jobs out of the folder while the block runs.
-
-        Raises
-        ------
-        ParameterError
-            If another job is at work on it.
-        """
+        """Keep other jobs out of the folder while the block runs; raise :class:`ParameterError` if one is at work."""
         path = Path(self.folder).with_name(f".{Path(self.folder).name}.{_LOCK}")
         lock = filelock.FileLock(path, timeout=0)
         with room_on(str(path.parent), 0), suppress(filelock.Timeout):
@@ -224,12 +210,8 @@ class Working:
     def writing(self, stage: str, name: str, needed: int) -> Iterator[Path]:
         """Yield where to write a file, which takes its place at the end of the block, if that comes.
 
-        ``needed`` are the bytes that the whole job needs on the disk, for messages.
-
-        Raises
-        ------
-        DataError
-            If the disk is full, or the folder is not there or not to be written.
+        ``needed`` are the bytes that the whole job needs on the disk, for messages: raise :class:`DataError` if the
+        disk is full, or the folder is not there or not to be written.
         """
         place = self.path(stage, name)
         beside = Path(self.folder, UNFINISHED, self.attempt, f"{uuid.uuid4().hex}-{name}")
@@ -262,11 +244,9 @@ class Working:
 
     def kept(self, name: str) -> Any:
         """Return a Python object that was kept, or None if there is none."""
-        try:
-            data = self.path(RESULTS, name).read_bytes()
-        except FileNotFoundError:
-            return None
-        return pickle.loads(data)
+        with suppress(FileNotFoundError):
+            return pickle.loads(self.path(RESULTS, name).read_bytes())
+        return None
 
     def shared(self, name: str) -> Any:
         """Return a Python object that was kept, which a process reads once for all of its tasks."""
@@ -276,6 +256,10 @@ class Working:
 @lru_cache(maxsize=4)
 def _read_once(working: Working, name: str, written: int) -> Any:
     return working.kept(name)
+
+
+def _manifest(source: Any, choices: Any = None, kept: Any = None) -> str:
+    return json.dumps({"what": _OURS, "source": source, "choices": choices, "kept": kept}, indent=1)
 
 
 @contextmanager
@@ -312,5 +296,5 @@ def gigabytes(size: int) -> str:
 
 
 def _is_own(folder: Path) -> bool:
-    own: Callable[[], int] | None = getattr(os, "getuid", None)
-    return own is None or folder.stat().st_uid == own()
+    user: Callable[[], int] | None = getattr(os, "getuid", None)  # Windows has none
+    return user is None or folder.stat().st_uid == user()

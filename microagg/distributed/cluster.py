@@ -9,7 +9,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -58,19 +58,19 @@ def connected(
     distributed = load("distributed")
     if workers is not None and (not is_whole(workers) or workers < 1):
         raise ParameterError(f"workers must be a whole number of at least 1, not {workers!r}.")
-    if isinstance(client, str):
-        with _at(client) as found:
-            yield found
-        return
-    if client is not None and not isinstance(client, distributed.Client):
-        raise ParameterError(f"client must be a client of Dask, such as distributed.Client(), not {client!r}.")
     if client is None and workers is None and memory_limit is None:
-        client = _current()
-    if client is not None:
+        with suppress(ValueError):  # there is none
+            client = distributed.default_client()
+    if isinstance(client, distributed.Client):
         yield client
-        return
-    with _started(working, workers or os.cpu_count() or 1, memory_limit) as found:
-        yield found
+    elif isinstance(client, str):
+        with _at(client) as connection:
+            yield connection
+    elif client is not None:
+        raise ParameterError(f"client must be a client of Dask, such as distributed.Client(), not {client!r}.")
+    else:
+        with _started(working, workers or os.cpu_count() or 1, memory_limit) as connection:
+            yield connection
 
 
 def check_workers(client: Any, working: Working) -> None:
@@ -82,11 +82,11 @@ def check_workers(client: Any, working: Working) -> None:
     if not answers:
         raise DataError("the scheduler has no workers: start some, and begin again.")
     versions = (__version__, np.__version__)
-    for worker, (own, sees) in answers.items():
-        if own != versions:
+    for worker, (its_versions, sees) in answers.items():
+        if its_versions != versions:
             raise DataError(
-                f"the worker {worker} has microagg {own[0]} and numpy {own[1]}, but here are {versions[0]} and "
-                f"{versions[1]}: install the same versions on all machines."
+                f"the worker {worker} has microagg {its_versions[0]} and numpy {its_versions[1]}, but here are "
+                f"{versions[0]} and {versions[1]}: install the same versions on all machines."
             )
         if not sees:
             raise DataError(
@@ -116,13 +116,6 @@ def dashboard(client: Any) -> str:
 
 def _greeting(working: Working) -> tuple[tuple[str, str], bool]:
     return (__version__, np.__version__), Path(working.folder).is_dir()
-
-
-def _current() -> Any:
-    try:
-        return load("distributed").default_client()
-    except ValueError:
-        return None
 
 
 @contextmanager
@@ -216,6 +209,8 @@ class Stages:
     ) -> list[Any]:
         """Run a task for each number that was not done before, and return what they return, in order.
 
+        What the first of the tasks that failed raised is raised here, or that workers were killed again and again.
+
         Parameters
         ----------
         name : str
@@ -229,11 +224,6 @@ class Stages:
             What is said of it while it goes on, such as ``reading part``.
         shares : tuple of float
             The share of the job that is done at the beginning and at the end of the stage.
-
-        Raises
-        ------
-        MicroaggError
-            What the first of the tasks that failed raised, or if workers were killed again and again.
         """
         distributed = load("distributed")
         results = {number: self.working.kept(f"{name}-{number}.pickle") for number in numbers}

@@ -56,14 +56,9 @@ class Job:
 
     @classmethod
     def of(cls, table: Table, chosen: Choices, categories: Mapping[str, Any], block_size: int) -> Job:
-        """Return what was ``chosen``, checked on the first records of a table.
+        """Return what was ``chosen``, checked by :func:`microagg.release.prepare.prepare` on a table's first records.
 
         ``categories`` are those of columns for which they have to be known of all records, see :func:`to_be_seen`.
-
-        Raises
-        ------
-        DataError, ParameterError
-            As :func:`microagg.release.prepare.prepare`.
         """
         taxonomies, ordinal = dict(chosen.taxonomies or {}), dict(chosen.ordinal or {})
         for name, (values, ordered) in categories.items():

@@ -43,17 +43,8 @@ def load(name: str) -> Any:
 class Part:
     """Row groups of one file that follow each other.
 
-    Attributes
-    ----------
-    path : str
-    groups : tuple of int
-        Their positions in the file.
-    first : int
-        The number of the first record in the whole table, from 0.
-    n : int
-        The number of records.
-    unpacked : int
-        Bytes, as the file says.
+    ``groups`` are their positions in the file; the ``first`` of their ``n`` records is counted in the whole table, from
+    0; ``unpacked`` are their bytes, as the file says.
     """
 
     path: str
@@ -74,13 +65,8 @@ class Part:
 class Table:
     """A table in Parquet files.
 
-    Attributes
-    ----------
-    files : tuple of str
-        Absolute paths.
-    schema : pyarrow.Schema
-        Without what other programs keep in it, such as the names of an index.
-    parts : tuple of Part
+    ``files`` are absolute paths; ``schema``, one of pyarrow, is without what other programs keep in it, such as the
+    names of an index.
     """
 
     files: tuple[str, ...]
@@ -141,10 +127,7 @@ class Table:
 def read(part: Part, columns: Sequence[str] | None = None) -> Any:
     """Return columns of a part, all of them or those named, as a pyarrow.Table.
 
-    Raises
-    ------
-    DataError
-        If the file is not there any more, is another one, or is damaged.
+    Raise :class:`DataError` if the file is not there any more, is another one, or is damaged.
     """
     pa = load("pyarrow")
     wanted = None if columns is None else list(columns)
@@ -230,10 +213,7 @@ class Source:
     def of(cls, data: Any) -> Source:
         """Return what a release of ``data`` is made from.
 
-        Raises
-        ------
-        DataError
-            If it is neither a path nor a frame of Dask, or as :meth:`Table.of` raises it.
+        Raise :class:`DataError` if it is neither a path nor a frame of Dask with names as Parquet files have them.
         """
         if isinstance(data, (str, os.PathLike)):
             return cls(Table.of(data))

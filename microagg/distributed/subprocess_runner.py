@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from microagg import errors
+from microagg.distributed import api
 from microagg.distributed.api import LargeRelease
 from microagg.errors import DataError, MicroaggError
 from microagg.progress import checkpoint, watched
@@ -33,25 +34,16 @@ _STEP = 0.002
 def release_apart(frame: str | os.PathLike[str], **choices: Any) -> LargeRelease:
     """Return what ``microaggregate(frame, engine="dask", **choices)`` returns, made by another process.
 
-    Its progress is told by :func:`microagg.progress.checkpoint`; if that cancels the work, the process ends.
-
-    Parameters
-    ----------
-    frame : path
-    **choices
-        As :func:`microagg.microaggregate` takes them; all but a client of Dask.
-
-    Raises
-    ------
-    MicroaggError
-        As :func:`microagg.microaggregate` raises it, or if the process ended otherwise.
+    Its progress is told by :func:`microagg.progress.checkpoint`; if that cancels the work, the process ends. Raise
+    :class:`MicroaggError` as :func:`microagg.microaggregate` does, or if the process ended otherwise.
     """
     with _process({"frame": os.fspath(frame), **choices}) as process:
         for said in _lines(process):
             if "made" in said:
                 return _release(said["made"])
             if "error" in said:
-                raise _error(said["error"], said["text"])
+                kind = getattr(errors, said["error"], MicroaggError)
+                raise (kind if issubclass(kind, MicroaggError) else MicroaggError)(said["text"])
             checkpoint(said["message"], said["share"])
     raise MicroaggError("the process that releases the file ended, perhaps for want of memory: begin again.")
 
@@ -105,11 +97,6 @@ def _release(made: Any) -> LargeRelease:
         raise MicroaggError("the process that releases the file answered otherwise than it should.") from None
 
 
-def _error(name: str, text: str) -> MicroaggError:
-    known = getattr(errors, name, MicroaggError)
-    return known(text) if issubclass(known, MicroaggError) else MicroaggError(text)
-
-
 # --- in the process ---------------------------------------------------------------------------------------------------
 
 
@@ -124,8 +111,6 @@ def _end_with_others(done: threading.Event) -> None:
 
 
 def _main() -> None:
-    from microagg.distributed import api  # which loads what the other process has no need of
-
     # Of a server that was begun in the background it would inherit that it does not hear this.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     # What others print must not be taken for what is said here.

@@ -99,9 +99,6 @@ def count_here(path: str | os.PathLike[str], columns: Sequence[str], k: int) -> 
     return _together([_counted(pd.DataFrame({"n": whole}), [], k)], ())
 
 
-# Above any number of records: the smallest of no classes.
-_NONE = sys.maxsize
-
 # What the number of records is called while classes are put together; no column of a file is.
 _N = "\0n"
 
@@ -119,7 +116,7 @@ def _counted(sizes: pd.DataFrame, strata: list[str], k: int) -> Count:
     if strata:
         grouped = sizes.groupby(strata, dropna=False, observed=True, sort=False)["n"]
         table = grouped.agg(n="sum", smallest="min").reset_index()
-    smallest = int(n.min()) if len(n) else _NONE
+    smallest = int(n.min()) if len(n) else sys.maxsize
     return Count(int(n.sum()), len(n), smallest, int(n[n < k].sum()), int((n == 1).sum()), table)
 
 
@@ -146,18 +143,8 @@ def _together(counts: Sequence[Count], strata: Sequence[str]) -> Count:
 class Sums:
     """All that is known of a release when it is written.
 
-    Attributes
-    ----------
-    job : Job
-    layout : Layout
-    grouped : sequence of Grouped
-        The blocks in their order.
-    count : Count
-        Of the files as they were written.
-    columns : tuple
-        Of the release.
-    name : str
-        What the release is called.
+    The blocks are ``grouped`` in their order; ``count`` is that of the files as they were written, ``columns`` are
+    those of the release, and ``name`` is what it is called.
     """
 
     job: Job
@@ -172,11 +159,6 @@ class Sums:
         """The numeric quasi-identifiers."""
         return [self.job.attributes[j].name for j in self.job.numeric]
 
-    @property
-    def n_dropped(self) -> int:
-        """The number of records that are not released."""
-        return self.job.table.n - self.layout.moments.n
-
     def report(self) -> Report:
         """Return what the release loses and guarantees."""
         job, plan, before = self.job, self.job.plan, self.layout.moments
@@ -187,7 +169,7 @@ class Sums:
             scale=plan.scale,
             statistic=plan.statistic,
             n_records=self.count.records,
-            n_dropped=self.n_dropped,
+            n_dropped=job.table.n - before.n,
             dropped=(),
             constant_columns=tuple(self.names[j] for j in np.flatnonzero(before.least == before.greatest)),
             undeclared_columns=undeclared(job.schema, self.columns),
@@ -312,7 +294,7 @@ class Sums:
             )
             yield Finding("warn", "unchecked", tuple(left), text)
         yield from nothing_confidential(schema)
-        yield from gaps(count.records, self.n_dropped)
+        yield from gaps(count.records, self.job.table.n - count.records)
         yield order(shuffled=False)
 
 

@@ -330,7 +330,7 @@ def test_only_neighbors_that_other_cuts_separate_count():
     # Along 0 there are pairs on both sides of 5.5, which the other cuts have kept together; that of 9 and 10 they have
     # not, and it is the one that must not be separated again.
     X = np.array([[0.0], [1.0], [2.0], [9.0], [10.0], [17.0], [18.0], [19.0]])
-    (cut,) = learn(X, [Attribute("x")], 2, 1, lambda values: (values[:, 0] > 9.5).astype(np.int64))
+    (cut,) = learn(X, [Attribute("x")], 2, 1, Cuts(("x",), (Cut(0, 9.5, (), -1, -2),)))
     assert not 9.0 <= cut.at_most < 10.0
-    (cut,) = learn(X, [Attribute("x")], 2, 1, lambda values: np.zeros(len(values), dtype=np.int64))
+    (cut,) = learn(X, [Attribute("x")], 2, 1, Cuts(("x",), ()))
     assert cut.at_most == 9.5  # nothing is lost: it is halved
