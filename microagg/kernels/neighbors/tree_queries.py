@@ -184,9 +184,9 @@ def largest_distance_bounds(tree: Tree, at: int, point: FloatArray, from_center:
 
 
 @njit(cache=True, nogil=True)
-def _bound_nodes(tree: Tree, at: int, point: FloatArray, from_center: float, gaps: FloatArray) -> None:
+def _bound_nodes(tree: Tree, at: int, point: FloatArray, from_center: float | None, gaps: FloatArray) -> None:
     """Write the bounds of the nodes side by side at ``at`` into ``gaps[0]``; see :func:`_search`."""
-    if from_center < 0.0:
+    if from_center is None:
         distances_to_boxes(tree.boxes, at, point, gaps[0])
     else:
         largest_distance_bounds(tree, at, point, from_center, gaps)
@@ -194,15 +194,17 @@ def _bound_nodes(tree: Tree, at: int, point: FloatArray, from_center: float, gap
 
 @njit(cache=True, nogil=True)
 def _search(
-    tree: Tree, point: FloatArray, from_center: float, most: int, excluded: int, share: float, query: NeighborQuery
-) -> int:
-    """Find the ``most`` nearest records; the farthest, by negated distances, if ``from_center`` is not negative.
+    tree: Tree, point: FloatArray, from_center: float | None, most: int, excluded: int, share: float | None,
+    query: NeighborQuery,
+) -> int:  # fmt: skip
+    """Find the ``most`` nearest records; with ``from_center`` the farthest, by negated distances.
 
-    ``share`` is that of :func:`roughly_nearest`; if it is negative, what is found is exact, ties included.
+    With a ``share``, see :func:`roughly_nearest`, what is found is not exact. It is compiled once for each type of the
+    two: tests for None cost nothing.
     """
     if most <= 0:
         return 0
-    filled, leaves, is_exact = 0, len(tree.coordinates), share < 0.0
+    filled, leaves = 0, len(tree.coordinates)
     worst, worst_record = np.inf, NO_INDEX
     # A node is visited only if it may hold something that comes before these.
     limit, limit_record = np.inf, NO_INDEX
@@ -222,7 +224,9 @@ def _search(
         measure_leaf(tree, node, point, query.distances)
         start = tree.ends[node, 0]
         for i in range(tree.left[node]):
-            value = query.distances[i] if from_center < 0.0 else -query.distances[i]
+            value = query.distances[i]
+            if from_center is not None:
+                value = -value
             if value > worst:
                 continue
             record = tree.records[start + i]
@@ -231,8 +235,10 @@ def _search(
             filled = insert(query, filled, most, value, record)
             if filled == most:
                 worst, worst_record = query.values[most - 1], query.found[most - 1]
-        if filled == most:
-            limit, limit_record = (worst, worst_record) if is_exact else (share * worst, np.int64(-1))
+        if share is None:
+            limit, limit_record = worst, worst_record
+        elif filled == most:
+            limit, limit_record = share * worst, np.int64(-1)
     return filled
 
 
@@ -242,7 +248,7 @@ def nearest(tree: Tree, point: FloatArray, most: int, excluded: int, query: Neig
 
     They are in ``query.found``, nearest first, ties by record index, their squared distances in ``query.values``.
     """
-    return _search(tree, point, -1.0, most, excluded, -1.0, query)
+    return _search(tree, point, None, most, excluded, None, query)
 
 
 @njit(cache=True, nogil=True)
@@ -252,7 +258,7 @@ def farthest(tree: Tree, point: FloatArray, from_center: float, most: int, exclu
     They are in ``query.found``, farthest first, ties by record index, their negated squared distances in
     ``query.values``. ``from_center`` is the squared distance of ``point`` from the tree's center.
     """
-    return _search(tree, point, from_center, most, excluded, -1.0, query)
+    return _search(tree, point, from_center, most, excluded, None, query)
 
 
 @njit(cache=True, nogil=True)
@@ -262,4 +268,4 @@ def roughly_nearest(tree: Tree, point: FloatArray, most: int, excluded: int, sha
     Once ``most`` are found, a node is visited only if the squared distance to its box is less than ``share``, at most
     1, times that of the last of them.
     """
-    return _search(tree, point, -1.0, most, excluded, share, query)
+    return _search(tree, point, None, most, excluded, share, query)
