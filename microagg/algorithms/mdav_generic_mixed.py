@@ -149,16 +149,6 @@ def _form_in_pairs(pool: MixedPool, unassigned: Unassigned, k: int, most: int) -
         spent += 3 * len(pool.domains) * pool.counts[EXTENT]
 
 
-@njit(cache=True, nogil=True)
-def _finish(pool: MixedPool, unassigned: Unassigned, k: int) -> None:
-    """Do steps 2 and 3."""
-    if pool.counts[ALIVE] >= 2 * k:
-        _form(pool, unassigned, _farthest_from_center(pool, unassigned), k)
-    for record in range(len(unassigned.labels)):
-        if unassigned.labels[record] < 0:
-            unassigned.labels[record] = unassigned.number[0]
-
-
 class MDAVGenericMixed(Microaggregator):
     """MDAV-generic for mixed attributes."""
 
@@ -184,5 +174,8 @@ class MDAVGenericMixed(Microaggregator):
         while pool.counts[ALIVE] >= 3 * k:
             checkpoint("forming groups", float(1.0 - (pool.counts[ALIVE] / records.n) ** 2))
             _form_in_pairs(pool, unassigned, k, mixed.TERMS_AT_A_TIME)
-        _finish(pool, unassigned, k)
-        return unassigned.labels
+        if pool.counts[ALIVE] >= 2 * k:
+            _form(pool, unassigned, _farthest_from_center(pool, unassigned), k)
+        labels = unassigned.labels
+        labels[labels < 0] = unassigned.number[0]
+        return labels
