@@ -60,7 +60,9 @@ class Method:
     @classmethod
     def of(cls, given: str | tuple[str, Mapping[str, Any]] | Method) -> Method:
         """Return a method from a key, a pair (key, params), or a method."""
-        return given if isinstance(given, Method) else cls(given) if isinstance(given, str) else cls(*given)
+        if isinstance(given, Method):
+            return given
+        return cls(given) if isinstance(given, str) else cls(*given)
 
     @property
     def label(self) -> str:

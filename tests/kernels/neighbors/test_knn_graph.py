@@ -1,4 +1,4 @@
-"""The records nearest to every record, exactly and approximately, and the sums of their distances, against plain numpy."""
+"""The records nearest to every record, exact and approximate, and sums of their distances, against plain numpy."""
 
 from __future__ import annotations
 
