@@ -1,11 +1,9 @@
 """The one search behind :class:`microagg.Search`, the algorithms of local search, and methods that are polished.
 
-Local search, of many records region by region, and from there round after round of ruin and recreate: a few neighboring
-groups are taken apart and put together otherwise. In one iteration a random record's group and some groups near to it
-are chosen, and their records are given new groups in one of two ways:
+Local search, of many records region by region, and from there round after round of ruin and recreate. In one iteration
+a random record's group and some near to it are taken apart, and their records get new groups in one of two ways:
 
-- path: they are put in the order of a path, to the nearest record each time, from a random one of them, which is cut
-  optimally;
+- path: they are put in the order of a path, to the nearest record each time, from a random one, and it is cut optimally;
 - growing: a random one of them forms a group with its k-1 nearest, again and again; what is left joins the group that
   grows least.
 
@@ -358,26 +356,14 @@ class IteratedSearch:
     is kept. What is found depends on the seed and on the numbers of iterations, not on the number of threads.
 
     It begins with ``labels``, any numbering of groups of at least ``k`` records each of ``X``, shape (n, d).
-
-    Attributes
-    ----------
-    X : array of float, shape (n, d)
-        The records about their mean.
-    labels : array of int, shape (n,)
-        The best partition so far, under any numbering; changed in place.
-    gain : float
-        By how much the iterations have lowered its SSE since local search ended.
-    iterations : int
-        How many have been done.
-    between_rounds : bool
-        Whether a round has ended and the next not begun: only then may others change ``labels``, and add to ``gain``.
     """
 
     def __init__(self, X: FloatArray, labels: IntArray, k: int, random_state: int = 0) -> None:
-        self.X = centered(X)
-        self.labels = canonical_labels(labels)
-        self.gain = 0.0
-        self.iterations = 0
+        self.X = centered(X)  #: the records about their mean
+        self.labels = canonical_labels(labels)  #: the best partition so far, under any numbering; changed in place
+        self.gain = 0.0  #: by how much the iterations have lowered its SSE since local search ended
+        self.iterations = 0  #: how many have been done
+        #: Whether a round has ended and the next not begun: only then may others change ``labels``, ``gain``.
         self.between_rounds = False
         self._k = k
         self._random_state = random_state

@@ -144,9 +144,8 @@ def put_better(
 def largest_distance_bounds(tree: Tree, at: int, point: FloatArray, from_center: float, gaps: FloatArray) -> None:
     """Write upper bounds of the squared distances from ``point`` to the records below nodes, negated, to ``gaps[0]``.
 
-    The nodes are those side by side whose boxes are ``tree.boxes[at]``; it is infinity where there are no records.
-    ``gaps``, shape (3, FAN), are those of a query, ``from_center`` is the squared distance of ``point`` from the tree's
-    center.
+    The nodes are those of ``tree.boxes[at]``, without records: infinity. ``gaps`` are those of a query, ``from_center``
+    is the squared distance of ``point`` from the tree's center.
 
     Each is the lesser of two bounds. One is the farthest corner of the box; its terms are added in the same order as
     those of a distance, so rounding cannot put it below one. The other is for the shell of a ball, which boxes fit
