@@ -1,9 +1,9 @@
 """The one search behind :class:`microagg.Search`, the algorithms of local search, and methods that are polished.
 
-Local search, of many records region by region, and from there round after round of ruin and recreate. In one iteration
+Local search, of many records region by region, and from there round after round of ruin and recreate. In an iteration
 a random record's group and some near to it are taken apart, and their records get new groups in one of two ways:
 
-- path: they are put in the order of a path, to the nearest record each time, from a random one, and it is cut optimally;
+- path: they are put in the order of a path, to the nearest record each time, from a random one, which is cut optimally;
 - growing: a random one of them forms a group with its k-1 nearest, again and again; what is left joins the group that
   grows least.
 
