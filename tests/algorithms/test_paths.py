@@ -215,7 +215,7 @@ def test_a_path_through_groups_is_laid_in_pieces_which_change_nothing(monkeypatc
     X = np.random.default_rng(0).normal(size=(60, 2))
     labels = np.arange(60) % 20
     expected = paths.through_groups(X, labels)
-    monkeypatch.setattr(paths, "passes_at_a_time", lambda *_: 7)
+    monkeypatch.setattr(paths.brute_force, "passes_at_a_time", lambda *_: 7)
     for patience in (0, 2, 7):
         calls = []
         with watched(lambda *where, c=calls, p=patience: c.append(where) or len(c) <= p):
