@@ -63,11 +63,8 @@ def read(series: pd.Series[Any]) -> pd.Series[Any]:
     end, with the day or the month first as the column itself shows: by a value of which only one can be the month.
     A time of the day is left out.
 
-    Raises
-    ------
-    DataError
-        Naming the column and a value: if it is no date, has a time zone, or no value shows whether the day or the month
-        comes first, or values contradict each other.
+    Raises DataError, naming the column and a value: if it is no date, has a time zone, or no value shows whether the
+    day or the month comes first, or values contradict each other.
     """
     if isinstance(series.dtype, np.dtype) and series.dtype.kind == "M":
         moments = series.to_numpy()
@@ -155,10 +152,7 @@ def ends(series: pd.Series[Any]) -> tuple[FloatArray, FloatArray]:
 
     Each of shape (n,); they are the same array where single dates are released.
 
-    Raises
-    ------
-    DataError
-        Naming the column, a record and its value: if that is none of these.
+    Raises DataError, naming the column, a record and its value: if that is none of these.
     """
     if holds_dates(series):
         days = to_days(read(series))

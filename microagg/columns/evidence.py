@@ -199,10 +199,8 @@ def determined_by(frame: IntoDataFrame, columns: Sequence[Any] | None = None) ->
     Records in which one of the two is missing are not compared. Columns with one value only, or with more distinct
     values than half the records, play no part: they say nothing of others, or trivially everything.
 
-    Raises
-    ------
-    DataError
-        If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level, or lacks a column.
+    Raises DataError if ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level, or
+    lacks a column.
     """
     frame = as_pandas(frame)
     names = list(frame.columns if columns is None else columns)

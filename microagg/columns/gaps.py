@@ -63,10 +63,8 @@ class Filling(NamedTuple):
 def treatments(missing: str | Mapping[Any, str], attributes: Sequence[Attribute]) -> dict[Hashable, str]:
     """Return what is done about the gaps of each attribute: ``missing``, or as it maps names; of others "error".
 
-    Raises
-    ------
-    ParameterError
-        If it is something else, names no attribute, or says that the gaps of one that is not nominal be a category.
+    Raises ParameterError if it is something else, names no attribute, or says that the gaps of one that is not nominal
+    be a category.
     """
     names = [attribute.name for attribute in attributes]
     if not isinstance(missing, Mapping):
@@ -96,14 +94,9 @@ def fill(
     taxonomy). ``frame`` is as :meth:`microagg.Schema.read` returns it, ``values``, shape (n, d), are the attributes,
     encoded, NaN for gaps, and ``missing`` is as :func:`treatments` takes it.
 
-    Raises
-    ------
-    DataError
-        Naming column and record: if a value is infinite or, where that is an error, missing; or if a column that is to
-        be imputed has no value at all.
-    ParameterError
-        As :func:`treatments`, if gaps that should be a category are those of an attribute that is not nominal, or the
-        file has a category of that name already.
+    Raises DataError, naming column and record: if a value is infinite or, where that is an error, missing; or if a
+    column that is to be imputed has no value at all; ParameterError as :func:`treatments`, if gaps that should be a
+    category are those of an attribute that is not nominal, or the file has a category of that name already.
     """
     how = treatments(missing, attributes)
     absent = np.isnan(values)

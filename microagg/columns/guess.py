@@ -199,10 +199,7 @@ def guess_columns(frame: IntoDataFrame, n_table: int | None = None, schema: Sche
     recur in the file. Names of columns are understood in English, German, Spanish and French. ``n_table`` is how many
     records the table has of which ``frame`` is a sample, in its order.
 
-    Raises
-    ------
-    DataError
-        If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level.
+    Raises DataError if ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level.
     """
     frame = as_pandas(frame)
     counted = [ColumnValues.of(frame[name], n_table) for name in frame.columns]

@@ -137,10 +137,7 @@ def mixed_units(texts: Iterable[str]) -> tuple[str, str] | None:
 def notation_of(series: pd.Series[Any]) -> str | None:
     """Return the one of :data:`NOTATIONS` in which a column writes numbers; None where all are plain.
 
-    Raises
-    ------
-    DataError
-        Naming the column and a value: if it is no number, may be two, or values contradict each other.
+    Raises DataError, naming the column and a value: if it is no number, may be two, or values contradict each other.
     """
     if is_numeric_dtype(series) or is_bool_dtype(series):
         return None
@@ -175,11 +172,8 @@ def read(series: pd.Series[Any], notation: str | None = None) -> pd.Series[Any]:
 
     ``notation`` says how text is written; by default as the column itself shows, or with a point if all is plain.
 
-    Raises
-    ------
-    DataError
-        Naming the column and a value: if it is no number, or not finite, or has more digits than a float keeps; if
-        amounts are of different currencies; or as :func:`notation_of`.
+    Raises DataError, naming the column and a value: if it is no number, or not finite, or has more digits than a float
+    keeps; if amounts are of different currencies; or as :func:`notation_of`.
     """
     if is_numeric_dtype(series) or is_bool_dtype(series):
         return series

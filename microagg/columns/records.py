@@ -52,11 +52,8 @@ class Records:
     one the node of its taxonomy. ``file_domains``, shape (d,), are the :attr:`domains` of the file that these records
     are a part of; by default they are a whole file.
 
-    Raises
-    ------
-    DataError
-        If there are not as many attributes as columns, not as many domains, or a value is no rank of an ordinal or no
-        leaf of a nominal attribute.
+    Raises DataError if there are not as many attributes as columns, not as many domains, or a value is no rank of an
+    ordinal or no leaf of a nominal attribute.
     """
 
     attributes: tuple[Attribute, ...]
@@ -152,10 +149,7 @@ def class_codes(classes: ArrayLike, n: int, name: Hashable = None) -> IntArray:
 
     ``name`` is the column's, for messages.
 
-    Raises
-    ------
-    DataError
-        If there is not one class for each record, one is missing, or they cannot be told apart.
+    Raises DataError if there is not one class for each record, one is missing, or they cannot be told apart.
     """
     # As objects: numpy would turn a missing value among text into the text "nan".
     values = np.asarray(classes, dtype=object)
@@ -179,10 +173,7 @@ def class_codes(classes: ArrayLike, n: int, name: Hashable = None) -> IntArray:
 def encode(frame: pd.DataFrame, attributes: Sequence[Attribute]) -> FloatArray:
     """Return ``attributes`` of a frame that was read as numbers, days, ranks and nodes, shape (n, d); NaN is a gap.
 
-    Raises
-    ------
-    DataError
-        If one is not in ``frame``, or holds a value that is no number, or not in its taxonomy or order.
+    Raises DataError if one is not in ``frame``, or holds a value that is no number, or not in its taxonomy or order.
     """
     check_columns(frame, [attribute.name for attribute in attributes])
     values = np.empty((len(frame), len(attributes)))

@@ -45,8 +45,8 @@ ROLES: Mapping[str, str] = {
     "others": "other columns",
 }
 
-# What is said of columns one by one, never by a name alone, and what messages call it.
-_MAPPED = {"taxonomies": "taxonomies", "ordinal": "orders", "missing_codes": "codes"}
+# What is said of columns that are only named.
+_USUAL = {"dates": "day", "numbers": None}
 
 
 @dataclass(frozen=True)
@@ -114,10 +114,8 @@ class Schema:
 
     def __post_init__(self) -> None:
         self._check_roles()
-        for part in _MAPPED:
-            _mapping(part, getattr(self, part))
-        object.__setattr__(self, "dates", _by_column("dates", self.dates, "day"))
-        object.__setattr__(self, "numbers", _by_column("numbers", self.numbers, None))
+        for part in _CHECKS:
+            object.__setattr__(self, part, _by_column(part, getattr(self, part)))
         self._check_kinds()
         for part, checked in _CHECKS.items():
             of_columns = {name: checked(name, value) for name, value in getattr(self, part).items()}
@@ -250,11 +248,11 @@ class Schema:
         declared: dict[str, Any] = {role: column_names(role, names) for role, names in several.items()}
         declared |= {"classes": classes, "weights": weights}
         taken = {name for role, names in declared.items() for name in column_names(role, names)}
-        mapped = zip(_MAPPED, (taxonomies, ordinal, missing_codes), strict=True)
-        trees, orders, codes = (dict(_mapping(part, {} if given is None else given)) for part, given in mapped)
-        days, numbers = dict(_by_column("dates", dates, "day")), _by_column("numbers", numbers, None)
+        said = zip(_CHECKS, (taxonomies, ordinal, dates, numbers, missing_codes), strict=True)
+        by_column = [dict(_by_column(part, {} if given is None else given)) for part, given in said]
+        trees, orders, days, numbers, codes = by_column
         if quasi_identifiers is None:
-            meant = {*trees, *orders, *days, *numbers, *codes}
+            meant = set().union(*by_column)
             names: tuple[Hashable, ...] = tuple(
                 name for name in frame.columns if name not in taken and (is_number(frame[name].dtype) or name in meant)
             )
@@ -322,24 +320,19 @@ class Schema:
         """
         frame = as_pandas(frame)
         check_columns(frame, self.quasi_identifiers)
-        changed = {}
+        result = frame
         for name in dict.fromkeys([*self.missing_codes, *self.numbers, *self.dates]):
-            series, codes = frame[name], self.missing_codes.get(name, ())
-            write: Callable[[Any], str] = category
-            if name in self.dates:
-                codes, write = tuple(map(_day, codes)), _day
+            series, write = frame[name], _day if name in self.dates else category
+            codes = {write(code) for code in self.missing_codes.get(name, ())}
             read = without_codes(series, codes, write)
             if name in self.dates:
                 read = without_codes(dates.read(read), codes, write)
             elif name in self.numbers:
                 read = without_codes(numerals.read(read, self.numbers[name]), codes)
             if read is not series:
-                changed[name] = read
-        if changed:
-            frame = frame.copy(deep=False)
-        for name, read in changed.items():
-            frame[name] = read
-        return frame
+                result = frame.copy(deep=False) if result is frame else result
+                result[name] = read
+        return result
 
     def encode(self, frame: IntoDataFrame) -> FloatArray:
         """Return the quasi-identifiers as numbers, days, ranks and nodes of taxonomies, shape (n, d); NaN is a gap.
@@ -400,17 +393,14 @@ def check_levels(name: Hashable, given: Any) -> tuple[str, ...]:
     return levels
 
 
-def _mapping(part: str, given: Any) -> Mapping[Hashable, Any]:
-    if not isinstance(given, Mapping):
-        raise ParameterError(
-            f"{part} must map column names to {_MAPPED[part]}, not be {given!r}: write {{'column': ...}}."
-        )
-    return given
-
-
-def _by_column(part: str, given: Any, usual: str | None) -> Mapping[Hashable, Any]:
-    """Return what is said of columns, which may be only named."""
-    return given if isinstance(given, Mapping) else dict.fromkeys(column_names(part, given), usual)
+def _by_column(part: str, given: Any) -> Mapping[Hashable, Any]:
+    """Return what is said of columns one by one; dates and numbers may be only named."""
+    if isinstance(given, Mapping):
+        return given
+    if part in _USUAL:
+        return dict.fromkeys(column_names(part, given), _USUAL[part])
+    what = {"ordinal": "orders", "missing_codes": "codes"}.get(part, part)
+    raise ParameterError(f"{part} must map column names to {what}, not be {given!r}: write {{'column': ...}}.")
 
 
 def _unit(name: Hashable, unit: Any) -> str:
@@ -450,9 +440,9 @@ def _day(value: Any) -> str:
 
 
 _CHECKS: Mapping[str, Callable[[Hashable, Any], Any]] = {
-    "dates": _unit,
-    "numbers": _notation,
     "taxonomies": _taxonomy,
     "ordinal": check_levels,
+    "dates": _unit,
+    "numbers": _notation,
     "missing_codes": _missing_codes,
 }

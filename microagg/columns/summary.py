@@ -89,10 +89,7 @@ def summary(frame: IntoDataFrame) -> pd.DataFrame:
     values; ``examples`` the first three distinct values of the first 200 that are not missing, each cut to 24
     characters.
 
-    Raises
-    ------
-    DataError
-        If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level.
+    Raises DataError if ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level.
     """
     frame = as_pandas(frame)
     return pd.DataFrame(
@@ -238,10 +235,7 @@ def totals(frame: IntoDataFrame) -> list[int]:
     that hold numbers, its own is the sum of all above it, none of which is negative and five at least are above 0.
     Text that says numbers counts as such in files of at most 20,000 records.
 
-    Raises
-    ------
-    DataError
-        If ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level.
+    Raises DataError if ``frame`` is not a table of pandas, polars or Arrow with unique column names on one level.
     """
     frame = as_pandas(frame)
     if len(frame) < 2 or frame.shape[1] == 0:

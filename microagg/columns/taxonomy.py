@@ -51,11 +51,8 @@ class Taxonomy:
     ``names`` are those of the nodes, each before the nodes below it (preorder), ``parents`` the position of each node's
     parent, -1 for the root, which is the first.
 
-    Raises
-    ------
-    DataError
-        If the leaves do not all have the same depth, two nodes have one name, or ``parents`` are no tree in that order.
-        A node whose only child has its own name is allowed: it fills a level that divides nothing.
+    Raises DataError if the leaves do not all have the same depth, two nodes have one name, or ``parents`` are no tree
+    in that order. A node whose only child has its own name is allowed: it fills a level that divides nothing.
     """
 
     names: tuple[str, ...]
@@ -112,10 +109,7 @@ class Taxonomy:
 
         Children are a mapping (name to what is below it), a list of leaves, or None (or empty) for a leaf.
 
-        Raises
-        ------
-        DataError
-            If there is not exactly one root, something else than text names a node, or as the class says.
+        Raises DataError if there is not exactly one root, something else than text names a node, or as the class says.
         """
         if not isinstance(tree, Mapping) or len(tree) != 1:
             roots = f"{len(tree)} roots" if isinstance(tree, Mapping) else type(tree).__name__
@@ -151,10 +145,8 @@ class Taxonomy:
         Lines are indented by blanks or by tabs, not by both; blank lines and lines that start with ``#``
         do not count. A name in double quotes is read as JSON reads it.
 
-        Raises
-        ------
-        DataError
-            Naming the line, if it is indented as no line above is, or there are two roots; or as the class says.
+        Raises DataError, naming the line, if it is indented as no line above is, or there are two roots; or as the
+        class says.
         """
         names: list[str] = []
         parents: list[int] = []
@@ -209,10 +201,7 @@ class Taxonomy:
     def from_bytes(cls, content: bytes, *, name: str) -> Self:
         """Return the taxonomy in the ``content`` of a file: nested JSON if its ``name`` ends in ``.json``, else lines.
 
-        Raises
-        ------
-        DataError
-            If it is larger than 4 MB, not UTF-8, or no taxonomy; the message names the file.
+        Raises DataError if it is larger than 4 MB, not UTF-8, or no taxonomy; the message names the file.
         """
         if len(content) > _MOST_BYTES:
             raise DataError(
@@ -397,12 +386,9 @@ def by_prefix(values: Iterable[Any], lengths: Sequence[int] | None = None) -> Ta
 
     ``lengths`` say how many characters are left at each level, from the root down; by default 1, 3, 5, and so on.
 
-    Raises
-    ------
-    DataError
-        If the values have different lengths, or hold an asterisk, or are too many for a taxonomy.
-    ParameterError
-        If ``lengths`` are not whole numbers that ascend from 1 or more and are less than the length of the codes.
+    Raises DataError if the values have different lengths, or hold an asterisk, or are too many for a taxonomy;
+    ParameterError if ``lengths`` are not whole numbers that ascend from 1 or more and are less than the length of the
+    codes.
     """
     codes = sorted({category(value) for value in values})
     size = _common_length(codes)
@@ -460,12 +446,7 @@ def merge_rare(counts: Mapping[Any, int] | pd.Series[Any], least: int) -> Taxono
     The others stand side by side, each below a node of its own name. Where fewer than two categories are rare, or all
     are, all stand side by side. ``counts`` has the records with each category, as ``Series.value_counts`` returns it.
 
-    Raises
-    ------
-    DataError
-        If there is no category.
-    ParameterError
-        If ``least`` is not a whole number of at least 1.
+    Raises DataError if there is no category; ParameterError if ``least`` is not a whole number of at least 1.
     """
     if not is_whole(least) or least < 1:
         raise ParameterError(f"least must be a whole number of at least 1, not {least!r}.")
@@ -492,10 +473,7 @@ def suggest_taxonomies(series: pd.Series[Any]) -> tuple[tuple[str, Taxonomy], ..
     Codes are grouped by what they begin with, categories in few records are put below one node, and in any case all
     can stand side by side.
 
-    Raises
-    ------
-    DataError
-        If the column holds no value, or too many for a taxonomy.
+    Raises DataError if the column holds no value, or too many for a taxonomy.
     """
     counts = {value: int(n) for value, n in series.value_counts(sort=False).items() if n}
     if not counts:
