@@ -218,10 +218,8 @@ def _with_value(
 
 
 def _shown(attribute: Attribute, code: float) -> int | float | str | date:
-    if attribute.taxonomy is not None:
-        return attribute.taxonomy.names[int(code)]
-    if attribute.kind == "ordinal":
-        return attribute.levels[int(code)]
+    if attribute.kind != "numeric":
+        return (attribute.taxonomy.names if attribute.taxonomy else attribute.levels)[int(code)]
     if attribute.unit:
         return date.fromisoformat(dates.texts(np.array([code]), "day")[0])
     return int(code) if code == int(code) else code

@@ -173,7 +173,7 @@ def _numbers(column: ColumnValues, numbers: FloatArray) -> Reading:
         coded &= numbers <= _CODE_AMONG_DECIMALS
     kept = np.where(coded | ~finite, np.nan, numbers)
     used = kept[finite & ~coded]
-    doubts = list(_codes(column, coded, _far(used, numbers[coded]))) if coded.any() else []
+    doubts = [*_codes(column, coded, _far(used, numbers[coded]))] if coded.any() else []
     if infinite := column.n_where(np.isinf(numbers)):
         doubts.append(f"{infinite:,} of {column.n_present:,} are infinite: correct them, or treat them as missing")
     kinds = ("number", *(CATEGORIES if len(used) <= _MOST_CATEGORIES else ()))
@@ -198,8 +198,6 @@ def _meanings(used: FloatArray) -> list[str]:
 
 def _number_codes(numbers: FloatArray, finite: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which of the distinct whole ``numbers`` look like codes for missing: far from all that may be values."""
-    if numbers[finite].min() >= 0 and numbers[finite].max() < _POSITIVE_CODES[0]:
-        return np.zeros(len(numbers), dtype=np.bool_)
     negative, positive = np.isin(numbers, _NEGATIVE_CODES), np.isin(numbers, _POSITIVE_CODES)
     others = numbers[finite & ~negative & ~positive]
     coded = np.zeros(len(numbers), dtype=np.bool_)

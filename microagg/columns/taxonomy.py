@@ -12,6 +12,7 @@ import itertools
 import json
 import math
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -391,9 +392,17 @@ def by_prefix(values: Iterable[Any], lengths: Sequence[int] | None = None) -> Ta
     codes.
     """
     codes = sorted({category(value) for value in values})
-    size = _common_length(codes)
-    if lengths is None:
-        lengths = range(1, size, 2)
+    if not codes:
+        raise DataError("there are no codes: a taxonomy needs at least one.")
+    if marked := next((code for code in codes if ANYTHING in code), None):
+        raise DataError(f"the code {marked!r} holds an asterisk, which stands for what is left out: rename it.")
+    size = len(codes[0])
+    if other := next((code for code in codes if len(code) != size), None):
+        raise DataError(
+            f"the codes {codes[0]!r} and {other!r} have different lengths ({size} and {len(other)} characters): only "
+            "codes of equal length are alike by what they begin with."
+        )
+    lengths = range(1, size, 2) if lengths is None else lengths
     steps = [0, *lengths, size]
     if not all(is_whole(step) for step in steps) or any(low >= high for low, high in itertools.pairwise(steps)):
         raise ParameterError(
@@ -426,20 +435,6 @@ def code_length(values: Iterable[Any]) -> int:
     return len(codes[0]) if len(set(map(len, codes))) == 1 else 0
 
 
-def _common_length(codes: Sequence[str]) -> int:
-    if not codes:
-        raise DataError("there are no codes: a taxonomy needs at least one.")
-    if marked := next((code for code in codes if ANYTHING in code), None):
-        raise DataError(f"the code {marked!r} holds an asterisk, which stands for what is left out: rename it.")
-    other = next((code for code in codes if len(code) != len(codes[0])), None)
-    if other is not None:
-        raise DataError(
-            f"the codes {codes[0]!r} and {other!r} have different lengths ({len(codes[0])} and {len(other)} "
-            "characters): only codes of equal length are alike by what they begin with."
-        )
-    return len(codes[0])
-
-
 def merge_rare(counts: Mapping[Any, int] | pd.Series[Any], least: int) -> Taxonomy:
     """Return the taxonomy in which the categories in fewer than ``least`` records are below one node, ``rare``.
 
@@ -450,9 +445,9 @@ def merge_rare(counts: Mapping[Any, int] | pd.Series[Any], least: int) -> Taxono
     """
     if not is_whole(least) or least < 1:
         raise ParameterError(f"least must be a whole number of at least 1, not {least!r}.")
-    totals: dict[str, int] = {}
+    totals: Counter[str] = Counter()
     for value, n in counts.items():
-        totals[category(value)] = totals.get(category(value), 0) + int(n)
+        totals[category(value)] += int(n)
     rare = sorted(name for name, n in totals.items() if n < least)
     others = sorted(name for name, n in totals.items() if n >= least)
     if len(rare) < 2 or not others:
