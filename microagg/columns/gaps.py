@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -110,10 +110,10 @@ def fill(
     if absent[kept].any():
         frame, values = frame.copy(deep=False), values.copy()
     for j, attribute in enumerate(attributes):
-        rows = np.flatnonzero(absent[:, j] & kept)
+        name, rows = attribute.name, np.flatnonzero(absent[:, j] & kept)
         if not len(rows):
             continue
-        name, code = attribute.name, 0.0
+        code: float
         if how[name] == "category":
             taxonomies[name], code = _with_gap(attribute, values[:, j])
             frame[name] = _as_category(frame[name], rows)
@@ -164,14 +164,12 @@ def _with_gap(attribute: Attribute, codes: FloatArray) -> tuple[Taxonomy, int]:
 
 def _as_category(series: pd.Series[Any], rows: IntArray) -> pd.Series[Any]:
     """Return a column with :data:`GAP` at the positions ``rows``; what is no text becomes text by it."""
+    series, value = series.copy(), cast("Any", GAP)
     if isinstance(series.dtype, pd.CategoricalDtype):
-        known = GAP in series.cat.categories
-        series = series.copy() if known else series.cat.add_categories([GAP])
+        if GAP not in series.cat.categories:
+            series = series.cat.add_categories([GAP])
     elif is_numeric_dtype(series) or is_bool_dtype(series):
         series = series.astype(object).map(category, na_action="ignore").astype(object)
-    else:
-        series = series.copy()
-    value: Any = GAP
     series.iloc[rows] = value
     return series
 

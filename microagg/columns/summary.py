@@ -164,7 +164,9 @@ def excerpt(
     for j, name in enumerate(names):
         series = taken.iloc[:, j]
         if _is_plain(series):
-            shown[name] = _dense(series)
+            if isinstance(series.dtype, pd.SparseDtype):
+                series = pd.Series(np.asarray(series), index=series.index)
+            shown[name] = series.astype(np.float32) if series.dtype == np.float16 else series
             continue
         texts = [None if missing else _text(value) for value, missing in zip(series, series.isna().array, strict=True)]
         cut += [text is not None and len(text) > longest for text in texts]
@@ -184,12 +186,6 @@ def _is_plain(series: pd.Series[Any]) -> bool:
     return is_numeric_dtype(series) and not is_complex_dtype(series)
 
 
-def _dense(series: pd.Series[Any]) -> pd.Series[Any]:
-    if isinstance(series.dtype, pd.SparseDtype):
-        return pd.Series(np.asarray(series), index=series.index)
-    return series.astype(np.float32) if series.dtype == np.float16 else series
-
-
 def _text(value: Any) -> str:
     if type(value) is str:
         return value
@@ -202,15 +198,14 @@ def _text(value: Any) -> str:
 
 def _names(names: list[str], longest: int) -> tuple[list[str], int]:
     """Return names cut, each of them once, and how many are cut."""
-    found: dict[str, None] = {}
+    shown: dict[str, None] = {}
     for name in names:
-        short = shortened(name, longest)
-        number = 1
-        while short in found:
+        short, number = shortened(name, longest), 1
+        while short in shown:
             number += 1
             short = f"{shortened(name, longest - 10)} ({number})"
-        found[short] = None
-    return list(found), sum(len(name) > longest for name in names)
+        shown[short] = None
+    return list(shown), sum(len(name) > longest for name in names)
 
 
 # --- records that are totals of the others, as in tables made by hand -------------------------------------------------
