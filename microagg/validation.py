@@ -53,6 +53,13 @@ def is_real(value: Any) -> bool:
     return is_whole(value) or isinstance(value, (float, np.floating))
 
 
+def check_whole(name: str, value: Any, least: int) -> int:
+    """Return ``value`` as an int, or raise :class:`ParameterError` if it is no whole number of at least ``least``."""
+    if not is_whole(value) or value < least:
+        raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}.")
+    return int(value)
+
+
 def check_k(k: Any) -> int:
     """Return the minimum group size as an int, or raise :class:`ParameterError`."""
     if not is_whole(k):

@@ -21,7 +21,7 @@ from microagg.columns.schema import Schema
 from microagg.datasets import synthetic
 from microagg.datasets.catalog import Entry, RemoteFile, describe
 from microagg.errors import DataError, DatasetUnavailableError, MicroaggError, ParameterError
-from microagg.validation import FloatArray, is_whole, numeric_matrix
+from microagg.validation import FloatArray, check_whole, numeric_matrix
 
 #: Called with (bytes done, bytes in total) during a download.
 Progress = Callable[[int, int], None]
@@ -160,10 +160,7 @@ def load(name: str, *, seed: int | None = None, download: bool = True, progress:
     entry = describe(name)
     quasi_identifiers: tuple[str, ...]
     if entry.kind == "synthetic":
-        seed = 0 if seed is None else seed
-        if not is_whole(seed) or seed < 0:
-            raise ParameterError(f"seed must be a whole number of at least 0, not {seed!r}.")
-        seed = int(seed)
+        seed = 0 if seed is None else check_whole("seed", seed, 0)
         frame = synthetic.GENERATORS[entry.name](seed)
         quasi_identifiers = tuple(frame.columns)
     elif seed is not None:

@@ -28,8 +28,8 @@ from microagg.validation import (
     check_matrix,
     check_pair,
     check_present,
+    check_whole,
     is_real,
-    is_whole,
 )
 
 
@@ -137,8 +137,7 @@ def homogeneity(
     ParameterError
         If values without an order are said to have one, or ``recursive_l`` is less than 2.
     """
-    if not is_whole(recursive_l) or recursive_l < 2:
-        raise ParameterError(f"recursive_l must be a whole number of at least 2, not {recursive_l!r}.")
+    least_rank = check_whole("recursive_l", recursive_l, 2)
     groups = canonical_labels(labels)
     codes, has_order = _values(confidential, len(groups), ordered)
     frequencies = np.bincount(codes)
@@ -148,7 +147,7 @@ def homogeneity(
         sizes=pairs.sizes,
         distinct=np.diff(pairs.starts, append=len(pairs.counts)),
         entropies=np.exp(np.add.reduceat(-pairs.shares * np.log(pairs.shares), pairs.starts)),
-        ratios=_ratios(pairs, int(recursive_l)),
+        ratios=_ratios(pairs, least_rank),
         largest=np.maximum.reduceat(pairs.shares, pairs.starts),
         # Rounding must not put them outside of what they can be.
         distances=np.clip(distances(pairs, frequencies / len(codes)), 0.0, 1.0),
@@ -439,8 +438,7 @@ def records_at_risk(
     """
     original, masked = check_pair(X, released)
     check_choice("by", by, RANKINGS)
-    if not is_whole(most) or most < 1:
-        raise ParameterError(f"most must be a whole number of at least 1, not {most!r}.")
+    check_whole("most", most, 1)
     links = record_linkage(original, masked) if linkage is None else linkage
     apart = outlyingness(original)[links.rows]
     farthest = apart.max(axis=1)

@@ -29,7 +29,7 @@ from microagg.kernels.neighbors.tree_queries import (
 )
 from microagg.metrics.risk.equivalence_classes import combined
 from microagg.progress import checkpoint
-from microagg.validation import FloatArray, IntArray, check_choice, check_pair, is_whole
+from microagg.validation import FloatArray, IntArray, check_choice, check_pair, check_whole, is_whole
 
 
 def check_attributes(attributes: Sequence[int], d: int) -> list[int]:
@@ -270,10 +270,8 @@ def drawn(n: int, sample: int | None, random_state: int) -> IntArray:
     """Return the positions of the records that are looked up, ascending; see :func:`record_linkage`."""
     if sample is None:
         return np.arange(n)
-    if not is_whole(sample) or sample < 1:
-        raise ParameterError(f"sample must be a whole number of at least 1, not {sample!r}.")
-    if not is_whole(random_state) or random_state < 0:
-        raise ParameterError(f"random_state must be a whole number of at least 0, not {random_state!r}.")
+    check_whole("sample", sample, 1)
+    check_whole("random_state", random_state, 0)
     if sample >= n:
         return np.arange(n)
     return np.sort(np.random.default_rng(random_state).choice(n, size=sample, replace=False))

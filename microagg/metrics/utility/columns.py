@@ -18,7 +18,7 @@ from pandas.api.types import is_bool_dtype, is_complex_dtype, is_float_dtype, is
 
 from microagg.columns import dates
 from microagg.columns.taxonomy import category
-from microagg.errors import DataError, ParameterError
+from microagg.errors import DataError
 from microagg.metrics.utility.correlations import Pair
 from microagg.tables.frames import as_pandas, is_table
 from microagg.validation import (
@@ -29,8 +29,8 @@ from microagg.validation import (
     check_finite,
     check_pair,
     check_present,
+    check_whole,
     factorized,
-    is_whole,
 )
 
 # A range of numbers as releases write it.
@@ -274,9 +274,8 @@ def hellinger(before: Table, after: Table, *, bins: int = BINS) -> Distances:
     ----------
     Gomatam, Karr & Sanil (2005), Data swapping as a decision problem, Journal of Official Statistics 21.
     """
-    if not is_whole(bins) or bins < 2:
-        raise ParameterError(f"bins must be a whole number of at least 2, not {bins!r}.")
-    return _distances(columns_of(before, after), lambda column: _hellinger(column, int(bins)))
+    at_most = check_whole("bins", bins, 2)
+    return _distances(columns_of(before, after), lambda column: _hellinger(column, at_most))
 
 
 def wasserstein(before: Table, after: Table) -> Distances:

@@ -16,7 +16,7 @@ from microagg.errors import DataError, ParameterError
 from microagg.metrics.utility.columns import Column, Table, columns_of
 from microagg.progress import checkpoint
 from microagg.tables.frames import as_pandas
-from microagg.validation import FloatArray, IntArray, is_whole
+from microagg.validation import FloatArray, IntArray, check_whole, is_whole
 
 #: How many originals, and as many released records, :func:`propensity` compares by default.
 SAMPLE_COMPARED = 20_000
@@ -96,7 +96,8 @@ def propensity(before: Table, after: Table, *, sample: int = SAMPLE_COMPARED, ra
     Snoke, Raab, Nowok, Dibben & Slavkovic (2018), General and specific utility measures for synthetic data, for what is
     expected.
     """
-    check_draw(sample, random_state)
+    check_whole("sample", sample, 1)
+    check_whole("random_state", random_state, 0)
     columns = _varying(columns_of(before, after))
     rows, rows_after = _drawn(columns[0], sample, random_state)
     n, m = len(rows), len(rows_after)
@@ -108,13 +109,6 @@ def propensity(before: Table, after: Table, *, sample: int = SAMPLE_COMPARED, ra
     pmse = float(np.square(scores - c).mean())
     expected = terms.shape[1] / (n + m) * (1.0 - c) ** 2 * c
     return Propensity(pmse, pmse / (c * (1.0 - c)), pmse / expected, n, m, terms.shape[1], products)
-
-
-def check_draw(sample: int, random_state: int, least_sample: int = 1) -> None:
-    """Raise :class:`ParameterError` unless both are whole numbers, of at least ``least_sample`` and 0."""
-    for name, value, least in (("sample", sample, least_sample), ("random_state", random_state, 0)):
-        if not is_whole(value) or value < least:
-            raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}.")
 
 
 def _varying(columns: Sequence[Column]) -> list[Column]:
@@ -307,7 +301,8 @@ def prediction(
     on originals what is learned from other records. The model is scikit-learn's HistGradientBoosting, after Ke et al.
     (2017), LightGBM.
     """
-    check_draw(sample, random_state, LEAST_RECORDS)
+    check_whole("sample", sample, LEAST_RECORDS)
+    check_whole("random_state", random_state, 0)
     if repeats is not None and (not is_whole(repeats) or repeats < 1):
         raise ParameterError(f"repeats must be a whole number of at least 1, or None, not {repeats!r}.")
     _check_features(target, features)
