@@ -43,36 +43,18 @@ def record_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
 
 
 def group_sse(X: ArrayLike, labels: ArrayLike) -> FloatArray:
-    """Return the SSE within each group, shape (n_groups,), in squared units of X, in order of first appearance.
-
-    Raises
-    ------
-    DataError
-        As :func:`record_sse`.
-    """
+    """Return the SSE within each group, shape (n_groups,), in squared units of X, in order of first appearance."""
     weights = record_sse(X, labels)
     return np.bincount(canonical_labels(labels), weights=weights).astype(np.float64, copy=False)
 
 
 def sse(X: ArrayLike, labels: ArrayLike) -> float:
-    """Return the sum of squared distances of the records to their group's centroid, in squared units of X.
-
-    Raises
-    ------
-    DataError
-        As :func:`record_sse`.
-    """
+    """Return the sum of squared distances of the records to their group's centroid, in squared units of X."""
     return float(record_sse(X, labels).sum())
 
 
 def sst(X: ArrayLike) -> float:
-    """Return the sum of squared distances of the records to the centroid of all data, in squared units of X.
-
-    Raises
-    ------
-    DataError
-        If X holds anything but finite numbers, or no records.
-    """
+    """Return the sum of squared distances of the records to the centroid of all data, in squared units of X."""
     data = check_matrix(X)
     check_finite(data)
     # Rounding leaves a mean slightly off; the mean of the deviations from it corrects that.
@@ -150,11 +132,6 @@ def record_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
     """Return each record's part of the loss of all, in percent, shape (n,); 0 for all where nothing is lost.
 
     The loss of ``data`` of numbers, shape (n, d), is the SSE, that of records is Total-IL.
-
-    Raises
-    ------
-    DataError
-        As :func:`record_sse`.
     """
     if isinstance(data, Records):
         lost = extents(data, labels).shares.sum(axis=1)[canonical_labels(labels)]
@@ -168,13 +145,7 @@ def _in_percent(lost: FloatArray) -> FloatArray:
 
 
 def attribute_shares(data: FloatArray | Records, labels: ArrayLike) -> FloatArray:
-    """Return each attribute's part of the loss of all, in percent, shape (d,); see :func:`record_shares`.
-
-    Raises
-    ------
-    DataError
-        If labels are not whole numbers, one for each record.
-    """
+    """Return each attribute's part of the loss of all, in percent, shape (d,); see :func:`record_shares`."""
     if isinstance(data, Records):
         lost = attribute_information_loss(data, labels)
     else:
@@ -192,13 +163,7 @@ def cumulated(shares: FloatArray) -> FloatArray:
 
 
 def records_losing_most(X: FloatArray, labels: ArrayLike, most: int = 20) -> LargestLosses:
-    """Return up to ``most`` records whose distance to the centroid of their group is largest, of equal ones the first.
-
-    Raises
-    ------
-    DataError
-        As :func:`record_sse`.
-    """
+    """Return up to ``most`` records whose distance to the centroid of their group is largest, of equal ones the first."""
     groups, shares = canonical_labels(labels), record_shares(X, labels)
     order = np.argsort(-shares, kind="stable")[:most]
     moved = np.abs(X[order] - group_means(X, groups)[groups[order]])
@@ -210,11 +175,6 @@ def groups_losing_most(records: Records, labels: ArrayLike, most: int = 20) -> L
 
     The distance of two records is the sum over the attributes of their difference as a share of the domain; of
     categories without an order it is 1 where they differ. Of equal losses the group that appears first comes first.
-
-    Raises
-    ------
-    DataError
-        If labels are not whole numbers, one for each record.
     """
     groups = canonical_labels(labels)
     spans = extents(records, labels)

@@ -312,9 +312,15 @@ def _probabilities(space: _Space, rows: IntArray) -> FloatArray:
     # Records whose own ones are neighbors in the tree are looked up one after the other: they visit the same nodes.
     order = np.argsort(tree.slots[space.own[rows]], kind="stable")
     probability = np.empty(len(rows))
-    probability[order] = looked_up(
-        rows[order], space.distinct.size, lambda rows, found: _look_up(space, tree, rows, found)
-    )
+
+    def look_up(rows: IntArray, found: IntArray) -> None:
+        points = space.points[rows]
+        own = np.sqrt(np.square(points - space.distinct[space.own[rows]]).sum(axis=1))
+        slack = EQUAL * own + space.noise
+        least, most = np.square(np.maximum(own - slack, 0.0)), np.square(own + slack)
+        count_as_near(tree, space.sizes, points, least, most, found)
+
+    probability[order] = looked_up(rows[order], space.distinct.size, look_up)
     return probability
 
 
@@ -333,11 +339,3 @@ def looked_up(rows: IntArray, terms: int, look_up: Callable[[IntArray, IntArray]
             stop = min(start + stretch, len(rows))
             running.in_parts(executor, lambda a, b: look_up(rows[a:b], found[a:b]), start, stop, running.THREADS)
     return np.where(found > 0, 1.0 / np.maximum(found, 1), 0.0)
-
-
-def _look_up(space: _Space, tree: Tree, rows: IntArray, found: IntArray) -> None:
-    points = space.points[rows]
-    own = np.sqrt(np.square(points - space.distinct[space.own[rows]]).sum(axis=1))
-    slack = EQUAL * own + space.noise
-    least, most = np.square(np.maximum(own - slack, 0.0)), np.square(own + slack)
-    count_as_near(tree, space.sizes, points, least, most, found)

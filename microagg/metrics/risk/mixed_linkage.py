@@ -117,19 +117,9 @@ class Known:
         return len(self._strata)
 
     def linkage_by_one(self, *, sample: int | None = None) -> tuple[Hashable, Linkage]:
-        """Return the attribute by which alone most records are found, the first of several, and which these are.
-
-        Parameters
-        ----------
-        sample : int, optional
-            As for :meth:`linkage`.
-
-        Returns
-        -------
-        (column name, Linkage)
-        """
+        """Return the attribute by which alone most records are found, the first of several, and its :meth:`linkage`."""
         each = [(name, self.linkage([j], sample=sample)) for j, name in enumerate(self.names)]
-        return max(each, key=lambda own: own[1].share)
+        return max(each, key=lambda pair: pair[1].share)
 
     def linkage(self, positions: Sequence[int] | None = None, *, sample: int | None = None) -> Linkage:
         """Return which records are found by somebody who knows some of the attributes.
@@ -161,7 +151,7 @@ class Known:
         attributes, noise = _attributes(numbers, categories, own, first, self._strata)
         most = max(_LEAST_RECORDS, _MOST_PAIRS // len(first))
         rows = drawn(len(own), most if sample is None else min(sample, most), 0)
-        found = []
+        by_way = []
         for within, middle in _WAYS if any(map(_is_wide, columns)) else _WAYS[:1]:
             levels = attributes._replace(levels=_levels(categories, within, middle))
             slack = noise * float(np.sqrt(within + middle))
@@ -171,23 +161,23 @@ class Known:
             ) -> None:
                 count_as_near_of_all(known, way[0], way[1], EQUAL, slack, rows, found)
 
-            found.append(looked_up(rows, len(first) * max(len(columns), 1), look_up))
-        probability = max(found, key=np.mean)
+            by_way.append(looked_up(rows, len(first) * max(len(columns), 1), look_up))
+        probability = max(by_way, key=np.mean)
         return Linkage(float(probability.mean()), probability, len(rows), rows)
 
 
 def attributes_of(frame: pd.DataFrame, names: Sequence[Hashable]) -> tuple[Attribute, ...]:
     """Return what columns of originals are by their types: numbers or dates, ordered categories, or others."""
-    found = []
+    attributes = []
     for name in names:
         dtype = frame[name].dtype
         if isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
-            found.append(Attribute(name, "ordinal", tuple(dict.fromkeys(map(category, dtype.categories)))))
+            attributes.append(Attribute(name, "ordinal", tuple(dict.fromkeys(map(category, dtype.categories)))))
         elif holds_dates(frame[name]) or (is_numeric_dtype(dtype) and not is_bool_dtype(dtype)):
-            found.append(Attribute(name))
+            attributes.append(Attribute(name))
         else:
-            found.append(Attribute(name, "nominal"))
-    return tuple(found)
+            attributes.append(Attribute(name, "nominal"))
+    return tuple(attributes)
 
 
 def _column(before: pd.Series[Any], after: pd.Series[Any], attribute: Attribute) -> _Numbers | _Categories:

@@ -53,9 +53,7 @@ class Pair:
         names: Sequence[Any] | None = None,
         weights: FloatArray | None = None,
     ) -> Self:
-        """Return the pair of two tables of the same attributes, ``names`` where these are known.
-
-        Record i of one is record i of the other if they are ``matched``; otherwise they may differ in number.
+        """Return the pair of two tables of the same attributes; not ``matched`` ones may differ in number of records.
 
         Raises
         ------
@@ -80,13 +78,7 @@ class Pair:
 
 
 def check_weights(weights: ArrayLike | None, n: int) -> FloatArray | None:
-    """Return the weights of ``n`` records as floats; None where there are none.
-
-    Raises
-    ------
-    DataError
-        If there is not one for each record, or one is not finite and above 0.
-    """
+    """Return the weights of ``n`` records as floats; :class:`DataError` if one is missing, infinite or not above 0."""
     if weights is None:
         return None
     array = check_matrix(weights)

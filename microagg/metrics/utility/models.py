@@ -146,10 +146,7 @@ def _standardized(columns: Sequence[FloatArray]) -> FloatArray:
 
 
 def _indicators(columns: Sequence[Column], rows: IntArray, rows_after: IntArray) -> list[FloatArray]:
-    """Return for each category that is a term 1 where a record has it and 0 elsewhere.
-
-    Of an attribute all but one are terms: the last follows from the others.
-    """
+    """Return for each category that is a term 1 where a record has it and 0 elsewhere; all but one of an attribute."""
     indicators = []
     for column in columns:
         values = np.concatenate([column.before[rows], column.after[rows_after]])
