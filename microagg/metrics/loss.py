@@ -163,7 +163,7 @@ def cumulated(shares: FloatArray) -> FloatArray:
 
 
 def records_losing_most(X: FloatArray, labels: ArrayLike, most: int = 20) -> LargestLosses:
-    """Return up to ``most`` records whose distance to the centroid of their group is largest, of equal ones the first."""
+    """Return up to ``most`` records that are farthest from the centroid of their group, the first among equals."""
     groups, shares = canonical_labels(labels), record_shares(X, labels)
     order = np.argsort(-shares, kind="stable")[:most]
     moved = np.abs(X[order] - group_means(X, groups)[groups[order]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, Self
 
@@ -105,11 +106,11 @@ class Known:
         DataError
             If what is released of numbers or dates is none.
         """
-        columns = [_column(before[own.name], after[own.name], own) for own in attributes]
-        if all(own.kind == "numeric" for own in attributes):
-            columns = [own._replace(unit=float(own.original.std())) for own in columns if isinstance(own, _Numbers)]
-        same = numbered(after, strata) if strata else np.zeros(len(after), dtype=np.int64)
-        return cls(tuple(own.name for own in attributes), tuple(columns), same)
+        columns = [_column(before[each.name], after[each.name], each) for each in attributes]
+        if all(each.kind == "numeric" for each in attributes):
+            columns = [each._replace(unit=float(each.original.std())) for each in columns if isinstance(each, _Numbers)]
+        stratum = numbered(after, strata) if strata else np.zeros(len(after), dtype=np.int64)
+        return cls(tuple(each.name for each in attributes), tuple(columns), stratum)
 
     @property
     def n(self) -> int:
@@ -135,32 +136,25 @@ class Known:
             1,000 at least.
         """
         columns = [self._columns[j] for j in (range(len(self._columns)) if positions is None else positions)]
-        numbers = [own for own in columns if isinstance(own, _Numbers) and own.unit > 0.0]
-        categories = [own for own in columns if isinstance(own, _Categories)]
-        ends = [(own.low,) if own.low is own.high else (own.low, own.high) for own in numbers]
-        whole = all(own.precision == np.finfo(np.float64).eps for own in numbers)
-        if whole and numbers and not categories and all(len(own) == 1 for own in ends) and not self._strata.any():
+        numbers = [each for each in columns if isinstance(each, _Numbers) and each.unit > 0.0]
+        categories = [each for each in columns if isinstance(each, _Categories)]
+        ends = [(each.low,) if each.low is each.high else (each.low, each.high) for each in numbers]
+        whole = all(each.precision == np.finfo(np.float64).eps for each in numbers)
+        if whole and numbers and not categories and all(len(pair) == 1 for pair in ends) and not self._strata.any():
             # The k-d tree finds the same sooner.
-            pair = [
-                np.column_stack([values / own.unit for values, own in zip(each, numbers, strict=True)])
-                for each in ([own.original for own in numbers], [own.low for own in numbers])
-            ]
-            return record_linkage(*pair, sample=sample)
-        codes = [pd.factorize(values)[0] for values in chain(*ends)] + [own.released for own in categories]
+            original = np.column_stack([each.original / each.unit for each in numbers])
+            released = np.column_stack([each.low / each.unit for each in numbers])
+            return record_linkage(original, released, sample=sample)
+        codes = [pd.factorize(values)[0] for values in chain(*ends)] + [each.released for each in categories]
         own, first = _distinct(self._strata, codes)
         attributes, noise = _attributes(numbers, categories, own, first, self._strata)
         most = max(_LEAST_RECORDS, _MOST_PAIRS // len(first))
         rows = drawn(len(own), most if sample is None else min(sample, most), 0)
         by_way = []
         for within, middle in _WAYS if any(map(_is_wide, columns)) else _WAYS[:1]:
-            levels = attributes._replace(levels=_levels(categories, within, middle))
+            known = attributes._replace(levels=_levels(categories, within, middle))
             slack = noise * float(np.sqrt(within + middle))
-
-            def look_up(
-                rows: IntArray, found: IntArray, known: Any = levels, way: Any = (within, middle), slack: float = slack
-            ) -> None:
-                count_as_near_of_all(known, way[0], way[1], EQUAL, slack, rows, found)
-
+            look_up = partial(count_as_near_of_all, known, within, middle, EQUAL, slack)
             by_way.append(looked_up(rows, len(first) * max(len(columns), 1), look_up))
         probability = max(by_way, key=np.mean)
         return Linkage(float(probability.mean()), probability, len(rows), rows)
@@ -200,8 +194,8 @@ def _ranks(texts: Sequence[str], original: IntArray, released: IntArray, levels:
     low, high = np.empty(len(texts)), np.empty(len(texts))
     for code in np.unique(released):
         ends = _ends(texts[code], rank)
-        own = ranks[released == code] if ends is None else np.array(ends)
-        low[code], high[code] = own.min(), own.max()
+        covered = ranks[released == code] if ends is None else np.array(ends)
+        low[code], high[code] = covered.min(), covered.max()
     lowest, highest = low[released], high[released]
     return _Numbers(ranks, lowest, lowest if np.array_equal(lowest, highest) else highest, len(levels) - 1.0)
 
@@ -275,25 +269,17 @@ def _attributes(
 ) -> tuple[Attributes, float]:
     """Return what is compared, without the levels, and how much rounding of values may change a distance."""
     units = np.array([column.unit for column in numbers])
-    x, low, high = (
-        np.column_stack([values[rows] for values in column]) / units if column else np.empty((len(own[rows]), 0))
-        for column, rows in (
-            ([each.original for each in numbers], slice(None)),
-            ([each.low for each in numbers], first),
-            ([each.high for each in numbers], first),
-        )
-    )
     noise = [each.precision * max(float(np.abs(values).max()) for values in each[:3]) / each.unit for each in numbers]
     tables = [np.empty(0, dtype=np.uint16) if each.places is None else each.places.ravel() for each in categories]
     lengths = np.array([len(table) for table in tables], dtype=np.int64)
     begins = np.searchsorted(strata[first], np.unique(strata))
     stratum = np.searchsorted(np.unique(strata), strata)
     return Attributes(
-        numbers=x,
-        low=low,
-        high=high,
-        originals=_stacked([each.original for each in categories], len(own)),
-        released=_stacked([each.released[first] for each in categories], len(first)),
+        numbers=_stacked([each.original for each in numbers], len(own), np.float64) / units,
+        low=_stacked([each.low[first] for each in numbers], len(first), np.float64) / units,
+        high=_stacked([each.high[first] for each in numbers], len(first), np.float64) / units,
+        originals=_stacked([each.original for each in categories], len(own), np.int64),
+        released=_stacked([each.released[first] for each in categories], len(first), np.int64),
         starts=np.cumsum(lengths) - lengths,
         widths=np.array([0 if each.places is None else each.places.shape[1] for each in categories], dtype=np.int64),
         places=np.concatenate([*tables, np.empty(0, dtype=np.uint16)]),
@@ -305,8 +291,8 @@ def _attributes(
     ), UNITS * float(np.linalg.norm(noise))
 
 
-def _stacked(columns: Sequence[IntArray], rows: int) -> IntArray:
-    return np.column_stack([np.empty((rows, 0), dtype=np.int64), *columns])
+def _stacked(columns: Sequence[NDArray[Any]], rows: int, dtype: type) -> NDArray[Any]:
+    return np.column_stack([np.empty((rows, 0), dtype=dtype), *columns])
 
 
 def _levels(categories: Sequence[_Categories], within: float, middle: float) -> FloatArray:
