@@ -115,38 +115,34 @@ def column_of(before: pd.Series[Any], after: pd.Series[Any]) -> Column:
     """Return a column before and after, each with at least one value; see :func:`columns_of`."""
     for series, whose in ((before, "the originals"), (after, "the release")):
         check_present(series, np.ones(len(series), dtype=np.bool_), "no value", f" of {whose}")
-    if dates.holds_dates(before):
-        return _dates(before, after)
-    if _is_number(before) and (_is_number(after) or not is_bool_dtype(before)):
-        original, low, high = ends_of(before, after)
-        return Column(before.name, (), original, low if low is high else low / 2 + high / 2)
-    return categories_of(before, after)
+    are_dates = dates.holds_dates(before)
+    if not are_dates and not (_is_number(before) and (_is_number(after) or not is_bool_dtype(before))):
+        return categories_of(before, after)
+    original, low, high = ends_of(before, after)
+    if are_dates and low is not high and (years := _years(low, high)) is not None:
+        # Years are released, so years are compared: a day has none of its own in them.
+        original, (low, high) = dates.read(before).dt.year.to_numpy(dtype=np.float64), years
+    return Column(before.name, (), original, low if low is high else low / 2 + high / 2)
 
 
 def categories_of(before: pd.Series[Any], after: pd.Series[Any]) -> Column:
     """Return a column before and after as categories, whatever it holds."""
-    texts = [_texts(series) for series in (before, after)]
+    texts = []
+    for series in (before, after):
+        positions, distinct = factorized(series)
+        texts.append(np.array([category(value) for value in distinct], dtype=object)[positions])
     codes, categories = pd.factorize(np.concatenate(texts))
     one, other = np.split(codes.astype(np.float64), [len(before)])
     return Column(before.name, tuple(map(str, categories)), one, other)
 
 
-def _dates(before: pd.Series[Any], after: pd.Series[Any]) -> Column:
-    if dates.holds_dates(after):
-        return _numbers(before.name, *(dates.to_days(dates.read(series)) for series in (before, after)))
-    original, low, high = ends_of(before, after)
-    first, behind = (ends.astype(np.int64).astype("datetime64[D]") for ends in (low, high + 1.0))
+def _years(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+    """Return the first and the last year that released days cover; None unless they are whole years."""
+    first, behind = (days.astype(np.int64).astype("datetime64[D]") for days in (low, high + 1.0))
     years = [days.astype("datetime64[Y]") for days in (first, behind)]
     if (years[0] != first).any() or (years[1] != behind).any():
-        return _numbers(before.name, original, low / 2 + high / 2)
-    # Years are released, so years are compared: a day has none of its own in them.
-    since = 1970.0 + years[0].astype(np.float64), 1969.0 + years[1].astype(np.float64)
-    return _numbers(before.name, dates.read(before).dt.year.to_numpy(dtype=np.float64), since[0] / 2 + since[1] / 2)
-
-
-def _numbers(name: Any, before: FloatArray, after: FloatArray) -> Column:
-    _check_numbers(name, before, after)
-    return Column(name, (), before, after)
+        return None
+    return 1970.0 + years[0].astype(np.float64), 1969.0 + years[1].astype(np.float64)
 
 
 def ends_of(before: pd.Series[Any], after: pd.Series[Any]) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -165,16 +161,13 @@ def ends_of(before: pd.Series[Any], after: pd.Series[Any]) -> tuple[FloatArray, 
     else:
         original = _floats(before)
         low, high = (_floats(after),) * 2 if _is_number(after) else _ends(after, before.dtype)
-    _check_numbers(before.name, original, low, *(() if low is high else (high,)))
-    return original, low, high
-
-
-def _check_numbers(name: Any, before: FloatArray, *after: FloatArray) -> None:
-    for values, whose in ((before, "the originals"), *((values, "the release") for values in after)):
+    name: Any = before.name
+    for values, whose in ((original, "the originals"), (low, "the release"), (high, "the release")):
         try:
             check_finite(values[:, np.newaxis], [name])
         except DataError as error:
             raise DataError(f"in {whose}: {error}") from None
+    return original, low, high
 
 
 def _is_number(series: pd.Series[Any]) -> bool:
@@ -183,11 +176,6 @@ def _is_number(series: pd.Series[Any]) -> bool:
 
 def _floats(series: pd.Series[Any]) -> FloatArray:
     return series.to_numpy(dtype=np.float64, copy=True)
-
-
-def _texts(series: pd.Series[Any]) -> np.ndarray[Any, np.dtype[np.object_]]:
-    positions, distinct = factorized(series)
-    return np.array([category(value) for value in distinct], dtype=object)[positions]
 
 
 def _ends(series: pd.Series[Any], dtype: Any) -> tuple[FloatArray, FloatArray]:

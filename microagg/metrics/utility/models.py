@@ -271,13 +271,10 @@ def prediction(
     ----------
     before, after : DataFrame of pandas or polars, or pyarrow.Table, n rows
         Originals and their release, in the same order.
-    target : column name
-    features : sequence of column names
-        What the target is predicted by; not the target.
-    random_state : int
-        Of the draw, and of the models.
-    sample : int
-        Of more records so many are drawn.
+    target, features : column name, and sequence of column names
+        What is predicted, and by what.
+    random_state, sample : int
+        Of more records so many are drawn; the seed is that of this draw, and of the models.
     repeats : int, optional
         How often halves are drawn; by default as often as 10,000 records allow, at least once and at most 10 times.
 
