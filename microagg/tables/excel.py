@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,16 +18,14 @@ from microagg.tables.excel_cells import (
     Fault,
     Percent,
     Sheet,
-    SheetRows,
     Workbook,
     letters_of,
     open_workbook,
 )
-from microagg.tables.excel_layout import SheetTable, lay_out, merged_cells, notices_of
-from microagg.tables.lossless import EXACT_WHOLE, texts, whole_numbers
+from microagg.tables.excel_layout import SheetOptions, SheetTable, lay_out, notices_of
+from microagg.tables.lossless import EXACT_WHOLE, clock, texts, whole_numbers
 from microagg.tables.notices import (
     MISSING,
-    LayoutOptions,
     Notice,
     Offer,
     Reading,
@@ -64,14 +61,6 @@ _MOST_OFFERS = 5
 _MOST_TOTALS = 3
 
 
-@dataclass(frozen=True, kw_only=True)
-class SheetOptions(LayoutOptions):
-    """How a workbook is read; see :func:`microagg.tables.read_file`."""
-
-    sheet: str | None = None
-    fill_merged: bool = False
-
-
 def read_xlsx(data: bytes, label: str, options: SheetOptions, max_cells: int) -> Reading:
     """Return a sheet of a workbook; see :func:`microagg.tables.read_file`."""
     notices: list[Notice] = []
@@ -80,14 +69,14 @@ def read_xlsx(data: bytes, label: str, options: SheetOptions, max_cells: int) ->
         rows = book.rows(sheet, max_cells)
         from_1904, recalculates = book.from_1904, book.recalculates
     if not rows.numbers:
-        _refuse_empty(book, sheet, label)
-    table = lay_out(rows, label, options.skip_lines, options.skip_last, options.units_row, max_cells)
+        # What Excel hides comes last.
+        others = sorted((other for other in book.sheets if other != sheet), key=lambda other: other.hidden)
+        advice = "choose another sheet" if others else "choose another file"
+        offers = tuple(_offer(other) for other in others[:_MOST_OFFERS])
+        raise UnreadableError(f"the sheet {sheet.title!r} of the file {label!r} is empty: {advice}.", offers)
+    table = lay_out(rows, label, options, max_cells)
     names = _names(table, label)
-    notices += notices_of(rows, table, names, units_row=options.units_row)
-    if merged := merged_cells(rows, table, fill=options.fill_merged):
-        notices.append(merged)
-    if recalculates:
-        notices += _zeros(rows, names)
+    notices += notices_of(rows, table, names, options, recalculates)
     columns = {}
     for number, name in names.items():
         cells = table.column(number)
@@ -99,12 +88,6 @@ def read_xlsx(data: bytes, label: str, options: SheetOptions, max_cells: int) ->
     frame = pd.DataFrame(columns)
     frame.columns = pd.Index(list(names.values()))
     return Reading(frame, tuple(notices))
-
-
-def sheets_of(data: bytes, label: str, *, hidden: bool | None = None) -> list[str]:
-    """Return the names of the sheets of a workbook, of those only that are ``hidden`` or not if that is given."""
-    with open_workbook(data, label) as book:
-        return [sheet.title for sheet in book.sheets if hidden is None or sheet.hidden == hidden]
 
 
 def _chosen(book: Workbook, label: str, title: str | None, notices: list[Notice]) -> Sheet:
@@ -124,14 +107,6 @@ def _chosen(book: Workbook, label: str, title: str | None, notices: list[Notice]
         offers = tuple(_offer(sheet) for sheet in before[:_MOST_OFFERS])
         notices.append(Notice("hidden-sheets", text, "", len(before), before[0].title, offers))
     return chosen
-
-
-def _refuse_empty(book: Workbook, sheet: Sheet, label: str) -> NoReturn:
-    # What Excel hides comes last.
-    others = sorted((other for other in book.sheets if other != sheet), key=lambda other: other.hidden)
-    advice = "choose another sheet" if others else "choose another file"
-    offers = tuple(_offer(other) for other in others[:_MOST_OFFERS])
-    raise UnreadableError(f"the sheet {sheet.title!r} of the file {label!r} is empty: {advice}.", offers)
 
 
 def _offer(sheet: Sheet) -> Offer:
@@ -167,16 +142,6 @@ def _refuse_not_computed(table: SheetTable, cells: list[object], name: str, numb
     )
 
 
-def _zeros(rows: SheetRows, names: dict[int, str]) -> Iterator[Notice]:
-    """Say where a program that computes nothing may have written 0 as the result of every formula."""
-    for number, name in names.items():
-        formulas = rows.survey.formulas.get(number, 0)
-        if formulas and formulas == rows.survey.zeros.get(number):
-            text = f"Column {name!r} has {counted(formulas, 'formula')} with no result but 0, and the file asks "
-            text += "Excel to compute them anew: open it in Excel and save it if they should not be 0."
-            yield Notice("formula-zeros", text, name, formulas, "0")
-
-
 def _cell_text(cell: Any) -> str:
     """Return a cell as the text of a column in which not all cells are numbers, or all are dates."""
     if isinstance(cell, bool):
@@ -188,10 +153,7 @@ def _cell_text(cell: Any) -> str:
     if isinstance(cell, dt.time):
         return cell.isoformat("milliseconds" if cell.microsecond else "seconds")
     if isinstance(cell, dt.timedelta):
-        # Hours may be more than 24.
-        minutes, seconds = divmod(abs(cell).total_seconds(), 60)
-        text = f"{int(minutes // 60):02}:{int(minutes % 60):02}:{seconds:06.3f}".removesuffix(".000")
-        return f"-{text}" if cell < dt.timedelta() else text
+        return clock(cell.total_seconds())
     # Excel tells no 2.0 from 2.
     if isinstance(cell, float):
         return str(int(cell)) if cell.is_integer() and abs(cell) < _MOST_DIGITS else float.__repr__(cell)
@@ -247,18 +209,19 @@ class _Column:
             says = "has {count} before March 1900, such as {example} in {at}: check them, for Excel has a 29th of "
             self._say("early-dates", early, f"{says}February in that year, which is read as the 28th.", "date")
             return np.array([np.datetime64("NaT") if cell is None else cell for cell in self._cells], dtype="M8[us]")
-        elif types == {bool} or types == {str}:
-            if str in types:
-                return texts(self._cells)
+        elif types == {str}:
+            return texts(self._cells)
+        elif types == {bool}:
             return self._cells if None in self._cells else np.array(self._cells, dtype=bool)
-        elif types in ({dt.time}, {dt.timedelta}):
-            present = self._find(lambda cell: cell is not None)
-            one, more = _KINDS[types.pop()]
-            named = f"{len(present):,} {one if len(present) == 1 else more}"
-            code = "times" if "time" in one else "durations"
-            self._say(code, present, f"has {named}, such as {{example}} in {{at}}: kept as text.")
         else:
-            self._mixed()
+            kinds = Counter(_KINDS[type(cell)] for cell in self._cells if cell is not None).most_common()
+            named = listing([f"{count:,} {one if count == 1 else more}" for (one, more), count in kinds])
+            rare = self._find(lambda cell: cell is not None and _KINDS[type(cell)] == kinds[-1][0])
+            if len(kinds) > 1:
+                self._say("mixed", rare, f"has {named}, such as {{example!r}} in {{at}}: all are kept as text.")
+            else:  # times of day or durations
+                code = kinds[0][0][1].partition(" ")[0]
+                self._say(code, rare, f"has {named}, such as {{example}} in {{at}}: kept as text.")
         return self._texts()
 
     def _numbers(self) -> Any:
@@ -284,14 +247,6 @@ class _Column:
             values = np.array([cell or 0 for cell in cells], dtype=np.int64)
             return whole_numbers(values, np.array([cell is None for cell in cells]))
         return np.array([np.nan if cell is None else cell for cell in cells], dtype=np.float64)
-
-    def _mixed(self) -> None:
-        """Say that cells of several kinds stand in one column."""
-        kinds = Counter(_KINDS[type(cell)] for cell in self._cells if cell is not None)
-        named = [f"{count:,} {one if count == 1 else more}" for (one, more), count in kinds.most_common()]
-        rarest = kinds.most_common()[-1][0]
-        rare = self._find(lambda cell: cell is not None and _KINDS[type(cell)] == rarest)
-        self._say("mixed", rare, f"has {listing(named)}, such as {{example!r}} in {{at}}: all are kept as text.")
 
     def _texts(self) -> pd.Series[Any]:
         return texts([cell if cell is None or type(cell) is str else _cell_text(cell) for cell in self._cells])

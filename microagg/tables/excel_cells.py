@@ -15,7 +15,7 @@ import warnings
 import zipfile
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -49,6 +49,9 @@ _EAST_ASIAN = frozenset((*range(27, 37), *range(50, 59)))
 
 # Text in quotes or after a backslash; a blank as wide as a character; colors, languages and conditions; the rest.
 _TOKEN = re.compile(r'"([^"]*)"|\\(.)|(_.|\*.)|(\[[^\]]*\])|(.)', re.DOTALL)
+
+# How attributes of XML say yes.
+_TRUE = ("1", "true")
 
 #: The value of a formula whose result the file does not have.
 NOT_COMPUTED = object()
@@ -87,35 +90,20 @@ class _DamagedError(ValueError):
 class Survey:
     """What a part of a workbook holds, filled by a parser that calls ``start``, ``data`` and ``end``.
 
-    Attributes
-    ----------
-    kept, passing : int
-        How many bytes openpyxl keeps of the part, and of the row or text that it reads at the moment.
-    events : int
-        How many calls there were.
-    strict : bool
-        Whether it is a part of a Strict Open XML Spreadsheet, which openpyxl does not read.
-    escapes : bool
-        Whether a text escapes what would be the code of a character otherwise.
-    merged : list of (int, int, int, int)
-        Merged cells of a sheet: first column, first row, last column, last row, all counting from 1.
-    hidden_rows : array of int
-        The numbers of the rows that Excel does not show, in ascending order.
-    hidden_columns : list of (int, int)
-        The first and the last of columns that Excel does not show.
-    lacking : set of (int, int)
-        The rows and columns of formulas without a result.
-    formulas, zeros : Counter
-        How many formulas the columns have, and how many of these have the result 0, by the columns' numbers.
+    Rows and columns count from 1.
     """
 
     def __init__(self) -> None:
+        # How many bytes openpyxl keeps of the part, and of the row or text that it reads at the moment; calls so far.
         self.kept = self.passing = self.events = 0
+        # Whether it is a part of a Strict Open XML Spreadsheet, which openpyxl does not read, and whether a text
+        # escapes what would be the code of a character otherwise.
         self.strict = self.escapes = False
-        self.merged: list[tuple[int, int, int, int]] = []
-        self.hidden_rows: array[int] = array("i")
-        self.hidden_columns: list[tuple[int, int]] = []
-        self.lacking: set[tuple[int, int]] = set()
+        self.merged: list[tuple[int, int, int, int]] = []  # first column, first row, last column, last row
+        self.hidden_rows: array[int] = array("i")  # in ascending order
+        self.hidden_columns: list[tuple[int, int]] = []  # the first and the last of columns beside each other
+        self.lacking: set[tuple[int, int]] = set()  # rows and columns of formulas without a result
+        # How many formulas the columns have, and how many of these have the result 0.
         self.formulas: Counter[int] = Counter()
         self.zeros: Counter[int] = Counter()
         self._depth = self._length = self._row = self._column = 0
@@ -166,7 +154,12 @@ class Survey:
         if name == "v":
             self._in_value = False
         elif name == "c" and self._formula:
-            self._end_formula()
+            self.formulas[self._column] += 1
+            self.zeros[self._column] += self._value == "0" and self._kind == "n"
+            # A formula whose result is an empty text says that it is a text.
+            if not self._value and self._kind != "str":
+                self.kept += 200
+                self.lacking.add((self._row, self._column))
         elif name in ("row", "si"):
             self._inside, self.passing = False, 0
 
@@ -186,7 +179,7 @@ class Survey:
             from openpyxl.utils.cell import range_boundaries
 
             self.merged.append(range_boundaries(attributes["ref"]))
-        elif name == "col" and (_is_true(attributes.get("hidden")) or attributes.get("width") == "0"):
+        elif name == "col" and (attributes.get("hidden") in _TRUE or attributes.get("width") == "0"):
             self.hidden_columns.append((int(attributes["min"]), int(attributes["max"])))
 
     def _start_row(self, attributes: dict[str, str]) -> None:
@@ -195,7 +188,7 @@ class Survey:
         if self._depth != 3 or not self._row < number <= _MOST_ROWS:
             raise _DamagedError(f"its row {number} is out of order")
         self._row, self._column = number, 0
-        if _is_true(attributes.get("hidden")) or attributes.get("ht") == "0":
+        if attributes.get("hidden") in _TRUE or attributes.get("ht") == "0":
             self.hidden_rows.append(number)
 
     def _start_cell(self, attributes: dict[str, str]) -> None:
@@ -207,28 +200,12 @@ class Survey:
         self._formula, self._value = False, ""
         self._kind = attributes.get("t", "n")
 
-    def _end_formula(self) -> None:
-        self.formulas[self._column] += 1
-        self.zeros[self._column] += self._value == "0" and self._kind == "n"
-        # A formula whose result is an empty text says that it is a text.
-        if not self._value and self._kind != "str":
-            self.kept += 200
-            self.lacking.add((self._row, self._column))
-
 
 @dataclass
 class SheetRows:
-    """The rows of a sheet that have content.
+    """The rows of a sheet that have content: their numbers, from 1 and ascending, and their cells from column A on.
 
-    Attributes
-    ----------
-    survey : Survey
-        What else there is to know of the sheet.
-    numbers : list of int
-        Their numbers in the sheet, counting from 1, in ascending order.
-    cells : list of list
-        Their cells from column A on: None, int, float, bool, str, :class:`datetime.datetime`,
-        :class:`datetime.time`, :class:`datetime.timedelta`, or a class of this module.
+    A cell is None, an int, float, bool, str, datetime, time or timedelta, or of a class of this module.
     """
 
     survey: Survey
@@ -237,17 +214,7 @@ class SheetRows:
 
 
 class Workbook:
-    """An open workbook.
-
-    Attributes
-    ----------
-    sheets : list of Sheet
-        In its own order, without those that are charts.
-    from_1904 : bool
-        Whether days are counted from 1904-01-01, as on old Macs.
-    recalculates : bool
-        Whether the workbook asks Excel to compute all formulas when it is opened.
-    """
+    """An open workbook and its ``sheets``, in its own order, without those that are charts."""
 
     def __init__(self, data: bytes, archive: zipfile.ZipFile, label: str) -> None:
         from openpyxl.reader.excel import ExcelReader
@@ -273,17 +240,13 @@ class Workbook:
         }
         self.sheets = [Sheet(title, sheet.state != "visible") for title, (sheet, _) in self._parts.items()]
         self._epoch, calculation = self._reader.wb.epoch, self._reader.wb.calculation
+        # Whether days are counted from 1904-01-01, as on old Macs.
         self.from_1904 = bool(self._epoch.year == 1904)
+        # Whether Excel is asked to compute all formulas when it opens the workbook.
         self.recalculates = bool(calculation is not None and calculation.fullCalcOnLoad)
 
     def rows(self, sheet: Sheet, max_cells: int) -> SheetRows:
-        """Return the rows of a sheet.
-
-        Raises
-        ------
-        DataError
-            If there are more than ``max_cells`` cells, or they take too much memory.
-        """
+        """Return the rows of a sheet, or raise :class:`DataError` if there are too many cells for ``max_cells``."""
         from openpyxl.reader.strings import read_string_table
         from openpyxl.styles.stylesheet import apply_stylesheet
 
@@ -353,7 +316,17 @@ class Workbook:
                 f"the file {self._label!r} unpacks to {size / 1e6:,.0f} MB, over the limit of "
                 f"{MAX_UNPACKED / 1e6:,.0f} MB for workbooks: save the table as .csv or .parquet."
             )
-        survey = _surveyed(self._archive, part, self._check)
+        survey = Survey()
+        parser = XMLParser(target=survey)
+        with self._archive.open(part) as stream:
+            while chunk := stream.read(_CHUNK):
+                before = survey.events
+                parser.feed(chunk)
+                # The parser keeps a tag until it ends.
+                if survey.events == before and len(chunk) == _CHUNK:
+                    raise _DamagedError("a tag is too long")
+                self._check(survey.kept + survey.passing)
+        parser.close()
         if survey.strict:
             raise DataError(
                 f"the file {self._label!r} is a Strict Open XML Spreadsheet: save it as an ordinary Excel workbook, "
@@ -366,31 +339,9 @@ class Workbook:
         check_memory(self._taken + more, self._size, self._label)
 
 
-def _surveyed(archive: zipfile.ZipFile, part: str, check: Callable[[int], None]) -> Survey:
-    """Return what a part holds; ``check`` gets the bytes that openpyxl will take, and raises if they are too many."""
-    survey = Survey()
-    parser = XMLParser(target=survey)
-    with archive.open(part) as stream:
-        while chunk := stream.read(_CHUNK):
-            before = survey.events
-            parser.feed(chunk)
-            # The parser keeps a tag until it ends.
-            if survey.events == before and len(chunk) == _CHUNK:
-                raise _DamagedError("a tag is too long")
-            check(survey.kept + survey.passing)
-    parser.close()
-    return survey
-
-
 @contextlib.contextmanager
 def open_workbook(data: bytes, label: str) -> Iterator[Workbook]:
-    """Open an Excel workbook; what goes wrong within is a damaged file.
-
-    Raises
-    ------
-    DataError
-        If it is no workbook, a damaged one, or one that takes too much memory.
-    """
+    """Open an Excel workbook; whatever goes wrong within is a :class:`DataError` that says that it is damaged."""
     optional_import("openpyxl", "files", f"reading {label!r}", "save the table as .csv")
     # openpyxl warns of styles and extensions that it leaves out; none of them touches a value.
     with warnings.catch_warnings():
@@ -421,10 +372,6 @@ def _column_of(letters: str) -> int:
     from openpyxl.utils.cell import column_index_from_string
 
     return int(column_index_from_string(letters))
-
-
-def _is_true(value: str | None) -> bool:
-    return value in ("1", "true")
 
 
 def _text(value: str, kind: str, texts: dict[str, str]) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from microagg.errors import DataError
 from microagg.tables.excel_cells import SheetRows, letters_of
 from microagg.tables.notices import (
     MISSING,
+    LayoutOptions,
     Notice,
     Offer,
     UnreadableError,
@@ -32,35 +33,24 @@ _MANY_BLANK = 100
 _AVERAGES = frozenset(("mean", "average", "mittelwert", "durchschnitt", "moyenne", "media", "promedio", "gemiddelde"))
 
 
-@dataclass
-class SheetTable:
-    """A table on a sheet; rows and columns count from 1.
+@dataclass(frozen=True, kw_only=True)
+class SheetOptions(LayoutOptions):
+    """How a workbook is read; see :func:`microagg.tables.read_file`."""
 
-    Attributes
-    ----------
-    row : int
-        The row of the header.
-    header : dict
-        The cells of the header by their columns.
-    first : int
-        The row of the first record.
-    records : list of list
-        The cells of the records from column A on; blank rows between records are empty lists.
-    filled : list of int
-        The rows of the records that are not blank.
-    columns : list of int
-        The columns with a name or a value, in ascending order.
-    skip_last : int
-        How many rows below the records have been left out.
-    """
+    sheet: str | None = None
+    fill_merged: bool = False
 
-    row: int
-    header: dict[int, Any]
-    first: int
-    records: list[list[Any]]
-    filled: list[int]
-    columns: list[int]
-    skip_last: int
+
+class SheetTable(NamedTuple):
+    """A table on a sheet; rows and columns count from 1."""
+
+    row: int  # that of the header
+    header: dict[int, Any]  # its cells by their columns
+    first: int  # the row of the first record
+    records: list[list[Any]]  # the cells from column A on; blank rows between records are empty lists
+    filled: list[int]  # the rows of the records that are not blank
+    columns: list[int]  # those with a name or a value, in ascending order
+    skip_last: int  # how many rows below the records have been left out
 
     def column(self, number: int) -> list[Any]:
         """Return the cells of a column."""
@@ -71,9 +61,7 @@ class SheetTable:
         return f"{letters_of(number)}{self.first + record}"
 
 
-def lay_out(
-    rows: SheetRows, label: str, skip_lines: int, skip_last: int, units_row: bool, max_cells: int
-) -> SheetTable:
+def lay_out(rows: SheetRows, label: str, options: SheetOptions, max_cells: int) -> SheetTable:
     """Return where the table is, as far as it has been said.
 
     Raises
@@ -84,12 +72,13 @@ def lay_out(
         If a title, or names merged over several columns, stand where the header should be, or hundreds of blank rows
         among the records.
     """
+    skip_lines, skip_last = options.skip_lines, options.skip_last
     above = sum(number <= skip_lines for number in rows.numbers[: skip_lines + 1])
     numbers, cells = rows.numbers[above:], rows.cells[above:]
     if not numbers:
         raise DataError(f"the sheet in the file {label!r} ends before row {skip_lines + 1}: skip fewer lines.")
     _refuse_titles(rows, label, numbers, [_by_column(row) for row in cells[:_LOOKED_AT]], skip_lines)
-    begin = 1 + int(units_row)
+    begin = 1 + int(options.units_row)
     end = len(numbers) - skip_last
     if begin >= end:
         refuse_no_records(label)
@@ -104,9 +93,19 @@ def lay_out(
     return SheetTable(numbers[0], header, first, records, filled, sorted(used), skip_last)
 
 
-def notices_of(rows: SheetRows, table: SheetTable, names: Mapping[int, str], *, units_row: bool) -> Iterator[Notice]:
-    """Yield what there is to say of the layout; ``names`` are those of the columns."""
-    if not units_row:
+def notices_of(
+    rows: SheetRows, table: SheetTable, names: Mapping[int, str], options: SheetOptions, recalculates: bool
+) -> Iterator[Notice]:
+    """Yield what there is to say of the layout, and fill merged cells in that are to be filled.
+
+    ``names`` are those of the columns; ``recalculates`` tells whether Excel is asked to compute all formulas anew.
+
+    Raises
+    ------
+    DataError
+        If merged cells overlap.
+    """
+    if not options.units_row:
         yield from _units_row(table)
     yield from _last_rows(table)
     blank = [table.first + i for i, cells in enumerate(table.records) if not cells]
@@ -129,16 +128,18 @@ def notices_of(rows: SheetRows, table: SheetTable, names: Mapping[int, str], *, 
     if unseen:
         text = f"Hidden in the file, and read like the others: {quoted(unseen)}."
         yield Notice("hidden-columns", text, "", len(unseen), unseen[0])
+    yield from _merged_cells(rows, table, fill=options.fill_merged)
+    for number, name in names.items() if recalculates else ():
+        # A program that computes nothing may have written 0 as the result of every formula.
+        formulas = rows.survey.formulas[number]
+        if formulas and formulas == rows.survey.zeros[number]:
+            text = f"Column {name!r} has {counted(formulas, 'formula')} with no result but 0, and the file asks "
+            text += "Excel to compute them anew: open it in Excel and save it if they should not be 0."
+            yield Notice("formula-zeros", text, name, formulas, "0")
 
 
-def merged_cells(rows: SheetRows, table: SheetTable, *, fill: bool) -> Notice | None:
-    """Say how many cells of records are blank because they are merged with others, or fill them with their value.
-
-    Raises
-    ------
-    DataError
-        If merged cells overlap.
-    """
+def _merged_cells(rows: SheetRows, table: SheetTable, *, fill: bool) -> Iterator[Notice]:
+    """Say how many cells of records are blank because they are merged with others, or fill them with their value."""
     last = table.first + len(table.records) - 1
     count, ranges = 0, []
     boxes = [box for box in rows.survey.merged if table.first <= box[1] <= last]
@@ -163,13 +164,12 @@ def merged_cells(rows: SheetRows, table: SheetTable, *, fill: bool) -> Notice | 
         for cells, number in blank if fill else ():
             cells += [None] * (number - len(cells))
             cells[number - 1] = value
-    if not count or fill:
-        return None
-    among = "a merged range" if len(ranges) == 1 else f"{len(ranges):,} merged ranges"
-    text = f"{counted(count, 'cell')} of records {'is' if count == 1 else 'are'} blank because the file has their "
-    text += f"value only once, in {among} such as {ranges[0]}: read as missing."
-    offer = Offer("Fill merged cells with their value", {"fill_merged": True})
-    return Notice("merged-cells", text, "", count, ranges[0], (offer,))
+    if count and not fill:
+        among = "a merged range" if len(ranges) == 1 else f"{len(ranges):,} merged ranges"
+        text = f"{counted(count, 'cell')} of records {'is' if count == 1 else 'are'} blank because the file has their "
+        text += f"value only once, in {among} such as {ranges[0]}: read as missing."
+        offer = Offer("Fill merged cells with their value", {"fill_merged": True})
+        yield Notice("merged-cells", text, "", count, ranges[0], (offer,))
 
 
 def _by_column(cells: Sequence[Any]) -> dict[int, Any]:
@@ -181,27 +181,31 @@ def _refuse_titles(
 ) -> None:
     """Refuse a title or merged names in place of a header."""
     header, row = first_rows[0], numbers[0]
-    below = {number for found in first_rows[1:] for number in found}
+    below = {number for cells in first_rows[1:] for number in cells}
     over = [
-        (left, top, right, bottom)
+        f"{letters_of(left)}{top}:{letters_of(right)}{bottom}"
         for left, top, right, bottom in rows.survey.merged
         if top <= row <= bottom and left in header and sum(left <= number <= right for number in below) > 1
     ]
-    h = _header_among(first_rows, merged=bool(over))
+    # Of the first rows, the one that has a different text in each column.
+    width = max(map(len, first_rows))
+    h = next(h for h, cells in enumerate(first_rows) if len(cells) == width)
+    texts = {cell for cell in first_rows[h].values() if type(cell) is str}
+    if len(texts) < width or (width < 2 and not over):
+        h = 0
     skipped = numbers[h] - 1
     offers = (Offer(f"Skip {counted(skipped, 'line')} above the header", {"skip_lines": skipped}),) if h else ()
     if over:
-        left, top, right, bottom = over[0]
         raise UnreadableError(
-            f"in the file {label!r}, the cells {letters_of(left)}{top}:{letters_of(right)}{bottom} are merged where "
-            "the names of the columns should be: skip the lines above the header, or write a name into each column.",
+            f"in the file {label!r}, the cells {over[0]} are merged where the names of the columns should be: skip the "
+            "lines above the header, or write a name into each column.",
             offers,
         )
     # What somebody has chosen is not asked about again.
     if not h or skip_lines:
         return
-    sparse = all(2 * len(found) <= len(first_rows[h]) for found in first_rows[:h])
-    apart = numbers[h] - row > h and all(len(found) < len(first_rows[h]) for found in first_rows[:h])
+    sparse = all(2 * len(cells) <= len(first_rows[h]) for cells in first_rows[:h])
+    apart = numbers[h] - row > h and all(len(cells) < len(first_rows[h]) for cells in first_rows[:h])
     if min(header) == min(first_rows[h]) and (sparse or apart):
         shown = str(next(iter(header.values())))
         raise UnreadableError(
@@ -210,16 +214,6 @@ def _refuse_titles(
             f"{row}.",
             offers,
         )
-
-
-def _header_among(first_rows: Sequence[Mapping[int, Any]], *, merged: bool) -> int:
-    """Return which of the first rows has a different text in each column, 0 if none below the first has."""
-    width = max(map(len, first_rows))
-    if width < 2 and not merged:
-        return 0
-    h = next(h for h, found in enumerate(first_rows) if len(found) == width)
-    texts = {cell for cell in first_rows[h].values() if type(cell) is str}
-    return h if len(texts) == width else 0
 
 
 def _refuse_gaps(label: str, filled: Sequence[int], first: int, skipped: int) -> None:
@@ -260,7 +254,9 @@ def _last_rows(table: SheetTable) -> Iterator[Notice]:
     """Say if there are notes below the table, or totals."""
     ends = [_by_column(table.records[number - table.first]) for number in table.filled[-_AT_END:]]
     left, notes = table.columns[0], 0
-    while notes < len(ends) - 1 and len(table.columns) > 2 and _is_note(ends[-1 - notes], left):
+    while notes < len(ends) - 1 and len(table.columns) > 2 and set(ends[-1 - notes]) == {left}:
+        if type(ends[-1 - notes][left]) is not str:
+            break
         notes += 1
     total = next((cell for cell in ends[-1 - notes].values() if _is_total(cell)), None)
     count = notes + (total is not None)
@@ -269,10 +265,6 @@ def _last_rows(table: SheetTable) -> Iterator[Notice]:
         kind = "a total" if total is not None else "a note below the table"
         text = f"Row {table.filled[-count]} seems to be {kind}, not a record: {shortened(shown)!r}."
         yield Notice("last-records", text, "", count, shown, (leave_out_last(count, "row", table.skip_last),))
-
-
-def _is_note(row: Mapping[int, Any], left: int) -> bool:
-    return len(row) == 1 and type(row.get(left)) is str
 
 
 def _is_total(cell: Any) -> bool:

@@ -61,8 +61,7 @@ def as_pandas(table: IntoDataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame, shape (n, columns)
-        Under the index 0..n-1 unless it is one of pandas. Columns are as :func:`to_series` says, the same as in a
-        Parquet file.
+        Under the index 0..n-1 unless it is one of pandas, its columns as in a Parquet file (:func:`to_series`).
 
     Warns
     -----
@@ -75,12 +74,19 @@ def as_pandas(table: IntoDataFrame) -> pd.DataFrame:
         If it is no such table, names occur more than once or on several levels, a column holds what is no single value,
         or pyarrow is not installed, which tables of polars need as well.
     """
-    if not isinstance(table, pd.DataFrame):
-        return _from_arrow(_as_arrow(table))
-    if table.columns.nlevels > 1:
-        raise DataError(f"the column names have {table.columns.nlevels} levels: flatten them to one first.")
-    check_unique_columns(list(table.columns))
-    return table
+    if isinstance(table, pd.DataFrame):
+        if table.columns.nlevels > 1:
+            raise DataError(f"the column names have {table.columns.nlevels} levels: flatten them to one first.")
+        check_unique_columns(list(table.columns))
+        return table
+    arrow = _as_arrow(table)
+    columns: dict[str, pd.Series[Any]] = {}
+    for name in arrow.column_names:
+        columns[name], notices = to_series(arrow.column(name), name, "")
+        for notice in notices:
+            warnings.warn(notice.text, ConvertedColumnWarning, stacklevel=3)
+    # The columns are not copied into blocks, for which there would have to be room twice.
+    return pd.DataFrame(columns, index=pd.RangeIndex(arrow.num_rows), columns=arrow.column_names, copy=False)
 
 
 def as_given(
@@ -182,16 +188,6 @@ def _refusal(table: Any) -> str:
     return f"the data must be {KINDS}, not {kind}: {advice}."
 
 
-def _from_arrow(arrow: Any) -> pd.DataFrame:
-    columns: dict[str, pd.Series[Any]] = {}
-    for name in arrow.column_names:
-        columns[name], notices = to_series(arrow.column(name), name, "")
-        for notice in notices:
-            warnings.warn(notice.text, ConvertedColumnWarning, stacklevel=4)
-    # The columns are not copied into blocks, for which there would have to be room twice.
-    return pd.DataFrame(columns, index=pd.RangeIndex(arrow.num_rows), columns=arrow.column_names, copy=False)
-
-
 def _in_type(column: Any, kind: Any) -> Any:
     """Return a column of pyarrow as texts, dates, times or categories of the type ``kind``, if it holds such."""
     types = pa.types
@@ -210,22 +206,12 @@ def _in_type(column: Any, kind: Any) -> Any:
 def to_series(column: Any, name: str, label: str) -> Filled:
     """Return a column of a file as pandas knows it, and what there is to say of it.
 
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray of n cells
-        Of any type but nested ones.
-    name : str
-        The column's name.
-    label : str
-        The file's name, for messages; empty of what is in no file.
+    ``column`` is a pyarrow.ChunkedArray of n cells of any type but nested ones, ``label`` the file's name, for
+    messages; empty of what is in no file.
 
-    Returns
-    -------
-    series : Series of n cells
-        Whole numbers beside missing values have pandas' nullable types, such as Int64. Decimals are whole numbers or
-        floats where these hold them exactly, and text otherwise. Times of day, and dates beyond the years 1 to 9999,
-        are text. Half floats are floats of 32 bits. Bytes are text where they are UTF-8, and hexadecimal otherwise.
-    notices : list of Notice
+    Whole numbers beside missing values have pandas' nullable types, such as Int64. Decimals are whole numbers or floats
+    where these hold them exactly, and text otherwise. Times of day, and dates beyond the years 1 to 9999, are text.
+    Half floats are floats of 32 bits. Bytes are text where they are UTF-8, and hexadecimal otherwise.
 
     Raises
     ------
@@ -234,7 +220,14 @@ def to_series(column: Any, name: str, label: str) -> Filled:
     """
     types, kind = pa.types, column.type
     if is_text_type(getattr(kind, "value_type", kind)):
-        _check_utf8(column, name, label)
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid:
+            where = f" of the file {label!r}" if label else ""
+            raise DataError(
+                f"column {name!r}{where} holds text that is not in UTF-8, as Parquet and Arrow demand: export it "
+                "again with text in UTF-8, or leave the column out."
+            ) from None
     for fits, convert in (
         (lambda kind: isinstance(kind, pa.BaseExtensionType), _extension),
         (types.is_dictionary, _dictionary),
@@ -270,18 +263,14 @@ def check_single_values(schema: Any, where: str = "") -> None:
 
 def is_text_type(kind: Any) -> bool:
     """Whether a type of pyarrow is that of texts."""
-    types = pa.types
-    is_view = getattr(types, "is_string_view", lambda _: False)
-    return bool(types.is_string(kind) or types.is_large_string(kind) or is_view(kind))
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def is_bytes_type(kind: Any) -> bool:
     """Whether a type of pyarrow is that of bytes without an encoding."""
     types = pa.types
-    is_view = getattr(types, "is_binary_view", lambda _: False)
-    return bool(
-        types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind) or is_view(kind)
-    )
+    kinds = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary, types.is_binary_view)
+    return any(fits(kind) for fits in kinds)
 
 
 def is_category_type(kind: Any) -> bool:
@@ -309,17 +298,6 @@ def _first_of(series: pd.Series[Any]) -> tuple[int, str]:
     """Return how many values are not missing, and the first of them, "" if all are."""
     present = series.dropna()
     return len(present), str(present.iloc[0]) if len(present) else ""
-
-
-def _check_utf8(column: Any, name: str, label: str) -> None:
-    try:
-        column.validate(full=True)
-    except pa.ArrowInvalid:
-        where = f" of the file {label!r}" if label else ""
-        raise DataError(
-            f"column {name!r}{where} holds text that is not in UTF-8, as Parquet and Arrow demand: export it "
-            "again with text in UTF-8, or leave the column out."
-        ) from None
 
 
 def _whole_numbers(column: Any, name: str) -> Filled:

@@ -1,11 +1,12 @@
 """The column without loss, which every kind of file fills, and from which every kind is written.
 
-What a file holds becomes text, whole numbers beside missing values, or dates that can be printed; what is none of these
-is kept as text, and a notice says so. What is written is plain first: numbers, yes or no, dates, categories or text.
+What a file holds and no number or date does is kept as text, and a notice says so. What is written is plain first:
+numbers, yes or no, dates, categories or text.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -53,7 +54,7 @@ def whole_numbers(values: NDArray[Any], absent: NDArray[np.bool_] | None) -> pd.
 def printable_dates(series: pd.Series[Any], name: str, unit: str | None = None, zone: str = "") -> Filled:
     """Return a column, as text if it has dates beyond the years 1 to 9999, which Python cannot print, and a notice.
 
-    The text goes to the ``unit`` of numpy, that of the column if none is given, with the ``zone`` behind it.
+    The text goes to the ``unit`` of numpy, by default that of the column, with the ``zone`` behind it.
     """
     if not is_date(series):
         return series, []
@@ -71,18 +72,20 @@ def printable_dates(series: pd.Series[Any], name: str, unit: str | None = None, 
     return texts(cells), [kept_as_text(name, what, example, int((~absent).sum()), len(beyond))]
 
 
+def clock(seconds: float) -> str:
+    """Return a time of day, or a duration of any hours, as hours, minutes and seconds such as 14:05:00."""
+    minutes, rest = divmod(round(abs(seconds) * 1000), 60_000)
+    fraction = f".{rest % 1000:03}" if rest % 1000 else ""
+    return f"{'-' if seconds < 0 else ''}{minutes // 60:02}:{minutes % 60:02}:{rest // 1000:02}{fraction}"
+
+
 def kept_as_text(name: str, what: str, example: str, values: int, count: int) -> Notice:
     """Return that a column is kept as text, because ``count`` of its ``values`` could not be kept exactly otherwise.
 
     ``what`` says what these hold, such as ``example``.
     """
-    return Notice(
-        "kept-as-text",
-        f"column {name!r} holds {what}, such as {example}: all its {counted(values, 'value')} are kept as text.",
-        column=name,
-        count=count,
-        example=example,
-    )
+    text = f"column {name!r} holds {what}, such as {example}: all its {counted(values, 'value')} are kept as text."
+    return Notice("kept-as-text", text, name, count, example)
 
 
 def plain_column(series: pd.Series[Any]) -> pd.Series[Any]:
@@ -93,13 +96,15 @@ def plain_column(series: pd.Series[Any]) -> pd.Series[Any]:
     interval's text as their name; those that are numbers or dates become numbers or dates. Anything else, such as
     numbers beside text, dates with a time zone or durations, becomes text: ``str`` of each cell.
     """
-    column = series.reset_index(drop=True)
+    column: Any = series.reset_index(drop=True)
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        return _plain_categories(column)
+        categories = column.cat.categories
+        if isinstance(categories, pd.IntervalIndex):
+            return column.cat.rename_categories([str(category) for category in categories])
+        return column if all(isinstance(name, str) for name in categories) else _plain_objects(column)
     if isinstance(dtype, pd.SparseDtype):
-        dense: Any = column.sparse
-        return plain_column(dense.to_dense())
+        return plain_column(column.sparse.to_dense())
     # Complex numbers, and floats longer than 64 bits, fit nowhere.
     fits = getattr(dtype, "itemsize", 8) <= 8 and not is_complex_dtype(dtype)
     if fits and (is_bool_dtype(dtype) or is_integer_dtype(dtype)):
@@ -123,7 +128,8 @@ def is_category(series: pd.Series[Any]) -> bool:
 
 def is_text(series: pd.Series[Any]) -> bool:
     """Whether a column of :func:`plain_column` holds text, other than the names of categories."""
-    return not (is_category(series) or is_date(series) or is_bool_dtype(series) or _is_number(series))
+    is_number = is_integer_dtype(series.dtype) or is_float_dtype(series.dtype)
+    return not (is_number or is_category(series) or is_date(series) or is_bool_dtype(series))
 
 
 def as_text(series: pd.Series[Any]) -> pd.Series[Any]:
@@ -139,14 +145,12 @@ def as_exact(series: pd.Series[Any], largest: int = EXACT_WHOLE) -> pd.Series[An
 
     Finer means finer than a millisecond, the least that Excel, Stata and SPSS tell apart.
     """
-    if is_integer_dtype(series.dtype):
-        present = series.dropna()
-        if len(present) and (int(present.max()) > largest or int(present.min()) < -largest):
-            return as_text(series)
-    if is_date(series):
-        present = series.dropna()
-        if not (present == present.dt.floor("ms")).all():
-            return as_text(series)
+    present = series.dropna()
+    is_whole = is_integer_dtype(series.dtype) and len(present) > 0
+    if is_whole and (int(present.max()) > largest or int(present.min()) < -largest):
+        return as_text(series)
+    if is_date(series) and not (present == present.dt.floor("ms")).all():
+        return as_text(series)
     return series
 
 
@@ -177,60 +181,38 @@ def check_text(series: pd.Series[Any], name: str, ending: str, most: int | None 
     """
     if not (is_text(series) or is_category(series)):
         return
-    texts: Any = series.cat.categories if is_category(series) else _distinct(series)
+    texts: Any = series.cat.categories if is_category(series) else series.dropna().unique()
     for text in texts:
         if has_surrogates(text):
-            raise DataError(
-                f"column {name!r} holds half a character (a lone surrogate) in {text[:20]!r}: replace it first."
+            wrong = f"half a character (a lone surrogate) in {text[:20]!r}: replace it first"
+        elif "\0" in text and ending != ".parquet":
+            wrong = (
+                f"a zero character in {text[:20]!r}, which {ending} files cannot hold: remove it, or choose .parquet"
             )
-        if "\0" in text and ending != ".parquet":
-            raise DataError(
-                f"column {name!r} holds a zero character in {text[:20]!r}, which {ending} files cannot hold: "
-                "remove it, or choose .parquet."
+        elif most is not None and len(text) * 4 > most and len(text.encode()) > most:
+            wrong = (
+                f"a text of more than {most:,} bytes, the limit of {ending} files: shorten it, leave the column out, "
             )
-        if most is not None and len(text) * 4 > most and len(text.encode()) > most:
-            raise DataError(
-                f"column {name!r} holds a text of more than {most:,} bytes, the limit of {ending} files: "
-                "shorten it, leave the column out, or choose .csv or .parquet."
-            )
-
-
-def _distinct(series: pd.Series[Any]) -> Any:
-    """Return the texts of a column without those that are missing, each once."""
-    texts = series if isinstance(series.dtype, pd.StringDtype) else as_text(series)
-    return [text for text in texts.unique() if isinstance(text, str)]
-
-
-def _is_number(series: pd.Series[Any]) -> bool:
-    return is_integer_dtype(series.dtype) or is_float_dtype(series.dtype)
-
-
-def _plain_categories(column: pd.Series[Any]) -> pd.Series[Any]:
-    categories = column.cat.categories
-    if all(isinstance(category, str) for category in categories):
-        return column
-    if isinstance(categories, pd.IntervalIndex):
-        return column.cat.rename_categories([str(category) for category in categories])
-    return _plain_objects(column)
+            wrong += "or choose .csv or .parquet"
+        else:
+            continue
+        raise DataError(f"column {name!r} holds {wrong}.")
 
 
 def _plain_objects(column: pd.Series[Any]) -> pd.Series[Any]:
     """Return a column of objects as what all of them are, or as text."""
     cells = column.astype(object)
     kind = infer_dtype(cells, skipna=True)
-    try:
-        if kind == "boolean":
-            return cells.astype("boolean")
-        if kind == "integer":
-            return cells.astype("Int64")
+    # Whole numbers may have more than 64 bits, and dates be beyond those that pandas knows.
+    with contextlib.suppress(ValueError, TypeError, OverflowError):
+        if kind in ("boolean", "integer"):
+            return cells.astype("boolean" if kind == "boolean" else "Int64")
         if kind in ("floating", "mixed-integer-float", "decimal"):
             numbers = cells.astype(np.float64)
             if all(_is_exact(cell, number) for cell, number in zip(cells, numbers, strict=True)):
                 return numbers
         if kind in ("date", "datetime", "datetime64") and not any(getattr(cell, "tzinfo", None) for cell in cells):
             return pd.to_datetime(cells)
-    except (ValueError, TypeError, OverflowError):
-        pass  # whole numbers of more than 64 bits, or dates beyond those that pandas knows
     return as_text(column)
 
 

@@ -1,11 +1,8 @@
-"""What readers of every kind of file have in common: what they check and say, and what they offer to do otherwise.
-
-A :class:`Reading` is a table with notices; a :class:`Notice` is a sentence on what is not as it seems, and an
-:class:`Offer` is another way to read the file. What cannot be read at all is an :class:`UnreadableError` with offers.
-"""
+"""What readers of every kind of file have in common: what they check and say, and what they offer to do otherwise."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,12 +19,15 @@ from microagg.validation import check_unique_columns, counted, is_whole
 #: The cells that count as missing in text files and workbooks, beside empty ones.
 MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
 
-#: How many characters the name of a column may have.
-MAX_NAME = 1_000
+# How many characters the name of a column may have.
+_MAX_NAME = 1_000
+
+# How many further columns are named where several have the same notice.
+_NAMED = 8
 
 
 def check_cells(records: int, columns: int, max_cells: int, label: str, *, at_least: bool = False) -> None:
-    """Raise :class:`DataError` if a table is larger than ``max_cells``."""
+    """Raise :class:`DataError` if a table has more than ``max_cells``."""
     if records * columns > max_cells:
         raise DataError(
             f"the file {label!r} has {'at least ' if at_least else ''}{records:,} records with {columns:,} columns, "
@@ -43,10 +43,10 @@ def refuse_no_records(label: str) -> NoReturn:
 def check_names(names: Sequence[str], label: str) -> None:
     """Raise :class:`DataError` if a column name occurs more than once, is too long, or holds half a character."""
     for name in names:
-        if len(name) > MAX_NAME:
+        if len(name) > _MAX_NAME:
             raise DataError(
                 f"in the file {label!r}, the column name that begins with {name[:20]!r} has {len(name):,} characters: "
-                f"shorten it to at most {MAX_NAME:,}."
+                f"shorten it to at most {_MAX_NAME:,}."
             )
         if has_surrogates(name):
             raise DataError(
@@ -70,14 +70,9 @@ def has_surrogates(text: str) -> bool:
 
 def column_names(header: Iterable[tuple[int, Any]], label: str) -> list[str]:
     """Return the names in a header of (position from 1, cell); where a cell is empty, the position is the name."""
-    texts = [(position, "" if cell is None else str(cell).strip()) for position, cell in header]
-    names = [text or f"column {position}" for position, text in texts]
+    names = [("" if cell is None else str(cell).strip()) or f"column {position}" for position, cell in header]
     check_names(names, label)
     return names
-
-
-# How many further columns are named where several have the same notice.
-_NAMED = 8
 
 
 @dataclass(frozen=True)
@@ -166,13 +161,7 @@ class UnreadableError(DataError):
 
 @dataclass(frozen=True, kw_only=True)
 class LayoutOptions:
-    """What of a file is no record, and which texts are no values; see :func:`microagg.tables.read_file`.
-
-    Raises
-    ------
-    ParameterError
-        If a number is no whole one of at least 0, or ``missing`` no list of texts.
-    """
+    """What of a file is no record, and which texts are no values; see :func:`microagg.tables.read_file`."""
 
     skip_lines: int = 0
     skip_last: int = 0
@@ -211,6 +200,8 @@ def leave_out_last(count: int, noun: str, skipped: int = 0) -> Offer:
     return Offer(label, {"skip_last": skipped + count})
 
 
+# --- memory -----------------------------------------------------------------------------------------------------------
+
 #: A file may take this many times its size on disk, and :data:`BESIDE` bytes more, while it is read.
 TIMES = 20
 
@@ -222,7 +213,7 @@ SHARE = 4
 
 
 def allowed(size: int) -> int:
-    """Return how many bytes of memory reading a file of ``size`` bytes may take.
+    """Return how many bytes of memory reading a file of ``size`` bytes may take: what a small file claims to hold.
 
     That is :data:`TIMES` its size and :data:`BESIDE` bytes, and never more than a quarter of the machine's memory
     (:data:`SHARE`) where that is known.
@@ -233,16 +224,9 @@ def allowed(size: int) -> int:
 
 
 def check_memory(needed: int, size: int, label: str) -> None:
-    """Raise :class:`DataError` if reading a file takes more memory than it may.
+    """Raise :class:`DataError` if reading a file takes more memory than it may, so that no machine is brought down.
 
-    Parameters
-    ----------
-    needed : int
-        How many bytes it takes at least, to be called with before they are taken.
-    size : int
-        How many bytes the file has on disk.
-    label : str
-        The file's name.
+    To be called with the bytes ``needed`` at least, before they are taken; ``size`` is how many the file has on disk.
     """
     most = allowed(size)
     if needed > most:
@@ -265,18 +249,10 @@ def machine_memory() -> int | None:
 
     That is the machine's memory, or the limit of the process' control group (as containers have) where it is lower.
     """
-    found = [*_installed(), *_group_limits(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup"))]
-    return min(found, default=None)
-
-
-def _installed() -> Iterator[int]:
-    """Yield the machine's memory in bytes where the platform tells."""
-    try:
-        bytes_ = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # Windows has no sysconf
-        return
-    if bytes_ > 0:
-        yield bytes_
+    limits = list(_group_limits(Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")))
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # Windows has no sysconf
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return min((limit for limit in limits if limit > 0), default=None)
 
 
 def _group_limits(membership: Path, root: Path) -> Iterator[int]:
@@ -284,28 +260,19 @@ def _group_limits(membership: Path, root: Path) -> Iterator[int]:
 
     ``membership`` is the file that lists the groups of the process, and ``root`` where their folders are.
     """
-    try:
-        lines = membership.read_text().splitlines()
-    except OSError:
-        return
-    for line in lines:
-        _, controllers, path = line.split(":", 2)
-        if controllers not in ("", "memory"):
-            continue
-        top, name = (root, "memory.max") if controllers == "" else (root / "memory", "memory.limit_in_bytes")
-        # Within a container the folder may not be there by this name, but that of the container is then the top.
-        parts = [part for part in path.split("/") if part]
-        for depth in range(len(parts), -1, -1):
-            yield from _limit_in(top.joinpath(*parts[:depth], name))
-
-
-def _limit_in(file: Path) -> Iterator[int]:
-    try:
-        text = file.read_text().strip()
-    except OSError:
-        return
-    if text.isdigit():  # the word max means that there is no limit
-        yield int(text)
+    with contextlib.suppress(OSError):
+        for line in membership.read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controllers not in ("", "memory"):
+                continue
+            top, name = (root, "memory.max") if controllers == "" else (root / "memory", "memory.limit_in_bytes")
+            # Within a container the folder may not be there by this name, but that of the container is then the top.
+            parts = [part for part in path.split("/") if part]
+            for depth in range(len(parts), -1, -1):
+                with contextlib.suppress(OSError):
+                    text = top.joinpath(*parts[:depth], name).read_text().strip()
+                    if text.isdigit():  # the word max means that there is no limit
+                        yield int(text)
 
 
 def _megabytes(count: int) -> str:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -89,24 +89,6 @@ class _Budget:
         check_memory(self.kept + more, self.size, self.label)
 
 
-class _Stored(NamedTuple):
-    """How a column is stored, as the file says."""
-
-    largest: int  # bytes of its largest part, that of a row group, unpacked; texts of a dictionary count once
-    has_dictionary: bool
-    has_prefixes: bool  # whether texts are stored by what they share with the one before
-
-    @classmethod
-    def of(cls, metadata: Any, column: int) -> _Stored:
-        """Return what the metadata of a file say of a column, by its position."""
-        parts = [metadata.row_group(group).column(column) for group in range(metadata.num_row_groups)]
-        return cls(
-            max((part.total_uncompressed_size for part in parts), default=0),
-            any(part.has_dictionary_page for part in parts),
-            any("DELTA_BYTE_ARRAY" in part.encodings for part in parts),
-        )
-
-
 def _read(data: bytes, label: str, max_cells: int) -> Reading:
     first = _open(data)
     schema, metadata = first.schema_arrow, first.metadata
@@ -120,23 +102,29 @@ def _read(data: bytes, label: str, max_cells: int) -> Reading:
         refuse_no_records(label)
     budget.check(metadata.num_rows * sum(_width(field.type) for field in schema))
     budget.kept += _PER_COLUMN * len(schema.names)
-    stored = {field.name: _Stored.of(metadata, j) for j, field in enumerate(schema)}
-    # A part may be one page, which is there while the rest is.
-    budget.check(max(column.largest for column in stored.values()))
-    # As dictionaries, texts are counted before they are unpacked.
-    packed = {field.name for field in schema if is_text_type(field.type) and stored[field.name].has_dictionary}
+    packed: set[str] = set()  # texts in dictionaries: as such, they are counted before they are unpacked
+    prefixed: dict[str, int] = {}  # texts stored by what they share with the one before, with the bytes of a part
+    for j, field in enumerate(schema):
+        parts = [metadata.row_group(group).column(j) for group in range(metadata.num_row_groups)]
+        # A part may be one page, which is there while the rest is; texts of a dictionary count once.
+        largest = max((part.total_uncompressed_size for part in parts), default=0)
+        budget.check(largest)
+        if is_text_type(field.type) and any(part.has_dictionary_page for part in parts):
+            packed.add(field.name)
+        if any("DELTA_BYTE_ARRAY" in part.encodings for part in parts):
+            prefixed[field.name] = largest
     unit = _unit_of_int96(data, metadata)
     file = _open(data, metadata=metadata, read_dictionary=packed, coerce_int96_timestamp_unit=unit)
     columns: dict[str, pd.Series[Any]] = {}
     notices: list[Notice] = []
-    for together in _groups(schema, metadata.num_rows, stored):
-        for name, chunks in _chunks(file, together, packed, stored, budget).items():
+    for together in _groups(schema, metadata.num_rows, prefixed):
+        for name, chunks in _chunks(file, together, packed, prefixed, budget).items():
             if len(chunks) != metadata.num_rows:
                 raise ValueError(f"column {name!r} has {len(chunks)} of {metadata.num_rows} records")
             size = 0 if pa.types.is_dictionary(chunks.type) else int(chunks.nbytes)  # the Series shares the dictionary
             budget.check(size + _converted_bytes(chunks))
-            columns[name], said = to_series(chunks, name, label)
-            notices += said
+            columns[name], more = to_series(chunks, name, label)
+            notices += more
             budget.kept += max(int(columns[name].memory_usage(index=False)), size)
             budget.check(0)
     # The columns are not copied into blocks, for which there would have to be room twice.
@@ -165,12 +153,12 @@ def _width(kind: Any) -> int:
         return 8  # a text has the place where it begins
 
 
-def _groups(schema: Any, records: int, stored: Mapping[str, _Stored]) -> Iterator[list[str]]:
+def _groups(schema: Any, records: int, prefixed: Collection[str]) -> Iterator[list[str]]:
     """Yield the names of columns that are read together: few at a time where there are many records."""
     names: list[str] = []
     size = 0
     for field in schema:
-        width = _BYTES if stored[field.name].has_prefixes else records * _width(field.type)
+        width = _BYTES if field.name in prefixed else records * _width(field.type)
         if names and size + width > _BYTES:
             yield names
             names, size = [], 0
@@ -180,11 +168,11 @@ def _groups(schema: Any, records: int, stored: Mapping[str, _Stored]) -> Iterato
 
 
 def _chunks(
-    file: Any, names: list[str], packed: Collection[str], stored: Mapping[str, _Stored], budget: _Budget
+    file: Any, names: list[str], packed: Collection[str], prefixed: Mapping[str, int], budget: _Budget
 ) -> dict[str, Any]:
     """Return columns as pyarrow's chunks; those that are ``packed`` in dictionaries of texts as these texts."""
     # A text that is stored by what it shares with the one before may be as long as all its part, and each one after it.
-    repeated = max((stored[name].largest for name in names if stored[name].has_prefixes), default=1)
+    repeated = max((prefixed[name] for name in names if name in prefixed), default=1)
     rows = max(_FEW_RECORDS, min(_RECORDS, _BYTES // max(repeated, 1)))
     parts: dict[str, list[Any]] = {name: [] for name in names}
     size = 0
@@ -192,11 +180,13 @@ def _chunks(
         for name in names:
             part = batch.column(batch.schema.get_field_index(name))
             if name in packed and pa.types.is_dictionary(part.type):
-                budget.check(2 * (size + _unpacked(part)))
+                lengths = pc.binary_length(part.dictionary).take(part.indices)
+                budget.check(2 * (size + int(pc.sum(lengths).as_py() or 0) + 8 * len(part)))
                 part = part.dictionary.cast(pa.large_string()).take(part.indices)
             if pa.types.is_dictionary(part.type):
-                before = parts[name][-1].dictionary if parts[name] else None
-                size += part.indices.nbytes + (0 if _is_same(part.dictionary, before) else part.dictionary.nbytes)
+                # Those of the batches of a row group are one in memory.
+                shared = bool(parts[name]) and _addresses(part.dictionary) == _addresses(parts[name][-1].dictionary)
+                size += part.indices.nbytes + (0 if shared else part.dictionary.nbytes)
             else:
                 size += part.nbytes
             budget.check(2 * size)
@@ -204,18 +194,8 @@ def _chunks(
     return {name: pa.chunked_array(arrays) for name, arrays in parts.items()}
 
 
-def _is_same(one: Any, other: Any) -> bool:
-    """Whether two dictionaries are one in memory, as those of the batches of a row group are."""
-    if other is None:
-        return False
-    one, other = ([buffer and buffer.address for buffer in each.buffers()] for each in (one, other))
-    return bool(one == other)
-
-
-def _unpacked(part: Any) -> int:
-    """Return how many bytes the texts of a dictionary take that stand for themselves."""
-    lengths = pc.binary_length(part.dictionary).take(part.indices)
-    return int(pc.sum(lengths).as_py() or 0) + 8 * len(part)
+def _addresses(values: Any) -> list[int | None]:
+    return [buffer and buffer.address for buffer in values.buffers()]
 
 
 def _unit_of_int96(data: bytes, metadata: Any) -> str:
@@ -364,8 +344,7 @@ def _sample(files: Sequence[Path], label: str, n: int, seed: int, parts: int) ->
         refuse_no_records(label)
     random = np.random.default_rng(seed)
     drawn = sorted(random.permutation(len(groups))[:parts].tolist())
-    there = sum(groups[i][2] for i in drawn)
-    rows = np.sort(random.permutation(there)[: min(n, there)])
+    rows = np.sort(random.permutation(sum(groups[i][2] for i in drawn))[:n])
     tables, before = [], 0
     for i in drawn:
         file, group, size = groups[i]
@@ -375,8 +354,8 @@ def _sample(files: Sequence[Path], label: str, n: int, seed: int, parts: int) ->
     check_memory(2 * table.nbytes, sum(file.stat().st_size for file in files), label)
     columns, notices = {}, []
     for name in table.column_names:
-        columns[name], said = to_series(table.column(name), name, label)
-        notices += said
+        columns[name], more = to_series(table.column(name), name, label)
+        notices += more
     return Sample(pd.DataFrame(columns), total, len(drawn), len(groups), tuple(notices))
 
 

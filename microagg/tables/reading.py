@@ -8,44 +8,36 @@ import os
 import re
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import pandas as pd
 
 from microagg.errors import DataError, ParameterError
-from microagg.tables.excel import SheetOptions, read_xlsx, sheets_of
+from microagg.tables.excel import read_xlsx
+from microagg.tables.excel_cells import open_workbook
+from microagg.tables.excel_layout import SheetOptions
 from microagg.tables.notices import MISSING, Reading
 from microagg.tables.parquet import read_parquet
-from microagg.tables.statistics import read_dta, read_sav
+from microagg.tables.statistics import read_statistics
 from microagg.tables.text import read_text
 from microagg.tables.text_lines import TextOptions
 from microagg.validation import listing
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of file.
+class Kind(NamedTuple):
+    """A kind of file, as sentences call it: ``a PNG image``.
 
-    Attributes
-    ----------
-    name : str
-        As sentences call it: ``a PNG image``.
-    endings : tuple of str
-        Those it may have among the files that are read; none if it is not read.
-    advice : str
-        What to do with one that has another ending.
+    ``endings`` are those it may have among the files that are read, and ``advice`` is for one that has another.
     """
 
     name: str
-    endings: tuple[str, ...] = ()
     advice: str = "choose a table instead"
+    endings: tuple[str, ...] = ()
 
-    @classmethod
-    def read(cls, name: str, *endings: str) -> Kind:
-        """Return a kind that is read under its own endings."""
-        return cls(name, endings, f"give it the ending {endings[0]}")
+
+def _read(name: str, *endings: str) -> Kind:
+    return Kind(name, f"give it the ending {endings[0]}", endings)
 
 
 _UNPACK = "unpack it, and choose the table in it"
@@ -54,47 +46,51 @@ _SAVE = "open it, and save the table as .csv or .xlsx"
 
 _SIGNATURES: tuple[tuple[bytes, Kind], ...] = (
     # The fifth byte sets it apart from text whose first column is called PAR1.
-    (b"PAR1\x15", Kind.read("a Parquet file", ".parquet")),
-    (b"<stata_dta>", Kind.read("a Stata file", ".dta")),
-    (b"$FL2@(#)", Kind.read("an SPSS file", ".sav", ".zsav")),
-    (b"$FL3@(#)", Kind.read("an SPSS file", ".zsav", ".sav")),
+    (b"PAR1\x15", _read("a Parquet file", ".parquet")),
+    (b"<stata_dta>", _read("a Stata file", ".dta")),
+    (b"$FL2@(#)", _read("an SPSS file", ".sav", ".zsav")),
+    (b"$FL3@(#)", _read("an SPSS file", ".zsav", ".sav")),
     (
         b"\xd0\xcf\x11\xe0",
-        Kind("an old or password-protected Excel file", advice="save it as .csv or as .xlsx without a password"),
+        Kind("an old or password-protected Excel file", "save it as .csv or as .xlsx without a password"),
     ),
-    (b"\x1f\x8b", Kind("a gzip archive", advice="unpack it, or save it as .csv")),
-    (b"BZh", Kind("a bzip2 archive", advice=_UNPACK)),
-    (b"\xfd7zXZ\0", Kind("an xz archive", advice=_UNPACK)),
-    (b"\x28\xb5\x2f\xfd", Kind("a Zstandard archive", advice=_UNPACK)),
-    (b"7z\xbc\xaf\x27\x1c", Kind("a 7-Zip archive", advice=_UNPACK)),
-    (b"Rar!\x1a\x07", Kind("a RAR archive", advice=_UNPACK)),
+    (b"\x1f\x8b", Kind("a gzip archive", "unpack it, or save it as .csv")),
+    (b"BZh", Kind("a bzip2 archive", _UNPACK)),
+    (b"\xfd7zXZ\0", Kind("an xz archive", _UNPACK)),
+    (b"\x28\xb5\x2f\xfd", Kind("a Zstandard archive", _UNPACK)),
+    (b"7z\xbc\xaf\x27\x1c", Kind("a 7-Zip archive", _UNPACK)),
+    (b"Rar!\x1a\x07", Kind("a RAR archive", _UNPACK)),
     (b"\x89PNG\r\n", Kind("a PNG image")),
     (b"\xff\xd8\xff", Kind("a JPEG image")),
     (b"GIF8", Kind("a GIF image")),
-    (b"%PDF-", Kind("a PDF document", advice=_EXPORT)),
-    (b"{\\rtf", Kind("an RTF document", advice=_SAVE)),
-    (b"SQLite format 3\0", Kind("an SQLite database", advice=_EXPORT)),
-    (
-        b"version https://git-lfs",
-        Kind("a pointer of Git LFS, not the file itself", advice="get the file with git lfs pull"),
-    ),
-    (b"\x89HDF\r\n", Kind("an HDF5 file", advice=_EXPORT)),
-    (b"ARROW1\0\0", Kind("an Arrow or Feather file", advice="save it as .parquet or .csv")),
-    (b"RDX", Kind("an R data file", advice=_EXPORT)),
+    (b"%PDF-", Kind("a PDF document", _EXPORT)),
+    (b"{\\rtf", Kind("an RTF document", _SAVE)),
+    (b"SQLite format 3\0", Kind("an SQLite database", _EXPORT)),
+    (b"version https://git-lfs", Kind("a pointer of Git LFS, not the file itself", "get the file with git lfs pull")),
+    (b"\x89HDF\r\n", Kind("an HDF5 file", _EXPORT)),
+    (b"ARROW1\0\0", Kind("an Arrow or Feather file", "save it as .parquet or .csv")),
+    (b"RDX", Kind("an R data file", _EXPORT)),
     (b"\x7fELF", Kind("a program")),
     (b"MZ\x90\0", Kind("a program")),
 )
 
 # What the archive of an office document holds, and what it is.
 _OFFICE = (
-    ("xl/", Kind.read("an Excel workbook", ".xlsx")),
-    ("word/", Kind("a Word document", advice=_SAVE)),
-    ("ppt/", Kind("a PowerPoint presentation", advice=_SAVE)),
-    ("content.xml", Kind("an OpenDocument file", advice=_SAVE)),
+    ("xl/", _read("an Excel workbook", ".xlsx")),
+    ("word/", Kind("a Word document", _SAVE)),
+    ("ppt/", Kind("a PowerPoint presentation", _SAVE)),
+    ("content.xml", Kind("an OpenDocument file", _SAVE)),
 )
 
-_HTML = re.compile(rb"<(?:!doctype html|html|head|body|table|meta|script|!--)", re.IGNORECASE)
-_JSON = re.compile(rb'(?:\{\s*(?:"[^"\n]*"\s*:|\})|\[\s*(?:[\[{]|\]))')
+# How a text begins that is no table, and what it is.
+_MARKED_UP = (
+    (
+        re.compile(rb"<(?:!doctype html|html|head|body|table|meta|script|!--)", re.IGNORECASE),
+        Kind("a web page (HTML)", "it may be an error message in place of the file: download that again"),
+    ),
+    (re.compile(rb"<\?xml"), Kind("an XML file", _EXPORT)),
+    (re.compile(rb'(?:\{\s*(?:"[^"\n]*"\s*:|\})|\[\s*(?:[\[{]|\]))'), Kind("a JSON file", _EXPORT)),
+)
 
 
 def kind_of(data: bytes) -> Kind | None:
@@ -106,29 +102,20 @@ def kind_of(data: bytes) -> Kind | None:
             return kind
     # The protocols of pickle that are bytes; each file ends with a full stop.
     if re.match(rb"\x80[\x02-\x05]", data) and data.endswith(b"."):
-        return Kind("a pickle of Python, which may run any program", advice="save the table as .csv or .parquet")
-    return _marked_up(data[:1000].removeprefix(b"\xef\xbb\xbf").lstrip())
+        return Kind("a pickle of Python, which may run any program", "save the table as .csv or .parquet")
+    start = data[:1000].removeprefix(b"\xef\xbb\xbf").lstrip()
+    return next((kind for pattern, kind in _MARKED_UP if pattern.match(start)), None)
 
 
 def _archive(data: bytes) -> Kind:
-    with contextlib.suppress(zipfile.BadZipFile, OSError, ValueError), zipfile.ZipFile(io.BytesIO(data)) as archive:
-        names = archive.namelist()
+    damaged = (zipfile.BadZipFile, NotImplementedError, OSError, ValueError)
+    with contextlib.suppress(*damaged), zipfile.ZipFile(io.BytesIO(data)) as archive:
         for start, kind in _OFFICE:
-            if any(name.startswith(start) for name in names):
+            if any(name.startswith(start) for name in archive.namelist()):
                 return kind
-        return Kind("a zip archive", (".xlsx",), _UNPACK)  # a workbook has to be looked at
+        return Kind("a zip archive", _UNPACK, (".xlsx",))  # a workbook has to be looked at
     # A part of one may be that of a workbook.
-    return Kind.read("a damaged zip archive or Excel workbook", ".xlsx")
-
-
-def _marked_up(start: bytes) -> Kind | None:
-    if _HTML.match(start):
-        return Kind("a web page (HTML)", advice="it may be an error message in place of the file: download that again")
-    if start.startswith(b"<?xml"):
-        return Kind("an XML file", advice=_EXPORT)
-    if _JSON.match(start):
-        return Kind("a JSON file", advice=_EXPORT)
-    return None
+    return _read("a damaged zip archive or Excel workbook", ".xlsx")
 
 
 #: The endings of the files that :func:`read_file` reads.
@@ -142,17 +129,9 @@ _OLD_STATA = (102, 103, 104, 105, 108, 110, 111, 112, 113, 114, 115)
 def read_table(
     source: str | os.PathLike[str] | bytes | BinaryIO | None, *, name: str | None = None, **reading: Any
 ) -> pd.DataFrame:
-    """Read a table from a file; :func:`read_file` has the parameters, and gives what there is to say of the file too.
+    """Return the table of a file, shape (n records, number of columns), with a plain 0..n-1 index.
 
-    Returns
-    -------
-    DataFrame, shape (n records, number of columns)
-        With a plain 0..n-1 index.
-
-    Raises
-    ------
-    DataError, ParameterError
-        As :func:`read_file`.
+    :func:`read_file` has the parameters and the errors, and gives what there is to say of the file too.
     """
     return read_file(source, name=name, **reading).frame
 
@@ -188,8 +167,7 @@ def read_file(
         The character between the fields of a text file; a blank stands for one or several. If not given, it is found
         among comma, semicolon, tab and ``|`` from the header and the first lines, or declared by a line ``sep=;``.
     encoding : str, optional
-        The encoding of a text file. If not given, it is UTF-16 or UTF-32 where a byte order mark says so and UTF-8
-        otherwise; no other is guessed.
+        That of a text file. If not given, it is UTF-16 or UTF-32 where a byte order mark says so, and UTF-8 otherwise.
     decimal : {".", ","}
         The decimal mark of a text file; see :func:`decimal_comma_columns`.
     quote : {'"', "'"}
@@ -213,11 +191,11 @@ def read_file(
         The cells in columns of text that count as missing in text files and workbooks, beside empty ones. In columns of
         numbers, those in :data:`MISSING` do as well.
     labels : bool
-        Whether columns of codes with value labels, in a Stata or SPSS file, become categories named by the labels;
-        otherwise they stay codes.
+        Whether columns of codes with value labels, in a Stata or SPSS file, become categories named by the labels.
     max_cells : int
         How many cells, i.e. records times columns, the table may have. Compressed files are checked before or
-        while they are unpacked.
+        while they are unpacked, and may not take more memory than 20 times their size and 200 MB, nor more than a
+        quarter of the machine's.
 
     Returns
     -------
@@ -236,8 +214,8 @@ def read_file(
     -----
     - Column names of text files and workbooks lose surrounding blanks; one that is empty becomes ``column 3``, by
       its position counting from 1.
-    - Empty cells and those in :data:`MISSING` are missing values; whole numbers beside them have pandas' nullable
-      types. A notice says so of a column of text, where ``NA`` may be Namibia.
+    - Whole numbers beside missing values have pandas' nullable types. A notice says where words in a column of text
+      count as missing, for ``NA`` may be Namibia.
     - Lines without anything on them are skipped, except inside a table with one column, where they are missing values.
     - A column of a text file becomes numbers only if these say all that its cells say, for ``01067`` must not be
       released as ``1067``. It stays text, and a notice says so, if a cell starts with a superfluous 0 or a plus sign,
@@ -250,19 +228,16 @@ def read_file(
     - Cells of a workbook are what the file holds, however their number format rounds it, with these exceptions: whole
       numbers that Excel shows with leading zeros, times of day, durations, and columns in which not all cells are
       numbers, or all are dates, become text. Errors such as ``#DIV/0!`` are missing values.
-    - Reading a file takes no more memory than 20 times its size on disk and 200 MB, and no more than a quarter of the
-      machine's; a file that would take more is refused, as :func:`microagg.tables.notices.check_memory` says.
-    - In Parquet files, decimals are numbers where these hold them exactly, and times of day are text. What is kept as
-      text because no number or date holds it, such as longer decimals and dates after the year 9999, is said in a
-      notice.
+    - In Parquet files, decimals are numbers where these hold them exactly, and times of day are text. A notice says
+      what is kept as text because no number or date holds it: longer decimals, dates after the year 9999.
     - In Stata and SPSS files, missing values of every kind (``.a`` to ``.z``, user-missing values) and empty texts are
       missing values. Dates are dates, also those of weeks, months and quarters in Stata (by their first day); times of
       day of SPSS are text such as ``14:05:00``. Whole numbers of Stata's integer types and of SPSS formats without
       decimals are integers where none is missing.
-    - Codes with value labels become categories in the order of the codes: an ordered Categorical if an SPSS file says
-      that the variable is ordinal, otherwise not ordered. Labels of codes that mean missing are left out. Codes that
-      occur without a label become categories named by the number, except for a variable that an SPSS file says is on
-      a scale, which stays a column of numbers then. Codes that share a label get their number in brackets after it.
+    - Codes with value labels become categories in the order of the codes, an ordered Categorical if an SPSS file says
+      that the variable is ordinal. Labels of codes that mean missing are left out. Codes without a label become
+      categories named by the number, except for a variable that an SPSS file says is on a scale, which stays a column
+      of numbers then. Codes that share a label get their number in brackets after it.
     """
     data, label = _read_bytes(source, name)
     ending = PurePath(label).suffix.lower()
@@ -274,13 +249,11 @@ def read_file(
     _check_signature(data, label, ending)
     if ending == ".parquet":
         return read_parquet(data, label, max_cells)
+    if ending in (".dta", ".sav", ".zsav"):
+        return read_statistics(data, label, labels, max_cells)
     layout: Any = {"skip_lines": skip_lines, "skip_last": skip_last, "units_row": units_row, "missing": missing}
     if ending == ".xlsx":
         return read_xlsx(data, label, SheetOptions(sheet=sheet, fill_merged=fill_merged, **layout), max_cells)
-    if ending == ".dta":
-        return read_dta(data, label, labels, max_cells)
-    if ending in (".sav", ".zsav"):
-        return read_sav(data, label, labels, max_cells)
     options = TextOptions(
         delimiter=delimiter, encoding=encoding, decimal=decimal, quote=quote, header=header, comment=comment, **layout
     )
@@ -290,23 +263,15 @@ def read_file(
 def sheet_names(
     source: str | os.PathLike[str] | bytes | BinaryIO, *, name: str | None = None, hidden: bool | None = None
 ) -> list[str]:
-    """Return the names of the sheets of an Excel workbook, in its own order.
+    """Return the names of the sheets of an Excel workbook, in its own order; see :func:`read_file` for the file.
 
-    Parameters
-    ----------
-    source, name
-        The file; see :func:`read_file`.
-    hidden : bool, optional
-        Only the sheets that Excel hides, or only those that it shows; all if not given.
-
-    Raises
-    ------
-    DataError
-        If it is not a workbook, or a damaged or too large one.
+    Where ``hidden`` is given, only the sheets that Excel hides, or only those that it shows. :class:`DataError` is
+    raised if it is not a workbook, or a damaged or too large one.
     """
     data, label = _read_bytes(source, name)
     _check_signature(data, label, ".xlsx")
-    return sheets_of(data, label, hidden=hidden)
+    with open_workbook(data, label) as book:
+        return [sheet.title for sheet in book.sheets if hidden is None or sheet.hidden == hidden]
 
 
 def _read_bytes(source: Any, name: str | None) -> tuple[bytes, str]:
@@ -349,13 +314,16 @@ def _check_signature(data: bytes, label: str, ending: str) -> None:
     kind = kind_of(data)
     if kind is not None and ending not in kind.endings:
         raise DataError(f"the file {label!r} is not a {ending} file but {kind.name}: {kind.advice}.")
+    expected = ""
     if ending == ".parquet" and not (data.startswith(b"PAR1") and data.endswith(b"PAR1")):
-        raise DataError(f"the file {label!r} is not a Parquet file, or only a part of one: export it again.")
-    if ending == ".xlsx" and not zipfile.is_zipfile(io.BytesIO(data)):
-        raise DataError(f"the file {label!r} is not an Excel workbook, or a damaged one: save it as .xlsx again.")
-    if ending == ".dta" and not (
+        expected = "a Parquet file, or only a part of one: export it again"
+    elif ending == ".xlsx" and not zipfile.is_zipfile(io.BytesIO(data)):
+        expected = "an Excel workbook, or a damaged one: save it as .xlsx again"
+    elif ending == ".dta" and not (
         data.startswith(b"<stata_dta>") or (data[0] in _OLD_STATA and data[1:2] in (b"\1", b"\2"))
     ):
-        raise DataError(f"the file {label!r} is not a Stata file: save it as .dta again.")
-    if ending in (".sav", ".zsav") and not data.startswith((b"$FL2", b"$FL3")):
-        raise DataError(f"the file {label!r} is not an SPSS file: save it as .sav again.")
+        expected = "a Stata file: save it as .dta again"
+    elif ending in (".sav", ".zsav") and not data.startswith((b"$FL2", b"$FL3")):
+        expected = "an SPSS file: save it as .sav again"
+    if expected:
+        raise DataError(f"the file {label!r} is not {expected}.")

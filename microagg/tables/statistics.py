@@ -25,20 +25,8 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_float_dtype, is_integer_dtype
 
 from microagg.errors import DataError
-from microagg.tables.lossless import (
-    EXACT_WHOLE,
-    Filled,
-    as_exact,
-    as_text,
-    check_finite_numbers,
-    is_category,
-    is_date,
-    is_midnight,
-    is_text,
-    plain_column,
-    printable_dates,
-    texts,
-)
+from microagg.tables import lossless
+from microagg.tables.lossless import Filled
 from microagg.tables.notices import Notice, Reading, allowed, check_cells, check_memory, check_names, refuse_no_records
 from microagg.tables.statistics_reader import answered
 from microagg.validation import counted, optional_import
@@ -85,53 +73,39 @@ _WRITTEN_BY_STATA = dt.datetime(1980, 1, 1)
 READER = Path(__file__).with_name("statistics_reader.py")
 
 
-def read_sav(data: bytes, label: str, labels: bool, max_cells: int) -> Reading:
-    """Return the table of an SPSS file; see :func:`microagg.tables.read_file`."""
-    parsed = _parsed(data, label, max_cells, "a damaged SPSS file ({})", "save it as .sav again")
-    columns: dict[str, pd.Series[Any]] = {}
-    notices: list[Notice] = []
-    for name in parsed["names"]:
-        ranges = parsed["missing"].get(name, [])
-        valid = {
-            code: text
-            for code, text in parsed["labels"].get(name, {}).items()
-            if not any(each["lo"] <= code <= each["hi"] for each in ranges)
-        }
-        column, said = _shown_by_spss(parsed["columns"].pop(), str(parsed["formats"].get(name, "")), name)
-        notices += said
-        measure = parsed["measures"].get(name)
-        if labels and valid and not (measure == "scale" and not column.dropna().isin(list(valid)).all()):
-            column = _labelled(column, valid, measure == "ordinal", name, label)
-        columns[name] = column
-    return Reading(pd.DataFrame(columns, copy=False), tuple(notices))
-
-
-def read_dta(data: bytes, label: str, labels: bool, max_cells: int) -> Reading:
-    """Return the table of a Stata file; see :func:`microagg.tables.read_file`."""
-    damaged = "a damaged Stata file, or of an unknown version ({})"
-    parsed = _parsed(data, label, max_cells, damaged, "save it as .dta again")
+def read_statistics(data: bytes, label: str, labels: bool, max_cells: int) -> Reading:
+    """Return the table of an SPSS or Stata file; see :func:`microagg.tables.read_file`."""
+    is_stata = not data.startswith((b"$FL2", b"$FL3"))
+    parsed = _parsed(data, label, max_cells, is_stata)
     columns: dict[str, pd.Series[Any]] = {}
     notices: list[Notice] = []
     if parsed.get("recoded"):
-        says = f"the file {label!r} holds texts that are not in its encoding: these are read as Latin-1, check them."
-        notices.append(Notice("encoding", says))
+        text = f"the file {label!r} holds texts that are not in its encoding: these are read as Latin-1, check them."
+        notices.append(Notice("encoding", text))
     for name in parsed["names"]:
-        valid = {
-            int(code): text
-            for code, text in parsed["labels"].get(name, {}).items()
-            if isinstance(code, (int, float)) and int(code) < _MISSING_CODES  # those of .a to .z are letters
-        }
-        form = re.match(r"%?-?(?:t([cCdwmqhy])|(d))", str(parsed["formats"].get(name, "")))
-        kind = (form[1] or form[2]) if form else ""
-        column, said = _shown_by_stata(parsed["columns"].pop(), parsed["types"][name], kind, name)
-        notices += said
-        if labels and valid and not kind and parsed["types"][name] != "string":
-            column = _labelled(column, valid, False, name, label)
+        cells, form = parsed["columns"].pop(), str(parsed["formats"].get(name, ""))
+        names, measure = parsed["labels"].get(name, {}), parsed["measures"].get(name)
+        if is_stata:
+            # Those of .a to .z are letters.
+            names = {int(code): text for code, text in names.items() if isinstance(code, (int, float))}
+            names = {code: text for code, text in names.items() if code < _MISSING_CODES}
+            period = re.match(r"%?-?(?:t([cCdwmqhy])|(d))", form)
+            kind = (period[1] or period[2]) if period else ""
+            column, more = _shown_by_stata(cells, parsed["types"][name], kind, name)
+            is_coded = not kind and parsed["types"][name] != "string"
+        else:
+            missing = [(each["lo"], each["hi"]) for each in parsed["missing"].get(name, [])]
+            names = {code: text for code, text in names.items() if not any(lo <= code <= hi for lo, hi in missing)}
+            column, more = _shown_by_spss(cells, form, name)
+            is_coded = measure != "scale" or bool(column.dropna().isin(list(names)).all())
+        notices += more
+        if labels and names and is_coded:
+            column = _labelled(column, names, measure == "ordinal", name, label)
         columns[name] = column
     return Reading(pd.DataFrame(columns, copy=False), tuple(notices))
 
 
-def _parsed(data: bytes, label: str, max_cells: int, damaged: str, again: str) -> dict[str, Any]:
+def _parsed(data: bytes, label: str, max_cells: int, is_stata: bool) -> dict[str, Any]:
     """Return what a file holds, its columns in reverse: each is let go of as soon as it is in the table."""
     optional_import("pyreadstat", "statistics", f"reading {label!r}", "save the table as .csv")
     parsed = in_own_process(data, max_cells)
@@ -141,17 +115,18 @@ def _parsed(data: bytes, label: str, max_cells: int, damaged: str, again: str) -
     if parsed.get("error") == "MemoryError":
         check_memory(allowed(len(data)) + 1, len(data), label)
     if "error" in parsed:
-        raise DataError(f"the file {label!r} is {damaged.format(parsed['error'])}: {again}.")
-    names = [str(name) for name in parsed["names"]]
-    check_names(names, label)
-    check_cells(parsed["records"], len(names), max_cells, label)
+        kind, ending = ("Stata file, or of an unknown version", ".dta") if is_stata else ("SPSS file", ".sav")
+        raise DataError(f"the file {label!r} is a damaged {kind} ({parsed['error']}): save it as {ending} again.")
+    parsed["names"] = [str(name) for name in parsed["names"]]
+    check_names(parsed["names"], label)
+    check_cells(parsed["records"], len(parsed["names"]), max_cells, label)
     # A file need not say how many records it has.
-    records = len(parsed["columns"][0]) if names else 0
-    check_cells(records, len(names), max_cells, label, at_least=True)
+    records = len(parsed["columns"][0]) if parsed["names"] else 0
+    check_cells(records, len(parsed["names"]), max_cells, label, at_least=True)
     if records == 0:
         refuse_no_records(label)
     parsed["columns"].reverse()
-    return {**parsed, "names": names}
+    return parsed
 
 
 def in_own_process(data: bytes, max_cells: int) -> dict[str, Any]:
@@ -170,10 +145,8 @@ def in_own_process(data: bytes, max_cells: int) -> dict[str, Any]:
 def _shown_by_spss(cells: Any, form: str, name: str) -> Filled:
     """Return the cells of a column as SPSS shows them in the format ``form``: text, dates, or whole numbers."""
     kind = form.rstrip("0123456789.").upper()
-    if not isinstance(cells, np.ndarray):
-        return texts([cell or None for cell in cells]), []
-    if kind == "A":  # all are missing
-        return texts([None] * len(cells)), []
+    if not isinstance(cells, np.ndarray) or kind == "A":
+        return lossless.texts([cell if isinstance(cell, str) and cell else None for cell in cells]), []
     column = pd.Series(cells)
     if kind in _DATES:
         beyond = cells[~np.isnan(cells) & ~((cells >= 0) & (cells < _BEYOND))]
@@ -183,39 +156,29 @@ def _shown_by_spss(cells: Any, form: str, name: str) -> Filled:
         milliseconds = (column * 1000).round().astype("Int64")
         return pd.Series(_DAY_ZERO + milliseconds.to_numpy(dtype="m8[ms]", na_value=np.timedelta64("NaT"))), []
     if kind in _TIMES:
-        return texts([_clock(seconds) for seconds in cells]), []
-    fits = (column == np.floor(column)) & (column.abs() <= EXACT_WHOLE)
+        return lossless.texts([None if np.isnan(seconds) else lossless.clock(seconds) for seconds in cells]), []
+    fits = (column == np.floor(column)) & (column.abs() <= lossless.EXACT_WHOLE)
     return (column.astype(np.int64) if re.fullmatch(r"[FN]\d+(\.0)?", form) and fits.all() else column), []
-
-
-def _clock(seconds: float) -> str | None:
-    """Return a time of day, or a duration, as hours, minutes and seconds such as 14:05:00."""
-    if np.isnan(seconds):
-        return None
-    minutes, rest = divmod(round(abs(seconds) * 1000), 60_000)
-    hours, minutes = divmod(minutes, 60)
-    fraction = f".{rest % 1000:03}" if rest % 1000 else ""
-    return f"{'-' if seconds < 0 else ''}{hours:02}:{minutes:02}:{rest // 1000:02}{fraction}"
 
 
 def _shown_by_stata(cells: Any, stored: str, kind: str, name: str) -> Filled:
     """Return the cells of a column with the type ``stored``; ``kind`` is the letter of a format of dates, or ""."""
     if stored == "string":
-        return texts([None if cell != cell else cell or None for cell in cells]), []
+        return lossless.texts([None if cell != cell else cell or None for cell in cells]), []
     present = cells[~np.isnan(cells)]
     if kind == "C":
+        example = f"{present[0]:.0f}" if len(present) else ""
         text = (
             f"column {name!r} holds {counted(len(present), 'time')} that count leap seconds (Stata's format %tC): they "
-            "are read as numbers, milliseconds since 1960, such as {:.0f}."
+            f"are read as numbers, milliseconds since 1960, such as {example}."
         )
-        said = [Notice("leap-seconds", text.format(x), name, len(present), f"{x:.0f}") for x in present[:1]]
-        return pd.Series(cells), said
+        return pd.Series(cells), [Notice("leap-seconds", text, name, len(present), example)] if example else []
     if kind:
-        beyond = present[np.abs(present) > (EXACT_WHOLE if kind == "c" else 10**9)]
+        beyond = present[np.abs(present) > (lossless.EXACT_WHOLE if kind == "c" else 10**9)]
         if len(beyond):
             unit = "as Stata counts them" if kind == "y" else f"in Stata's format %t{kind}, counted from 1960"
             return pd.Series(cells), [_kept_as_numbers(name, beyond, "what a calendar has", unit)]
-        return printable_dates(pd.Series(_stata_dates(cells, kind)), name)
+        return lossless.printable_dates(pd.Series(_stata_dates(cells, kind)), name)
     if stored.startswith("int") and len(present) == len(cells):
         return pd.Series(cells.astype(np.int64)), []
     return pd.Series(cells.astype(np.float32) if stored == "float" else cells), []
@@ -337,13 +300,13 @@ def write_sav(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
     measures: dict[str, str] = {}
     formats: dict[str, str] = {}
     for final, full in zip(file_names(names, ".sav"), names, strict=True):
-        column = as_exact(plain_column(columns[full]))
-        if is_category(column) and any(len(text.encode()) > _MAX_LABEL for text in column.cat.categories):
-            column = as_text(column)
-        if is_category(column):
+        column = lossless.as_exact(lossless.plain_column(columns[full]))
+        if lossless.is_category(column) and any(len(text.encode()) > _MAX_LABEL for text in column.cat.categories):
+            column = lossless.as_text(column)
+        if lossless.is_category(column):
             measures[final] = "ordinal" if column.cat.ordered else "nominal"
             column, value_labels[final] = _codes_of(column)
-        check_finite_numbers(column, full, ".sav")
+        lossless.check_finite_numbers(column, full, ".sav")
         table[final], form = _storable(column)
         if form:
             formats[final] = form
@@ -364,14 +327,14 @@ def write_sav(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
 
 def _storable(column: pd.Series[Any]) -> tuple[pd.Series[Any], str]:
     """Return a column as pyreadstat takes it, and the format in which SPSS shows it, or "" for the usual one."""
-    if is_date(column):
+    if lossless.is_date(column):
         # With another unit than microseconds or nanoseconds, pyreadstat takes the numbers for something else.
-        return column.astype("datetime64[us]"), "DATE11" if is_midnight(column) else "DATETIME23.3"
-    if is_text(column):
-        return as_text(column), ""
+        return column.astype("datetime64[us]"), "DATE11" if lossless.is_midnight(column) else "DATETIME23.3"
+    if lossless.is_text(column):
+        return lossless.as_text(column), ""
+    numbers = pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan))
     if is_float_dtype(column.dtype):
-        return pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan)), ""
-    numbers = pd.Series(column.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan))
+        return numbers, ""
     longest = max((len(f"{number:.0f}") for number in numbers.dropna()), default=1)
     return numbers, f"F{longest}.0"
 
@@ -390,20 +353,20 @@ def write_dta(columns: Mapping[str, pd.Series[Any]]) -> bytes:
     dates: dict[Any, Any] = {}
     long_texts = []
     for final, name in zip(file_names(names, ".dta"), names, strict=True):
-        column = as_exact(plain_column(columns[name]), EXACT_WHOLE - 1)
-        if is_category(column) and sum(len(text.encode()) + 1 for text in column.cat.categories) > _MAX_LABELS:
-            column = as_text(column)
-        if is_category(column):
+        column = lossless.as_exact(lossless.plain_column(columns[name]), lossless.EXACT_WHOLE - 1)
+        if lossless.is_category(column) and sum(len(text.encode()) + 1 for text in column.cat.categories) > _MAX_LABELS:
+            column = lossless.as_text(column)
+        if lossless.is_category(column):
             column, value_labels[final] = _codes_of(column)
-        elif is_text(column):
+        elif lossless.is_text(column):
             # A column of missing values only would be refused.
-            column = as_text(column).fillna("")
+            column = lossless.as_text(column).fillna("")
             if any(len(text) * 4 > _MAX_FIXED and len(text.encode()) > _MAX_FIXED for text in column):
                 long_texts.append(final)
-        elif is_date(column):
-            dates[final] = "td" if is_midnight(column) else "tc"
+        elif lossless.is_date(column):
+            dates[final] = "td" if lossless.is_midnight(column) else "tc"
         else:
-            check_finite_numbers(column, name, ".dta", _LARGEST)
+            lossless.check_finite_numbers(column, name, ".dta", _LARGEST)
             column = _number(column)
         table[final] = column
     stream = io.BytesIO()
@@ -437,15 +400,13 @@ def file_names(names: Sequence[str], ending: str) -> list[str]:
     Names in .csv, .parquet and .xlsx files are free. In a name for Stata (.dta) or SPSS (.sav), every character that
     is no letter, digit or ``_`` (for SPSS also ``.``, ``@``, ``#`` and ``$``) becomes ``_``. A name gets ``v_`` before
     it if it begins with another character than a letter (for Stata also ``_``, for SPSS ``@``), is a word of the
-    program's language, or nothing but ``_``. What is longer than 32 characters (Stata) or 64 bytes (SPSS) is cut.
-    Where two names become the same, the later one gets ``_2``, ``_3`` and so on at its end; names that are fine as
-    they are always stay. SPSS does not tell ``a`` from ``A``.
+    program's language, or nothing but ``_``. What is too long is cut. Where two names become the same, the later one
+    gets ``_2``, ``_3`` and so on at its end; names that are fine as they are always stay.
 
     Raises
     ------
     DataError
-        If a name that has to be changed is too long for the label which keeps it, 80 characters in Stata and 255
-        bytes in SPSS.
+        If a name that has to be changed is too long for the label which keeps it.
     """
     rule = _RULES.get(ending)
     if rule is None:

@@ -7,6 +7,7 @@ Run by :mod:`microagg.tables.statistics`; imports nothing else of the package, s
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import re
@@ -21,9 +22,9 @@ import numpy as np
 def read(data: bytes, max_cells: int) -> dict[str, Any]:
     """Return what a file says of its variables, and its records unless they have more than ``max_cells``.
 
-    ``columns`` are arrays of n floats, or lists of n texts, in the order of ``names``. There is none if the file itself
-    says that it has too many records, and at most one record too many otherwise. Dates are numbers, as they are stored.
-    Where the file of Stata holds texts that are not in its encoding, these are ``recoded``: read as Latin-1.
+    ``columns`` are arrays of n floats, or lists of n texts, in the order of ``names``: none if the file itself says
+    that it has too many records, and at most one record too many otherwise. Dates are numbers, as they are stored.
+    Where a file of Stata holds texts that are not in its encoding, these are ``recoded``: read as Latin-1.
     """
     import pyreadstat
 
@@ -35,21 +36,20 @@ def read(data: bytes, max_cells: int) -> dict[str, Any]:
     except (pyreadstat.ReadstatError, UnicodeDecodeError) as error:
         if not stata or not (isinstance(error, UnicodeDecodeError) or "encoding" in str(error)):
             raise
-    found: dict[str, Any] = _recoded(_read(parse, data, max_cells, {**options, "encoding": "ISO-8859-1"}))
-    return {**found, "recoded": True}
+    return {**_recoded(_read(parse, data, max_cells, {**options, "encoding": "ISO-8859-1"})), "recoded": True}
 
 
 def _read(parse: Any, data: bytes, max_cells: int, options: dict[str, Any]) -> dict[str, Any]:
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         # Only so are the values listed that count as missing.
         _, about = parse(io.BytesIO(data), metadataonly=True, user_missing=True, **options)
     # A name that occurs twice is changed, and nothing else tells.
-    twice = [re.fullmatch(r"column '(.*)' is duplicated, renamed to '(.*)'", str(each.message)) for each in said]
+    twice = [re.fullmatch(r"column '(.*)' is duplicated, renamed to '(.*)'", str(each.message)) for each in warned]
     renamed = {each[2]: each[1] for each in twice if each}
     names = [renamed.get(name, name) for name in about.column_names]
     records = about.number_rows or 0
-    found: dict[str, Any] = {
+    parsed: dict[str, Any] = {
         "names": names,
         "records": records,
         "missing": about.missing_ranges,
@@ -63,20 +63,20 @@ def _read(parse: Any, data: bytes, max_cells: int, options: dict[str, Any]) -> d
         most = max_cells // max(len(names), 1) + 1
         table, _ = parse(io.BytesIO(data), row_limit=most, **options)
         # As arrays, numbers pass quickly from one process to the other, and each list is let go of.
-        found["columns"] = [_compact(table.pop(name)) for name in names]
-    return found
+        parsed["columns"] = [_compact(table.pop(name)) for name in names]
+    return parsed
 
 
-def _recoded(found: Any) -> Any:
+def _recoded(parsed: Any) -> Any:
     """Return texts that were read as Latin-1 as what they are in UTF-8 wherever they are valid in it."""
-    if isinstance(found, str):
+    if isinstance(parsed, str):
         try:
-            return found.encode("latin-1").decode()
+            return parsed.encode("latin-1").decode()
         except UnicodeError:
-            return found
-    if isinstance(found, dict):
-        return {_recoded(key): _recoded(value) for key, value in found.items()}
-    return [_recoded(each) for each in found] if isinstance(found, list) else found
+            return parsed
+    if isinstance(parsed, dict):
+        return {_recoded(key): _recoded(value) for key, value in parsed.items()}
+    return [_recoded(each) for each in parsed] if isinstance(parsed, list) else parsed
 
 
 def _compact(cells: list[Any]) -> Any:
@@ -92,12 +92,12 @@ def read_or_error(data: bytes, max_cells: int, most: int | None = None) -> dict[
     If what it returns takes more than half of ``most`` bytes, only how many they are is returned, as ``needed``.
     """
     try:
-        found = read(data, max_cells)
+        parsed = read(data, max_cells)
     except Exception as error:  # pyreadstat has errors of its own, and lets others through
         no_memory = isinstance(error, MemoryError) or "allocate" in str(error)
         return {"error": "MemoryError" if no_memory else type(error).__name__}
-    needed = sum(map(_size, found["columns"]))
-    return {"needed": needed, "error": "MemoryError"} if most is not None and 2 * needed > most else found
+    needed = sum(map(_size, parsed["columns"]))
+    return {"needed": needed, "error": "MemoryError"} if most is not None and 2 * needed > most else parsed
 
 
 def _size(cells: Any) -> int:
@@ -107,13 +107,13 @@ def _size(cells: Any) -> int:
     return sum(8 + len(cell or "") for cell in cells) + sum(64 + len(cell or "") for cell in set(cells))
 
 
-def write(found: dict[str, Any], stream: BinaryIO) -> None:
+def write(parsed: dict[str, Any], stream: BinaryIO) -> None:
     """Write what :func:`read_or_error` returns: a line of JSON, and numbers and which texts are where."""
-    columns = found.get("columns", [])
-    about = {name: value for name, value in found.items() if name != "columns"}
-    if "labels" in found:
+    columns = parsed.get("columns", [])
+    about = {name: value for name, value in parsed.items() if name != "columns"}
+    if "labels" in parsed:
         # A code is a number or a text, and keys of JSON are texts.
-        about["labels"] = {name: list(codes.items()) for name, codes in found["labels"].items()}
+        about["labels"] = {name: list(codes.items()) for name, codes in parsed["labels"].items()}
         about["columns"] = []
     numbers = {}
     for place, cells in enumerate(columns):
@@ -133,30 +133,28 @@ def answered(data: bytes) -> dict[str, Any]:
         If it is something else.
     """
     line, _, archive = data.partition(b"\n")
-    found: dict[str, Any] = json.loads(line)
-    if "labels" in found:
-        found["labels"] = {name: dict(map(tuple, codes)) for name, codes in found["labels"].items()}
+    parsed: dict[str, Any] = json.loads(line)
+    if "labels" in parsed:
+        parsed["labels"] = {name: dict(map(tuple, codes)) for name, codes in parsed["labels"].items()}
         with np.load(io.BytesIO(archive), allow_pickle=False) as numbers:
-            found["columns"] = [
-                [known[each] for each in numbers[str(place)].tolist()] if known else numbers[str(place)]
-                for place, known in enumerate(found["columns"])
+            parsed["columns"] = [
+                [texts[each] for each in numbers[str(place)].tolist()] if texts else numbers[str(place)]
+                for place, texts in enumerate(parsed["columns"])
             ]
-    elif "error" not in found:
+    elif "error" not in parsed:
         raise ValueError("neither a table nor an error")
-    return found
+    return parsed
 
 
 def limit_memory(most: int) -> None:
     """Let this process take no more than ``most`` bytes beside those it has, where the platform knows how."""
-    try:
+    with contextlib.suppress(ImportError, OSError, ValueError, StopIteration):
         import resource
 
         # What threads only reserve does not count.
         data = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmData:"))
         limit = 1024 * int(data.split()[1]) + most
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    except (ImportError, OSError, ValueError, StopIteration):
-        pass
 
 
 def main() -> None:
@@ -165,8 +163,7 @@ def main() -> None:
     import pyreadstat  # noqa: F401 - what it takes itself is not counted
 
     limit_memory(most)
-    found = read_or_error(data, max_cells, most)
-    write(found, sys.stdout.buffer)
+    write(read_or_error(data, max_cells, most), sys.stdout.buffer)
 
 
 if __name__ == "__main__":

@@ -80,7 +80,12 @@ def read_text(data: bytes, label: str, options: TextOptions, max_cells: int) -> 
     dialect = Dialect(delimiter, options.quote, options.comment)
     rows = _first_rows(body, dialect)
     has_header = _has_header(rows, options, label)
-    divided = _divided(body, dialect, options, has_header, first_line, label, max_cells)
+    try:
+        divided = divide(body, dialect, options, has_header, label, max_cells)
+    except csv.Error as error:
+        raise _broken(body, dialect, first_line, label, str(error)) from None
+    except UnevenError:
+        raise _uneven(body, dialect, options, first_line, label) from None
     width = len(divided.chunks)
     if width == 1:
         _check_single(body, dialect, options, label)
@@ -129,18 +134,6 @@ def _after(text: str, lines: int) -> str:
             return ""
         at = end.end()
     return text[at:]
-
-
-def _divided(
-    body: str, dialect: Dialect, options: TextOptions, has_header: bool, first_line: int, label: str, max_cells: int
-) -> Divided:
-    try:
-        return divide(body, dialect, options, has_header, label, max_cells)
-    except csv.Error as reason:
-        error = _broken(body, dialect, first_line, label, str(reason))
-    except UnevenError:
-        error = _uneven(body, dialect, options, first_line, label)
-    raise error
 
 
 def _has_header(rows: _Lines, options: TextOptions, label: str) -> bool:

@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_object_dtype
 
-from microagg.tables.lossless import EXACT_DIGITS, EXACT_WHOLE, TEXT, Filled, whole_numbers
+from microagg.tables.lossless import EXACT_DIGITS, EXACT_WHOLE, Filled, texts, whole_numbers
 from microagg.tables.notices import MISSING, Notice, Offer
 from microagg.validation import counted, shortened
 
@@ -65,24 +64,12 @@ class _Count:
 
 @dataclass
 class _Kinds:
-    """What the cells of a column are.
+    """What the cells of a column are."""
 
-    Attributes
-    ----------
-    text : bool
-        Some cell is no number at all; nothing else is known then.
-    points : bool
-        Some cell has digits after a point.
-    lossy : _Count
-        Cells that would lose something as a number.
-    powers : _Count
-        Powers of ten, which are numbers in a column with decimals only: ``1e5`` may be a code.
-    """
-
-    text: bool = False
-    points: bool = False
-    lossy: _Count = field(default_factory=_Count)
-    powers: _Count = field(default_factory=_Count)
+    text: bool = False  # some cell is no number at all; nothing else is known then
+    points: bool = False  # some cell has digits after a point
+    lossy: _Count = field(default_factory=_Count)  # cells that would lose something as a number
+    powers: _Count = field(default_factory=_Count)  # of ten, numbers beside decimals only: 1e5 may be a code
 
 
 class _Piece(NamedTuple):
@@ -106,8 +93,8 @@ def read_column(chunks: Sequence[str], name: str, decimal: str, missing: Sequenc
         values = _together(pieces, kinds)
         if values is not None and not kinds.lossy.cells:
             is_float = values.dtype.kind == "f"
-            respelled = _count_respelled(chunks, pieces, decimal, no_number) if is_float else _Count()
-            return pd.Series(values, copy=False), _respelled(name, respelled, decimal)
+            notices = _respelled(chunks, pieces, name, decimal, no_number) if is_float else []
+            return pd.Series(values, copy=False), notices
         notices = [_kept_as_text(name, kinds.lossy, decimal)]
     elif pieces is not None and all(absent.issuperset(chunk.split(SEPARATOR)) for chunk in chunks):
         n = sum(chunk.count(SEPARATOR) + 1 for chunk in chunks)
@@ -291,33 +278,20 @@ def _floats(values: NDArray[Any], kinds: _Kinds) -> NDArray[np.float64]:
 
 
 def _texts(chunks: Sequence[str], absent: frozenset[str]) -> pd.Series[Any]:
-    """Return cells as text, or as booleans if all are True or False."""
-    if (booleans := _booleans(chunks, absent)) is not None:
-        return pd.Series(booleans)
-    parts = []
-    for chunk in chunks:
-        cells: list[Any] = chunk.split(SEPARATOR)
-        if is_object_dtype(TEXT):
-            # Equal texts are one object.
-            shared: dict[str, Any] = dict.fromkeys(absent, np.nan)
-            cells = [shared.setdefault(cell, cell) for cell in cells]
-        elif not absent.isdisjoint(cells):
-            cells = [None if cell in absent else cell for cell in cells]
-        parts.append(pd.Series(pd.array(cells, dtype=TEXT)))
-    return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
-
-
-def _booleans(chunks: Sequence[str], absent: frozenset[str]) -> NDArray[Any] | None:
-    """Return cells as booleans, beside missing values as objects; None if other cells are there.
+    """Return cells as text, or as booleans, beside missing values as objects, if all are True or False.
 
     Only what Python and pandas write is one: ``TRUE`` would come back as ``True``.
     """
     words: dict[str, Any] = {"True": True, "False": False, **dict.fromkeys(absent, np.nan)}
     first = chunks[0].split(SEPARATOR, 1)[0]
-    if first not in words or not all(words.keys() >= set(chunk.split(SEPARATOR)) for chunk in chunks):
-        return None
-    values = [words[cell] for chunk in chunks for cell in chunk.split(SEPARATOR)]
-    return np.array(values, dtype=np.bool_ if set(map(type, values)) == {bool} else object)
+    if first in words and all(words.keys() >= set(chunk.split(SEPARATOR)) for chunk in chunks):
+        values = [words[cell] for chunk in chunks for cell in chunk.split(SEPARATOR)]
+        return pd.Series(np.array(values, dtype=np.bool_ if set(map(type, values)) == {bool} else object))
+    parts = []
+    for chunk in chunks:
+        shared: dict[str, str | None] = dict.fromkeys(absent)  # equal texts are one object
+        parts.append(texts([shared.setdefault(cell, cell) for cell in chunk.split(SEPARATOR)]))
+    return parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
 
 
 # --- notices ----------------------------------------------------------------------------------------------------------
@@ -356,8 +330,10 @@ def _loss_of(cell: str) -> str:
     return "it would lose digits"
 
 
-def _count_respelled(chunks: Sequence[str], pieces: Sequence[_Piece], decimal: str, absent: frozenset[str]) -> _Count:
-    """Return how many cells of a column of floats will be written otherwise, such as ``1.50`` as 1.5, ``1`` as 1.0."""
+def _respelled(
+    chunks: Sequence[str], pieces: Sequence[_Piece], name: str, decimal: str, absent: frozenset[str]
+) -> list[Notice]:
+    """Return a notice of the cells of a column of floats that will be written otherwise: ``1.50`` as 1.5, 1 as 1.0."""
     respelled = _Count()
     for chunk, piece in zip(chunks, pieces, strict=True):
         text = f"{SEPARATOR}{_pointed(chunk, decimal)}{SEPARATOR}"
@@ -366,18 +342,6 @@ def _count_respelled(chunks: Sequence[str], pieces: Sequence[_Piece], decimal: s
         for cell, times in Counter(text[1:-1].split(SEPARATOR)).items():
             if cell not in absent and repr(float(cell)) != cell.strip(_BLANKS):
                 respelled.add(cell, times)
-    return respelled
-
-
-def _is_usual(text: str) -> bool:
-    """Whether it is plain, without a search for a pattern, that all cells, none missing, are as Python writes them."""
-    cells = text[1:-1].split(SEPARATOR)
-    if text.count(".") != len(cells) or max(map(len, cells)) > _SHORT:
-        return False
-    return not any(sign in text for sign in _UNUSUAL)
-
-
-def _respelled(name: str, respelled: _Count, decimal: str) -> list[Notice]:
     if not respelled.cells:
         return []
     cell = _pointed(respelled.example, decimal)
@@ -386,6 +350,14 @@ def _respelled(name: str, respelled: _Count, decimal: str) -> list[Notice]:
         f"{shown(cell)} as {float(respelled.example)!r}, which is the same number."
     )
     return [Notice("respelled", text, name, respelled.cells, cell)]
+
+
+def _is_usual(text: str) -> bool:
+    """Whether it is plain, without a search for a pattern, that all cells, none missing, are as Python writes them."""
+    cells = text[1:-1].split(SEPARATOR)
+    if text.count(".") != len(cells) or max(map(len, cells)) > _SHORT:
+        return False
+    return not any(sign in text for sign in _UNUSUAL)
 
 
 def _missing_in_text(chunks: Sequence[str], name: str, missing: Sequence[str]) -> list[Notice]:

@@ -1,6 +1,6 @@
 """Text files from bytes to cells: decoded as UTF-8, or as what a mark says, and divided into records and fields.
 
-Otherwise no encoding is guessed: it is asked for, with a sample of what each that may be it would give.
+No other encoding is guessed: it is asked for, with a sample of what each that may be it would give.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from microagg.errors import DataError, ParameterError
 from microagg.tables.notices import LayoutOptions, Offer, UnreadableError, check_cells
 from microagg.tables.text_columns import SEPARATOR, shown
 
-#: How many columns a text file may have.
-MAX_COLUMNS = 20_000
+# How many columns a text file may have.
+_MAX_COLUMNS = 20_000
 
 # Lines are looked at for their number of fields from this length on; shorter ones do no harm.
 _LONG_LINE = 1_000_000
@@ -66,33 +66,20 @@ class Dialect:
 
 @dataclass
 class Divided:
-    """A text file divided into cells.
+    """A text file divided into cells: for each column, its cells from chunk to chunk, divided by :data:`SEPARATOR`."""
 
-    Attributes
-    ----------
-    header : list of str
-        Empty if the first record is none.
-    chunks : list of list of str
-        For each column, its cells from chunk to chunk, divided by :data:`SEPARATOR`.
-    records : int
-    units : list of str
-        The row of units, if there is one.
-    last : list of list of str
-        The last few records.
-    """
-
-    header: list[str]
-    chunks: list[list[str]] = field(default_factory=list)
+    header: list[str]  # empty if the first record is none
+    chunks: list[list[str]]
     records: int = 0
-    units: list[str] = field(default_factory=list)
-    last: list[list[str]] = field(default_factory=list)
+    units: list[str] = field(default_factory=list)  # the row of units, if there is one
+    last: list[list[str]] = field(default_factory=list)  # the last few records
 
 
 class UnevenError(Exception):
     """Not all records have as many fields as the header; where, is not said."""
 
 
-def reader(text: str, dialect: Dialect) -> Iterator[list[str]]:
+def _reader(text: str, dialect: Dialect) -> Iterator[list[str]]:
     """Return the lines of ``text`` as lists of fields, those of empty lines without any; strict about quotes.
 
     A blank as the delimiter stands for one or several.
@@ -111,12 +98,12 @@ def numbered_rows(text: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]
 
     Lines count from 0, and a record over several lines has the number of its last.
     """
-    rows: Any = reader(text, dialect)
+    rows: Any = _reader(text, dialect)
     single = None
     for row in rows:
         if _is_comment(row, dialect.comment):
             continue
-        blank = is_blank(row)
+        blank = _is_blank(row)
         if single is None:
             if blank:
                 continue
@@ -125,8 +112,7 @@ def numbered_rows(text: str, dialect: Dialect) -> Iterator[tuple[int, list[str]]
             yield rows.line_num - 1, row or [""]
 
 
-def is_blank(row: Sequence[str]) -> bool:
-    """Whether nothing stands on a line."""
+def _is_blank(row: Sequence[str]) -> bool:
     return not row or (len(row) == 1 and not row[0].strip())
 
 
@@ -136,14 +122,14 @@ def divide(text: str, dialect: Dialect, options: TextOptions, has_header: bool, 
     Raises
     ------
     DataError
-        If there are more than ``max_cells`` cells or :data:`MAX_COLUMNS` columns.
+        If there are too many cells or columns.
     UnevenError
         If records have different numbers of fields.
     csv.Error
         If quotes are broken, or a cell is longer than the csv module takes.
     """
-    rows = reader(text, dialect)
-    header = next((row for row in rows if not is_blank(row) and not _is_comment(row, dialect.comment)), [])
+    rows = _reader(text, dialect)
+    header = next((row for row in rows if not _is_blank(row) and not _is_comment(row, dialect.comment)), [])
     width = len(header)
     check_columns(width, label)
     divided = Divided(header if has_header else [], [[] for _ in range(width)])
@@ -189,7 +175,7 @@ def _records(rows: list[list[str]], width: int, comment: str | None) -> list[lis
         rows = [row for row in rows if not _is_comment(row, comment)]
     if width == 1:
         return [row or [""] for row in rows]
-    return rows if all(map(len, rows)) and 1 not in map(len, rows) else [row for row in rows if not is_blank(row)]
+    return rows if all(map(len, rows)) and 1 not in map(len, rows) else [row for row in rows if not _is_blank(row)]
 
 
 def _is_comment(row: Sequence[str], comment: str | None) -> bool:
@@ -197,20 +183,20 @@ def _is_comment(row: Sequence[str], comment: str | None) -> bool:
 
 
 def check_columns(width: int, label: str) -> None:
-    """Raise :class:`DataError` if there are more than :data:`MAX_COLUMNS` columns."""
-    if width > MAX_COLUMNS:
+    """Raise :class:`DataError` if there are too many columns."""
+    if width > _MAX_COLUMNS:
         raise DataError(
-            f"the file {label!r} has more than {MAX_COLUMNS:,} columns, the limit for text files: leave out columns, "
+            f"the file {label!r} has more than {_MAX_COLUMNS:,} columns, the limit for text files: leave out columns, "
             "or check the delimiter."
         )
 
 
 def _lines(text: str, delimiter: str) -> Iterator[str]:
     for line in io.StringIO(text, newline=""):
-        if len(line) > _LONG_LINE and line.count(delimiter) > 10 * MAX_COLUMNS:
+        if len(line) > _LONG_LINE and line.count(delimiter) > 10 * _MAX_COLUMNS:
             # Its fields would take much more memory than the file.
             raise DataError(
-                f"a line of the file has {line.count(delimiter):,} fields, and a text file may have {MAX_COLUMNS:,} "
+                f"a line of the file has {line.count(delimiter):,} fields, and a text file may have {_MAX_COLUMNS:,} "
                 "columns: check the line ends and the delimiter."
             )
         if delimiter == " ":
@@ -251,21 +237,23 @@ _SAMPLE_BYTES = 1 << 16
 
 _MOST_OFFERS = 6
 
+# Scripts, from their first to their last character.
+_SCRIPTS = (
+    ("Latin", "\0", "\u024f"),
+    ("Greek", "\u0370", "\u03ff"),
+    ("Cyrillic", "\u0400", "\u052f"),
+    ("half-width", "\uff61", "\uff9f"),
+)
+
 # The range of characters that texts in an encoding have most of, where it is not that of their alphabet: characters in
 # daily use come first in GB 2312 and Big5.
 _DAILY = {"gb18030": (0xB0A1, 0xD7FE), "big5": (0xA440, 0xC67E)}
 
 
 def decode(data: bytes, label: str, encoding: str | None) -> str:
-    """Return a file's bytes as text, without a byte order mark.
+    """Return a file's bytes as text, without a byte order mark: in UTF-8 or what the mark says if none is given.
 
-    Raises
-    ------
-    UnreadableError
-        If they are not valid in the encoding, which is UTF-8 or that of the mark if none is given; its offers are
-        the encodings that the file may have.
-    ParameterError
-        If there is no such encoding.
+    :class:`UnreadableError`, if they are not valid in the encoding, offers those that the file may have.
     """
     chosen = encoding
     if chosen is None:
@@ -278,7 +266,7 @@ def decode(data: bytes, label: str, encoding: str | None) -> str:
         where = "in it"
         if isinstance(error, UnicodeDecodeError):
             where = f"at byte {error.start} (0x{data[error.start]:02x})"
-        offers = encoding_offers(data, chosen)
+        offers = _encoding_offers(data, chosen)
         named = ", ".join(offer.reading["encoding"] for offer in offers[:3])
         advice = "choose another encoding" if encoding else "choose its encoding"
         may = f", which may be {named}" if named else ""
@@ -289,7 +277,7 @@ def decode(data: bytes, label: str, encoding: str | None) -> str:
         raise UnreadableError(
             f"the file {label!r} holds a zero character at position {zero}, so it is no text in {chosen.upper()}: "
             "choose its encoding, which may be utf-16-le, or save it as UTF-8.",
-            encoding_offers(data, chosen),
+            _encoding_offers(data, chosen),
         )
     if encoding is None and re.search(r"\x1b(?:\$[@B]|\([BJ])", text):
         raise UnreadableError(
@@ -299,9 +287,9 @@ def decode(data: bytes, label: str, encoding: str | None) -> str:
     return text
 
 
-def encoding_offers(data: bytes, refused: str) -> tuple[Offer, ...]:
+def _encoding_offers(data: bytes, refused: str) -> tuple[Offer, ...]:
     """Return the encodings in which all of ``data`` is text, the likeliest first, each with some of what it says."""
-    found: list[tuple[float, Offer]] = []
+    offers: list[tuple[float, Offer]] = []
     samples: set[str] = set()
     wide = data.count(0, 0, _SAMPLE_BYTES) > 0
     for codec, name in ENCODINGS.items():
@@ -311,27 +299,18 @@ def encoding_offers(data: bytes, refused: str) -> tuple[Offer, ...]:
             text = data.decode(codec)
         except UnicodeError:
             continue
-        sample = text[:_SAMPLE_BYTES] if wide else _telling(text)
-        words = _words(sample)
+        # The parts of the text around characters beyond ASCII, and some of the words that the encoding decides about.
+        parts = re.finditer(r"[^\n\r,;\t|]*[^\0-\x7f][^\n\r,;\t|]*", text)
+        sample = text[:_SAMPLE_BYTES] if wide else "\n".join(part[0][:200] for part in itertools.islice(parts, 300))
+        lines = dict.fromkeys(line.strip(" \"'") for line in sample.splitlines() if line.strip())
+        words = ", ".join(shown(line)[1:-1] for line in itertools.islice(lines, 4))
         if "\0" in text or words in samples:
             continue
         samples.add(words)
         says = f"{name} ({codec}){': ' if words else ''}{words}"
-        found.append((_likelihood(sample, codec), Offer(says, {"encoding": codec})))
-    found.sort(key=lambda pair: -pair[0])
-    return tuple(offer for _, offer in found[:_MOST_OFFERS])
-
-
-def _telling(text: str) -> str:
-    """Return the parts of a text around characters beyond ASCII."""
-    parts = (found[0] for found in re.finditer(r"[^\n\r,;\t|]*[^\0-\x7f][^\n\r,;\t|]*", text))
-    return "\n".join(part[:200] for part in itertools.islice(parts, 300))
-
-
-def _words(sample: str) -> str:
-    """Return some of the words that an encoding decides about."""
-    lines = dict.fromkeys(line.strip(" \"'") for line in sample.splitlines() if line.strip())
-    return ", ".join(shown(line)[1:-1] for line in itertools.islice(lines, 4))
+        offers.append((_likelihood(sample, codec), Offer(says, {"encoding": codec})))
+    offers.sort(key=lambda pair: -pair[0])
+    return tuple(offer for _, offer in offers[:_MOST_OFFERS])
 
 
 def _likelihood(text: str, codec: str) -> float:
@@ -359,9 +338,7 @@ def _likelihood(text: str, codec: str) -> float:
             score -= 0.5
         else:
             score += 1
-    share = score / max(pairs, 1)
-    high = [character for character in text[:20_000] if character >= "\x80"]
-    return share + _daily(high, codec)
+    return score / max(pairs, 1) + _daily([character for character in text[:20_000] if character >= "\x80"], codec)
 
 
 def _daily(characters: list[str], codec: str) -> float:
@@ -393,12 +370,4 @@ def _script(character: str) -> str:
         return "sign" if character in "\t\n\r" else "control"
     if category[0] not in "LM":
         return "sign"
-    if character < "\u0250":
-        return "Latin"
-    if "\u0370" <= character <= "\u03ff":
-        return "Greek"
-    if "\u0400" <= character <= "\u052f":
-        return "Cyrillic"
-    if "\uff61" <= character <= "\uff9f":
-        return "half-width"
-    return "East Asian"
+    return next((script for script, first, last in _SCRIPTS if first <= character <= last), "East Asian")

@@ -15,19 +15,9 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
 from microagg.errors import DataError, ParameterError
+from microagg.tables import lossless
 from microagg.tables.excel_cells import letters_of
 from microagg.tables.frames import as_pandas
-from microagg.tables.lossless import (
-    as_exact,
-    as_text,
-    check_finite_numbers,
-    check_text,
-    is_category,
-    is_date,
-    is_midnight,
-    is_text,
-    plain_column,
-)
 from microagg.tables.notices import has_surrogates
 from microagg.tables.parquet import write_parquet
 from microagg.tables.statistics import MAX_TEXT, file_names, write_dta, write_sav
@@ -49,10 +39,10 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_table(frame: IntoDataFrame, name: str) -> bytes:
-    """Return ``frame`` as the bytes of a CSV, Parquet, Excel, Stata or SPSS file; the ending of ``name`` says which.
+    """Return ``frame`` as a CSV (in UTF-8), Parquet, Excel, Stata or SPSS file; the ending of ``name`` says which.
 
     Equal frames give equal bytes with the same versions of the packages: no file tells when it was written. The index
-    is left out. ``frame`` is not changed.
+    is left out.
 
     Parameters
     ----------
@@ -60,11 +50,6 @@ def write_table(frame: IntoDataFrame, name: str) -> bytes:
         With names of columns that are unique as text: 1 and "1" are the same in a file.
     name : str
         What the file will be called, ending in one of :data:`WRITTEN_ENDINGS`.
-
-    Returns
-    -------
-    bytes
-        The file. CSV is in UTF-8.
 
     Raises
     ------
@@ -99,9 +84,9 @@ def write_table(frame: IntoDataFrame, name: str) -> bytes:
     plain = frame.reset_index(drop=True)
     columns = {column: plain.iloc[:, j] for j, column in enumerate(names)}
     for column, series in columns.items():
-        if is_text(series) or is_category(series):
-            cells = series if isinstance(series.dtype, pd.StringDtype) else plain_column(series)
-            check_text(cells, column, ending, MAX_TEXT if ending == ".sav" else None)
+        if lossless.is_text(series) or lossless.is_category(series):
+            cells = series if isinstance(series.dtype, pd.StringDtype) else lossless.plain_column(series)
+            lossless.check_text(cells, column, ending, MAX_TEXT if ending == ".sav" else None)
     if ending == ".csv":
         return to_csv(plain).encode()
     if ending == ".parquet":
@@ -116,14 +101,7 @@ def renamed_columns(frame: IntoDataFrame, ending: str) -> dict[str, str]:
 
     Stata and SPSS take letters, digits and ``_`` only, in at most 32 characters and 64 bytes: ``education-num``
     becomes ``education_num``, and ``2020`` becomes ``v_2020``. In .csv files, names that a spreadsheet would take for
-    formulas get a ``'`` before them. The other files take every name.
-
-    Parameters
-    ----------
-    frame : DataFrame of pandas or polars, or pyarrow.Table
-        With names of columns that are unique as text.
-    ending : str
-        One of :data:`WRITTEN_ENDINGS`.
+    formulas get a ``'`` before them. The other files take every name. ``ending`` is one of :data:`WRITTEN_ENDINGS`.
 
     Raises
     ------
@@ -143,18 +121,8 @@ def to_csv(frame: IntoDataFrame) -> str:
 
     Numbers are written with the fewest digits that read back as the same number. Text cells and column names that
     start with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return get a leading ``'``, because a spreadsheet would
-    take them for formulas; numbers never do, and neither does text that is a negative number. The index is left out
-    unless it has a name.
-
-    Parameters
-    ----------
-    frame : DataFrame of pandas or polars, or pyarrow.Table
-        Any columns; missing values become empty cells.
-
-    Returns
-    -------
-    str
-        With a header line; to be encoded as UTF-8.
+    take them for formulas; numbers never do, and neither does text that is a negative number. Missing values become
+    empty cells. The index is left out unless it has a name. The text has a header, and is to be encoded as UTF-8.
     """
     # Names of a frame of pandas are not looked at, as it may hold two columns of one name.
     plain = frame if isinstance(frame, pd.DataFrame) else as_pandas(frame)
@@ -168,7 +136,7 @@ def to_csv(frame: IntoDataFrame) -> str:
         columns[j] = series
         if isinstance(series.dtype, pd.StringDtype) and not series.str.startswith(_FORMULA_STARTS, na=False).any():
             returns = returns or bool(series.str.contains("\r", regex=False, na=False).any())
-        elif _may_hold_text(series):
+        elif not (is_numeric_dtype(series) or is_datetime64_any_dtype(series)):
             cells = [_harmless(cell) for cell in series.astype(object)]
             columns[j] = pd.Series(cells, index=table.index, dtype=object)
             returns = returns or any(isinstance(cell, str) and "\r" in cell for cell in cells)
@@ -181,10 +149,6 @@ def to_csv(frame: IntoDataFrame) -> str:
 def _harmless(cell: Any) -> Any:
     formula = isinstance(cell, str) and cell.startswith(_FORMULA_STARTS) and not re.fullmatch(r"-\d+(\.\d+)?", cell)
     return f"'{cell}" if formula else cell
-
-
-def _may_hold_text(series: pd.Series[Any]) -> bool:
-    return not (is_numeric_dtype(series) or is_datetime64_any_dtype(series))
 
 
 def written_ending(name: str) -> str:
@@ -316,13 +280,13 @@ def _sheet(columns: Mapping[str, pd.Series[Any]]) -> Iterator[str]:
 
 def _cells(name: str, series: pd.Series[Any]) -> list[str]:
     """Return the cells of a column, each without its address, and as "" where a value is missing."""
-    column = as_exact(plain_column(series), _MAX_WHOLE)
-    if is_date(column):
+    column = lossless.as_exact(lossless.plain_column(series), _MAX_WHOLE)
+    if lossless.is_date(column):
         days = column.dropna()
         if ((days >= _FIRST_DAY) & (days <= _LAST_DAY)).all():
             return _dates(column)
-        column = as_text(column)
-    if is_text(column) or is_category(column):
+        column = lossless.as_text(column)
+    if lossless.is_text(column) or lossless.is_category(column):
         # Few texts stand in most columns, so each is spelled once.
         texts = column.dropna().unique()
         if any(len(text) > _MAX_UNITS // 2 and len(text.encode("utf-16-le")) // 2 > _MAX_UNITS for text in texts):
@@ -332,7 +296,7 @@ def _cells(name: str, series: pd.Series[Any]) -> list[str]:
             )
         spelled = {text: _text(text) for text in texts}
         return ["" if absent else spelled[text] for text, absent in zip(column, column.isna(), strict=True)]
-    check_finite_numbers(column, name, ".xlsx", 1e308)
+    lossless.check_finite_numbers(column, name, ".xlsx", 1e308)
     absences = column.isna()
     if is_bool_dtype(column.dtype):
         return ["" if absent else f' t="b"><v>{int(cell)}</v>' for cell, absent in zip(column, absences, strict=True)]
@@ -341,7 +305,7 @@ def _cells(name: str, series: pd.Series[Any]) -> list[str]:
 
 
 def _dates(column: pd.Series[Any]) -> list[str]:
-    style = _DATE if is_midnight(column) else _TIME
+    style = _DATE if lossless.is_midnight(column) else _TIME
     elapsed = column.to_numpy().astype("M8[ms]") - _DAY_ZERO
     days, rest = np.divmod(elapsed.astype(np.int64), 86_400_000)
     serials = [

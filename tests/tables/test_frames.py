@@ -14,8 +14,9 @@ import pytest
 
 from microagg import ConvertedColumnWarning, DataError, Schema, metrics, microaggregate, replay, standardize
 from microagg.columns import determined_by, guess_columns, summary
+from microagg.errors import ParameterError
 from microagg.release import attribute_changes, try_remedies
-from microagg.tables import read_table, to_csv, write_table
+from microagg.tables import digest_array, digest_bytes, read_table, to_csv, write_table
 from microagg.tables.frames import as_given, as_pandas, is_table
 
 N = 48
@@ -344,3 +345,17 @@ def test_reading_a_file_and_taking_its_table_are_the_same(tmp_path):
 def test_the_name_of_a_file_is_no_table():
     with pytest.raises(DataError, match=r"not the name of a file: microagg\.tables\.read_table\(name\) reads it"):
         microaggregate("people.csv", k=3)
+
+
+def test_digest_of_bytes():
+    assert digest_bytes(b"") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+def test_digest_of_arrays():
+    X = np.arange(12.0).reshape(4, 3)
+    assert digest_array(X) == digest_array(X.copy(order="F")) == digest_array(X.tolist())
+    others = [X.reshape(3, 4), X.astype(np.float32), X + 1e-9, X[:0], X.ravel(), X.astype("M8[D]")]
+    assert len({digest_array(other) for other in [X, *others]}) == 7
+    assert digest_array(np.float64(1.5)) != digest_array(np.float64(2.5))
+    with pytest.raises(ParameterError, match="array of numbers"):
+        digest_array(np.array(["a", None], dtype=object))
