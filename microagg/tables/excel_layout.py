@@ -67,10 +67,8 @@ def lay_out(rows: SheetRows, label: str, options: SheetOptions, max_cells: int) 
     Raises
     ------
     DataError
-        If there are no records left, or too many cells.
-    UnreadableError
-        If a title, or names merged over several columns, stand where the header should be, or hundreds of blank rows
-        among the records.
+        If there are no records left, or too many cells; an :class:`UnreadableError` if a title, or names merged over
+        several columns, stand where the header should be, or hundreds of blank rows among the records.
     """
     skip_lines, skip_last = options.skip_lines, options.skip_last
     above = sum(number <= skip_lines for number in rows.numbers[: skip_lines + 1])
@@ -99,11 +97,7 @@ def notices_of(
     """Yield what there is to say of the layout, and fill merged cells in that are to be filled.
 
     ``names`` are those of the columns; ``recalculates`` tells whether Excel is asked to compute all formulas anew.
-
-    Raises
-    ------
-    DataError
-        If merged cells overlap.
+    :class:`DataError` is raised if merged cells overlap.
     """
     if not options.units_row:
         yield from _units_row(table)

@@ -50,29 +50,17 @@ def is_table(given: Any) -> TypeGuard[IntoDataFrame]:
 
 
 def as_pandas(table: IntoDataFrame) -> pd.DataFrame:
-    """Return a table of any of the :data:`KINDS` as a DataFrame of pandas; one of pandas is returned itself.
+    """Return a table of any of the :data:`KINDS`, shape (n, columns), as a DataFrame of pandas.
 
-    Parameters
-    ----------
-    table : DataFrame of pandas or polars, or pyarrow.Table, shape (n, columns)
-        With unique column names on one level, and no lists or records in its cells. What is not computed yet, such as a
-        LazyFrame of polars, is to be collected first.
-
-    Returns
-    -------
-    DataFrame, shape (n, columns)
-        Under the index 0..n-1 unless it is one of pandas, its columns as in a Parquet file (:func:`to_series`).
-
-    Warns
-    -----
-    ConvertedColumnWarning
-        Naming each column whose values pandas cannot hold as they are.
+    One of pandas is returned itself; others get the index 0..n-1, and columns as from a Parquet file
+    (:func:`to_series`), with a :class:`ConvertedColumnWarning` of each whose values pandas cannot hold as they are.
+    What is not computed yet, such as a LazyFrame of polars, is to be collected first.
 
     Raises
     ------
     DataError
-        If it is no such table, names occur more than once or on several levels, a column holds what is no single value,
-        or pyarrow is not installed, which tables of polars need as well.
+        If it is no such table, names occur more than once or on several levels, a column holds what is no single value
+        (lists, records), or pyarrow is not installed, which tables of polars need as well.
     """
     if isinstance(table, pd.DataFrame):
         if table.columns.nlevels > 1:
@@ -92,20 +80,13 @@ def as_pandas(table: IntoDataFrame) -> pd.DataFrame:
 def as_given(
     frame: pd.DataFrame, like: IntoDataFrame, rows: IntArray | None, changed: Collection[Hashable]
 ) -> IntoDataFrame:
-    """Return ``frame`` as a table of the kind of ``like``, whose records and columns it has, or some of them.
+    """Return ``frame``, shape (m, some columns), made from ``as_pandas(like)``, as a table of the kind of ``like``.
+
+    ``rows``, shape (m,), are the positions of its records in ``like``; None for all of them in their order.
 
     Columns that are not ``changed`` are those of ``like`` itself, to the last digit and in their own type, whatever
     pandas made of them. Of the others, texts, dates and times have the type that they had. Categories that ``frame``
     does not know are not in the table either, nor is what was noted of the table or its columns.
-
-    Parameters
-    ----------
-    frame : DataFrame, shape (m, some columns)
-        Made from ``as_pandas(like)``.
-    like : DataFrame of pandas or polars, or pyarrow.Table, shape (n, columns)
-    rows : array of int, shape (m,), or None
-        The positions of the records of ``frame`` in ``like``; None for all of them in their order.
-    changed : collection of column names
     """
     if isinstance(like, pd.DataFrame):
         return frame
@@ -421,12 +402,8 @@ def digest_bytes(data: bytes | bytearray | memoryview) -> str:
 def digest_array(X: ArrayLike) -> str:
     """Return the SHA-256 sum of an array's type, shape and values as 64 hexadecimal digits.
 
-    Arrays with the same values give the same digest however they lie in memory.
-
-    Raises
-    ------
-    ParameterError
-        If the array holds Python objects, whose bytes say nothing about their values.
+    Arrays with the same values give the same digest however they lie in memory. :class:`ParameterError` is raised for
+    Python objects, whose bytes say nothing about their values.
     """
     array = np.asarray(X)
     if array.dtype.hasobject:

@@ -23,11 +23,9 @@ from microagg.validation import counted
 #: A column of a file as pandas knows it, n cells, and what there is to say of it.
 Filled = tuple["pd.Series[Any]", list[Notice]]
 
-#: Whole numbers beyond this have no exact place in a file whose numbers are all 64-bit floats.
-EXACT_WHOLE = 2**53
-
-#: Numbers with no more digits than this come out of a 64-bit float as they went in.
-EXACT_DIGITS = 15
+#: Whole numbers up to this have an exact place among 64-bit floats, and numbers with no more digits come out as they
+#: went in.
+EXACT_WHOLE, EXACT_DIGITS = 2**53, 15
 
 #: What pandas makes of text: its own type since version 3, objects before.
 TEXT: Any = pd.Series(["text"]).dtype
@@ -147,11 +145,9 @@ def as_exact(series: pd.Series[Any], largest: int = EXACT_WHOLE) -> pd.Series[An
     """
     present = series.dropna()
     is_whole = is_integer_dtype(series.dtype) and len(present) > 0
-    if is_whole and (int(present.max()) > largest or int(present.min()) < -largest):
-        return as_text(series)
-    if is_date(series) and not (present == present.dt.floor("ms")).all():
-        return as_text(series)
-    return series
+    is_long = is_whole and (int(present.max()) > largest or int(present.min()) < -largest)
+    is_fine = is_date(series) and not (present == present.dt.floor("ms")).all()
+    return as_text(series) if is_long or is_fine else series
 
 
 def is_midnight(series: pd.Series[Any]) -> bool:

@@ -295,26 +295,15 @@ def parquet_files(path: str | os.PathLike[str]) -> list[Path]:
 def sample_parquet(path: str | os.PathLike[str], n: int, seed: int = 0, parts: int = MOST_PARTS) -> Sample:
     """Draw ``n`` records from a Parquet file, or from all those of a folder, without replacement.
 
-    At most ``parts`` row groups are read, one after the other: drawn at random if there are more. All records of these
-    are equally likely to be drawn.
-
-    Parameters
-    ----------
-    path : path
-        A file, or a folder of files with the same columns.
-    n : int
-        How many records; all of them if there are no more.
-    seed : int, default 0
-    parts : int, default MOST_PARTS
+    All of them are drawn if there are no more. At most ``parts`` row groups are read, one after the other: drawn at
+    random if there are more. All records of these are equally likely to be drawn.
 
     Raises
     ------
     DataError
-        If there is no such file, one is damaged, files have other columns than the first, or a column holds lists or
-        records.
+        If there is no such file, or one is damaged, has other columns than the first, or lists or records in one.
     ParameterError
-        If ``n`` or ``parts`` is not a whole number of at least 1, or ``seed`` of at least 0, or it is a file of another
-        kind.
+        If ``n`` or ``parts`` is no whole number of at least 1, or ``seed`` of at least 0, or the file of another kind.
     """
     for name, value, least in (("n", n, 1), ("seed", seed, 0), ("parts", parts, 1)):
         if not is_whole(value) or value < least:

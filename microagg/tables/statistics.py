@@ -50,24 +50,17 @@ _MISSING_CODES = 2_147_483_621
 #: How many bytes a text of SPSS has at most.
 MAX_TEXT = 32_767
 
-# How many bytes the label of a value has at most.
-_MAX_LABEL = 120
+# How many bytes the label of a value has at most in SPSS; all those of a variable, and a text of fixed width, in Stata.
+_MAX_LABEL, _MAX_LABELS, _MAX_FIXED = 120, 32_000, 2_045
 
-# The day and the time of writing stand at these bytes; two files of one table should be the same.
-_STAMP = slice(92, 109)
-_WRITTEN_BY_SPSS = b"01 Jan 8000:00:00"
+# Two files of one table should be the same, but they tell when they were written, SPSS at these bytes.
+_STAMP, _WRITTEN_BY_SPSS, _WRITTEN_BY_STATA = slice(92, 109), b"01 Jan 8000:00:00", dt.datetime(1980, 1, 1)
 
 #: How many variables a file of Stata 14 to 19 has at most.
 MAX_VARIABLES = 32_767
 
 # Larger numbers of 64 and of 32 bits are missing values in Stata.
 _LARGEST, _LARGEST_SINGLE = 2.0**1023, 2.0**127
-
-# The bytes that the labels of one variable may have together, and those of a text of fixed width.
-_MAX_LABELS, _MAX_FIXED = 32_000, 2_045
-
-# A file tells when it was written; two files of one table should be the same.
-_WRITTEN_BY_STATA = dt.datetime(1980, 1, 1)
 
 #: The program that reads a file, in a process of its own.
 READER = Path(__file__).with_name("statistics_reader.py")
@@ -294,28 +287,36 @@ _RULES = {
 def write_sav(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
     """Return columns as an SPSS file; see :func:`microagg.tables.write_table`."""
     pyreadstat = optional_import("pyreadstat", "statistics", f"writing {name!r}", "choose .csv")
-    names = list(columns)
+    full_names = dict(zip(file_names(list(columns), ".sav"), columns, strict=True))
     table: dict[str, pd.Series[Any]] = {}
     value_labels: dict[str, dict[Any, str]] = {}
     measures: dict[str, str] = {}
     formats: dict[str, str] = {}
-    for final, full in zip(file_names(names, ".sav"), names, strict=True):
+    for final, full in full_names.items():
         column = lossless.as_exact(lossless.plain_column(columns[full]))
         if lossless.is_category(column) and any(len(text.encode()) > _MAX_LABEL for text in column.cat.categories):
             column = lossless.as_text(column)
         if lossless.is_category(column):
             measures[final] = "ordinal" if column.cat.ordered else "nominal"
             column, value_labels[final] = _codes_of(column)
-        lossless.check_finite_numbers(column, full, ".sav")
-        table[final], form = _storable(column)
-        if form:
-            formats[final] = form
+        if lossless.is_date(column):
+            formats[final] = "DATE11" if lossless.is_midnight(column) else "DATETIME23.3"
+            # With another unit than microseconds or nanoseconds, pyreadstat takes the numbers for something else.
+            table[final] = column.astype("datetime64[us]")
+        elif lossless.is_text(column):
+            table[final] = lossless.as_text(column)
+        else:
+            lossless.check_finite_numbers(column, full, ".sav")
+            table[final] = pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan))
+            if not is_float_dtype(column.dtype):
+                longest = max((len(f"{number:.0f}") for number in table[final].dropna()), default=1)
+                formats[final] = f"F{longest}.0"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.sav"
         pyreadstat.write_sav(
             pd.DataFrame(table),
             str(path),
-            column_labels={final: full for final, full in zip(table, names, strict=True) if final != full},
+            column_labels={final: full for final, full in full_names.items() if final != full},
             variable_value_labels=value_labels,
             variable_measure=measures,
             variable_format=formats,
@@ -323,20 +324,6 @@ def write_sav(columns: Mapping[str, pd.Series[Any]], name: str) -> bytes:
         data = bytearray(path.read_bytes())
     data[_STAMP] = _WRITTEN_BY_SPSS
     return bytes(data)
-
-
-def _storable(column: pd.Series[Any]) -> tuple[pd.Series[Any], str]:
-    """Return a column as pyreadstat takes it, and the format in which SPSS shows it, or "" for the usual one."""
-    if lossless.is_date(column):
-        # With another unit than microseconds or nanoseconds, pyreadstat takes the numbers for something else.
-        return column.astype("datetime64[us]"), "DATE11" if lossless.is_midnight(column) else "DATETIME23.3"
-    if lossless.is_text(column):
-        return lossless.as_text(column), ""
-    numbers = pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    if is_float_dtype(column.dtype):
-        return numbers, ""
-    longest = max((len(f"{number:.0f}") for number in numbers.dropna()), default=1)
-    return numbers, f"F{longest}.0"
 
 
 def write_dta(columns: Mapping[str, pd.Series[Any]]) -> bytes:
@@ -347,13 +334,13 @@ def write_dta(columns: Mapping[str, pd.Series[Any]]) -> bytes:
             f"the table has {len(columns):,} columns, and a Stata file holds {MAX_VARIABLES:,}: "
             "choose .csv or .parquet."
         )
-    names = list(columns)
+    full_names = dict(zip(file_names(list(columns), ".dta"), columns, strict=True))
     table: dict[str, pd.Series[Any]] = {}
     value_labels: dict[Any, dict[Any, str]] = {}
     dates: dict[Any, Any] = {}
     long_texts = []
-    for final, name in zip(file_names(names, ".dta"), names, strict=True):
-        column = lossless.as_exact(lossless.plain_column(columns[name]), lossless.EXACT_WHOLE - 1)
+    for final, full in full_names.items():
+        column = lossless.as_exact(lossless.plain_column(columns[full]), lossless.EXACT_WHOLE - 1)
         if lossless.is_category(column) and sum(len(text.encode()) + 1 for text in column.cat.categories) > _MAX_LABELS:
             column = lossless.as_text(column)
         if lossless.is_category(column):
@@ -366,7 +353,7 @@ def write_dta(columns: Mapping[str, pd.Series[Any]]) -> bytes:
         elif lossless.is_date(column):
             dates[final] = "td" if lossless.is_midnight(column) else "tc"
         else:
-            lossless.check_finite_numbers(column, name, ".dta", _LARGEST)
+            lossless.check_finite_numbers(column, full, ".dta", _LARGEST)
             column = _number(column)
         table[final] = column
     stream = io.BytesIO()
@@ -378,7 +365,7 @@ def write_dta(columns: Mapping[str, pd.Series[Any]]) -> bytes:
         convert_dates=dates,
         convert_strl=long_texts,
         value_labels={final: labels for final, labels in value_labels.items() if labels},
-        variable_labels={final: name for final, name in zip(table, names, strict=True) if final != name},
+        variable_labels={final: full for final, full in full_names.items() if final != full},
     )
     return stream.getvalue()
 

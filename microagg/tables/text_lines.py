@@ -121,12 +121,9 @@ def divide(text: str, dialect: Dialect, options: TextOptions, has_header: bool, 
 
     Raises
     ------
-    DataError
-        If there are too many cells or columns.
-    UnevenError
-        If records have different numbers of fields.
-    csv.Error
-        If quotes are broken, or a cell is longer than the csv module takes.
+    DataError, UnevenError, csv.Error
+        If there are too many cells or columns; if records have different numbers of fields; if quotes are broken, or a
+        cell is longer than the csv module takes.
     """
     rows = _reader(text, dialect)
     header = next((row for row in rows if not _is_blank(row) and not _is_comment(row, dialect.comment)), [])
@@ -224,12 +221,10 @@ ENCODINGS: dict[str, str] = {
     "utf-16-be": "UTF-16, big-endian",
 }
 
+# The mark of UTF-32 begins with that of UTF-16, so it comes first.
 _MARKS = (
-    # The mark of UTF-32 begins with that of UTF-16, so it comes first.
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
+    *((mark, "utf-32") for mark in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)),
+    *((mark, "utf-16") for mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)),
 )
 
 # How much of a file is decoded to compare encodings, once all of it was found to be valid.
@@ -245,9 +240,14 @@ _SCRIPTS = (
     ("half-width", "\uff61", "\uff9f"),
 )
 
-# The range of characters that texts in an encoding have most of, where it is not that of their alphabet: characters in
-# daily use come first in GB 2312 and Big5.
-_DAILY = {"gb18030": (0xB0A1, 0xD7FE), "big5": (0xA440, 0xC67E)}
+# Where an encoding has the characters in daily use: the first, the last, their least second byte; and what one counts.
+_DAILY = {
+    "gb18030": (0xB0A1, 0xD7FE, 0xA1, 1.0),
+    "big5": (0xA440, 0xC67E, 0, 1.0),
+    "cp949": (0xB0A1, 0xC8FE, 0xA1, 1.0),
+    "cp932": (0x889F, 0x9872, 0, 0.9),
+    "euc_jp": (0xB0A1, 0xCFD3, 0, 0.9),
+}
 
 
 def decode(data: bytes, label: str, encoding: str | None) -> str:
@@ -343,21 +343,14 @@ def _likelihood(text: str, codec: str) -> float:
 
 def _daily(characters: list[str], codec: str) -> float:
     """Return how common the characters are in the language that the encoding is for, from -1 to 1."""
-    if not characters or codec not in ("gb18030", "big5", "cp932", "euc_jp", "cp949"):
+    if not characters or codec not in _DAILY:
         return 0.0
+    least, most, second, weight = _DAILY[codec]
     common = 0.0
     for character in characters:
         spelled = int.from_bytes(character.encode(codec), "big")
-        if codec in _DAILY:
-            least, most = _DAILY[codec]
-            common += least <= spelled <= most and (codec == "big5" or (spelled & 0xFF) >= 0xA1)
-        elif codec == "cp949":
-            common += "\uac00" <= character <= "\ud7a3" and 0xB0A1 <= spelled <= 0xC8FE and (spelled & 0xFF) >= 0xA1
-        else:
-            # Kana, and characters of the first level in JIS X 0208.
-            kana = "\u3040" <= character <= "\u30ff"
-            first = 0x889F <= spelled <= 0x9872 if codec == "cp932" else 0xB0A1 <= spelled <= 0xCFD3
-            common += 1.0 if kana else 0.9 * first
+        is_kana = codec in ("cp932", "euc_jp") and "\u3040" <= character <= "\u30ff"
+        common += 1.0 if is_kana else weight * (least <= spelled <= most and (spelled & 0xFF) >= second)
     share = 2 * common / len(characters) - 1
     # A narrower range that holds all characters says more: that of Korean is within that of Japanese, and both are
     # within that of Chinese.
