@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import pandas as pd
 
 from microagg.errors import DataError, ParameterError
-from microagg.validation import check_unique_columns, counted, is_whole
+from microagg.validation import check_unique_columns, check_whole, counted
 
 #: The cells that count as missing in text files and workbooks, beside empty ones.
 MISSING = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
@@ -170,9 +170,7 @@ class LayoutOptions:
 
     def __post_init__(self) -> None:
         for name in ("skip_lines", "skip_last"):
-            value = getattr(self, name)
-            if not is_whole(value) or value < 0:
-                raise ParameterError(f"{name} must be a whole number of at least 0, not {value!r}.")
+            check_whole(name, getattr(self, name), 0)
         if not isinstance(self.missing, (list, tuple)) or not all(isinstance(word, str) for word in self.missing):
             raise ParameterError(f"missing must be a list of texts such as ['NA'], not {self.missing!r}.")
 

@@ -22,7 +22,7 @@ from microagg.errors import DataError, MicroaggError, ParameterError
 from microagg.tables.frames import check_single_values, is_bytes_type, is_category_type, is_text_type, to_series
 from microagg.tables.lossless import is_text, plain_column
 from microagg.tables.notices import Notice, Reading, check_cells, check_memory, check_names, refuse_no_records
-from microagg.validation import is_whole, optional_import, quoted
+from microagg.validation import check_whole, optional_import, quoted
 
 with contextlib.suppress(ImportError):  # said where a file is opened
     import pyarrow as pa
@@ -306,8 +306,7 @@ def sample_parquet(path: str | os.PathLike[str], n: int, seed: int = 0, parts: i
         If ``n`` or ``parts`` is no whole number of at least 1, or ``seed`` of at least 0, or the file of another kind.
     """
     for name, value, least in (("n", n, 1), ("seed", seed, 0), ("parts", parts, 1)):
-        if not is_whole(value) or value < least:
-            raise ParameterError(f"{name} must be a whole number of at least {least}, not {value!r}.")
+        check_whole(name, value, least)
     optional_import("pyarrow", "files", f"reading {str(path)!r}")
     with _reading(f"{str(path)!r} is no Parquet file, or a damaged one"):
         return _sample(parquet_files(path), Path(path).name, n, seed, parts)
