@@ -35,8 +35,9 @@ def microaggregate(
 
     The released frame has the columns of ``frame`` in their order, without the ``identifiers``, and its records in
     their order under the same index. All columns but the quasi-identifiers are as they were, and so is ``frame``
-    itself. Where the index or the order of the records could identify somebody, ``shuffle`` them. It is a DataFrame of
-    pandas or polars, or a table of Arrow, as ``frame`` is; within the latter two, dates and texts keep their types.
+    itself. Where the index or the order of the records could identify somebody, have them in a random order. It is a
+    DataFrame of pandas or polars, or a table of Arrow, as ``frame`` is; within the latter two, dates and texts keep
+    their types.
 
     Numeric quasi-identifiers become float64, integers and booleans too, for a mean is seldom whole; with
     ``rounding="file"`` integers stay integers. Dates become datetime64 or, where they are released by the year, int64;

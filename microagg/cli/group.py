@@ -24,7 +24,7 @@ _COMMANDS = {
     "run": ("releasing", "Make a k-anonymous release of a file."),
     "replay": ("releasing", "Make a release again from its recipe."),
     "verify": ("verifying", "Count whether anybody's file is k-anonymous."),
-    "sweep": ("comparing", "Run algorithms at many k, to a table."),
+    "sweep": ("searching", "Run algorithms at many k, to a table."),
     "bound": ("searching", "Prove what no partition can lose less than."),
     "search": ("searching", "Look for the partition that loses least."),
     "certify": ("verifying", "Check whether a certificate proves an optimum."),

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from microagg import datasets
-from microagg.cli.data import column_flags, data_flags, read_data, source_of
-from microagg.cli.flags import Command, given_params, read_params, with_flags
+from microagg.cli.flags import (
+    Command,
+    column_flags,
+    data_flags,
+    given_params,
+    read_data,
+    read_params,
+    source_of,
+    with_flags,
+)
 from microagg.cli.output import check_targets, print_json, write_files
 from microagg.errors import DataError
 

@@ -15,8 +15,18 @@ import click
 
 from microagg.api import microaggregate
 from microagg.api import replay as replayed
-from microagg.cli.data import Data, columns_in, data_flags, read_data, release_flags
-from microagg.cli.flags import Command, Flag, given_params, read_params, with_flags
+from microagg.cli.flags import (
+    Command,
+    Data,
+    Flag,
+    columns_in,
+    data_flags,
+    given_params,
+    read_data,
+    read_params,
+    release_flags,
+    with_flags,
+)
 from microagg.cli.group import FAILS
 from microagg.cli.output import check_targets, finish, print_json, say, working, write_files
 from microagg.errors import ConstantColumnWarning, DataError, ParameterError

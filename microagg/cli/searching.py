@@ -1,24 +1,125 @@
-"""How low, and how far from the optimum: the search for the least loss, and what no partition can get below."""
+"""Many runs, as a table; the search for the least loss, and what no partition can get below."""
 
 from __future__ import annotations
 
+import json
 import warnings
+from collections.abc import Iterable
+from pathlib import PurePath
 from typing import Any
 
 import click
+import pandas as pd
 
+from microagg.algorithms.method import Method
+from microagg.algorithms.registry import algorithm
 from microagg.api import microaggregate
-from microagg.cli.data import Data, column_flags, columns_in, data_flags, read_data, release_flags, source_of
-from microagg.cli.flags import Command, with_flags
-from microagg.cli.output import print_json, working
+from microagg.cli.flags import (
+    Command,
+    Data,
+    column_flags,
+    columns_in,
+    data_flags,
+    given_params,
+    read_data,
+    read_params,
+    release_flags,
+    source_of,
+    with_flags,
+)
+from microagg.cli.output import check_targets, print_json, stoppable, working, write_files
 from microagg.cli.releasing import deliver, make, take_targets, target_flags
 from microagg.errors import DataError, ParameterError
 from microagg.optimum.bounds import Bound, linear_program
 from microagg.optimum.formatting import percent
 from microagg.optimum.problem import Problem
 from microagg.optimum.search import Search
+from microagg.progress import watched
+from microagg.release.compared import Compared
+from microagg.release.options import split
 from microagg.release.source import Source
-from microagg.validation import FloatArray, quoted
+from microagg.studies.experiment import Result
+from microagg.studies.experiment import sweep as sweep_over
+from microagg.tables import to_csv
+from microagg.validation import FloatArray, plain, quoted, read_ks
+
+# More values of k are hardly meant.
+_MOST_KS = 1_000
+
+
+@with_flags(data_flags(), column_flags(), algorithms=True)
+@click.command(cls=Command)
+@click.option("methods", "--method", multiple=True, metavar="KEY,…", help="Algorithms. Default: mdav-star.")
+@click.option("ks", "--k", "-k", required=True, metavar="2-10,20", help="Values of k, and ranges of them.")
+@click.option("--polish", is_flag=True, help="Improve every partition by local search.")
+@click.option("--out", metavar="FILE", help="The table, .csv or .json; on stdout if not said.")
+@click.option("--force", is_flag=True, help="Overwrite a file that is there.")
+@click.option("as_json", "--json", is_flag=True, help="Print one JSON object, and nothing else, on stdout.")
+def sweep(
+    methods: tuple[str, ...], ks: str, polish: bool, out: str | None, force: bool, as_json: bool, **given: Any
+) -> None:
+    """Run algorithms × values of k on FILE, or on a data set, and say what each loses.
+
+    A parameter of an algorithm may have several values, such as --gamma 0,0.1,0.2: the best is taken at each k.
+
+    \b
+    Examples:
+      microagg sweep --data census --method mdav,mdav-star,v-mdav --k 2-10,20
+      microagg sweep people.csv --qi age,income --method v-mdav --gamma 0,0.2,0.4 --k 5 --out losses.csv
+    """
+    check_targets([out], [given["file"]], force=force)
+    if out is not None and PurePath(out).suffix.lower() not in (".csv", ".json"):
+        raise ParameterError(f"the name of a table must end in .csv or .json, not {out!r}.")
+    chosen = _methods([word for text in methods or ("mdav-star",) for word in split(text)], given, polish)
+    scale = given.pop("scale") or "zscore"
+    compared = Compared.of(source_of(read_data(given), given), scale, sample=0)
+    wanted, beyond = read_ks(ks, len(compared.rows), _MOST_KS)
+    if beyond:
+        raise ParameterError(f"k can be at most {len(compared.rows):,}, the number of records: leave larger ones out.")
+    if not wanted:
+        raise ParameterError("no value of k is said: write one or more, such as --k 3,5,10-20.")
+    table = _table(compared, chosen, wanted)
+    if out is not None:
+        write_files({out: (_json(table) if out.lower().endswith(".json") else to_csv(table)).encode()}, force=force)
+    if as_json:
+        click.echo(_json(table))
+    elif out is None:
+        click.echo(to_csv(table), nl=False)
+
+
+def _methods(keys: Iterable[str], given: dict[str, Any], polish: bool) -> list[Method]:
+    """Return the algorithms with the parameters that were said, each with those that it has."""
+    said, found, used = given_params(given), [], set()
+    for key in keys:
+        own = {param.name for param in algorithm(key).params} & set(said)
+        used |= own
+        several = [read_params(key, {name: word}) for name in sorted(own) for word in split(said[name])]
+        params: dict[str, list[Any]] = {}
+        for one in several:
+            for name, value in one.items():
+                params.setdefault(name, []).append(value)
+        found.append(Method(key, params, polish))
+    if unused := sorted(set(said) - used):
+        raise ParameterError(f"none of the algorithms has a flag --{unused[0].replace('_', '-')}: leave it out.")
+    return found
+
+
+def _table(compared: Compared, methods: list[Method], ks: list[int]) -> pd.DataFrame:
+    data = compared.records if compared.X is None else compared.X
+    classes = compared.classes if compared.X is None else None
+    with working("Preparing the algorithms") as show, stoppable() as stopped:
+
+        def progress(done: int, total: int, result: Result) -> None:
+            show(f"{done:,} of {total:,} done: {result.method.label}, k = {result.k:,}")
+
+        with watched(lambda *_: not stopped()):
+            return sweep_over(data, methods, ks, classes=classes, strata=compared.strata, progress=progress)
+
+
+def _json(table: pd.DataFrame) -> str:
+    rows = plain(table.astype(object).where(table.notna(), None).to_dict("records"))
+    return json.dumps({"rows": rows}, indent=2, ensure_ascii=False) + "\n"
+
 
 _SECONDS = click.option("--seconds", type=float, default=10.0, show_default=True, help="How long to go on.")
 
@@ -108,7 +209,7 @@ def _search(data: Data, chosen: dict[str, Any], seconds: float, seed: int) -> Se
 def _matrix(source: Source, scale: str) -> FloatArray:
     """Return the scaled quasi-identifiers, or raise :class:`DataError` if some are categories."""
     if not source.schema.is_numeric:
-        named = quoted([attribute.name for attribute in source.schema.attributes if attribute.kind != "numeric"])
+        named = quoted(source.schema.categorical)
         raise DataError(f"{named}: there are categories, for which no such loss is known; leave them out of --qi.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -15,8 +15,7 @@ import pandas as pd
 from microagg import datasets, standardize
 from microagg import release as releases
 from microagg.api import replay
-from microagg.cli.data import columns_of, data_flags, read_data
-from microagg.cli.flags import Command, with_flags
+from microagg.cli.flags import Command, data_flags, read_data, with_flags
 from microagg.cli.group import FAILS
 from microagg.cli.output import print_json, working
 from microagg.cli.releasing import make, read_recipe
@@ -25,7 +24,8 @@ from microagg.metrics.loss import percent, sst
 from microagg.metrics.risk import equivalence_classes
 from microagg.metrics.risk.equivalence_classes import SmallClasses
 from microagg.release import as_written
-from microagg.release.assessment import Figure
+from microagg.release.options import columns_of
+from microagg.release.released import Figure
 from microagg.tables import DELIMITERS
 from microagg.validation import check_k, counted
 
@@ -115,15 +115,19 @@ def _count(file: str, columns: Sequence[str], k: int, delimiter: str | None) -> 
     """Return the columns of a file, the number of its records, and how many are in small classes."""
     data = _bytes(file)
     table = as_written(data, PurePath(file).name, _delimiter(data) if delimiter is None else delimiter)
-    names = columns_of(columns, table)
+    names = columns_of(columns, _names(table))
     return names, len(table), equivalence_classes.small_classes(equivalence_classes.numbered(table, names), k)
+
+
+def _names(table: pd.DataFrame) -> dict[str, Any]:
+    return {str(name): name for name in table.columns}
 
 
 def _count_folder(folder: str, columns: Sequence[str], k: int) -> tuple[list[str], int, SmallClasses]:
     """Return the same of the Parquet files in a folder."""
     from microagg.distributed import columns_of_files, count_here  # which loads what others do without
 
-    names = columns_of(columns, pd.DataFrame(columns=columns_of_files(folder)))
+    names = columns_of(columns, {str(name): name for name in columns_of_files(folder)})
     found = count_here(folder, names, k)
     return names, found.records, SmallClasses(found.smallest, found.below, found.alone)
 
@@ -191,7 +195,7 @@ def risk(
             raise ParameterError("--target needs a recipe: leave it out, or leave out --qi and name RECIPE and FILE.")
         released = read_data({**given, "file": first}).frame
         before = None if original is None else read_data({**given, "file": original}).frame
-        names, learned = columns_of(columns, released), columns_of(confidential, released)
+        names, learned = columns_of(columns, _names(released)), columns_of(confidential, _names(released))
         with working("Measuring"):
             figures = releases.risks_of_file(released, names, learned, before, sampling_fraction=sampling_fraction)
         if as_json:

@@ -198,6 +198,11 @@ class Schema:
         """Whether all quasi-identifiers are numeric, as dates are too."""
         return not self.taxonomies and not self.ordinal
 
+    @property
+    def categorical(self) -> tuple[Hashable, ...]:
+        """The quasi-identifiers that hold categories."""
+        return tuple(attribute.name for attribute in self.attributes if attribute.kind != "numeric")
+
     def _attribute(self, name: Hashable) -> Attribute:
         if name in self.taxonomies:
             return Attribute(name, "nominal", taxonomy=self.taxonomies[name])
@@ -361,7 +366,7 @@ class Schema:
         As :meth:`records` otherwise; a quasi-identifier that is not numeric is a DataError.
         """
         if not self.is_numeric:
-            named = quoted([a.name for a in self.attributes if a.kind != "numeric"])
+            named = quoted(self.categorical)
             raise DataError(f"{named} hold{'' if ',' in named else 's'} categories, so there is no matrix of numbers.")
         return self.records(frame, missing).values
 

@@ -30,7 +30,8 @@ from microagg.errors import DataError
 from microagg.kernels.local_search.iterated import improve
 from microagg.metrics import generalization
 from microagg.partition import Partition
-from microagg.release import recoding, strata
+from microagg.release import recoding
+from microagg.release.source import strata_of, stratum_codes
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray, IntArray, plain
 
@@ -74,11 +75,11 @@ def encode(working: Working, number: int) -> Seen:
         read = schema.read(frame)
         encoded = schema.encode(read)
         filling = fill(read, schema.attributes, encoded, job.plan.missing)
-        found = strata.find(frame, schema.strata, filling.kept) if filling.kept.any() else []
+        found = strata_of(frame, schema.strata, filling.kept) if filling.kept.any() else []
     except DataError as error:
         raise DataError(f"in {part.label}: {_numbered(str(error), part.first)}") from None
     values = np.ascontiguousarray(filling.values[filling.kept])
-    codes = strata.codes(found, len(values)) if schema.strata else np.zeros(len(values), dtype=np.int64)
+    codes = stratum_codes(found, len(values)) if schema.strata else np.zeros(len(values), dtype=np.int64)
     _check_exact(job, values)
     working.save(ENCODED, f"{number}.npy", values, job.needed)
     if schema.strata:

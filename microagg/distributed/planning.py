@@ -16,7 +16,7 @@ from microagg.distributed.block_cuts import Cuts
 from microagg.distributed.job import Job
 from microagg.distributed.parts import load
 from microagg.errors import DataError
-from microagg.release import strata
+from microagg.release.source import stratum_name
 from microagg.validation import FloatArray, IntArray, check_enough_records, check_finite, counted
 
 #: The names under which the layout is kept: with the cuts, then the final blocks, then the types of what is written.
@@ -276,7 +276,7 @@ def _check_sizes(job: Job, n: int, found: list[tuple[tuple[Any, ...], int]]) -> 
     check_enough_records(n, job.plan.k, f"the data{aside}")
     for values, size in found:
         if values:
-            check_enough_records(size, job.plan.k, f"stratum {strata.name(job.schema.strata, values)}{aside}")
+            check_enough_records(size, job.plan.k, f"stratum {stratum_name(job.schema.strata, values)}{aside}")
 
 
 def _check_dates(seen: Sequence[Seen]) -> None:

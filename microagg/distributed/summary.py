@@ -22,8 +22,8 @@ from microagg.metrics.loss import percent
 from microagg.metrics.utility.correlations import changes_between
 from microagg.optimum.bounds import nearest_neighbor_sse
 from microagg.release.findings import Finding, gaps, identifiers, nothing_confidential, order, undecided, undeclared
-from microagg.release.measures import AttributeUtility, Loss, Utility
-from microagg.release.report.report import Generalization, Report, Risk, Stratum
+from microagg.release.measures import AttributeUtility, Generalization, Loss, Risk, Stratum, Utility
+from microagg.release.report.report import Report
 from microagg.validation import FloatArray, counted, plain, quoted
 
 # About how many classes one task of the count holds at a time.

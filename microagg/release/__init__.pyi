@@ -1,15 +1,19 @@
-from .assessment import Assessment as Assessment, Figure as Figure
-from .audit import risks_of_file as risks_of_file
-from .changes import (
+from .before_after import (
     attribute_changes as attribute_changes,
     correlation_changes as correlation_changes,
     distribution as distribution,
 )
 from .export import as_written as as_written, check_export as check_export
 from .findings import Finding as Finding
-from .recoding import CATEGORIES as CATEGORIES, ROUNDINGS as ROUNDINGS, STATISTICS as STATISTICS
+from .recoding import (
+    CATEGORIES as CATEGORIES,
+    RELEASE_WEIGHTS as RELEASE_WEIGHTS,
+    ROUNDINGS as ROUNDINGS,
+    STATISTICS as STATISTICS,
+)
 from .plan import Plan as Plan
 from .release import Release as Release
+from .released import Assessment as Assessment, Figure as Figure
 from .remedies import Change as Change, Remedy as Remedy, loss_finding as loss_finding, try_remedies as try_remedies
 from .report.report import Report as Report
-from .weights import RELEASE_WEIGHTS as RELEASE_WEIGHTS
+from .risks import risks_of_file as risks_of_file

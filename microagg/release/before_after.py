@@ -1,25 +1,28 @@
-"""The released records beside what they were: the same records in the same order, as frames and as numbers."""
+"""The released records beside what they were: as frames and as numbers, and what became of each attribute."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_integer_dtype, is_numeric_dtype
 
+from microagg.columns import bin_edges
 from microagg.columns.scaling import Scaling
 from microagg.columns.schema import Schema
 from microagg.errors import DataError
-from microagg.metrics.risk import MEASURES, Intervals, Known, Linkage, interval_disclosure, record_linkage
+from microagg.metrics.risk import Intervals, Known, Linkage, interval_disclosure, record_linkage
 from microagg.metrics.utility import Distances, IL1s, Moments, hellinger, il1s, moments, wasserstein
 from microagg.metrics.utility.columns import Column, column_of
-from microagg.optimum.formatting import share
-from microagg.release.assessment import Figure, in_quotes
+from microagg.metrics.utility.correlations import correlations
+from microagg.release.prepare import Prepared
 from microagg.release.report.report import Report
-from microagg.release.source import Source
+from microagg.tables.frames import as_pandas
 from microagg.validation import FloatArray, IntArray
 
 #: Of more quasi-identifiers only those that lose most are compared.
@@ -33,7 +36,7 @@ WIDTH = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Beside:
+class BeforeAfter:
     """A release and its originals; made by :meth:`of`.
 
     What several figures need is computed when it is first asked for, and kept.
@@ -47,9 +50,10 @@ class Beside:
         The groups.
     report : Report
         That of the release.
+    linked_by : tuple of column names
+        The quasi-identifiers by which records are looked for, those that lose most first; of very many only these.
     columns : tuple of Column
-        The quasi-identifiers that can be compared, those that lose most first, as numbers and categories; a released
-        range of numbers counts as its middle. Of many only the first.
+        Those of them that can be compared, as numbers and categories; a released range of numbers counts as its middle.
     notes : tuple of str
         Why others cannot.
     weights : array of float, shape (n,), or None
@@ -60,16 +64,18 @@ class Beside:
     schema: Schema
     labels: IntArray
     report: Report
+    linked_by: tuple[Hashable, ...]
     columns: tuple[Column, ...]
     notes: tuple[str, ...]
     weights: FloatArray | None
 
     @classmethod
-    def of(cls, source: Source, after: pd.DataFrame, labels: IntArray, report: Report, shuffle: int | None) -> Self:
-        """Return ``after``, released from ``source`` with this ``shuffle``, beside its originals."""
-        before, columns, notes = source.originals(shuffle), [], []
+    def of(cls, prepared: Prepared, after: pd.DataFrame, labels: IntArray, report: Report) -> Self:
+        """Return ``after``, released from what was ``prepared``, beside its originals."""
+        source, order = prepared.source, prepared.order
+        before, columns, notes = source.originals(order), [], []
         lost = report.lost
-        names = sorted(source.schema.quasi_identifiers, key=lost.__getitem__, reverse=True)
+        names = tuple(sorted(source.schema.quasi_identifiers, key=lost.__getitem__, reverse=True))
         if len(names) > MOST_COMPARED:
             notes.append(
                 f"Of {len(names):,} quasi-identifiers the {MOST_COMPARED} that lose most were compared one by one, and "
@@ -80,9 +86,9 @@ class Beside:
                 columns.append(column_of(before[name], after[name]))
             except DataError as error:
                 notes.append(f"Not compared as numbers: {error}")
-        order = source.order(shuffle)
         weights = source.weights if source.weights is None or order is None else source.weights[order]
-        return cls(before, after, source.schema, labels, report, tuple(columns), tuple(notes), weights)
+        linked_by = names[:MOST_COMPARED]
+        return cls(before, after, source.schema, labels, report, linked_by, tuple(columns), tuple(notes), weights)
 
     @property
     def n(self) -> int:
@@ -102,24 +108,18 @@ class Beside:
         return scaling.transform(X), scaling.transform(released)
 
     @cached_property
-    def linked_by(self) -> tuple[Hashable, ...]:
-        """The quasi-identifiers by which records are looked for; of very many only those that lose most."""
-        lost = self.report.lost
-        return tuple(sorted(self.schema.quasi_identifiers, key=lost.__getitem__, reverse=True)[:MOST_COMPARED])
-
-    @cached_property
     def known(self) -> Known:
         """What an intruder knows of the records beside what is released of them: the values of ``linked_by``."""
-        attributes = {own.name: own for own in self.schema.attributes}
+        attributes = {attribute.name: attribute for attribute in self.schema.attributes}
         return Known.of(self.before, self.after, [attributes[name] for name in self.linked_by], self.schema.strata)
 
     @cached_property
     def linkage(self) -> Linkage:
         """The records linked by distance with all that is known of them, of at most :data:`LOOKED_UP` of them."""
-        units = [own.unit for own in self.schema.attributes if own.kind == "numeric"]
-        numbers = len(units) == len(self.schema.attributes) and "year" not in units and not self.schema.strata
-        narrow = self.report.scale == "zscore" and any(str(own).lower() == "float32" for own in self.before.dtypes)
-        if numbers and self.numbers and self.report.statistic != "generalize" and not narrow:
+        schema, report = self.schema, self.report
+        numbers = schema.is_numeric and "year" not in schema.dates.values() and not schema.strata
+        narrow = report.scale == "zscore" and any(str(dtype).lower() == "float32" for dtype in self.before.dtypes)
+        if numbers and self.numbers and report.statistic != "generalize" and not narrow:
             return record_linkage(*self.pair, sample=self.looked_up)
         return self.known.linkage(sample=self.looked_up)
 
@@ -168,17 +168,135 @@ class Beside:
         return tuple(own.name for own in self.numbers)
 
 
-def linked_by_one(known: Known, by_all: Linkage, sample: int | None) -> Iterator[Figure]:
-    """Yield the attribute by which alone most records are found, if these are more than ``by_all`` attributes find."""
-    if len(known.names) < 2:
-        return
-    name, found = known.linkage_by_one(sample=sample)
-    if found.share > by_all.share:
-        yield Figure(
-            "risk",
-            MEASURES["record_linkage"],
-            found.share,
-            f"Who goes by {in_quotes(name)} alone finds more: {share(found.share)} of the records.",
-            attribute=name,
-            n=None if found.n == known.n else found.n,
+def attribute_changes(
+    before: pd.DataFrame,
+    after: pd.DataFrame,
+    schema: Schema,
+    report: Report,
+    *,
+    columns: Sequence[Hashable] | None = None,
+) -> pd.DataFrame:
+    """Return what each quasi-identifier lost, a row for each, those that lost most first.
+
+    Parameters
+    ----------
+    before : DataFrame, shape (n, columns)
+        The released records as they were: see :meth:`microagg.Release.originals`.
+    after : DataFrame, shape (n, columns)
+        The release, in the same order.
+    schema : Schema
+    report : Report
+        That of the release.
+    columns : sequence of hashable, optional
+        The quasi-identifiers that are wanted, by default all.
+
+    Returns
+    -------
+    DataFrame
+        With the columns ``attribute``; ``lost``, its part of Total-IL where there is one, otherwise of the IL, in
+        percent; ``changed``, the records whose value is not the one they had, in percent; and ``mean_before``,
+        ``mean_after``, ``sd_before``, ``sd_after``, in its own units, NaN but for numbers that are released as numbers.
+    """
+    before, after = as_pandas(before), as_pandas(after)
+    moments = {a.name: a for a in report.utility.attributes} if report.utility is not None else {}
+    lost = report.lost
+    figures = ("mean_before", "mean_after", "sd_before", "sd_after")
+    rows = []
+    for name in sorted(schema.quasi_identifiers if columns is None else columns, key=lost.__getitem__, reverse=True):
+        own = moments.get(name) if is_numeric_dtype(before[name]) else None
+        rows.append(
+            {"attribute": name, "lost": lost[name], "changed": _changed(before[name], after[name])}
+            | {figure: getattr(own, figure, np.nan) for figure in figures}
         )
+    return pd.DataFrame(rows)
+
+
+def correlation_changes(
+    before: pd.DataFrame, after: pd.DataFrame, schema: Schema, most: int | None = None
+) -> tuple[tuple[Hashable, ...], FloatArray, FloatArray]:
+    """Return the numeric quasi-identifiers that are released as numbers, and their correlations before and after.
+
+    Of more than ``most`` quasi-identifiers, where that is given, only the first are looked at. Frames as in
+    :func:`attribute_changes`; those that are constant before are left out. Both arrays have shape (m, m); they are NaN
+    where all values have become equal. Records count by their weights where they have such.
+    """
+    before, after = as_pandas(before), as_pandas(after)
+    names = tuple(
+        name
+        for name in schema.quasi_identifiers[:most]
+        if is_numeric_dtype(before[name]) and is_numeric_dtype(after[name]) and before[name].nunique() > 1
+    )
+    if not names:
+        return (), np.zeros((0, 0)), np.zeros((0, 0))
+    X, replaced = (frame[list(names)].to_numpy(dtype=np.float64) for frame in (before, after))
+    weights = None if schema.weights is None else before[schema.weights].to_numpy(dtype=np.float64)
+    return names, *correlations(X, replaced, weights)
+
+
+def distribution(before: pd.Series[Any], after: pd.Series[Any], labels: IntArray, *, bins: int = 30) -> pd.DataFrame:
+    """Return how many records have which values of a column, as they were and as they are released.
+
+    Parameters
+    ----------
+    before, after : Series, shape (n,)
+        The column, in the same order.
+    labels : array of int, shape (n,)
+        The groups of the records.
+    bins : int, default 30
+        The most bins of numbers, about.
+
+    Returns
+    -------
+    DataFrame
+        With the columns ``before`` and ``released``. The index has the middles of bins of numbers (of whole numbers
+        bins are whole), the first days of months (of years where dates are more than three years apart), or all values
+        as text, those that are most frequent before first. Where numbers become ranges, each range counts in equal
+        parts in all that it covers, since the release says no more.
+    """
+    if is_datetime64_any_dtype(before) and is_integer_dtype(after):
+        before = before.dt.year
+    if is_numeric_dtype(before):
+        low, high = after, after
+        if not is_numeric_dtype(after):
+            groups = before.astype(float).groupby(labels)
+            low, high = groups.transform("min"), groups.transform("max")
+        old, least, most = (column.to_numpy(dtype=np.float64) for column in (before, low, high))
+        return _binned(old, least, most, bins)
+    if is_datetime64_any_dtype(before) and is_datetime64_any_dtype(after):
+        unit = "Y" if (before.max() - before.min()).days > 3 * 365 else "M"
+        both = [column.dt.to_period(unit).dt.to_timestamp().value_counts() for column in (before, after)]
+        return pd.concat(both, axis=1, keys=["before", "released"], sort=True).fillna(0)
+    both = [pd.Series(_texts(column)).value_counts() for column in (before, after)]
+    return pd.concat(both, axis=1, keys=["before", "released"], sort=False).fillna(0)
+
+
+def _binned(before: FloatArray, low: FloatArray, high: FloatArray, bins: int) -> pd.DataFrame:
+    whole = bool((before == np.round(before)).all())
+    ends = np.array([low.min(), high.max()])
+    edges = bin_edges(np.append(before, [np.floor(ends[0]), np.ceil(ends[1])] if whole else ends), bins)
+    ranges = low < high
+    # A range of whole numbers covers the bins of both its ends.
+    low, high = low - 0.5 * (ranges & whole), high + 0.5 * (ranges & whole)
+    widths = np.where(ranges, high - low, 1.0)
+    below = [float(np.where(ranges, ((edge - low) / widths).clip(0, 1), low < edge).sum()) for edge in edges[1:-1]]
+    below = [0.0, *below, float(len(low))]
+    counts = {"before": np.histogram(before, bins=edges)[0], "released": np.diff(below)}
+    return pd.DataFrame(counts, index=edges[:-1] / 2 + edges[1:] / 2)
+
+
+def _changed(before: pd.Series[Any], after: pd.Series[Any]) -> float:
+    if is_numeric_dtype(before) and is_numeric_dtype(after):
+        differ = before.to_numpy(dtype=np.float64) != after.to_numpy(dtype=np.float64)
+    else:
+        years = is_datetime64_any_dtype(before) and is_integer_dtype(after)
+        differ = _texts(before.dt.year if years else before) != _texts(after)
+    return 100.0 * float(np.mean(differ))
+
+
+def _texts(series: pd.Series[Any]) -> NDArray[np.object_]:
+    """Return values as a release that generalizes writes them: whole numbers without a point, dates without a time."""
+    codes, distinct = pd.factorize(series.astype(int) if is_bool_dtype(series) else series, use_na_sentinel=False)
+    # As numpy has them: of 0.1 in 32 bits, Python has digits that are not in the file.
+    values = distinct if is_datetime64_any_dtype(series) else np.asarray(distinct)
+    written = [str(value).removesuffix(" 00:00:00").removesuffix(".0") for value in values]
+    return np.array(written, dtype=object)[codes]

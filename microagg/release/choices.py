@@ -14,53 +14,40 @@ from typing import Any, Self
 from microagg.columns.scaling import SCALES
 from microagg.columns.schema import column_names
 from microagg.errors import ParameterError
-from microagg.release.options import Column, Columns, Gaps, Groups, Mapped, Option, Seed, Word, YesNo
-from microagg.release.recoding import CATEGORIES, ROUNDINGS, STATISTICS
-from microagg.release.weights import RELEASE_WEIGHTS
+from microagg.release import options as kinds
+from microagg.release.options import Option
+from microagg.release.recoding import CATEGORIES, RELEASE_WEIGHTS, ROUNDINGS, STATISTICS
 from microagg.validation import check_k, quoted
 
 #: All options, in the order of the keywords.
 OPTIONS: tuple[Option, ...] = (
     Option(
         "quasi_identifiers",
-        Columns(),
-        None,
+        kinds.Columns(),
         help="What is microaggregated; by default all numeric columns that have no other role, and those with a "
         "taxonomy or an order, or among ``dates``, ``numbers`` or ``missing_codes``, see "
         ":meth:`microagg.Schema.infer`.",
         flag="--qi",
     ),
-    Option(
-        "confidential",
-        Columns(),
-        None,
-        help="Confidential attributes; released as they are.",
-    ),
-    Option(
-        "identifiers",
-        Columns(),
-        None,
-        help="Columns left out of the release.",
-        flag="--drop",
-    ),
+    Option("confidential", kinds.Columns(), help="Confidential attributes; released as they are."),
+    Option("identifiers", kinds.Columns(), help="Columns left out of the release.", flag="--drop"),
     Option(
         "scale",
-        Word(tuple(SCALES)),
-        "zscore",
+        kinds.Word(tuple(SCALES)),
+        default="zscore",
         help="The scale for distances and information loss, set by all released records together, whatever their "
         "stratum. Methods for mixed attributes compare values by their share of the attribute's domain in the "
         "file; to them only the reported information loss has this scale.",
     ),
     Option(
         "by",
-        Columns(),
-        None,
+        kinds.Columns(),
         help="Strata: groups stay within the records that have the same values here, each of k records or more.",
     ),
     Option(
         "statistic",
-        Word(STATISTICS),
-        "mean",
+        kinds.Word(STATISTICS),
+        default="mean",
         help='What replaces the values of a group, attribute by attribute. With "mean" and "median": of numbers their '
         "mean or median (of dates rounded to whole days, and then the year where that is their unit), of ordered "
         "categories the median (the lower of two), of others the most frequent one (of equals the first in the "
@@ -69,8 +56,8 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "missing",
-        Gaps(),
-        "error",
+        kinds.Gaps(),
+        default="error",
         help="What is done about missing values of quasi-identifiers, all of them or those named (of others they are "
         'an error), before records are grouped; all of it is reported. "drop" leaves the record out of the release. '
         '"category" makes the gaps of categories without an order one more category, called ``missing``. "impute" '
@@ -81,14 +68,12 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "random_state",
-        Seed(),
-        None,
+        kinds.Seed(),
         help="Seed for methods that draw at random. Deterministic methods do not use it; it is recorded in the recipe.",
     ),
     Option(
         "taxonomies",
-        Mapped(words="file"),
-        None,
+        kinds.Taxonomies(),
         type="mapping of column name to taxonomy, optional",
         help="Quasi-identifiers that hold categories without an order: see :meth:`microagg.Schema.infer` for what a "
         "taxonomy may be given as, and which columns have one without being named.",
@@ -97,8 +82,7 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "ordinal",
-        Mapped(words="list"),
-        None,
+        kinds.Orders(),
         type="mapping of column name to sequence, optional",
         help="Quasi-identifiers that hold ordered categories, and these from the lowest to the highest.",
         metavar="COLUMN=LOW,…,HIGH",
@@ -106,16 +90,14 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "classes",
-        Column(),
-        None,
+        kinds.Column(),
         help="The class of each record, such as an income bracket, for methods with a parameter that uses it; released "
         "as it is. It counts as confidential unless it has another role, and is no quasi-identifier.",
         not_in_parts="leave it out, and name the column among the confidential ones",
     ),
     Option(
         "weights",
-        Column(),
-        None,
+        kinds.Column(),
         help="The weight of each record, such as the number of persons it stands for: a finite number above 0. The "
         "mean of a group becomes Σ w x / Σ w.",
         before=None,
@@ -123,15 +105,13 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "others",
-        Columns(),
-        None,
+        kinds.Columns(),
         help="Columns about which it was decided that they have no other role; released as they are.",
         before=(),
     ),
     Option(
         "dates",
-        Mapped(named=True, usual="day"),
-        None,
+        kinds.Mapped(named=True, usual="day"),
         type='mapping of column name to {"day", "year"}, or column name or collection of them, optional',
         help="Quasi-identifiers that are dates, and the unit that they are released by; the day for those that are "
         "only named, and for quasi-identifiers of the type datetime64 that are not. They are grouped by as days since "
@@ -143,8 +123,7 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "numbers",
-        Mapped(named=True),
-        None,
+        kinds.Mapped(named=True),
         type='mapping of column name to {"1,234.5", "1.234,5"} or None, or column name or collection of them, optional',
         help="Quasi-identifiers that are numbers though the file holds them as text, and how they are written where "
         "that must be said: with a decimal point or a decimal comma. Of those that are only named the column "
@@ -156,8 +135,7 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "missing_codes",
-        Mapped(words="several"),
-        None,
+        kinds.Codes(),
         type="mapping of column name to a value or a collection of them, optional",
         help='What stands for a missing value of a quasi-identifier, such as ``{"age": ["n/a", -999]}``.',
         metavar="COLUMN=CODE",
@@ -166,15 +144,15 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "categories",
-        Word(CATEGORIES),
-        "ancestor",
+        kinds.Word(CATEGORIES),
+        default="ancestor",
         help='What "generalize" makes of categories without an order: their lowest common ancestor in the taxonomy, or '
         "the set of them, such as ``{Divorced, Widowed}``.",
     ),
     Option(
         "rounding",
-        Word(ROUNDINGS),
-        "none",
+        kinds.Word(ROUNDINGS),
+        default="none",
         help='With "file" means and medians are rounded, half to even, to as many decimals as the released records '
         "have in that column: none for integers, which keep their type where the result fits into it, and for floats "
         "that are whole; not at all where there are more than nine. Shares of booleans are not rounded.",
@@ -182,16 +160,16 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "release_weights",
-        Word(RELEASE_WEIGHTS),
-        "mean",
+        kinds.Word(RELEASE_WEIGHTS),
+        default="mean",
         help="What is released of the ``weights``: for each record the mean weight of its group, so that the group's "
         "total weight is kept; its own; or nothing.",
         before="mean",
     ),
     Option(
         "polish",
-        YesNo(),
-        False,
+        kinds.YesNo(),
+        default=False,
         help="Whether the groups are improved by local search within their strata, see "
         ":mod:`microagg.kernels.local_search.iterated`; only where all quasi-identifiers are numeric. It lowers "
         "the SSE of the scaled records, and knows nothing of classes.",
@@ -199,8 +177,7 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "labels",
-        Groups(),
-        None,
+        kinds.Groups(),
         help="Groups found elsewhere, such as by :class:`microagg.Search`, for the records that are released, in the "
         "order of the file: they take the place of what the method would find.",
         before=None,
@@ -208,11 +185,11 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option(
         "shuffle",
-        Seed(),
-        None,
+        kinds.Seed(),
         help="A seed: the records are released in random order, under a new index from 0. Without it they keep their "
         "order.",
         before=None,
+        secret=True,  # it would undo the random order
         not_in_parts="leave it out, and shuffle the file beforehand, or what is released",
     ),
 )
@@ -225,7 +202,7 @@ def said_of(columns: Collection[Hashable], chosen: Mapping[str, Any]) -> dict[st
         value = chosen.get(option.name)
         if isinstance(value, Mapping):
             said[option.name] = {column: what for column, what in value.items() if column in columns}
-        elif value is not None and isinstance(option.kind, Mapped):
+        elif value is not None and isinstance(option.kind, kinds.Mapped) and option.kind.of_columns:
             said[option.name] = [column for column in column_names(option.name, value) if column in columns]
     return said
 

@@ -13,8 +13,7 @@ from microagg.columns.records import Records
 from microagg.columns.schema import Schema
 from microagg.errors import DataError
 from microagg.optimum.problem import Problem
-from microagg.release import strata
-from microagg.release.source import Source
+from microagg.release.source import Source, stratum_codes
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray, IntArray
 
@@ -88,7 +87,7 @@ class Compared:
         rows = np.sort(np.random.default_rng(seed).choice(n, sample, replace=False)) if 0 < sample < n else np.arange(n)
         records = source.records if len(rows) == n else source.records.take(rows)
         classes = None if source.classes is None else source.classes[rows]
-        codes = strata.codes(source.strata, n)[rows] if source.schema.strata else None
+        codes = stratum_codes(source.strata, n)[rows] if source.schema.strata else None
         X = None
         if numeric:
             X = np.ascontiguousarray(source.numbers(scale).Z[rows])

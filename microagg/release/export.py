@@ -56,7 +56,7 @@ def check_export(
     delimiter: str = ",",
     renamed: Mapping[str, str] | None = None,
 ) -> Finding:
-    """Return what the very bytes of a file say about its k-anonymity, however they were written.
+    """Return what the very bytes of a file say about its k-anonymity.
 
     A class is a set of records whose quasi-identifiers and strata are written with the same characters (in a CSV file)
     or have the same values (in others); an empty cell counts as a value of its own.
@@ -99,25 +99,23 @@ def check_export(
         return Finding("stop", "bytes", identifiers, text)
     found = [_find(column, table, name) for column in (*schema.quasi_identifiers, *schema.strata)]
     count = equivalence_classes.small_classes(equivalence_classes.numbered(table, found), k)
-    what = f"combination of quasi-identifiers{' and strata' if schema.strata else ''}"
+    n, what = counted(len(table), "record"), f"combination of quasi-identifiers{' and strata' if schema.strata else ''}"
+    level = "ok"
+    text = f"The file {name!r}, read again, has {n}, and each {what} is that of at least "
+    text += f"{counted(count.smallest, 'record')} (k = {k:,})."
     if count.records:
+        level = "stop"
         text = (
-            f"In the file {name!r} {count.records:,} of {counted(len(table), 'record')} have a {what} that fewer than "
-            f"k = {k:,} records have ({count.unique:,} are unique): do not give it to anybody; write it again, with "
-            "all digits."
+            f"In the file {name!r} {count.records:,} of {n} have a {what} that fewer than k = {k:,} records have "
+            f"({count.unique:,} are unique): do not give it to anybody; write it again, with all digits."
         )
-        return Finding("stop", "bytes", (), text)
-    if count.unique:
+    elif count.unique:
+        level = "warn"
         text = (
-            f"In the file {name!r} {count.unique:,} of {counted(len(table), 'record')} have a {what} that no other "
-            "record has, as k = 1 allows: who knows it finds the record. Choose a higher k."
+            f"In the file {name!r} {count.unique:,} of {n} have a {what} that no other record has, as k = 1 allows: "
+            "who knows it finds the record. Choose a higher k."
         )
-        return Finding("warn", "bytes", (), text)
-    text = (
-        f"The file {name!r}, read again, has {counted(len(table), 'record')}, and each {what} is that of at least "
-        f"{counted(count.smallest, 'record')} (k = {k:,})."
-    )
-    return Finding("ok", "bytes", (), text)
+    return Finding(level, "bytes", (), text)
 
 
 def _read_csv(data: bytes, name: str, delimiter: str) -> pd.DataFrame:
@@ -153,8 +151,8 @@ def _written(column: Hashable, table: pd.DataFrame) -> Hashable | None:
 def _find(column: Hashable, table: pd.DataFrame, name: str) -> Hashable:
     written = _written(column, table)
     if written is None:
-        known = quoted(table.columns)
-        raise DataError(f"the file {name!r} has no column {column!r}: its columns are {known}. Write it again.")
+        columns = quoted(table.columns)
+        raise DataError(f"the file {name!r} has no column {column!r}: its columns are {columns}. Write it again.")
     return written
 
 

@@ -12,8 +12,7 @@ import pandas as pd
 from pandas.api.types import is_datetime64_any_dtype
 
 from microagg.columns.schema import ROLES, Schema
-from microagg.metrics.risk import equivalence_classes
-from microagg.metrics.risk.equivalence_classes import SmallClasses, numbered
+from microagg.metrics.risk.equivalence_classes import SmallClasses, coded, combined, numbered, small_classes
 from microagg.release import counting
 from microagg.release.counting import Rarity, Uniform
 from microagg.validation import MOST_NAMED, IntArray, check_choice, counted, listing, plain, quoted
@@ -21,10 +20,9 @@ from microagg.validation import MOST_NAMED, IntArray, check_choice, counted, lis
 #: What a finding asks for: not to release the file as it is, to think about it, or nothing.
 LEVELS = ("stop", "warn", "ok")
 
-#: A column identifies by itself if at least this share of its records has a value that fewer than k records have.
-#: Rare values at the ends of a distribution, or a few small categories, are far below a fifth; weights and amounts of
-#: money, which are nearly unique, far above. (Of the records of Adult, 72 % have a weight that
-#: fewer than k = 3 records have.)
+#: A column identifies by itself if at least this share of its records has a value that fewer than k records have: far
+#: more than have rare values at the ends of a distribution, far fewer than have weights or amounts of money, which are
+#: nearly unique (of the records of Adult, 72 % have a weight that fewer than k = 3 have).
 RARE = 0.2
 
 #: From this share on, records that are left out are to be thought about: less than 1 % of incomplete ones is held to be
@@ -32,7 +30,7 @@ RARE = 0.2
 GAPS = 0.01
 
 #: Outliers are at most 1 % of the records, without which the range of a column is at most a fifth of what it is. (Of
-#: the benchmark files' columns only Adult's capital gain has such, where 99,999 stands for all that is more; next come
+#: the benchmark files only Adult's capital gain has such, where 99,999 stands for all that is more; next come
 #: Tarragona's fixed assets, of which the range shrinks to a quarter.)
 OUTLIERS, SPREAD = 0.01, 5.0
 
@@ -82,24 +80,21 @@ def find(
 
     A class is a set of records whose released quasi-identifiers and strata are equal; a missing value counts as a value
     of its own in forming it. Columns left as they are: the confidential ones, others, weights that are not one value
-    for each class, and those about which nothing was decided. (Strata are no danger by themselves: each of their
-    combinations has k records or more, and classes keep within them.)
+    for each class, and those without a role. (Strata are no danger by themselves: classes keep within them.)
 
     "identifiers"
-        Stop if a declared identifier is in the release. No finding if none is declared.
+        Stop if a declared identifier is in the release.
     "undecided"
         Stop if columns without a role are.
     "index"
-        Stop if the index has a name, so that files get its labels, and these are not the numbers from 0. No finding
-        otherwise.
+        Stop if the index has a name, so that files get its labels, and these are not the numbers from 0.
     "k"
         Stop if there are classes of fewer than k records, with the columns without a role counted among the
         quasi-identifiers. With k of 1 warn of records that are alone in theirs.
     "identifying"
-        Of the columns left as they are, those that identify by themselves: at least 20 % (:data:`RARE`) of the records
-        that have a value in them have one that fewer than k records have (fewer than 2 where k is 1). Warn for
-        confidential columns, stop for all others. Besides, warn of other columns and weights that do not, but of
-        which the combinations with the quasi-identifiers have fewer than k records.
+        Of the columns left as they are, those of which at least 20 % (:data:`RARE`) of the records with a value have
+        one that fewer than k records have (fewer than 2 where k is 1): warn for confidential ones, stop for all
+        others. Besides, warn of other columns and weights whose combinations with the quasi-identifiers have fewer.
     "determines"
         Stop if a column left as it is determines a quasi-identifier of the original file, see
         :func:`microagg.release.counting.determined`, or puts the records in its order, see
@@ -107,25 +102,23 @@ def find(
     "homogeneity"
         Warn of each confidential column that has one single value in some class, so that who finds a person's class
         learns the value (Machanavajjhala, Gehrke, Kifer & Venkitasubramaniam 2006). Values that are missing are not
-        learnt, and those of a column that has one value only are no secret. Warn, too, if no column is declared
-        confidential, for then nobody looked.
+        learnt, and those of a column that has one value only are no secret. Warn, too, if no column is confidential.
     "impossible"
         Warn of released combinations of two quasi-identifiers that can hardly be true, see
-        :func:`microagg.release.counting.impossible`. No finding where none determines another one.
+        :func:`microagg.release.counting.impossible`.
     "weights"
-        Ok if the weights are left out or one value for each class. No finding otherwise: "identifying" has it.
+        Ok if the weights are left out or one value for each class; otherwise "identifying" has it.
     "outliers"
-        Warn of the numbers and dates among the quasi-identifiers that have outliers (:data:`OUTLIERS`): losses, which
-        are measured against the spread of all records, look smaller by them. No finding otherwise.
+        Warn of numbers and dates among the quasi-identifiers with outliers (:data:`OUTLIERS`): losses, measured against
+        the spread of all records, look smaller by them.
     "gaps"
-        Warn if 1 % (:data:`GAPS`) or more of the records were left out. No finding if none was.
+        Warn if 1 % (:data:`GAPS`) or more of the records were left out.
     "order"
         Warn unless the records were shuffled.
 
     Parameters
     ----------
     released : DataFrame, shape (n, columns)
-        The release.
     original : DataFrame, shape (n, columns)
         The same records before, in any order.
     schema : Schema
@@ -173,7 +166,7 @@ class _File:
 
     def codes(self, name: Hashable) -> IntArray:
         if name not in self._coded:
-            self._coded[name] = equivalence_classes.coded(self.released[name])
+            self._coded[name] = coded(self.released[name])
         return self._coded[name]
 
     @cached_property
@@ -186,7 +179,7 @@ class _File:
 
     @cached_property
     def others(self) -> tuple[Hashable, ...]:
-        """The columns left as they are about which it was decided that they are neither confidential nor strata."""
+        """The columns left as they are that are neither confidential nor strata."""
         weights = () if self.weights_of_classes else self.schema.columns("weights")
         return self._present((*self.schema.others, *weights))
 
@@ -194,14 +187,21 @@ class _File:
     def weights_of_classes(self) -> bool:
         """Whether each class has one weight, which then tells no more than its quasi-identifiers."""
         names = self._present(self.schema.columns("weights"))
-        n_classes = self.classes.max()
-        return len(names) > 0 and equivalence_classes.combined(self.classes, *map(self.codes, names)).max() == n_classes
+        return len(names) > 0 and bool(combined(self.classes, *map(self.codes, names)).max() == self.classes.max())
 
     def below(self, *names: Hashable) -> SmallClasses:
         """Return how many records are in classes of fewer than k, if those who look for a person know ``names`` too."""
-        return equivalence_classes.small_classes(
-            equivalence_classes.combined(self.classes, *map(self.codes, names)), self.k
-        )
+        return small_classes(combined(self.classes, *map(self.codes, names)), self.k)
+
+    def splitting(self, names: Sequence[Hashable]) -> dict[Hashable, SmallClasses]:
+        """Return those of the columns that alone, with the quasi-identifiers, put records in such classes."""
+        counts = {name: self.below(name) for name in names}
+        return {name: count for name, count in counts.items() if count.records}
+
+    def rare(self, names: Sequence[Hashable]) -> dict[Hashable, Rarity]:
+        """Return those of the columns that identify by themselves."""
+        counts = {name: counting.rarity(self.codes(name), _rare_below(self.k)) for name in names}
+        return {name: count for name, count in counts.items() if count.rare and count.share >= RARE}
 
     def _present(self, names: Sequence[Hashable]) -> tuple[Hashable, ...]:
         return tuple(name for name in names if name in self.released.columns)
@@ -220,7 +220,7 @@ def identifiers(schema: Schema, columns: Iterable[Hashable]) -> Iterator[Finding
     if kept:
         yield Finding("stop", "identifiers", kept, f"The release has {quoted(kept)}: leave {_them(kept)} out.")
     elif names:
-        yield Finding("ok", "identifiers", names, f"{quoted(names)} {_is(names)} left out.")
+        yield Finding("ok", "identifiers", names, f"{quoted(names)} {'is' if len(names) == 1 else 'are'} left out.")
 
 
 def undecided(names: tuple[Hashable, ...]) -> Finding:
@@ -247,7 +247,7 @@ def _index(file: _File) -> Iterator[Finding]:
 
 def _k(file: _File) -> Iterator[Finding]:
     names, k = file.undeclared, file.k
-    alone = equivalence_classes.small_classes(file.classes, k)
+    alone = small_classes(file.classes, k)
     together = file.below(*names) if names else alone
     strata = " and strata" if file.schema.strata else ""
     and_with = f", with {quoted(names)} too," if names else ""
@@ -270,7 +270,7 @@ def _k(file: _File) -> Iterator[Finding]:
         )
         yield Finding("stop", "k", (), text)
     else:
-        splitting = _splitting(file, names)
+        splitting = file.splitting(names)
         text = (
             f"Who also knows {quoted(names)} finds {_records(together, file)} in classes of fewer than k = {k:,} "
             f"(without {_them(names)} each class has at least {alone.smallest:,}).{_alone(splitting, names)} "
@@ -280,9 +280,31 @@ def _k(file: _File) -> Iterator[Finding]:
 
 
 def _identifying(file: _File) -> Iterator[Finding]:
-    found = list(_identifying_alone(file)) + list(_identifying_together(file))
-    yield from found
-    if not found:
+    identifying = False
+    rare = file.rare((*file.others, *file.undeclared))
+    for level, found in (("stop", rare), ("warn", file.rare(file.confidential))):
+        if not found:
+            continue
+        identifying = True
+        so = f"Leave {_them(found)} out, or {_make(found)}."
+        if level == "warn":
+            so = (
+                f"Make sure that nobody else knows {_them(found)}, for confidential values are released as they are; "
+                f"otherwise round {_them(found)} or {_make(found)}."
+            )
+        yield Finding(level, "identifying", tuple(found), f"{_rarities(found, file.k)}: {_few(file.k)}. {so}")
+    names = tuple(name for name in file.others if name not in rare)
+    together = file.below(*names) if names else None
+    if together is not None and together.records:
+        identifying = True
+        splitting = file.splitting(names)
+        text = (
+            f"Who knows {quoted(names)} besides the quasi-identifiers finds {_records(together, file)} in classes of "
+            f"fewer than k = {file.k:,}.{_alone(splitting, names)} If others may know {_them(names)}, leave "
+            f"{_them(names)} out or {_make(names)}."
+        )
+        yield Finding("warn", "identifying", tuple(splitting) or names, text)
+    if not identifying:
         text = (
             f"In no column left as it is do {100 * RARE:.0f} % of the records have values that fewer than "
             f"{_rare_below(file.k):,} records share."
@@ -290,51 +312,23 @@ def _identifying(file: _File) -> Iterator[Finding]:
         yield Finding("ok", "identifying", (), text)
 
 
-def _identifying_alone(file: _File) -> Iterator[Finding]:
-    if found := _rare(file, (*file.others, *file.undeclared)):
-        text = f"{_rarities(found, file.k)}: {_few(file.k)}. Leave {_them(found)} out, or {_make(found)}."
-        yield Finding("stop", "identifying", tuple(found), text)
-    if found := _rare(file, file.confidential):
-        text = (
-            f"{_rarities(found, file.k)}: {_few(file.k)}. Make sure that nobody else knows "
-            f"{_them(found)}, for confidential values are released as they are; otherwise round {_them(found)} or "
-            f"{_make(found)}."
-        )
-        yield Finding("warn", "identifying", tuple(found), text)
-
-
-def _identifying_together(file: _File) -> Iterator[Finding]:
-    rare = _rare(file, file.others)
-    names = tuple(name for name in file.others if name not in rare)
-    together = file.below(*names) if names else None
-    if together is None or not together.records:
-        return
-    splitting = _splitting(file, names)
-    text = (
-        f"Who knows {quoted(names)} besides the quasi-identifiers finds {_records(together, file)} in classes of fewer "
-        f"than k = {file.k:,}.{_alone(splitting, names)} If others may know {_them(names)}, leave {_them(names)} out "
-        f"or {_make(names)}."
-    )
-    yield Finding("warn", "identifying", tuple(splitting) or names, text)
-
-
 def _determines(file: _File) -> Iterator[Finding]:
     left = (*file.confidential, *file.others, *file.undeclared)
     # Where nothing is left as it is, nothing can determine one of perhaps many quasi-identifiers.
     targets = {name: _target(file, name) for name in file.schema.quasi_identifiers} if left else {}
-    coded = {name: equivalence_classes.coded(target) for name, target in targets.items()}
+    codes_of = {name: coded(target) for name, target in targets.items()}
     measured = {name: values for name, target in targets.items() if (values := counting.measured(target)) is not None}
     known = False
     for name in left:
-        codes, values = equivalence_classes.coded(file.original[name]), None
-        if measured:  # otherwise there is no order, and long texts need not be read
-            values = counting.measured(file.original[name])
-        found = counting.determined(codes, coded)
-        ordered = [] if values is None else counting.in_order(values, measured)
-        ordered = [target for target in ordered if target not in found]
+        codes = coded(file.original[name])
+        found = counting.determined(codes, codes_of)
+        ordered: list[Hashable] = []
+        # Where no target has an order, long texts need not be read.
+        if measured and (values := counting.measured(file.original[name])) is not None:
+            ordered = [target for target in counting.in_order(values, measured) if target not in found]
         if found or ordered:
             known = True
-            pairs = {target: _one_to_one(codes, coded[target]) for target in found}
+            pairs = {target: _one_to_one(codes, codes_of[target]) for target in found}
             yield Finding("stop", "determines", (name, *found, *ordered), _determines_text(name, pairs, ordered))
     if not known:
         yield Finding("ok", "determines", (), "No column left as it is determines a quasi-identifier.")
@@ -384,10 +378,8 @@ def nothing_confidential(schema: Schema) -> Iterator[Finding]:
 def _homogeneity(file: _File) -> Iterator[Finding]:
     yield from nothing_confidential(file.schema)
     names = file.confidential
-    if not names:
-        return
     varied = [name for name in names if file.codes(name).min() < file.codes(name).max()]
-    if not varied:
+    if names and not varied:
         text = f"All records have the same {quoted(names)}, so no class says more than the file as a whole."
         yield Finding("ok", "homogeneity", names, text)
     diverse = []
@@ -395,11 +387,12 @@ def _homogeneity(file: _File) -> Iterator[Finding]:
         found = counting.uniform(file.classes, file.codes(name))
         if found is None:
             diverse.append(name)
-            continue
-        yield Finding("warn", "homogeneity", (name,), _uniform_text(file, name, found))
+        else:
+            yield Finding("warn", "homogeneity", (name,), _uniform_text(file, name, found))
     if diverse:
-        text = f"In no class do all records have the same {quoted(diverse)}."
-        yield Finding("ok", "homogeneity", tuple(diverse), text)
+        yield Finding(
+            "ok", "homogeneity", tuple(diverse), f"In no class do all records have the same {quoted(diverse)}."
+        )
 
 
 def _uniform_text(file: _File, name: Hashable, found: Uniform) -> str:
@@ -413,7 +406,7 @@ def _uniform_text(file: _File, name: Hashable, found: Uniform) -> str:
 
 def _impossible(file: _File) -> Iterator[Finding]:
     names = file.schema.quasi_identifiers
-    pairs = counting.dependent({name: equivalence_classes.coded(file.original[name]) for name in names})
+    pairs = counting.dependent({name: coded(file.original[name]) for name in names})
     if not pairs:
         return
     says = listing([f"{plain(one)!r} determines {plain(other)!r}" for one, other in pairs], MOST_NAMED)
@@ -488,21 +481,9 @@ def order(shuffled: bool) -> Finding:
     return Finding("warn", "order", (), text)
 
 
-def _splitting(file: _File, names: Sequence[Hashable]) -> dict[Hashable, SmallClasses]:
-    """Return those of the columns that alone, with the quasi-identifiers, put records in classes of fewer than k."""
-    counts = {name: file.below(name) for name in names}
-    return {name: count for name, count in counts.items() if count.records}
-
-
 def _rare_below(k: int) -> int:
     # With k of 1 no value would be rare, but who has a value that nobody else has is found by it all the same.
     return max(k, 2)
-
-
-def _rare(file: _File, names: Sequence[Hashable]) -> dict[Hashable, Rarity]:
-    """Return those of the columns that identify by themselves."""
-    counts = {name: counting.rarity(file.codes(name), _rare_below(file.k)) for name in names}
-    return {name: count for name, count in counts.items() if count.rare and count.share >= RARE}
 
 
 def _rarities(found: dict[Hashable, Rarity], k: int) -> str:
@@ -531,10 +512,6 @@ def _alone(splitting: dict[Hashable, SmallClasses], names: Sequence[Hashable]) -
 
 def _records(count: SmallClasses, file: _File) -> str:
     return f"{count.records:,} of {counted(file.n, 'record')} ({count.unique:,} unique)"
-
-
-def _is(names: Sequence[Any]) -> str:
-    return "is" if len(names) == 1 else "are"
 
 
 def _they(names: Sequence[Any]) -> str:

@@ -1,25 +1,44 @@
-"""What numeric quasi-identifiers lose by being replaced, and what of their moments is kept."""
+"""What a release loses and guarantees, in figures, and what of moments is kept."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
 from microagg import optimum
+from microagg.columns.records import Records
 from microagg.columns.scaling import centered
-from microagg.metrics import loss
+from microagg.metrics import generalization, loss
+from microagg.metrics.generalization import Summary
 from microagg.metrics.utility.correlations import correlation_changes, means_and_deviations
 from microagg.partition import Partition
-from microagg.release.source import Numbers
-from microagg.release.strata import Part
-from microagg.validation import FloatArray
+from microagg.release.source import Numbers, Part
+from microagg.validation import FloatArray, IntArray
+
+# Of so many records at most the floor of Total-IL is proven on the way: that takes less than a tenth of a second.
+_MOST_PROVEN = 2000
+
+
+class _Bounded:
+    """A loss with the floor below which no partition gets, if one is known; both in percent."""
+
+    information_loss: float
+    lower_bound: float | None
+
+    @property
+    def gap(self) -> float | None:
+        """How far above the optimum the loss is at most, as a share of ``lower_bound``; infinity where that is 0.
+
+        None where there is no bound.
+        """
+        return None if self.lower_bound is None else optimum.gap(self.information_loss, self.lower_bound)
 
 
 @dataclass(frozen=True)
-class Loss:
+class Loss(_Bounded):
     """What the release lost, measured on the scaled numeric quasi-identifiers with the values actually released.
 
     SSE = Σ ‖x − x′‖² over the records, x′ being what replaces x; SST = Σ ‖x − x̄‖²; IL = 100 · SSE / SST, in percent,
@@ -50,14 +69,6 @@ class Loss:
     lower_bound: float | None
     attributes: dict[Hashable, float]
 
-    @property
-    def gap(self) -> float | None:
-        """How far above the optimum the loss is at most, as a share of ``lower_bound``; infinity where that is 0.
-
-        None where there is no bound.
-        """
-        return None if self.lower_bound is None else optimum.gap(self.information_loss, self.lower_bound)
-
     @classmethod
     def of(
         cls,
@@ -66,7 +77,7 @@ class Loss:
         partition: Partition,
         statistic: str,
         strata: Sequence[Part],
-        rounding: str = "none",
+        rounding: str,
     ) -> Self:
         """Return the loss of replacing ``numbers.X`` by ``replaced``, shape (n, d), by groups within ``strata``."""
         Z, weights = numbers.Z, numbers.weights
@@ -138,25 +149,148 @@ class Utility:
     @classmethod
     def of(cls, numbers: Numbers, replaced: FloatArray) -> Self:
         """Return what replacing ``numbers.X`` by ``replaced``, shape (n, d), changes."""
-        names = numbers.names
-        weights = numbers.weights
+        names, weights = numbers.names, numbers.weights
         mean, sd, _ = means_and_deviations(numbers.X, weights)
         mean_after, sd_after, _ = means_and_deviations(replaced, weights)
         changes = correlation_changes(numbers.X, replaced, weights)
+        kept = [
+            AttributeUtility(name, float(mean[j]), float(mean_after[j]), float(sd[j]), float(sd_after[j]), change)
+            for j, (name, change) in enumerate(zip(names, map(_known, changes.attributes), strict=True))
+        ]
+        pair = None if changes.pair is None else (names[changes.pair[0]], names[changes.pair[1]])
+        return cls(tuple(kept), changes.largest, pair)
+
+
+def _known(figure: float) -> float | None:
+    return None if np.isnan(figure) else float(figure)
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """One stratum of a release.
+
+    Attributes
+    ----------
+    values : tuple
+        Its value of each strata column.
+    n_records, n_groups : int
+    realized_k : int
+        The size of its smallest class of records with equal quasi-identifiers.
+    """
+
+    values: tuple[Any, ...]
+    n_records: int
+    n_groups: int
+    realized_k: int
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What the release guarantees. A class is a set of records whose released quasi-identifiers (and strata) are equal.
+
+    Attributes
+    ----------
+    realized_k : int
+        The size of the smallest class, counted on the released frame.
+    max_reidentification_probability : float
+        1 / ``realized_k``: the chance of picking the right record in the smallest class.
+    n_groups : int
+        The groups of the partition.
+    n_classes : int
+        The classes; fewer than groups where two groups have the same centroid.
+    largest_group : int
+    n_shared : int
+        The records whose released quasi-identifiers at least one other record shares.
+    strata : tuple of Stratum
+        In order of first appearance; empty without strata.
+    """
+
+    realized_k: int
+    max_reidentification_probability: float
+    n_groups: int
+    n_classes: int
+    largest_group: int
+    n_shared: int
+    strata: tuple[Stratum, ...]
+
+    @classmethod
+    def of(cls, classes: IntArray, partition: Partition, parts: Sequence[Part]) -> Self:
+        """Return what a release guarantees whose records are of ``classes``, shape (n,), numbered from 0.
+
+        ``partition`` has its groups, ``parts`` its strata: one of all records, and without values, if there are none.
+        """
+        sizes = np.bincount(classes)
+        realized = int(sizes.min())
+        own = sizes[classes]
         return cls(
-            attributes=tuple(
-                AttributeUtility(
-                    name=name,
-                    mean_before=float(mean[j]),
-                    mean_after=float(mean_after[j]),
-                    sd_before=float(sd[j]),
-                    sd_after=float(sd_after[j]),
-                    correlation_change=None if np.isnan(changes.attributes[j]) else float(changes.attributes[j]),
-                )
-                for j, name in enumerate(names)
+            realized_k=realized,
+            max_reidentification_probability=1.0 / realized,
+            n_groups=partition.n_groups,
+            n_classes=len(sizes),
+            largest_group=int(partition.sizes.max()),
+            n_shared=int(np.count_nonzero(own > 1)),
+            strata=tuple(
+                Stratum(values, len(rows), len(np.unique(partition.labels[rows])), int(own[rows].min()))
+                for rows, values in parts
+                if values
             ),
-            correlation_change=changes.largest,
-            correlation_pair=None if changes.pair is None else (names[changes.pair[0]], names[changes.pair[1]]),
+        )
+
+
+@dataclass(frozen=True)
+class Generalization(Summary, _Bounded):
+    """What the groups have in common, by the measures of Byun, Kamra, Bertino & Li (Sections 3 and 5).
+
+    They concern the groups themselves, so they are the same whether values are generalized or replaced by one value,
+    and whether categories become their lowest common ancestor or a set. Besides the measures of
+    :class:`microagg.metrics.generalization.Summary` there are:
+
+    Attributes
+    ----------
+    attributes : dict
+        What is lost of each quasi-identifier, in percent of the most that could be.
+    changed : dict
+        The share of the records, in percent, whose category is not the one they had, for each ordinal and nominal
+        quasi-identifier; empty where values are generalized.
+    lower_bound : float or None
+        No partition into groups of at least k (within the strata) has a lower Total-IL, in percent, however it was
+        found, see :mod:`microagg.optimum.mixed_bounds`. None where there are more than 2,000 records, as it takes the
+        square of their number: :meth:`microagg.optimum.problem.Problem.floor` proves it of any number.
+    """
+
+    attributes: dict[Hashable, float]
+    changed: dict[Hashable, float]
+    lower_bound: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        records: Records,
+        partition: Partition,
+        classes: IntArray | None = None,
+        replaced: FloatArray | None = None,
+        strata: Sequence[Part] = (),
+    ) -> Self:
+        """Return what the groups of ``records`` have in common.
+
+        ``classes``, shape (n,), are those of the records; ``replaced``, shape (n, d), is what replaces their values, as
+        numbers, ranks and nodes; no group reaches across ``strata``, if there are any.
+        """
+        shares, least = generalization.attribute_information_loss(records, partition.labels), None
+        if records.n <= _MOST_PROVEN:
+            parts = [rows for rows, _ in strata] or None
+            floor = optimum.mixed_bounds.NearestMixedNeighbors(records, partition.k, strata=parts)
+            least = floor.improve().bounds([partition.k])[0].information_loss
+        changed = {
+            attribute.name: 100.0 * float(np.mean(records.values[:, j] != replaced[:, j]))
+            for j, attribute in enumerate(records.attributes)
+            if replaced is not None and attribute.kind != "numeric"
+        }
+        return cls(
+            **vars(generalization.summary(records, partition.labels, partition.k, classes)),
+            attributes={a.name: 100.0 * float(share) for a, share in zip(records.attributes, shares, strict=True)},
+            changed=changed,
+            lower_bound=least,
         )
 
 

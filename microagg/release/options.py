@@ -1,19 +1,23 @@
-"""Options of a release: what an option is, and the kinds of their values."""
+"""Options of a release: what an option is, and the kinds of their values, as recipes, programs and shells have them."""
 
 from __future__ import annotations
 
+import csv
+import difflib
+import io
 import math
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
 from microagg.columns.gaps import GAPS
-from microagg.errors import ParameterError
+from microagg.errors import DataError, ParameterError
 from microagg.partition import canonical_labels
-from microagg.validation import check_choice, check_labels, is_whole, plain
+from microagg.validation import check_choice, check_labels, is_whole, plain, quoted
 
 # How deep what a recipe holds may be nested: a taxonomy has fewer levels.
 _DEEPEST = 64
@@ -40,225 +44,331 @@ def _are_names(value: Any) -> bool:
     return isinstance(value, (list, tuple)) and all(isinstance(name, (str, int)) for name in value)
 
 
-class Kind:
-    """What the values of an option are: how they are checked, and what a recipe holds of them.
+# How a shell names columns, and says something of them.
 
-    ``shell`` says how a shell is told: "word", "whole", "switch", "columns", "column" or "pairs"; empty if it cannot.
-    ``of_columns`` says whether it says what columns are.
+
+def split(text: str) -> list[str]:
+    """Return the words of a text with commas between them; one with a comma of its own stands in double quotes."""
+    return [word.strip() for word in next(csv.reader([text], skipinitialspace=True), []) if word.strip()]
+
+
+def _joined(words: Iterable[Any]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(words)
+    return text.getvalue()
+
+
+def column_of(text: str, names: Mapping[str, Any]) -> Any:
+    """Return the column that a text names, ``names`` being all of them by their texts.
+
+    Raises
+    ------
+    DataError
+        If there is none; with the nearest name.
+    """
+    if text in names:
+        return names[text]
+    folded = {name.lower(): name for name in names}
+    near = difflib.get_close_matches(text.lower(), folded, n=1)
+    hint = f"did you mean {folded[near[0]]!r}?" if near else f"the columns are {quoted(names)}."
+    raise DataError(f"there is no column {text!r}: {hint}")
+
+
+def columns_of(texts: Iterable[str], names: Mapping[str, Any]) -> list[Any]:
+    """Return the columns that texts name, each of them one or several with commas between; see :func:`column_of`."""
+    return [column_of(word, names) for text in texts for word in ([text] if text in names else split(text))]
+
+
+def _pair(text: str, names: Mapping[str, Any]) -> tuple[Any, str | None]:
+    """Return the column of COLUMN=VALUE and its value, None without one; a column's name may have a = itself."""
+    heads = [text[:place] for place, sign in enumerate(text) if sign == "="]
+    column = next((head for head in [text, *reversed(heads)] if head in names), None)
+    if column is None:
+        column = heads[0] if heads else text
+    return column_of(column, names), text[len(column) + 1 :] if len(text) > len(column) else None
+
+
+def _said(name: str, texts: Iterable[str], names: Mapping[str, Any]) -> list[tuple[Any, str]]:
+    """Return the columns of texts COLUMN=VALUE, each of which needs its value."""
+    pairs = []
+    for column, value in (_pair(text, names) for text in texts):
+        if not value:
+            flag = f"--{name.replace('_', '-')}"
+            raise ParameterError(f"{flag} {column} says nothing of the column: write {column}=VALUE.")
+        pairs.append((column, value))
+    return pairs
+
+
+class Kind:
+    """What the values of an option are: how they are checked, and how recipes, programs and shells have them.
+
+    Attributes
+    ----------
+    type : str
+        The kind in the words of a docstring, with a place for the default.
+    shell : {"word", "whole", "switch", "columns", "column", "pairs", ""}
+        How a shell is told; empty if it cannot be.
+    of_columns : bool
+        Whether it says what columns are, which is checked with the file.
     """
 
+    type = ""
     shell = ""
     of_columns = False
 
-    def described(self, default: Any) -> str:
-        """Return the kind in the words of a docstring."""
-        raise NotImplementedError
-
     def check(self, name: str, value: Any) -> Any:
-        """Return the value as it is used; raise :class:`ParameterError` if it is none. What columns are is checked with
-        the file.
-        """
+        """Return the value of the option ``name`` as it is used, or raise :class:`ParameterError`."""
         return value
 
     def written(self, value: Any) -> Any:
         """Return a checked value as a recipe holds it, made of what JSON can hold."""
-        return value
+        return plain(value)
 
     def has_form(self, value: Any) -> bool:
-        """Whether a recipe may hold this, which is a literal."""
-        raise NotImplementedError
+        """Whether a recipe may hold this, which is a literal: by default what :meth:`check` lets pass."""
+        try:
+            self.check("", value)
+        except ParameterError:
+            return False
+        return True
 
     def read(self, value: Any) -> Any:
         """Return what a recipe holds as it is given."""
         return value
 
+    def in_program(self, value: Any) -> Any:
+        """Return the literal that a program gives."""
+        return value
 
-@dataclass(frozen=True)
+    def in_shell(self, value: Any) -> list[str]:
+        """Return what a shell is told, one text for each time that the flag is given."""
+        return [str(value)]
+
+    def not_in_shell(self, value: Any) -> list[str]:
+        """Return in words what no text can tell a shell."""
+        return []
+
+    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
+        """Return the value that :meth:`in_shell` has told, ``names`` being the columns by their texts.
+
+        Raises
+        ------
+        DataError, ParameterError
+            If there is no such column or value.
+        """
+        return self.check(name, told)
+
+
 class Word(Kind):
     """One of some words."""
 
-    words: tuple[str, ...]
     shell = "word"
 
-    def described(self, default: Any) -> str:
-        """Return the words."""
-        words = ", ".join(f'"{word}"' for word in self.words)
-        return f'{{{words}}}, default "{default}"'
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = tuple(words)
+        self.type = f'{_one_of(self.words)}, default "{{}}"'
 
     def check(self, name: str, value: Any) -> Any:
-        """Return the word."""
-        check_choice(name, value, self.words)
-        return value
+        return check_choice(name, value, self.words)
 
-    def has_form(self, value: Any) -> bool:
-        """Whether it is one of the words."""
-        return isinstance(value, str) and value in self.words
+
+def _one_of(words: Iterable[str]) -> str:
+    listed = ", ".join(f'"{word}"' for word in words)
+    return f"{{{{{listed}}}}}"
 
 
 class YesNo(Kind):
     """True or False."""
 
+    type = "bool, default {}"
     shell = "switch"
 
-    def described(self, default: Any) -> str:
-        """Return the type and the default."""
-        return f"bool, default {default}"
-
     def check(self, name: str, value: Any) -> Any:
-        """Return it as a bool of Python."""
         if not isinstance(value, (bool, np.bool_)):
             raise ParameterError(f"{name} must be True or False, not {value!r}.")
         return bool(value)
-
-    def has_form(self, value: Any) -> bool:
-        """Whether it is one of the two."""
-        return isinstance(value, bool)
 
 
 class Seed(Kind):
     """A whole number of at least 0 that a generator begins with, or None."""
 
+    type = "int, optional"
     shell = "whole"
 
-    def described(self, default: Any) -> str:
-        """Return the type."""
-        return "int, optional"
-
     def check(self, name: str, value: Any) -> Any:
-        """Return it as an int of Python."""
         if value is not None and (not is_whole(value) or value < 0):
             raise ParameterError(f"{name} must be a whole number of at least 0 or None, not {value!r}.")
         return None if value is None else int(value)
 
-    def has_form(self, value: Any) -> bool:
-        """Whether it is such a number or None."""
-        return value is None or (is_whole(value) and value >= 0)
+    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
+        return self.check(name, int(told))
 
 
 class Groups(Kind):
     """A group for each record, as numbers, or None."""
 
-    def described(self, default: Any) -> str:
-        """Return the type."""
-        return "array of int, shape (n released records,), optional"
+    type = "array of int, shape (n released records,), optional"
 
     def check(self, name: str, value: Any) -> Any:
-        """Return them as an array of integers."""
         return None if value is None else check_labels(value)
 
     def written(self, value: Any) -> Any:
-        """Return them numbered in the order in which they appear."""
         return None if value is None else canonical_labels(value).tolist()
 
     def has_form(self, value: Any) -> bool:
-        """Whether they are whole numbers, or None."""
         return value is None or (isinstance(value, (list, tuple)) and all(map(is_whole, value)))
+
+    def not_in_shell(self, value: Any) -> list[str]:
+        return ["the groups"]
 
 
 class Columns(Kind):
     """Names of columns."""
 
+    type = "column name or collection of them, optional"
     shell = "columns"
     of_columns = True
 
-    def described(self, default: Any) -> str:
-        """Return the type."""
-        return "column name or collection of them, optional"
-
-    def written(self, value: Any) -> Any:
-        """Return a list of names."""
-        return plain(value)
-
     def has_form(self, value: Any) -> bool:
-        """Whether it is a list of names."""
         return _are_names(value)
+
+    def in_shell(self, value: Any) -> list[str]:
+        names = [str(name) for name in value]
+        apart = any(set(name) & set(',"\n') or name != name.strip() for name in names)
+        return names if apart else [",".join(names)]
+
+    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
+        return columns_of(told, names)
 
 
 class Column(Kind):
     """The name of a column, or None."""
 
+    type = "column name, optional"
     shell = "column"
     of_columns = True
 
-    def described(self, default: Any) -> str:
-        """Return the type."""
-        return "column name, optional"
-
-    def written(self, value: Any) -> Any:
-        """Return the name."""
-        return plain(value)
-
     def has_form(self, value: Any) -> bool:
-        """Whether it is a name or None."""
         return value is None or isinstance(value, str) or is_whole(value)
 
+    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
+        return column_of(told, names)
 
-@dataclass(frozen=True)
+
 class Mapped(Kind):
     """Something about each of some columns.
 
     A recipe holds pairs: a column may be called by a number, which no key in JSON can be. Where ``named``, columns may
-    be only named, too, which then means ``usual``. ``words`` says what a shell gives for a column: one "word", a "list"
-    of them with commas between, "several", each by a flag of its own, or the name of a "file", or none.
+    be only named, too, and are said to be what is ``usual``.
     """
 
-    named: bool = False
-    usual: Any = None
-    words: str = "word"
     shell = "pairs"
     of_columns = True
 
+    def __init__(self, *, named: bool = False, usual: Any = None) -> None:
+        self.named, self.usual = named, usual
+
     def check(self, name: str, value: Any) -> Any:
-        """Return the mapping."""
         if not self.named and value is not None and not isinstance(value, Mapping):
             raise ParameterError(f"{name} must map column names to {name}, not be {value!r}: write {{'column': ...}}.")
         return value
 
     def written(self, value: Any) -> Any:
-        """Return pairs, or only the names where nothing is said of any column."""
         names_alone = self.named and not (isinstance(value, Mapping) and any(value.values()))
         return plain(list(value if names_alone else value.items()))
 
     def has_form(self, value: Any) -> bool:
-        """Whether they are pairs, a mapping, or names where these will do."""
         if isinstance(value, Mapping):
             return True
         return isinstance(value, (list, tuple)) and (all(map(_is_named, value)) or (self.named and _are_names(value)))
 
     def read(self, value: Any) -> Any:
-        """Return the mapping, or the names."""
         return value if self.named and value and _are_names(value) else dict(value)
 
+    def in_shell(self, value: Any) -> list[str]:
+        if not isinstance(value, Mapping):
+            return [str(column) for column in value]
+        return [f"{column}" if own is None else f"{column}={own}" for column, own in value.items()]
 
-class Gaps(Kind):
+    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
+        pairs = (_pair(text, names) for text in told)
+        return {column: self.usual if value is None else value for column, value in pairs}
+
+
+class Taxonomies(Mapped):
+    """A taxonomy for each of some columns; a shell names files of them."""
+
+    def in_program(self, value: Any) -> Any:
+        return {name: _with_lists(nested) for name, nested in value.items()}
+
+    def not_in_shell(self, value: Any) -> list[str]:
+        return ["the taxonomies"]
+
+    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
+        files = super().of_shell(name, told, names)
+        return {column: None if file is None else PurePath(file) for column, file in files.items()}
+
+
+def _with_lists(nested: Any) -> Any:
+    """Return a taxonomy of nested mappings with lists where all below a category are leaves."""
+    if not isinstance(nested, Mapping):
+        return nested
+    if all(below is None for below in nested.values()):
+        return list(nested)
+    return {name: _with_lists(below) for name, below in nested.items()}
+
+
+class Orders(Mapped):
+    """The categories of each of some columns, from the lowest to the highest."""
+
+    def in_shell(self, value: Any) -> list[str]:
+        return [f"{column}={_joined(levels)}" for column, levels in value.items()]
+
+    def not_in_shell(self, value: Any) -> list[str]:
+        odd = [column for column, levels in value.items() if split(_joined(levels)) != list(levels)]
+        return [f"the order of {column!r}" for column in odd]
+
+    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
+        return {column: split(levels) for column, levels in _said(name, told, names)}
+
+
+class Codes(Mapped):
+    """What stands for a missing value of each of some columns: one code, or several."""
+
+    def in_shell(self, value: Any) -> list[str]:
+        several = {column: own if isinstance(own, (list, tuple)) else [own] for column, own in value.items()}
+        return [f"{column}={code}" for column, own in several.items() for code in own]
+
+    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
+        codes: dict[Any, list[str]] = {}
+        for column, code in _said(name, told, names):
+            codes.setdefault(column, []).append(code)
+        return codes
+
+
+class Gaps(Mapped):
     """What is done about missing values: a word, or one for each of some columns."""
 
-    shell = "pairs"
-
-    def described(self, default: Any) -> str:
-        """Return the words."""
-        words = ", ".join(f'"{word}"' for word in GAPS)
-        return f'{{{words}}} or mapping of column name to one of them, default "{default}"'
+    type = f'{_one_of(GAPS)} or mapping of column name to one of them, default "{{}}"'
+    of_columns = False
 
     def check(self, name: str, value: Any) -> Any:
-        """Return the word or the mapping."""
-        if not isinstance(value, Mapping):
-            check_choice(name, value, GAPS)
-        return value
+        return value if isinstance(value, Mapping) else check_choice(name, value, GAPS)
 
     def written(self, value: Any) -> Any:
-        """Return the word, or pairs."""
-        return value if isinstance(value, str) else plain(list(value.items()))
+        return value if isinstance(value, str) else super().written(value)
 
     def has_form(self, value: Any) -> bool:
-        """Whether it is one of the words, or pairs."""
-        if isinstance(value, str):
-            return value in GAPS
-        return isinstance(value, Mapping) or (isinstance(value, (list, tuple)) and all(map(_is_named, value)))
+        return value in GAPS if isinstance(value, str) else super().has_form(value)
 
     def read(self, value: Any) -> Any:
-        """Return the word or the mapping."""
-        return value if isinstance(value, str) else dict(value)
+        return value if isinstance(value, str) else super().read(value)
+
+    def in_shell(self, value: Any) -> list[str]:
+        return [value] if isinstance(value, str) else super().in_shell(value)
+
+    def of_shell(self, name: str, told: Any, names: Mapping[str, Any]) -> Any:
+        return told[0] if len(told) == 1 and told[0] in GAPS else dict(_said(name, told, names))
 
 
 #: Recipes have held this from the first.
@@ -274,9 +384,9 @@ class Option:
     name : str
         The keyword of :func:`microagg.microaggregate`, and the key of a recipe.
     kind : Kind
-    default : object
     help : str
         What documentation says of it; the help of the shell has the first sentence.
+    default : object
     type : str
         Its type in a docstring, where the kind does not say it.
     flag, metavar : str
@@ -290,12 +400,14 @@ class Option:
     counted : tuple of str
         Of an option that holds values of the file, which no report may name: what the report calls it, and the noun by
         which it counts them.
+    secret : bool
+        Whether its value undoes what protects the release, so that no report may hold it either.
     """
 
     name: str
     kind: Kind
-    default: Any
     help: str
+    default: Any = None
     type: str = ""
     flag: str = ""
     metavar: str = ""
@@ -303,8 +415,23 @@ class Option:
     not_in_parts: str = ""
     in_report: bool = True
     counted: tuple[str, ...] = ()
+    secret: bool = False
 
     def documented(self) -> str:
         """Return its part of a docstring."""
         text = textwrap.fill(self.help, 112, break_long_words=False, break_on_hyphens=False)
-        return f"{self.name} : {self.type or self.kind.described(self.default)}\n{textwrap.indent(text, '    ')}"
+        return f"{self.name} : {self.type or self.kind.type.format(self.default)}\n{textwrap.indent(text, '    ')}"
+
+    def is_chosen(self, value: Any) -> bool:
+        """Whether a value of a recipe is not the default; a recipe has an empty list where no column has a role."""
+        return value not in (self.default, [], {}, ())
+
+    def words(self, value: Any) -> list[list[str]]:
+        """Return what is typed in a shell for a value: the flag with each text, as often as it is given."""
+        flag = self.flag or f"--{self.name.replace('_', '-')}"
+        return [[flag]] if value is True else [flag_words(flag, text) for text in self.kind.in_shell(value)]
+
+
+def flag_words(flag: str, text: str) -> list[str]:
+    """Return a flag and its text; in one word where the text could be taken for a flag."""
+    return [f"{flag}={text}"] if text.startswith("-") else [flag, text]

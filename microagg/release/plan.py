@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-from microagg.errors import DataError, ParameterError
+import numpy as np
+import pandas as pd
+
+from microagg.errors import ConstantColumnWarning, DataError, GuaranteeError, ParameterError
+from microagg.metrics.risk.equivalence_classes import numbered
+from microagg.partition import Partition, partition_within
 from microagg.release import recipe as recipes
 from microagg.release.choices import OPTIONS, Choices
-from microagg.release.making import make
-from microagg.release.prepare import prepare
+from microagg.release.findings import find, undeclared
+from microagg.release.measures import Generalization, Loss, Risk, Utility
+from microagg.release.prepare import Prepared, prepare
+from microagg.release.recoding import Recoding, recode, replace_weights
 from microagg.release.release import Release
-from microagg.tables.frames import as_pandas
+from microagg.release.report.report import Report
+from microagg.tables.frames import as_given, as_pandas
+from microagg.validation import warn_caller
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -104,3 +114,98 @@ class Plan(Choices):
         release = make(prepared, frame)
         recipes.check_same_release(release.recipe, recipe)
         return release
+
+
+def make(prepared: Prepared, table: IntoDataFrame) -> Release:
+    """Return the release of what was prepared of ``table``, of which it has the kind."""
+    prepared.check_sizes()
+    source, chosen = prepared.source, prepared.choices
+    schema, weights = source.schema, source.weights
+    if source.constant:
+        warn_caller(source.constant_note, ConstantColumnWarning)
+    partition = partition_within([rows for rows, _ in source.strata], chosen.k, prepared.groups)
+    released = prepared.copy_without_identifiers()
+    recoding = recode(
+        released,
+        source.records,
+        partition,
+        chosen.statistic,
+        chosen.categories,
+        weights=weights,
+        rounding=chosen.rounding,
+    )
+    if weights is not None:
+        replace_weights(released, schema.weights, weights, partition, chosen.release_weights)
+    for name, column in zip(schema.quasi_identifiers, recoding.columns, strict=True):
+        released[name] = column
+    _forget_categories(released, source.given)
+    released.attrs = {}  # where the file was read from, perhaps: a file of Parquet would tell it
+    report = _report(prepared, released, partition, recoding)
+    rows = None
+    if prepared.order is not None:
+        released = released.iloc[prepared.order].reset_index(drop=True)
+        partition = Partition(partition.labels[prepared.order], chosen.k)
+    if prepared.order is not None or source.n_dropped:
+        rows = source.rows(prepared.order)
+    frame = as_given(released, table, rows, (*schema.quasi_identifiers, schema.weights))
+    return Release(frame, partition, report, recipes.write(prepared, recoding), released, prepared)
+
+
+def _forget_categories(released: pd.DataFrame, given: pd.DataFrame) -> None:
+    """Take out of the categories of pandas, also of Arrow in it, those of the file that no record of the release has.
+
+    Files hold all categories of a column, and would tell of a person whose category is not released.
+    """
+    for name in released.columns:
+        column = released[name]
+        if in_arrow := str(column.dtype).startswith("dictionary"):
+            column = importlib.import_module("pyarrow").array(column).to_pandas().set_axis(released.index)
+        if isinstance(column.dtype, pd.CategoricalDtype) and name in given.columns:
+            seen, known = set(column.dropna().unique()), column.cat.categories
+            gone = [value for value in given[name].dropna().unique() if value in known and value not in seen]
+            if gone:
+                fewer = column.cat.remove_categories(gone)
+                released[name] = fewer.astype(released[name].dtype) if in_arrow else fewer
+
+
+def _report(prepared: Prepared, released: pd.DataFrame, partition: Partition, recoding: Recoding) -> Report:
+    """Return what a release loses and guarantees, counted on what is released, which is withheld if k does not hold."""
+    source, chosen, numbers = prepared.source, prepared.choices, prepared.numbers
+    schema, k, shuffled = source.schema, chosen.k, prepared.order is not None
+    classes = numbered(released, (*schema.quasi_identifiers, *schema.strata))
+    risk = Risk.of(classes, partition, source.strata)
+    if risk.realized_k < k:
+        raise GuaranteeError(
+            f"microagg broke its promise: the release has a class of {risk.realized_k} records, fewer than k={k}; it "
+            "is withheld. Please report this."
+        )
+    lost = utility = common = None
+    if recoding.values is not None and numbers is not None:
+        replaced = np.ascontiguousarray(recoding.values[:, numbers.columns])
+        lost = Loss.of(numbers, replaced, partition, chosen.statistic, source.strata, chosen.rounding)
+        utility = Utility.of(numbers, replaced)
+    if recoding.values is None or not schema.is_numeric:
+        common = Generalization.of(source.records, partition, source.classes, recoding.values, source.strata)
+    return Report(
+        k=k,
+        scale=chosen.scale,
+        statistic=chosen.statistic,
+        n_records=len(released),
+        n_dropped=source.n_dropped,
+        dropped=tuple(source.frame.index[~source.kept]),
+        constant_columns=source.constant,
+        undeclared_columns=undeclared(schema, released.columns),
+        loss=lost,
+        risk=risk,
+        utility=utility,
+        generalization=common,
+        rounding=chosen.rounding,
+        release_weights=None if schema.weights is None else chosen.release_weights,
+        given=chosen.labels is not None,
+        polished=chosen.polish,
+        shuffled=shuffled,
+        findings=find(
+            released, source.originals(), schema, k, n_dropped=source.n_dropped, shuffled=shuffled, classes=classes
+        ),
+        filled=source.filled,
+    )

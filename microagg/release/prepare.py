@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from microagg.columns.records import Records
 from microagg.columns.schema import ROLES, Schema
 from microagg.errors import DataError, ParameterError
-from microagg.release import strata
+from microagg.partition import Partition
 from microagg.release.choices import OPTIONS, Choices
-from microagg.release.source import Numbers, Source
-from microagg.release.strata import check_given
+from microagg.release.source import Numbers, Source, check_given, stratum_name
 from microagg.tables.frames import as_pandas
 from microagg.tables.notices import has_surrogates
-from microagg.validation import (
-    FloatArray,
-    IntArray,
-    check_enough_records,
-    counted,
-    is_whole,
-    quoted,
-)
+from microagg.validation import IntArray, check_enough_records, counted, is_whole, quoted
 
 if TYPE_CHECKING:
     from microagg.algorithms.base import Microaggregator
@@ -37,108 +28,74 @@ class Prepared:
     """A file with all choices for its release, checked.
 
     What follows from them is computed when it is first asked for, so that replay finds another file out by its values
-    before anything is made of them. The seed among the ``choices`` is the one that was given or, where the method needs
-    one, drawn. Where there are groups found elsewhere, ``estimator`` is what these began with, if that was said, and is
-    not fitted.
+    before anything is made of them.
+
+    Attributes
+    ----------
+    source : Source
+    estimator : Microaggregator or None
+        What forms the groups; of groups found elsewhere what these began with, not fitted, None if nobody said.
+    choices : Choices
+        With the seed that was drawn where the method needs one and none was given.
     """
 
     source: Source
     estimator: Microaggregator | None
     choices: Choices
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        """All records, with the quasi-identifiers read and their gaps filled."""
-        return self.source.frame
-
-    @property
-    def schema(self) -> Schema:
-        """The schema, its taxonomies with the category of gaps where these became one."""
-        return self.source.schema
-
-    @property
-    def values(self) -> FloatArray:
-        """The quasi-identifiers of all records, encoded, with their gaps filled; see :class:`Source`."""
-        return self.source.values
-
-    @property
-    def kept(self) -> NDArray[np.bool_]:
-        """Which records are released, shape (n,)."""
-        return self.source.kept
-
-    @property
-    def n_dropped(self) -> int:
-        """The number of records that are not released."""
-        return self.source.n_dropped
-
-    @property
-    def records(self) -> Records:
-        """The quasi-identifiers of the released records."""
-        return self.source.records
-
-    @property
-    def strata(self) -> list[strata.Part]:
-        """The strata of the released records; all of them where there are no strata."""
-        return self.source.strata
-
-    @property
-    def classes(self) -> IntArray | None:
-        """The classes of the released records, numbered from 0; None without classes."""
-        return self.source.classes
-
-    @property
-    def weights(self) -> FloatArray | None:
-        """The weights of the released records, shape (n,); None without weights."""
-        return self.source.weights
-
     @cached_property
     def order(self) -> IntArray | None:
         """The random order of the released records, as positions in the order of the file; None if that is kept."""
-        return self.source.order(self.choices.shuffle)
+        seed = self.choices.shuffle
+        return None if seed is None else np.random.default_rng(seed).permutation(len(self.source.records))
 
     @property
-    def rows(self) -> IntArray | None:
-        """The positions of the released records in the file, in their order; None if they are all, in its order."""
-        if self.order is None and not self.n_dropped:
-            return None
-        kept = np.flatnonzero(self.kept)
+    def rows(self) -> IntArray:
+        """The positions of the released records in the file, in the order of the release."""
+        kept = np.flatnonzero(self.source.kept)
         return kept if self.order is None else kept[self.order]
-
-    @property
-    def constant(self) -> tuple[Any, ...]:
-        """The quasi-identifiers that hold one value only in the released records."""
-        return self.source.constant
 
     @cached_property
     def numbers(self) -> Numbers | None:
         """The numeric quasi-identifiers; None where there are none, or where nothing depends on their scale."""
-        numeric = any(attribute.kind == "numeric" for attribute in self.schema.attributes)
+        numeric = any(attribute.kind == "numeric" for attribute in self.source.schema.attributes)
         grouped_by_scale = self.choices.polish or not (self.estimator is None or self.estimator.info.mixed)
         if not numeric or (not grouped_by_scale and self.choices.statistic == "generalize"):
             return None
         return self.source.numbers(self.choices.scale)
 
-    def part(self, rows: IntArray) -> tuple[Any, IntArray | None]:
-        """Return what the method partitions of the released records at ``rows``, and their classes."""
-        classes = None if self.classes is None else self.classes[rows]
-        if self.estimator is None or self.estimator.info.mixed or self.numbers is None:
-            return self.records.take(rows), classes
-        return self.numbers.Z[rows], classes
+    def groups(self, rows: IntArray) -> Partition:
+        """Return the groups of the released records at ``rows``: given or formed, and polished if that is chosen."""
+        k, numbers, classes = self.choices.k, self.numbers, self.source.classes
+        if self.choices.labels is not None:
+            partition = Partition(self.choices.labels[rows], k)
+        else:
+            assert self.estimator is not None  # only given groups need none
+            scaled = numbers is not None and not self.estimator.info.mixed
+            X = numbers.Z[rows] if numbers is not None and scaled else self.source.records.take(rows)
+            partition = self.estimator.fit(X, None if classes is None else classes[rows]).partition_
+        if self.choices.polish and numbers is not None:
+            from microagg.kernels.local_search.iterated import improve  # which needs Numba
+
+            partition = Partition(improve(numbers.Z[rows], partition.labels, k), k)
+        return partition
 
     def copy_without_identifiers(self) -> pd.DataFrame:
         """Return the released records with all columns but the identifiers, nothing replaced yet."""
-        released = self.frame.loc[:, [name not in self.schema.identifiers for name in self.frame.columns]]
+        frame, identifiers = self.source.frame, self.source.schema.identifiers
+        released = frame.loc[:, [name not in identifiers for name in frame.columns]]
         # A frame of its own also where pandas would share memory, so that assigning to it cannot reach the caller's.
-        return released.copy() if not self.n_dropped else released.iloc[np.flatnonzero(self.kept)].copy()
+        return released.iloc[np.flatnonzero(self.source.kept)].copy() if self.source.n_dropped else released.copy()
 
     def check_sizes(self) -> None:
         """Raise :class:`DataError` unless all records, and those of each stratum and given group, are at least k."""
-        aside = f" (after leaving out {counted(self.n_dropped, 'incomplete record')})" if self.n_dropped else ""
-        check_enough_records(len(self.records), self.choices.k, f"the data{aside}")
-        for rows, values in self.strata:
-            check_enough_records(len(rows), self.choices.k, f"stratum {strata.name(self.schema.strata, values)}{aside}")
+        source, k, dropped = self.source, self.choices.k, self.source.n_dropped
+        aside = f" (after leaving out {counted(dropped, 'incomplete record')})" if dropped else ""
+        check_enough_records(len(source.records), k, f"the data{aside}")
+        for rows, values in source.strata:
+            check_enough_records(len(rows), k, f"stratum {stratum_name(source.schema.strata, values)}{aside}")
         if self.choices.labels is not None:
-            check_given(self.choices.labels, self.choices.k, self.strata, self.schema.strata, aside)
+            check_given(self.choices.labels, k, source.strata, source.schema.strata, aside)
 
 
 def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:
@@ -158,10 +115,12 @@ def prepare(frame: pd.DataFrame, choices: Choices) -> Prepared:
     if estimator is not None and not (estimator.info.mixed or schema.is_numeric):
         _refuse_categories(estimator.info.key, schema)
     if choices.polish and not schema.is_numeric:
-        _refuse_to_polish(schema)
+        raise ParameterError(
+            f"polish works on numbers, but there are categories in {quoted(schema.categorical)}: leave polish out, or "
+            "leave the categories out of the quasi-identifiers."
+        )
     _check_text(schema)
-    _check_names(schema)
-    _check_texts(list(as_pandas(frame).columns))
+    _check_names(schema, list(as_pandas(frame).columns))
     return Prepared(Source.of(frame, schema, choices.missing), estimator, choices.but(random_state=seed))
 
 
@@ -190,21 +149,12 @@ def _estimator(choices: Choices) -> tuple[Microaggregator | None, int | None]:
 def _refuse_categories(method: str, schema: Schema) -> None:
     from microagg.algorithms import registry
 
-    named = [attribute.name for attribute in schema.attributes if attribute.kind != "numeric"]
+    named = schema.categorical
     able = [key for key, cls in registry.ALGORITHMS.items() if cls.info.mixed]
-    one = len(named) == 1
+    column, holds, them = ("column", "holds", "the column") if len(named) == 1 else ("columns", "hold", "these columns")
     raise ParameterError(
-        f"{method} works on numbers, but {'column' if one else 'columns'} {quoted(named)} "
-        f"{'holds' if one else 'hold'} categories: choose a method that works on both ({', '.join(able)}), or leave "
-        f"{'the column' if one else 'these columns'} out of the quasi-identifiers."
-    )
-
-
-def _refuse_to_polish(schema: Schema) -> None:
-    named = quoted([attribute.name for attribute in schema.attributes if attribute.kind != "numeric"])
-    raise ParameterError(
-        f"polish works on numbers, but there are categories in {named}: leave polish out, or leave the categories out "
-        "of the quasi-identifiers."
+        f"{method} works on numbers, but {column} {quoted(named)} {holds} categories: choose a method that works on "
+        f"both ({', '.join(able)}), or leave {them} out of the quasi-identifiers."
     )
 
 
@@ -218,24 +168,23 @@ def _check_text(schema: Schema) -> None:
                 )
 
 
-def _check_names(schema: Schema) -> None:
-    for role in ROLES:
-        for name in schema.columns(role):
-            if not (isinstance(name, str) or is_whole(name)):
-                raise DataError(
-                    f"the column name {name!r} is neither text nor a whole number, so no recipe can hold it: rename it."
-                )
-            if has_surrogates(str(name)):
-                raise DataError(
-                    f"the column name {name!r} holds half a character and can be in no file: read the data again in "
-                    "their own encoding, or rename it."
-                )
+def _check_names(schema: Schema, columns: Sequence[Any]) -> None:
+    """Raise :class:`DataError` for the name of a column with a role that no recipe or file can hold.
 
-
-def _check_texts(names: list[Any]) -> None:
-    """Raise :class:`DataError` if two columns have the same name in a file, as 10 and '10'."""
+    Two of all ``columns`` must not have the same name in a file either, as 10 and '10' have.
+    """
+    for name in (name for role in ROLES for name in schema.columns(role)):
+        if not (isinstance(name, str) or is_whole(name)):
+            raise DataError(
+                f"the column name {name!r} is neither text nor a whole number, so no recipe can hold it: rename it."
+            )
+        if has_surrogates(str(name)):
+            raise DataError(
+                f"the column name {name!r} holds half a character and can be in no file: read the data again in "
+                "their own encoding, or rename it."
+            )
     first: dict[str, Any] = {}
-    for name in names:
+    for name in columns:
         if (other := first.setdefault(str(name), name)) != name:
             raise DataError(
                 f"the column names {other!r} and {name!r} are the same in a file: rename one of these columns."

@@ -11,11 +11,11 @@ import pandas as pd
 
 from microagg import __version__
 from microagg.errors import DataError, MicroaggError, ParameterError
-from microagg.release import strata
 from microagg.release.choices import OPTIONS, Choices, recorded
 from microagg.release.options import ALWAYS, is_literal
 from microagg.release.prepare import Prepared
 from microagg.release.recoding import Recoding
+from microagg.release.source import stratum_codes
 from microagg.tables import digest_array, digest_bytes
 from microagg.validation import FloatArray, IntArray, is_whole, quoted
 
@@ -51,7 +51,7 @@ def chosen(prepared: Prepared) -> dict[str, Any]:
             prepared.choices.k,
             None if estimator is None else estimator.info.key,
             {param.name: getattr(estimator, param.name) for param in params if param.name != "random_state"},
-            dict(prepared.choices.values) | prepared.schema.arguments() | {"missing": missing},
+            dict(prepared.choices.values) | prepared.source.schema.arguments() | {"missing": missing},
         )
     )
 
@@ -129,8 +129,8 @@ def check_same_data(prepared: Prepared, recipe: Mapping[str, Any]) -> None:
     """Raise :class:`DataError` if quasi-identifiers, strata, classes or weights are not those of the recipe."""
     says = {
         "input_sha256": "the quasi-identifiers differ from those the recipe was made for (their SHA-256 is another)",
-        "strata_sha256": f"the strata ({quoted(prepared.schema.strata)}) divide the records otherwise than those the "
-        "recipe was made for",
+        "strata_sha256": f"the strata ({quoted(prepared.source.schema.strata)}) divide the records otherwise than "
+        "those the recipe was made for",
         "classes_sha256": f"the classes ({recipe['classes']!r}) divide the records otherwise than those the recipe was "
         "made for",
         "weights_sha256": f"the weights ({recipe.get('weights')!r}) differ from those the recipe was made for",
@@ -153,10 +153,11 @@ def check_same_release(made: Mapping[str, Any], recipe: Mapping[str, Any]) -> No
 def _digests(prepared: Prepared) -> Iterator[tuple[str, str | None]]:
     """Yield the digests of what is released from; each is computed only if those before it are the recipe's."""
     yield "input_sha256", _digest(prepared.source.encoded)
-    divided = bool(prepared.schema.strata)
-    yield "strata_sha256", _digest(strata.codes(prepared.strata, len(prepared.records))) if divided else None
-    yield "classes_sha256", None if prepared.classes is None else _digest(prepared.classes)
-    yield "weights_sha256", None if prepared.weights is None else _digest(prepared.weights)
+    source = prepared.source
+    divided = bool(source.schema.strata)
+    yield "strata_sha256", _digest(stratum_codes(source.strata, len(source.records))) if divided else None
+    yield "classes_sha256", None if source.classes is None else _digest(source.classes)
+    yield "weights_sha256", None if source.weights is None else _digest(source.weights)
 
 
 def _digest(array: FloatArray | IntArray) -> str:

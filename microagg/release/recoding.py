@@ -80,6 +80,9 @@ STATISTICS = ("mean", "median", "generalize")
 #: What categories without an order can be generalized to: their lowest common ancestor, or the set of them.
 CATEGORIES = ("ancestor", "set")
 
+#: What becomes of the column of weights: each record gets the mean weight of its group, or its own, or none.
+RELEASE_WEIGHTS = ("mean", "keep", "drop")
+
 
 @dataclass(frozen=True, eq=False)
 class Recoding:
@@ -254,3 +257,14 @@ def _originals(series: pd.Series[Any], codes: FloatArray, chosen: FloatArray) ->
     """
     distinct, first = np.unique(codes, return_index=True)
     return series.iloc[first[np.searchsorted(distinct, chosen)]].set_axis(series.index)
+
+
+def replace_weights(released: pd.DataFrame, name: Any, weights: FloatArray, partition: Partition, how: str) -> None:
+    """Replace the column of weights of ``released`` as ``how``, one of :data:`RELEASE_WEIGHTS`, says.
+
+    ``weights``, shape (n,), are those of its records. With "mean" the total weight of every group stays what it was.
+    """
+    if how == "drop":
+        del released[name]
+    elif how == "mean":
+        released[name] = partition.centroids(weights)[partition.labels, 0]

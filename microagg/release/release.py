@@ -12,10 +12,10 @@ import pandas as pd
 
 from microagg.columns.schema import Schema
 from microagg.errors import DataError
-from microagg.release.assessment import Assessment
 from microagg.release.export import export, write_text
 from microagg.release.findings import Finding
-from microagg.release.released import Released
+from microagg.release.prepare import Prepared
+from microagg.release.released import Assessment, Released
 from microagg.validation import counted
 
 
@@ -46,6 +46,17 @@ class Release(Released):
             If there is no reason or no code is given, or there is no finding with a code, or only such as are "ok".
         """
         return replace(self, report=self.report.accept(*codes, reason=reason))
+
+    def originals(self) -> pd.DataFrame:
+        """Return the records as they were, gaps filled, shape (n, columns), in the order of the release; not a copy.
+
+        Raises
+        ------
+        DataError
+            If the release was pickled or copied, so that the originals are not at hand.
+        """
+        prepared = self._at_hand()
+        return prepared.source.originals(prepared.order)
 
     def export(self, name: str) -> tuple[bytes, Finding]:
         """Return the protected file as bytes, and what was counted on these very bytes.
@@ -98,12 +109,15 @@ class Release(Released):
         """
         from microagg.release.assessing import assess  # which needs scikit-learn and SciPy
 
-        if self._source is None:
+        return assess(self, self._at_hand(), target=target, sampling_fraction=sampling_fraction)
+
+    def _at_hand(self) -> Prepared:
+        if self._prepared is None:
             raise DataError(
                 "this release was copied or loaded, and the original is not kept with it: make it again by "
                 "microagg.replay(frame, release.recipe), and assess that."
             )
-        return assess(self, self._source, target=target, sampling_fraction=sampling_fraction)
+        return self._prepared
 
     def to_dict(self, **about: Any) -> dict[str, Any]:
         """Return what the report of :meth:`to_html` says, as JSON can hold it; it takes the same arguments."""
@@ -194,8 +208,8 @@ class Release(Released):
         return script(self.recipe, file, **options)
 
     def command(self, file: str | os.PathLike[str] = "", **options: Any) -> tuple[str, str]:
-        """Return what to type in a shell to make this release; see :func:`microagg.release.command.command`."""
-        from microagg.release.command import command
+        """Return what to type in a shell to make this release; see :func:`microagg.release.script.command`."""
+        from microagg.release.script import command
 
         stops = dict.fromkeys(finding.code for finding in self.report.accepted if finding.level == "stop")
         return command(self.recipe, file, accept=tuple(stops), reason=self.report.reason, **options)

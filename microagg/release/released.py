@@ -1,15 +1,19 @@
-"""What was made of a file: the protected one, its groups, what is to be known of it, and its recipe."""
+"""What was made of a file: the protected one with its groups and its recipe, and what is known of it."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
+from microagg.metrics.risk.measures import Measure
 from microagg.partition import Partition
+from microagg.release.prepare import Prepared
 from microagg.release.report.report import Report
-from microagg.release.source import Source
+from microagg.validation import plain
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,11 +38,11 @@ class Released:
     report: Report
     recipe: dict[str, Any]
     _released: pd.DataFrame
-    _source: Source | None = None
+    _prepared: Prepared | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what is pickled and copied: not the original file, which must not go where the release goes."""
-        return self.__dict__ | {"_source": None}
+        return self.__dict__ | {"_prepared": None}
 
     def to_pandas(self) -> pd.DataFrame:
         """Return the protected file as a DataFrame of pandas, whatever kind was given; not a copy.
@@ -51,4 +55,117 @@ class Released:
     @property
     def has_originals(self) -> bool:
         """Whether the original file is at hand, so that the release can be compared with it: not after copying."""
-        return self._source is not None
+        return self._prepared is not None
+
+
+def in_quotes(name: Hashable) -> str:
+    """Return what sentences call an attribute."""
+    return repr(str(name))
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measure of a release.
+
+    Attributes
+    ----------
+    part : {"risk", "utility"}
+    measure : Measure
+        What it is, and which direction is good.
+    after : float
+        Its value for the release, in the unit of ``measure``.
+    sentence : str
+        What it says of this release, the numbers put in.
+    before : float or None
+        Its value for the originals, were they released as they are; None where that is of no interest.
+    attribute : hashable, optional
+        The column that it concerns.
+    n : int, optional
+        How many records were looked at, where it was not all of them.
+    """
+
+    part: Literal["risk", "utility"]
+    measure: Measure
+    after: float
+    sentence: str
+    before: float | None = None
+    attribute: Hashable | None = None
+    n: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """The disclosure risk and the utility of a release; see :meth:`microagg.Release.assess`.
+
+    Attributes
+    ----------
+    figures : tuple of Figure
+        Those that matter most first, risks before utility.
+    attributes : DataFrame
+        A row for each quasi-identifier, those that lose most first: ``attribute``, ``lost`` (percent), and for numbers
+        that are released as numbers or ranges ``il1s``, ``mean_change``, ``sd_ratio``, ``quantile_change``,
+        ``correlation_change``, ``interval_disclosure``, for all ``hellinger`` and ``wasserstein``; NaN where a measure
+        does not apply. No original value stands in it.
+    outliers : DataFrame
+        The records that are farthest from all others in a numeric quasi-identifier, the farthest first, at most 20:
+        ``record`` (its place in the release, from 1), ``attribute``, ``outlyingness`` (robust standard deviations from
+        the median) and ``probability`` (with which the nearest released record is its own). For the steward's eyes: it
+        is in neither :meth:`to_frame` nor :meth:`to_dict`.
+    without_outliers : str
+        A sentence on what leaving these out would do; empty where there are none.
+    n_records : int
+        The records released.
+    notes : tuple of str
+        What could not be measured, and why; sentences.
+    """
+
+    figures: tuple[Figure, ...]
+    attributes: pd.DataFrame
+    outliers: pd.DataFrame
+    without_outliers: str
+    n_records: int
+    notes: tuple[str, ...] = ()
+
+    def of(self, key: str) -> tuple[Figure, ...]:
+        """Return the figures of the measure ``key``: one, one for each column that it concerns, or none."""
+        return tuple(figure for figure in self.figures if figure.measure.key == key)
+
+    def part(self, part: str) -> tuple[Figure, ...]:
+        """Return the figures of ``part``, "risk" or "utility"."""
+        return tuple(figure for figure in self.figures if figure.part == part)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the figures as a table, a row for each."""
+        rows = [
+            {
+                "part": figure.part,
+                "measure": figure.measure.key,
+                "attribute": "" if figure.attribute is None else figure.attribute,
+                "before": np.nan if figure.before is None else figure.before,
+                "after": figure.after,
+                "unit": figure.measure.unit,
+                "better": figure.measure.better,
+                "n": self.n_records if figure.n is None else figure.n,
+                "sentence": figure.sentence,
+                "source": figure.measure.source,
+            }
+            for figure in self.figures
+        ]
+        return pd.DataFrame(rows).astype({"attribute": object})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as nested dicts and lists that JSON can hold; what does not apply is None."""
+        attributes = self.attributes.astype(object).where(self.attributes.notna(), None)
+        figures = self.to_frame()
+        return plain(
+            {
+                "n_records": self.n_records,
+                "figures": figures.astype(object).where(figures.notna(), None).to_dict("records"),
+                "attributes": attributes.to_dict("records"),
+                "notes": list(self.notes),
+            }
+        )
+
+    def summary(self) -> str:
+        """Return the sentences of the figures, one per line."""
+        return "\n".join(figure.sentence for figure in self.figures)

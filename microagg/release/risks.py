@@ -1,19 +1,27 @@
-"""The disclosure risk of a release, in figures and sentences: who can be found in it, and what is learned of whom."""
+"""The disclosure risk of a release, or of anybody's file, in figures and sentences: who is found, what is learned."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
+from microagg.errors import DataError
 from microagg.metrics import risk
-from microagg.metrics.risk.equivalence_classes import coded, numbered
+from microagg.metrics.risk.equivalence_classes import coded, numbered, record_classes
+from microagg.metrics.risk.mixed_linkage import attributes_of
+from microagg.metrics.utility.columns import columns_of
 from microagg.optimum.formatting import number, percent, share
 from microagg.progress import checkpoint
-from microagg.release.assessment import Figure, in_quotes
-from microagg.release.before_after import WIDTH, Beside, linked_by_one
-from microagg.validation import FloatArray, IntArray, counted
+from microagg.release.before_after import LOOKED_UP, WIDTH, BeforeAfter
+from microagg.release.released import Figure, in_quotes
+from microagg.tables.frames import as_pandas
+from microagg.validation import FloatArray, IntArray, check_columns, counted
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
 
 #: Of so many confidential columns, and of so many that are neither, the first and the most telling ones, there are
 #: figures.
@@ -22,53 +30,60 @@ MOST_COLUMNS = 50
 #: So many records are listed that are farthest from all others.
 MOST_OUTLIERS = 20
 
-
 # What sentences call the estimators of uniques.
 _ESTIMATORS = {"pitman": "estimated by Pitman's formula", "zayatz": "estimated after Zayatz", "count": "counted"}
 
 
-def risks(beside: Beside, sampling_fraction: float | None = None) -> Iterator[Figure]:
+def _figure(
+    key: str,
+    after: float,
+    sentence: str,
+    before: float | None = None,
+    attribute: Hashable | None = None,
+    n: int | None = None,
+) -> Figure:
+    return Figure("risk", risk.MEASURES[key], after, sentence, before, attribute, n)
+
+
+def risks(both: BeforeAfter, sampling_fraction: float | None = None) -> Iterator[Figure]:
     """Yield the risks of a release, those that matter most first; see :meth:`microagg.Release.assess`."""
-    schema, n = beside.schema, beside.n
+    schema = both.schema
     known = (*schema.quasi_identifiers, *schema.strata)
     checkpoint("Counting who is alone", 0.0)
-    classes = numbered(beside.before, known)
-    released = beside.report.risk
-    whose = "quasi-identifiers and strata" if schema.strata else "quasi-identifiers"
-    yield from _classes(np.bincount(classes), released.realized_k, released.n_shared, n, whose)
+    classes = numbered(both.before, known)
+    yield from _classes(both, np.bincount(classes))
     if sampling_fraction is not None:
-        yield _population(np.bincount(classes), np.bincount(numbered(beside.after, known)), sampling_fraction)
-    if beside.weights is not None and beside.weights.min() >= 1.0:
-        yield _of_weighted(beside, known, beside.weights)
-    yield from _linkage(beside, numbered(beside.before, (*beside.linked_by, *schema.strata)))
-    if beside.numbers:
-        yield from _of_numbers(beside)
-    confidential = [name for name in schema.confidential[:MOST_COLUMNS] if name in beside.after.columns]
-    after = numbered(beside.after, known) if confidential else classes
+        yield _population(np.bincount(numbered(both.after, known)), sampling_fraction, np.bincount(classes))
+    if both.weights is not None and both.weights.min() >= 1.0:
+        yield _of_weighted(both, known, both.weights)
+    yield from _linkage(both, numbered(both.before, (*both.linked_by, *schema.strata)))
+    if both.numbers:
+        yield from _of_numbers(both)
+    confidential = [name for name in schema.confidential[:MOST_COLUMNS] if name in both.after.columns]
+    after = numbered(both.after, known) if confidential else classes
     for name in confidential:
         checkpoint(f"What classes say of {name}", 0.4)
-        yield from _homogeneity(name, beside.after[name], classes, after)
-    yield from sorted(_with_one_more(beside, known), key=lambda figure: figure.after, reverse=True)[:MOST_COLUMNS]
+        yield from _learned(name, both.after[name], after, classes)
+    yield from sorted(_with_one_more(both, known), key=lambda figure: figure.after, reverse=True)[:MOST_COLUMNS]
 
 
-def outliers(beside: Beside) -> tuple[pd.DataFrame, str]:
-    """Return :attr:`microagg.release.assessment.Assessment.outliers`, and what leaving them out would do."""
-    if not beside.numbers:
+def outliers(both: BeforeAfter) -> tuple[pd.DataFrame, str]:
+    """Return :attr:`microagg.release.Assessment.outliers`, and what leaving them out would do."""
+    if not both.numbers:
         return pd.DataFrame(columns=["record", "attribute", "outlyingness", "probability"]), ""
     checkpoint("Looking for outliers", 0.95)
-    X, released = beside.pair
-    most = min(MOST_OUTLIERS, beside.n - 1)
-    linkage = beside.linkage
+    X, released = both.pair
+    most, linkage = min(MOST_OUTLIERS, both.n - 1), both.linkage
     found = risk.records_at_risk(X, released, most=most, by="outlyingness", linkage=linkage)
     table = pd.DataFrame(
         {
             "record": found.rows + 1,
-            "attribute": [beside.names[j] for j in found.attributes],
+            "attribute": [both.names[j] for j in found.attributes],
             "outlyingness": found.outlyingness,
             "probability": found.probability,
         }
     )
-    without = risk.leaving_out(X, beside.labels, found.rows)
+    without = risk.leaving_out(X, both.labels, found.rows)
     return table, (
         f"The {counted(most, 'record')} farthest from all others are found with a probability of "
         f"{share(float(found.probability.mean()))} on average, against {share(linkage.share)} of all, and have "
@@ -77,55 +92,55 @@ def outliers(beside: Beside) -> tuple[pd.DataFrame, str]:
     )
 
 
-def _classes(before: IntArray, realized_k: int, n_shared: int, n: int, whose: str) -> Iterator[Figure]:
-    measures = risk.MEASURES
+def _classes(both: BeforeAfter, before: IntArray) -> Iterator[Figure]:
+    """Yield who is alone, ``before`` being the sizes of the classes of the file."""
+    realized_k, n = both.report.risk.realized_k, both.n
+    whose = "quasi-identifiers and strata" if both.schema.strata else "quasi-identifiers"
     smallest = int(before.min())
-    yield Figure(
-        "risk",
-        measures["max_reidentification"],
+    yield _figure(
+        "max_reidentification",
         1.0 / realized_k,
         f"Who knows a person's true {whose} and nothing else picks the right record with a probability of at "
         f"most {share(1.0 / realized_k)} (1 in {realized_k:,}); in the original file, of up to "
         f"{share(1.0 / smallest)}.",
         1.0 / smallest,
     )
-    alone, left = int(np.count_nonzero(before == 1)), n - n_shared
-    yield Figure(
-        "risk",
-        measures["uniqueness"],
+    alone, left = int(np.count_nonzero(before == 1)), n - both.report.risk.n_shared
+    yield _figure(
+        "uniqueness",
         left / n,
-        f"{_records(left)} alone with {_its(left)} {whose}; in the original file, {share(alone / n)} of the "
-        "records are.",
+        f"{_are(left) if left else 'No record is'} alone with {'its' if left <= 1 else 'their'} {whose}; in the "
+        f"original file, {share(alone / n)} of the records are.",
         alone / n,
     )
 
 
-def _records(count: int) -> str:
-    return "No record is" if not count else f"{counted(count, 'record')} {'is' if count == 1 else 'are'}"
+def _are(count: int) -> str:
+    return f"{counted(count, 'record')} {'is' if count == 1 else 'are'}"
 
 
-def _its(count: int) -> str:
-    return "its" if count <= 1 else "their"
-
-
-def _population(before: IntArray, after: IntArray, sampling_fraction: float) -> Figure:
-    found, left = (risk.population_uniques(sizes, sampling_fraction) for sizes in (before, after))
-    return Figure(
-        "risk",
-        risk.MEASURES["population_uniques"],
-        left.share,
-        f"Of the records of the original file about {share(found.share)} would be alone in the whole population, of "
-        f"which the file is {share(sampling_fraction)} ({_ESTIMATORS[found.estimator]}). In the release "
-        f"{f'about {share(left.share)} would be' if left.share else 'none is'}.",
+def _population(sizes: IntArray, sampling_fraction: float, before: IntArray | None = None) -> Figure:
+    """Return who would be alone in the population, from the sizes of classes, of the release and ``before``."""
+    found = risk.population_uniques(sizes, sampling_fraction)
+    of_which = f"whole population, of which the file is {share(sampling_fraction)}"
+    if before is None:
+        says = f"About {share(found.share)} of the records of the {of_which}, would be alone."
+        return _figure("population_uniques", found.share, says)
+    was = risk.population_uniques(before, sampling_fraction)
+    return _figure(
+        "population_uniques",
         found.share,
+        f"Of the records of the original file about {share(was.share)} would be alone in the {of_which} "
+        f"({_ESTIMATORS[was.estimator]}). In the release "
+        f"{f'about {share(found.share)} would be' if found.share else 'none is'}.",
+        was.share,
     )
 
 
-def _of_weighted(beside: Beside, known: tuple[Hashable, ...], weights: FloatArray) -> Figure:
-    was, found = (risk.individual_risk(frame, known, weights).share for frame in (beside.before, beside.after))
-    return Figure(
-        "risk",
-        risk.MEASURES["individual_risk"],
+def _of_weighted(both: BeforeAfter, known: tuple[Hashable, ...], weights: FloatArray) -> Figure:
+    was, found = (risk.individual_risk(frame, known, weights).share for frame in (both.before, both.after))
+    return _figure(
+        "individual_risk",
         found,
         "If a weight says how many persons a record stands for, whoever knows the true quasi-identifiers of all of "
         f"them finds a record with a probability of {share(found)} on average; in the original file, of "
@@ -134,127 +149,230 @@ def _of_weighted(beside: Beside, known: tuple[Hashable, ...], weights: FloatArra
     )
 
 
-def _linkage(beside: Beside, classes: IntArray) -> Iterator[Figure]:
+def _linkage(both: BeforeAfter, classes: IntArray) -> Iterator[Figure]:
     checkpoint("Looking for the nearest released records", 0.1)
-    found, schema = beside.linkage, beside.schema
-    d, used = len(schema.quasi_identifiers), len(beside.linked_by)
+    found, schema = both.linkage, both.schema
+    d, used = len(schema.quasi_identifiers), len(both.linked_by)
     which = "all quasi-identifiers" if d > 1 else in_quotes(schema.quasi_identifiers[0])
     if used < d:
         which = f"the {used:,} quasi-identifiers that lose most"
     yield _linked(
-        beside,
+        both,
         "record_linkage",
         found,
         f"Who knows the true values of {which}{' and the strata' if schema.strata else ''} and picks a released record "
         "nearest to them",
         # Were the originals released, each would be nearest to itself, and to those that equal it.
-        (int(classes.max()) + 1) / beside.n,
+        (int(classes.max()) + 1) / both.n,
     )
-    yield from linked_by_one(beside.known, found, beside.looked_up)
+    yield from _linked_by_one(both.known, found, both.looked_up)
 
 
-def _linked(beside: Beside, key: str, found: risk.Linkage, who: str, before: float) -> Figure:
-    k = beside.report.risk.realized_k
-    looked_up = "" if found.n == beside.n else f", looked up for {found.n:,} of them"
-    return Figure(
-        "risk",
-        risk.MEASURES[key],
-        found.share,
-        f"{who} is right for {share(found.share)} of the records{looked_up}; groups of {k:,} allow at most "
-        f"{share(1.0 / k)}.",
-        before=before,
-        n=None if found.n == beside.n else found.n,
-    )
+def _linked(both: BeforeAfter, key: str, found: risk.Linkage, who: str, before: float) -> Figure:
+    k, some = both.report.risk.realized_k, found.n if found.n < both.n else None
+    looked_up = "" if some is None else f", looked up for {some:,} of them"
+    says = f"{who} is right for {share(found.share)} of the records{looked_up}; groups of {k:,} allow at most "
+    return _figure(key, found.share, f"{says}{share(1.0 / k)}.", before, n=some)
 
 
-def _of_numbers(beside: Beside) -> Iterator[Figure]:
+def _linked_by_one(known: risk.Known, by_all: risk.Linkage, sample: int | None) -> Iterator[Figure]:
+    """Yield the attribute by which alone most records are found, if these are more than ``by_all`` attributes find."""
+    if len(known.names) < 2:
+        return
+    name, found = known.linkage_by_one(sample=sample)
+    if found.share > by_all.share:
+        says = f"Who goes by {in_quotes(name)} alone finds more: {share(found.share)} of the records."
+        n = None if found.n == known.n else found.n
+        yield _figure("record_linkage", found.share, says, attribute=name, n=n)
+
+
+def _of_numbers(both: BeforeAfter) -> Iterator[Figure]:
     checkpoint("Looking for the nearest released records", 0.25)
-    found = risk.record_linkage(*beside.pair, distance="mahalanobis", sample=beside.looked_up)
-    d, used = len(beside.schema.quasi_identifiers), len(beside.names)
+    found = risk.record_linkage(*both.pair, distance="mahalanobis", sample=both.looked_up)
+    d = len(both.schema.quasi_identifiers)
     yield _linked(
-        beside,
+        both,
         "record_linkage_mahalanobis",
         found,
-        f"Who knows the true {'values' if used == d else 'numbers'}, picks a released record nearest to them and takes "
-        "correlations into account",
-        (int(numbered(beside.before, beside.names).max()) + 1) / beside.n,
+        f"Who knows the true {'values' if len(both.names) == d else 'numbers'}, picks a released record nearest to "
+        "them and takes correlations into account",
+        (int(numbered(both.before, both.names).max()) + 1) / both.n,
     )
     checkpoint("Comparing released values with their originals", 0.35)
-    intervals = beside.intervals
+    middles = ", each range taken by its middle," if both.report.statistic == "generalize" else ""
+    yield _near_originals(both.intervals, both.names, d, middles, 1.0)
+
+
+def _near_originals(
+    intervals: risk.Intervals, names: Sequence[Hashable], d: int, middles: str = "", before: float | None = None
+) -> Figure:
+    """Return how many numbers are near their originals, those of the attributes ``names``, out of ``d``."""
     worst = int(intervals.attributes.argmax())
-    which = "" if used == d else f", those of {used:,} of {d:,} quasi-identifiers,"
-    middles = ", each range taken by its middle," if beside.report.statistic == "generalize" else ""
-    yield Figure(
-        "risk",
-        risk.MEASURES["interval_disclosure_sd"],
+    which = "" if len(names) == d else f", those of {len(names):,} of {d:,} quasi-identifiers,"
+    return _figure(
+        "interval_disclosure_sd",
         intervals.share,
         f"{share(intervals.share)} of the released numbers{which}{middles} are within {WIDTH:g} standard deviations of "
-        f"the original, most of {in_quotes(beside.names[worst])}: {share(float(intervals.attributes[worst]))}.",
-        1.0,
+        f"the original, most of {in_quotes(names[worst])}: {share(float(intervals.attributes[worst]))}.",
+        before,
     )
 
 
-def _homogeneity(name: Hashable, values: pd.Series, before: IntArray, after: IntArray) -> Iterator[Figure]:
-    """Yield what is learned of a confidential attribute by who finds somebody's class of the file or of the release."""
+def _learned(name: Hashable, values: pd.Series, classes: IntArray, before: IntArray | None = None) -> Iterator[Figure]:
+    """Yield what is learned of a confidential attribute by who finds somebody's class, perhaps that ``before``, too."""
     codes = coded(values)
     present = codes >= 0
-    if not present.any() or int(codes.max()) == 0:
-        return  # one value only is no secret
-    found, was = (risk.homogeneity(values[present], classes[present]) for classes in (after, before))
-    n = int(np.count_nonzero(present))
+    if not present.any() or (before is not None and int(codes.max()) == 0):
+        return  # of a release: one value only is no secret
+    found = risk.homogeneity(values[present], classes[present])
+    was = None if before is None else risk.homogeneity(values[present], before[present])
+    n, called = int(np.count_nonzero(present)), in_quotes(name)
     sure = round(found.homogeneous * n)
-    called = in_quotes(name)
-    yield Figure(
-        "risk",
-        risk.MEASURES["homogeneous"],
+    whose, of_all, was_near, diverse = counted(sure, "record"), f" of {n:,}", "", ""
+    certain = "for certain"
+    if was is not None:
+        whose, of_all = whose if sure else "no one", ""
+        certain = f"for certain; in the original file, of {share(was.homogeneous)} of the records"
+        was_near = f"; in the original file, {was.t_closeness:.2g}"
+        diverse = f", as diverse as {number(found.entropy_l)} that are equally frequent (entropy l)"
+    yield _figure(
+        "homogeneous",
         found.homogeneous,
-        (
-            f"Whoever finds the class of somebody learns the {called} of no one for certain"
-            if not sure
-            else f"Whoever finds the class of somebody learns the {called} of {counted(sure, 'record')} for certain"
-        )
-        + f"; in the original file, of {share(was.homogeneous)} of the records.",
-        was.homogeneous,
+        f"Whoever finds the class of somebody learns the {called} of {whose}{of_all} {certain}.",
+        None if was is None else was.homogeneous,
         name,
     )
-    yield Figure(
-        "risk",
-        risk.MEASURES["t_closeness"],
+    yield _figure(
+        "t_closeness",
         found.t_closeness,
         f"In the class that differs most, {called} is {found.t_closeness:.2g} away from all records on a scale from 0 "
-        f"to 1 (t-closeness); in the original file, {was.t_closeness:.2g}.",
-        was.t_closeness,
+        f"to 1 (t-closeness){was_near}.",
+        None if was is None else was.t_closeness,
         name,
     )
-    yield Figure(
-        "risk",
-        risk.MEASURES["alpha"],
+    yield _figure(
+        "alpha",
         found.alpha,
         f"One value of {called} has at most {share(found.alpha)} of a class (α), and each class has at least "
-        f"{counted(found.distinct_l, 'distinct value')} (l), as diverse as {number(found.entropy_l)} that are equally "
-        "frequent (entropy l).",
-        was.alpha,
+        f"{counted(found.distinct_l, 'distinct value')} (l){diverse}.",
+        None if was is None else was.alpha,
         name,
     )
 
 
-def _with_one_more(beside: Beside, known: tuple[Hashable, ...]) -> Iterator[Figure]:
+def _with_one_more(both: BeforeAfter, known: tuple[Hashable, ...]) -> Iterator[Figure]:
     """Yield who is alone for somebody who knows one more column, for each that is neither known nor confidential."""
-    columns = (*beside.schema.others, *beside.report.undeclared_columns)
-    names = [name for name in columns if name in beside.after.columns]
+    columns = (*both.schema.others, *both.report.undeclared_columns)
+    names = [name for name in columns if name in both.after.columns]
     if not names:
         return
-    was, found = (risk.uniqueness_with_each(frame, known, names) for frame in (beside.before, beside.after))
-    n, k, declared = beside.n, beside.report.k, set(beside.schema.others)
+    was, found = (risk.uniqueness_with_each(frame, known, names) for frame in (both.before, both.after))
+    n, k, declared = both.n, both.report.k, set(both.schema.others)
     for name in names:
         alone, few = found[name].n_unique, found[name].below(k)
         what = "which counts as neither known nor confidential" if name in declared else "of which nothing was said"
-        yield Figure(
-            "risk",
-            risk.MEASURES["uniqueness"],
-            alone / n,
-            f"Who also knows {in_quotes(name)}, {what}, finds {counted(alone, 'record')} alone and {few:,} in "
-            f"classes of fewer than {k:,}.",
-            was[name].n_unique / n,
-            name,
+        says = f"Who also knows {in_quotes(name)}, {what}, finds {counted(alone, 'record')} alone and {few:,} in "
+        yield _figure(
+            "uniqueness", alone / n, f"{says}classes of fewer than {k:,}.", was[name].n_unique / n, attribute=name
         )
+
+
+def risks_of_file(
+    released: IntoDataFrame,
+    quasi_identifiers: Sequence[Hashable],
+    confidential: Sequence[Hashable] = (),
+    original: IntoDataFrame | None = None,
+    *,
+    sampling_fraction: float | None = None,
+) -> tuple[Figure, ...]:
+    """Return who can be found in a file of which nothing else is known, and what is learned of whom.
+
+    Classes are the records that are equal in the quasi-identifiers as they are released. With the originals there are
+    record linkage by distance too, see :class:`microagg.metrics.risk.Known`, and interval disclosure of the
+    quasi-identifiers that are numbers or dates; of more than 20,000 records so many are looked up.
+
+    Parameters
+    ----------
+    released : DataFrame of pandas or polars, or pyarrow.Table, shape (n, columns)
+    quasi_identifiers : sequence of column names
+        What an intruder knows: at least one.
+    confidential : sequence of column names
+        What he wants to learn; records without a value are left out.
+    original : the same, optional
+        The originals, record i of the one being record i of the other; it has the quasi-identifiers.
+    sampling_fraction : float, optional
+        If the file is a random sample, which share of the population it is.
+
+    Raises
+    ------
+    DataError
+        If a column is not there, there are no records, the originals are not as many, or what is released of numbers or
+        dates is none.
+    ParameterError
+        If no quasi-identifier is named, or the fraction is not above 0 and at most 1.
+    """
+    after = as_pandas(released)
+    before = None if original is None else as_pandas(original)
+    classes = record_classes(after, quasi_identifiers)
+    check_columns(after, confidential)
+    if before is not None and len(before) != len(after):
+        raise DataError(
+            f"the original has {counted(len(before), 'record')} and the released file {len(after):,}: who is found by "
+            "distance is known only if record i of the one is record i of the other. Leave the records that were not "
+            "released out of the original, or pass no original."
+        )
+    sizes = np.bincount(classes)
+    was = None if before is None else np.bincount(record_classes(before, quasi_identifiers))
+    figures = [*_classes_of_file(sizes, was)]
+    if sampling_fraction is not None:
+        figures.append(_population(sizes, sampling_fraction))
+    if before is not None:
+        figures += _with_originals(before, after, quasi_identifiers)
+    return (*figures, *(figure for name in confidential for figure in _learned(name, after[name], classes)))
+
+
+def _classes_of_file(sizes: IntArray, was: IntArray | None) -> Iterator[Figure]:
+    least, n = int(sizes.min()), int(sizes.sum())
+    yield _figure(
+        "max_reidentification",
+        1.0 / least,
+        f"The smallest class of equal records, of {len(sizes):,} in all, has {counted(least, 'record')}: who knows "
+        "what is released of somebody's quasi-identifiers picks the right record with a probability of at most "
+        f"{share(1.0 / least)}.",
+        None if was is None else 1.0 / float(was.min()),
+    )
+    yield _figure(
+        "mean_reidentification",
+        len(sizes) / n,
+        f"Whoever does so for each of the {counted(n, 'record')} is right for {share(len(sizes) / n)} of them.",
+        None if was is None else len(was) / n,
+    )
+    alone = int(np.count_nonzero(sizes == 1))
+    yield _figure(
+        "uniqueness",
+        alone / n,
+        f"{_are(alone)} alone with {'its' if alone == 1 else 'their'} quasi-identifiers.",
+        None if was is None else float(np.count_nonzero(was == 1)) / n,
+    )
+
+
+def _with_originals(before: pd.DataFrame, after: pd.DataFrame, names: Sequence[Hashable]) -> Iterator[Figure]:
+    columns = columns_of(before, after, names, matched=True)
+    known = risk.Known.of(before, after, attributes_of(before, names))
+    sample = LOOKED_UP if len(before) > LOOKED_UP else None
+    found = known.linkage(sample=sample)
+    some = None if found.n == known.n else found.n
+    looked_up = "" if some is None else f", looked up for {some:,} of them"
+    yield _figure(
+        "record_linkage",
+        found.share,
+        "Who knows the true values of all quasi-identifiers and picks a released record nearest to them is right for "
+        f"{share(found.share)} of the records{looked_up}, if those of both files have the same order.",
+        n=some,
+    )
+    yield from _linked_by_one(known, found, sample)
+    columns = [column for column in columns if column.numeric and column.before.std() > 0.0]
+    if columns:
+        X, released = (np.column_stack([getattr(c, side) for c in columns]) for side in ("before", "after"))
+        intervals = risk.interval_disclosure(X, released, WIDTH, by="sd")
+        yield _near_originals(intervals, [column.name for column in columns], len(names))

@@ -1,16 +1,18 @@
-"""Releases as programs: Python that reads a file, protects it as a recipe says, and writes the protected file."""
+"""Releases as programs and as commands: what makes one again, in Python or typed in a shell."""
 
 from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
 from microagg.errors import ParameterError
 from microagg.release import recipe as recipes
 from microagg.release.choices import OPTIONS
+from microagg.release.options import Option, flag_words
 from microagg.tables import read_file
 from microagg.validation import quoted
 
@@ -58,12 +60,10 @@ def script(
         If ``recipe`` is not complete, its method is not known, there is not one of file and data set, or
         :func:`~microagg.tables.read_table` has no such argument.
     """
-    recipes.check(recipe)
-    if bool(dataset) == bool(os.fspath(file)):
-        raise ParameterError("a release is made from a file or from a data set: name one of them.")
-    source, stem = os.fspath(file), dataset or PurePath(file).stem
-    read = _call("read_table", [repr(source)], chosen_reading(reading or {}))
-    target = os.fspath(out) if out is not None else f"{stem}_protected.csv"
+    source, target, held = _files(recipe, file, dataset, out, recipe_file)
+    read = _call("read_table", [repr(source)], _chosen_reading(reading or {}))
+    if dataset:
+        read = _call("microagg.datasets.load", [repr(dataset)], {} if seed is None else {"seed": seed}) + ".frame"
     replayed = by_recipe or recipe.get("labels") is not None
     lines = [
         *(["import json"] if replayed else []),
@@ -73,26 +73,31 @@ def script(
         f"from microagg.tables import {'' if dataset else 'read_table, '}write_table",
         "",
         f"# Chosen with {recipe['versions']!r}; other versions may form other groups.",
-        f"frame = {_load(dataset, seed) if dataset else read}",
+        f"frame = {read}",
     ]
     if replayed:
-        held = os.fspath(recipe_file) if recipe_file is not None else f"{stem}_recipe.json"
         lines += [
             f'recipe = json.loads(Path({held!r}).read_text(encoding="utf-8"))',
             "release = microagg.replay(frame, recipe)",
         ]
     else:
-        lines.append(f"release = {_call('microagg.microaggregate', ['frame'], chosen_in(recipe))}")
+        lines.append(f"release = {_call('microagg.microaggregate', ['frame'], _arguments(recipe))}")
     written = f"Path({target!r}).write_bytes(write_table(release.frame, {PurePath(target).name!r}))"
     lines += ["print(release.report.summary())", written]
     return "\n".join(lines) + "\n"
 
 
-def _load(dataset: str, seed: int | None) -> str:
-    return _call("microagg.datasets.load", [repr(dataset)], {} if seed is None else {"seed": seed}) + ".frame"
+def _files(recipe: Any, file: Any, dataset: str, out: Any, recipe_file: Any) -> tuple[str, str, str]:
+    """Return the original, the protected file and that of the recipe, which is checked, by their usual names."""
+    recipes.check(recipe)
+    if bool(dataset) == bool(os.fspath(file)):
+        raise ParameterError("a release is made from a file or from a data set: name one of them.")
+    stem = dataset or PurePath(file).stem
+    target = os.fspath(out) if out is not None else f"{stem}_protected.csv"
+    return os.fspath(file), target, os.fspath(recipe_file) if recipe_file is not None else f"{stem}_recipe.json"
 
 
-def chosen_reading(given: Mapping[str, Any]) -> dict[str, Any]:
+def _chosen_reading(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of the reader that are not the default."""
     known = {name: parameter.default for name, parameter in inspect.signature(read_file).parameters.items()}
     del known["source"]
@@ -101,34 +106,28 @@ def chosen_reading(given: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value != known[name]}
 
 
-def chosen_in(recipe: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keywords of :func:`microagg.microaggregate` that are not the default, the method's own at the end."""
+def _options(recipe: Mapping[str, Any]) -> dict[Option, Any]:
+    """Return the options that are not the default, and what was chosen."""
     known = recipes.choices(recipe)
-    defaults = {"k": None, "method": None} | {own.name: own.default for own in OPTIONS}
-    # A recipe holds an empty list where a role was given to no column.
-    chosen = {name: known[name] for name, usual in defaults.items() if known[name] not in (usual, [], {}, ())}
-    if "taxonomies" in chosen:
-        chosen["taxonomies"] = {name: _with_lists(nested) for name, nested in chosen["taxonomies"].items()}
+    return {option: known[option.name] for option in OPTIONS if option.is_chosen(known[option.name])}
+
+
+def _params(recipe: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the parameters of the method that are not the default: those called like an argument, and the others."""
     from microagg.algorithms.registry import algorithm  # which needs scikit-learn and Numba
 
-    own = {param.name: param.default for param in algorithm(recipe["method"]).params}
-    params = {name: value for name, value in recipe["params"].items() if value != own.get(name)}
-    # Some have the name of an argument.
-    taken = {name: value for name, value in params.items() if name in defaults}
-    return (
-        chosen
-        | ({"method_params": taken} if taken else {})
-        | {name: value for name, value in params.items() if name not in taken}
-    )
+    usual = {param.name: param.default for param in algorithm(recipe["method"]).params}
+    chosen = {name: value for name, value in recipe["params"].items() if value != usual.get(name)}
+    taken = {name: chosen.pop(name) for name in ("k", "method", *(option.name for option in OPTIONS)) if name in chosen}
+    return taken, chosen
 
 
-def _with_lists(nested: Any) -> Any:
-    """Return a taxonomy of nested mappings with lists where all below a category are leaves."""
-    if not isinstance(nested, Mapping):
-        return nested
-    if all(below is None for below in nested.values()):
-        return list(nested)
-    return {name: _with_lists(below) for name, below in nested.items()}
+def _arguments(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keywords of :func:`microagg.microaggregate` that are not the default, the method's own at the end."""
+    taken, params = _params(recipe)
+    options = {option.name: option.kind.in_program(value) for option, value in _options(recipe).items()}
+    named = {"method_params": taken} if taken else {}
+    return {"k": recipe["k"], "method": recipe["method"], **options, **named, **params}
 
 
 def _call(function: str, positional: list[str], named: Mapping[str, Any]) -> str:
@@ -164,3 +163,73 @@ def _literal(value: Any, indent: int, taken: int) -> str:
             lines.append(f"{item},")
     margin = " " * inner
     return opening + "\n" + "".join(f"{margin}{line}\n" for line in lines) + " " * indent + closing
+
+
+def command(
+    recipe: Mapping[str, Any],
+    file: str | os.PathLike[str] = "",
+    *,
+    dataset: str = "",
+    seed: int | None = None,
+    reading: Mapping[str, Any] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    recipe_file: str | os.PathLike[str] | None = None,
+    accept: Sequence[str] = (),
+    reason: str = "",
+) -> tuple[str, str]:
+    """Return the command that makes the release of ``recipe`` from its file, and why it reads the recipe, if it does.
+
+    It reads the recipe where a choice has no flag; then the second text names these choices, and else is empty.
+
+    Parameters
+    ----------
+    recipe, file, dataset, seed, reading, out, recipe_file
+        As for :func:`script`.
+    accept : sequence of str
+        The codes of findings in spite of which it is released, and the ``reason``.
+
+    Raises
+    ------
+    ParameterError
+        If ``recipe`` is not complete, its method is not known, there is not one of file and data set, or
+        :func:`~microagg.tables.read_table` has no such argument.
+    """
+    source, target, held = _files(recipe, file, dataset, out, recipe_file)
+    chosen = _options(recipe)
+    lacking = [words for option, value in chosen.items() for words in option.kind.not_in_shell(value)]
+    words = [["microagg", "replay", held] if lacking else ["microagg", "run"]]
+    # A name that begins with a - would be taken for a flag.
+    words[0] += [f".{os.sep}{source}" if source.startswith("-") else source] if source else ["--data", dataset]
+    words += [["--data-seed", str(seed)]] if seed is not None else []
+    words += [word for name, value in _chosen_reading(reading or {}).items() for word in _flags(f"read_{name}", value)]
+    if not lacking:
+        taken, params = _params(recipe)
+        words += [*_flags("k", recipe["k"]), *_flags("method", recipe["method"])]
+        words += [word for option, value in chosen.items() for word in option.words(value)]
+        named = params | {f"method_{name}": value for name, value in taken.items()}
+        words += [word for name, value in named.items() for word in _flags(name, value)]
+    words += [word for code in accept for word in _flags("accept", code)]
+    words += _flags("reason", reason) if accept else []
+    return _broken([*words, *_flags("out", target)]), "" if not lacking else f"No flag says {', '.join(lacking)}."
+
+
+def _flags(name: str, value: Any) -> list[list[str]]:
+    """Return what a shell is told of one argument of the reader or the method, flag by flag."""
+    flag = f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        # Those that are off by themselves have no value.
+        return [[flag, "no"] if not value else [flag, "yes"] if name in ("read_header", "read_labels") else [flag]]
+    texts = (value or [""]) if isinstance(value, (list, tuple)) else [value]
+    return [flag_words(flag, str(text)) for text in texts]
+
+
+def _broken(words: list[list[str]]) -> str:
+    """Return the command with its words quoted, on lines that a shell takes for one."""
+    lines = [""]
+    for group in words:
+        text = shlex.join(group)
+        if lines[-1] and len(lines[-1]) + len(text) + 3 > _WIDTH:
+            lines.append(f"  {text}")
+        else:
+            lines[-1] = f"{lines[-1]} {text}" if lines[-1] else text
+    return " \\\n".join(lines) + "\n"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -15,9 +15,20 @@ from microagg.columns.gaps import Filled, Filling, fill, treatments
 from microagg.columns.records import Records
 from microagg.columns.scaling import Scaling
 from microagg.columns.schema import Schema
-from microagg.release import strata, weights
+from microagg.errors import DataError
+from microagg.metrics.risk.equivalence_classes import distinguished
+from microagg.partition import Partition
 from microagg.tables.frames import as_pandas
-from microagg.validation import FloatArray, IntArray, counted, quoted
+from microagg.validation import (
+    FloatArray,
+    IntArray,
+    check_finite,
+    check_present,
+    counted,
+    numeric_matrix,
+    plain,
+    quoted,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,9 +128,9 @@ class Source:
         return Records(self.schema.attributes, self.values[self.kept])
 
     @cached_property
-    def strata(self) -> list[strata.Part]:
+    def strata(self) -> list[Part]:
         """The strata of the released records; all of them where there are no strata."""
-        return strata.find(self.given, self.declared.strata, self.kept)
+        return strata_of(self.given, self.declared.strata, self.kept)
 
     @cached_property
     def classes(self) -> IntArray | None:
@@ -129,7 +140,7 @@ class Source:
     @cached_property
     def weights(self) -> FloatArray | None:
         """The weights of the released records, shape (n,); None without weights."""
-        return weights.find(self.given, self.declared.weights, self.kept)
+        return _weights(self.given, self.declared.weights, self.kept)
 
     @cached_property
     def constant(self) -> tuple[Any, ...]:
@@ -141,30 +152,28 @@ class Source:
     @property
     def constant_note(self) -> str:
         """A sentence on the :attr:`constant` quasi-identifiers; empty where there are none."""
-        if not self.constant:
-            return ""
-        says = "holds one value only: it has" if len(self.constant) == 1 else "hold one value only: they have"
-        return (
-            f"{'column' if len(self.constant) == 1 else 'columns'} {quoted(self.constant)} {says} no part in distances."
-        )
+        if len(self.constant) == 1:
+            return f"column {quoted(self.constant)} holds one value only: it has no part in distances."
+        says = f"columns {quoted(self.constant)} hold one value only: they have no part in distances."
+        return says if self.constant else ""
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What somebody who works on the data must know: constant columns, records left out, gaps filled; sentences."""
-        found = [self.constant_note] if self.constant else []
+        notes = [self.constant_note] if self.constant else []
         if self.n_dropped:
             lost, n = counted(self.n_dropped, "record"), len(self.given)
-            found.append(f"{lost} of {n:,} ({100 * self.n_dropped / n:.3g} %) with gaps will be left out.")
-        return (*found, *(str(filled) for filled in self.filled))
+            notes.append(f"{lost} of {n:,} ({100 * self.n_dropped / n:.3g} %) with gaps will be left out.")
+        return (*notes, *map(str, self.filled))
 
-    def order(self, shuffle: int | None) -> IntArray | None:
-        """Return the random order of the released records that a seed stands for, shape (n,); None without a seed."""
-        return None if shuffle is None else np.random.default_rng(shuffle).permutation(len(self.records))
+    def rows(self, order: IntArray | None = None) -> IntArray:
+        """Return the positions of the released records in the file, in its order or in another ``order`` of them."""
+        rows = np.flatnonzero(self.kept)
+        return rows if order is None else rows[order]
 
-    def originals(self, shuffle: int | None = None) -> pd.DataFrame:
-        """Return the released records as they were, gaps filled, in the order of a release with this ``shuffle``."""
-        rows, order = np.flatnonzero(self.kept), self.order(shuffle)
-        return self.frame.iloc[rows if order is None else rows[order]]
+    def originals(self, order: IntArray | None = None) -> pd.DataFrame:
+        """Return the released records as they were, gaps filled, in the order of the file or in another ``order``."""
+        return self.frame.iloc[self.rows(order)] if order is not None or self.n_dropped else self.frame
 
     def numbers(self, scale: str) -> Numbers:
         """Return all numeric quasi-identifiers, dates among them, on one of :data:`microagg.columns.scaling.SCALES`.
@@ -177,12 +186,11 @@ class Source:
             If there are no records, or a column has a range too small to be squared.
         """
         if scale not in self._numbers:
-            numeric = [(j, a) for j, a in enumerate(self.records.attributes) if a.kind == "numeric"]
-            columns = [j for j, _ in numeric]
-            names: list[Any] = [attribute.name for _, attribute in numeric]
+            attributes = self.records.attributes
+            columns = [j for j, attribute in enumerate(attributes) if attribute.kind == "numeric"]
+            names, units = [attributes[j].name for j in columns], [attributes[j].unit for j in columns]
             X = np.ascontiguousarray(self.records.values[:, columns])
             scaling = Scaling.fit(X, scale, names)
-            units = [attribute.unit for _, attribute in numeric]
             self._numbers[scale] = Numbers(columns, names, units, X, scaling.transform(X), scaling, self.weights)
         return self._numbers[scale]
 
@@ -193,3 +201,129 @@ class Source:
     @cached_property
     def _filling(self) -> Filling:
         return fill(self._read, self.declared.attributes, self.encoded, self.missing)
+
+
+class Part(NamedTuple):
+    """One stratum: its records' positions among the released ones, ascending, and its value of each strata column."""
+
+    rows: IntArray
+    values: tuple[Any, ...]
+
+
+def strata_of(frame: pd.DataFrame, columns: Sequence[Any], kept: NDArray[np.bool_]) -> list[Part]:
+    """Return the strata of the records of ``frame`` that are ``kept``, in order of first appearance.
+
+    Without ``columns`` all records are one part. Values that a file has otherwise, such as 1 and True, are of different
+    strata, for they are released as they are.
+
+    Raises
+    ------
+    DataError
+        If a value is missing, or values cannot be told apart.
+    """
+    positions = np.flatnonzero(kept)
+    if not columns:
+        return [Part(np.arange(len(positions)), ())]
+    for column in columns:
+        check_present(frame[column], kept, "no value", ", so it belongs to no stratum")
+    kept_frame = frame.iloc[positions]
+    try:
+        table = strata_keys(kept_frame, columns)
+        codes = table.groupby(list(table.columns), sort=False, observed=True).ngroup().to_numpy()
+    except TypeError:
+        raise DataError(
+            f"the strata columns {quoted(columns)} hold values that cannot be told apart (such as lists): "
+            "turn them into text or numbers first."
+        ) from None
+    # One value at a time and not a row, in which integers beside floats would become floats.
+    return [
+        Part(rows, tuple(kept_frame[column].iat[int(rows[0])] for column in columns))
+        for rows in Partition(codes, 1).groups()
+    ]
+
+
+def strata_keys(frame: pd.DataFrame, columns: Sequence[Any]) -> pd.DataFrame:
+    """Return ``columns`` of ``frame``, numbered from 0 and without an index, to group the records by.
+
+    Values are as :func:`microagg.metrics.risk.equivalence_classes.distinguished` has them.
+
+    Raises
+    ------
+    TypeError
+        If values cannot be told apart, such as lists.
+    """
+    # An index level may have the name of a column, and pandas then would not know which to group by.
+    table = frame.loc[:, list(columns)].reset_index(drop=True)
+    return table.set_axis(range(len(columns)), axis=1).apply(distinguished)
+
+
+def stratum_codes(parts: Sequence[Part], n: int) -> IntArray:
+    """Return the number of each record's stratum, shape (n,)."""
+    found = np.empty(n, dtype=np.int64)
+    for code, part in enumerate(parts):
+        found[part.rows] = code
+    return found
+
+
+def stratum_name(columns: Sequence[Any], values: Sequence[Any]) -> str:
+    """Return what messages call the stratum that has ``values`` in ``columns``."""
+    return ", ".join(f"{column!s}={plain(value)!r}" for column, value in zip(columns, values, strict=True))
+
+
+# Groups that were found elsewhere: a partition that was searched for at length, or one from another program.
+
+
+def check_given(labels: IntArray, k: int, parts: Sequence[Part], columns: Sequence[Any], aside: str = "") -> None:
+    """Raise :class:`DataError` unless ``labels`` are those of groups of at least ``k`` within the strata.
+
+    There must be a label for each record of the strata ``parts``, whose columns are ``columns``. Messages say ``aside``
+    after the number of records.
+    """
+    n = sum(len(part.rows) for part in parts)
+    if len(labels) != n:
+        raise DataError(
+            f"there are labels for {counted(len(labels), 'record')}, but {n:,} are released{aside}: give one for each "
+            "of these, in the order of the file."
+        )
+    groups, sizes = np.unique(labels, return_counts=True)
+    if sizes.min() < k:
+        small = int(sizes.argmin())
+        raise DataError(
+            f"the group with the label {groups[small]} has {counted(int(sizes[small]), 'record')}, fewer than k={k}: "
+            "give labels of larger groups, or choose a lower k."
+        )
+    first: dict[int, Part] = {}
+    for part in parts:
+        for group in np.unique(labels[part.rows]).tolist():
+            if group in first:
+                one, other = (stratum_name(columns, stratum.values) for stratum in (first[group], part))
+                raise DataError(
+                    f"the group with the label {group} has records of the strata {one} and {other}: "
+                    "give labels of groups that stay within one stratum."
+                )
+            first[group] = part
+
+
+def _weights(frame: pd.DataFrame, name: Any, kept: NDArray[np.bool_]) -> FloatArray | None:
+    """Return the weights of the records of ``frame`` that are ``kept``; None where no column is named for them.
+
+    Raises
+    ------
+    DataError
+        If the column is not numeric, or one of these records has no weight, or none that is finite and above 0.
+    """
+    if name is None:
+        return None
+    check_present(frame[name], kept, "no weight")
+    weights = numeric_matrix(frame, [name], "weights")
+    # Ones in place of what is left out, not a shorter column: a message must number the records as the caller does.
+    weights[~kept] = 1.0
+    check_finite(weights, [name])
+    if len(small := np.flatnonzero(weights[:, 0] <= 0.0)):
+        row = int(small[0])
+        more = f", one of {len(small):,} such records" if len(small) > 1 else ""
+        raise DataError(
+            f"column {name!r} has the weight {weights[row, 0]:g} in record {row} (counting from 0){more}, but weights "
+            "must be above 0: leave out such records first, or do not name the column as the weights."
+        )
+    return weights[kept, 0]

@@ -14,7 +14,6 @@ from pandas.api.types import is_datetime64_any_dtype, is_numeric_dtype
 from microagg import Release
 from microagg.columns.taxonomy import ANYTHING
 from microagg.release import attribute_changes, correlation_changes, distribution
-from pages.release import making as releases
 from pages.shared import state, theme
 from pages.shared.figures import finish, show_figure
 from pages.shared.text import count, escape_html, escape_markdown, number, percent, shortened
@@ -109,7 +108,7 @@ def _say_first(shown: int, d: int, which: str = "first") -> None:
 @st.cache_resource(scope="session", max_entries=2, show_spinner="Comparing the release with the file …")
 def _changes(identity: Hashable, _release: Release, _workspace: Workspace) -> tuple[pd.DataFrame, pd.DataFrame, Any]:
     """Return the records as they were, in the order of the release, what became of each attribute, and correlations."""
-    before, after, schema = _workspace.source.originals(releases.shuffle()), _release.frame, _workspace.schema
+    before, after, schema = _release.originals(), _release.frame, _workspace.schema
     lost = _release.report.lost
     shown = sorted(lost, key=lost.__getitem__, reverse=True)[:_SHOWN_CHANGES]
     changes = attribute_changes(before, after, schema, _release.report, columns=shown)

@@ -29,11 +29,6 @@ def statistic(workspace: Workspace) -> str:
     return state.current().release.statistic or ("mean" if workspace.is_numeric else "ancestor")
 
 
-def shuffle() -> int | None:
-    """Return the seed by which the released records are shuffled, None if they are not."""
-    return state.current().release.shuffle if state.current().release.shuffle >= 0 else None
-
-
 def arguments(workspace: Workspace) -> dict[str, Any]:
     """Return all choices as arguments of :func:`microagg.microaggregate`.
 
@@ -44,15 +39,9 @@ def arguments(workspace: Workspace) -> dict[str, Any]:
     """
     choices = state.current()
     how, categories = _STATISTICS[statistic(workspace)]
-    given = columns.arguments(workspace.table) | {
-        "k": choices.k,
-        "scale": choices.scale,
-        "statistic": how,
-        "categories": categories,
-        "rounding": "none" if choices.release.exact else "file",
-        "release_weights": choices.release.weights,
-        "shuffle": shuffle(),
-    }
+    rounding = "none" if choices.release.exact else "file"
+    said = {"k": choices.k, "statistic": how, "categories": categories, "rounding": rounding}
+    given = columns.arguments(workspace.table) | choices.options() | said
     name = methods.chosen(workspace)
     if name != state.FOUND:
         method = methods.method(workspace, name)

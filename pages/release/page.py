@@ -79,8 +79,8 @@ def _values(workspace: Workspace) -> None:
                 help="Off: means are rounded to as many decimals as the file has, and integers stay whole. k is counted "
                 "after rounding.",
             )
-        if state.current().release.shuffle >= 0:
-            st.button("Keep the order of the file", on_click=state.update, kwargs={"shuffle": -1})
+        if state.current().release.shuffle is not None:
+            st.button("Keep the order of the file", on_click=state.update, kwargs={"shuffle": None})
 
 
 shell.show(body)

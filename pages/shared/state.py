@@ -17,7 +17,8 @@ import streamlit as st
 from microagg import ALGORITHMS, datasets, explain
 from microagg.algorithms.base import check_params
 from microagg.algorithms.method import VARIANTS
-from microagg.columns.scaling import SCALES
+from microagg.release import CATEGORIES, STATISTICS
+from microagg.release.choices import OPTIONS
 from microagg.studies import landscape, literature
 from microagg.studies.experiment import Method
 from microagg.studies.pareto import RISKS
@@ -46,12 +47,12 @@ def default_data() -> str:
     return "census" if datasets.is_available("census") else "wine"
 
 
-def _field(default: Any, read: Callable[[str], Any], *, key: str = "") -> Any:
+def _field(default: Any, read: Callable[[str], Any], *, key: str = "", option: str = "") -> Any:
     """Return a field that ``read`` reads from the address, where it stands under ``key`` or else under its name.
 
-    ``default`` may make its default.
+    ``default`` may make its default. The field may be an ``option`` of a release.
     """
-    metadata = {"read": read, "key": key}
+    metadata = {"read": read, "key": key, "option": option}
     if callable(default):
         return dataclasses.field(default_factory=default, metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
@@ -66,6 +67,12 @@ def _one_of(allowed: Collection[str], default: Any = "", *, key: str = "") -> An
         return text
 
     return _field(default, read, key=key)
+
+
+def _option(name: str, *, key: str = "") -> Any:
+    """Return a field that takes what an option of a release takes, and has its default."""
+    [option] = [option for option in OPTIONS if option.name == name]
+    return _field(option.default, lambda text: option.kind.of_shell(name, text, {}), key=key, option=name)
 
 
 def _whole(text: str, low: int = 0) -> int:
@@ -141,10 +148,10 @@ class ClustersChoices:
 class ReleaseChoices:
     """What is released, on the page Release."""
 
-    statistic: str = _one_of(("mean", "median", "ancestor", "set"))  # empty: what is usual
+    statistic: str = _one_of((*STATISTICS[:-1], *CATEGORIES))  # with the last statistic, by categories; empty: usual
     exact: bool = False  # means are released with all their digits, not rounded as the file is
-    weights: str = _one_of(("mean", "keep", "drop"), "mean")  # how a column of weights is released
-    shuffle: int = -1  # the seed by which the released records are shuffled; below 0: they are not
+    weights: str = _option("release_weights", key="weights")
+    shuffle: int | None = _option("shuffle")
     predicts: str = ""  # the column that a model is to predict from the release; empty: none
     population: float = 100.0  # how many percent of the population the file is a sample of; 100: no sample
     format: str = _one_of((".csv", ".parquet", ".xlsx", ".dta", ".sav"), ".csv")  # of the protected file
@@ -203,7 +210,7 @@ class Choices:
     entered: tuple[str, ...] = ()  # digests of the orders and taxonomies that were entered
     classes: str = ""  # the column that users of the release will predict; empty: the data set's own; "-": none
     attribute: str = ""  # whose order, taxonomy or distribution is looked at; empty: the first
-    scale: str = _one_of(SCALES, "zscore")
+    scale: str = _option("scale")
     k: int = _field(5, _at_least_one)
     method: str = _one_of((*VARIANTS, FOUND))  # empty: what is usual for the kinds of the columns
     polish: bool = False  # every partition is improved by local search
@@ -221,6 +228,10 @@ class Choices:
         """Return what stands in the address under a key."""
         place = _PLACES[key]
         return getattr(getattr(self, place.group) if place.group else self, place.name)
+
+    def options(self) -> dict[str, Any]:
+        """Return the options of a release that the address has, as arguments of :func:`microagg.microaggregate`."""
+        return {place.option: self.value(key) for key, place in _PLACES.items() if place.option}
 
     def with_values(self, changes: Mapping[str, Any]) -> Choices:
         """Return the choices with others under these keys."""
@@ -262,13 +273,17 @@ class Choices:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a value stands: the group of :class:`Choices`, empty for none, its name there, and how it is read."""
+    """Where a value stands: the group of :class:`Choices`, empty for none, its name there, and how it is read.
+
+    If it is an option of a release, ``option`` is the name of that.
+    """
 
     group: str
     name: str
     read: Callable[[str], Any]
     default: Any
     is_several: bool
+    option: str
 
 
 def _places(group: str, choices: Any) -> dict[str, _Place]:
@@ -281,7 +296,8 @@ def _places(group: str, choices: Any) -> dict[str, _Place]:
         elif field.name != "params":
             read = field.metadata.get("read") or _READ.get(str(field.type), str)
             key = field.metadata.get("key") or field.name
-            found[key] = _Place(group, field.name, read, field.default, isinstance(default, tuple))
+            option = field.metadata.get("option", "")
+            found[key] = _Place(group, field.name, read, field.default, isinstance(default, tuple), option)
     return found
 
 

@@ -21,11 +21,11 @@ import microagg
 from microagg import ALGORITHMS, datasets
 from microagg.api import microaggregate
 from microagg.cli import cli
-from microagg.cli.data import columns_of, release_flags
-from microagg.cli.flags import of_algorithms
+from microagg.cli.flags import of_algorithms, release_flags
 from microagg.cli.output import working, write_files
 from microagg.errors import DataError, ParameterError
 from microagg.progress import checkpoint
+from microagg.release.options import columns_of
 from microagg.tables import read_file, read_table
 from tests.release.common import smallest_class
 
@@ -295,7 +295,7 @@ def test_what_is_said_of_columns_comes_through(tmp_path, monkeypatch):
     assert recipe["missing_codes"] == [["school", ["n/a"]]]
     assert recipe["missing"] == [["school", "impute"]]
     assert recipe["dates"] == [["born", "year"]]
-    assert columns_of(['"a,b",school'], frame) == ["a,b", "school"]
+    assert columns_of(['"a,b",school'], {name: name for name in frame}) == ["a,b", "school"]
 
 
 def test_a_data_set_brings_its_roles(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from microagg.release.choices import OPTIONS
 from pages.shared import state
 
 
@@ -77,6 +78,15 @@ def test_the_keys_of_the_address_are_those_of_old_links(monkeypatch):
     state.update(**dict.fromkeys(KEYS.split(), "changed"))
     assert sorted(state.to_query()) == sorted(KEYS.split())
     assert {state.current().value(key) for key in KEYS.split()} == {"changed"}
+
+
+def test_options_of_a_release_are_read_as_they_are_declared(monkeypatch):
+    choices, problems = loaded(monkeypatch, data="wine", scale="minmax", weights="keep", shuffle="3")
+    assert not problems
+    assert choices.options() == {"scale": "minmax", "release_weights": "keep", "shuffle": 3}
+    assert state.Choices().options() == {o.name: o.default for o in OPTIONS if o.name in choices.options()}
+    _, problems = loaded(monkeypatch, weights="none", shuffle="-1", statistic="generalize")
+    assert problems == ["weights=none", "shuffle=-1", "statistic=generalize"]
 
 
 def test_what_the_address_cannot_mean_is_the_usual_value(monkeypatch):

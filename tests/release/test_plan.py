@@ -14,16 +14,15 @@ from microagg import DataError, ParameterError, microaggregate, replay
 from microagg.cli import flags
 from microagg.distributed import job as in_parts
 from microagg.release import choices, plan, recipe, script
-from microagg.release.command import command
 from microagg.release.options import Option, Word
 from microagg.release.plan import Plan
-from microagg.release.report import choices as report_choices
+from microagg.release.report import contents
 
 PEOPLE = pd.DataFrame({"age": [31, 33, 35, 60, 62, 64], "zip": [1, 2, 3, 4, 5, 6], "illness": list("abcabc")})
 HUE = Option(
     "hue",
     Word(("red", "blue")),
-    "red",
+    default="red",
     help="The color of the paper. It changes no value.",
     before="red",
     not_in_parts="leave it out, and paint the files",
@@ -36,7 +35,7 @@ def hue(monkeypatch):
     """Declare one more option, in the one place where options are declared."""
     declared = choices.OPTIONS
     options = (*declared, HUE)
-    for module in (choices, recipe, script, flags, in_parts, report_choices):
+    for module in (choices, recipe, script, flags, in_parts, contents):
         assert module.OPTIONS is declared
         monkeypatch.setattr(module, "OPTIONS", options)
 
@@ -56,11 +55,11 @@ def test_an_option_that_is_declared_is_checked_recorded_and_replayed(hue):
 def test_an_option_that_is_declared_stands_in_program_command_shell_and_report(hue):
     release = microaggregate(PEOPLE, k=3, confidential="illness", hue="blue")
     assert "hue='blue'" in release.script("people.csv")
-    assert "--hue blue" in command(release.recipe, "people.csv")[0]
+    assert "--hue blue" in script.command(release.recipe, "people.csv")[0]
     assert "hue=" not in microaggregate(PEOPLE, k=3, hue="red").script("people.csv")
     [flag] = [flag for flag in flags.of_options() if flag.name == "hue"]
     assert (flag.type.choices, flag.help) == (("blue", "red"), "The color of the paper. Default: 'red'.")
-    assert ("Hue", "Blue.") in report_choices.choices(release.recipe, release.report)
+    assert ("Hue", "Blue.") in contents.choices(release.recipe, release.report)
 
 
 def test_an_option_that_is_declared_is_refused_in_parts_or_identifies_the_job(hue, tmp_path):

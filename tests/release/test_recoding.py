@@ -347,7 +347,7 @@ def test_the_floor_of_total_il_is_that_of_the_nearest_others(people, monkeypatch
         in (promise(release.report, None)["loss"])
     )
     # It takes the square of the number of records: many have none, and nothing is said of it.
-    monkeypatch.setattr(microagg.release.report.report, "_MOST_PROVEN", 13)
+    monkeypatch.setattr(microagg.release.measures, "_MOST_PROVEN", 13)
     report = release_of(frame, statistic=statistic, by=by).report
     assert report.generalization.lower_bound is report.generalization.gap is None
     assert "has a Total-IL below" not in report.summary()
@@ -540,7 +540,7 @@ def test_what_is_released_has_a_digest(monkeypatch, statistic):
         result.columns[3][result.columns[3] == result.columns[3][0]] = "civil"
         return result
 
-    monkeypatch.setattr("microagg.release.making.recode", other)
+    monkeypatch.setattr("microagg.release.plan.recode", other)
     with pytest.raises(MicroaggError, match="comes out otherwise than recorded"):
         replay(frame, recipe)
 

@@ -1,28 +1,28 @@
-"""The promise of a release, its risk, its loss and what stands against it, in a sentence or two for lay people."""
+"""What the report on a release says, as JSON can hold it, and the choices of a recipe in words."""
 
 from __future__ import annotations
 
 import math
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
 import pandas as pd
 
+from microagg.algorithms.registry import algorithm
+from microagg.columns.numerals import COMMA, POINT
 from microagg.errors import DataError, ParameterError
 from microagg.optimum.formatting import percent
 from microagg.release import recipe as recipes
-from microagg.release.assessment import Assessment, Figure
 from microagg.release.choices import OPTIONS
-from microagg.release.released import Released
-from microagg.release.report.choices import choices, stand_ins
+from microagg.release.released import Assessment, Figure, Released
 from microagg.release.report.comparing import compared
 from microagg.release.report.report import Report
 from microagg.release.script import script
 from microagg.tables import digest_bytes
-from microagg.validation import counted, plain, shortened
+from microagg.validation import counted, listing, plain, quoted, shortened
 
 
 def promise(report: Report, assessment: Assessment | None) -> dict[str, str]:
@@ -50,37 +50,29 @@ def _promised(report: Report) -> str:
 
 def _risk(report: Report, assessment: Assessment | None) -> str:
     realized = report.risk.realized_k
-    said = [
+    said = (
         "Somebody who knows the true quasi-identifiers of a person, and nothing else, picks the right record with a "
         f"probability of at most 1 in {realized:,} ({percent(100.0 / realized)})."
-    ]
-    figures = [] if assessment is None else assessment.of("homogeneous")
-    if figures:
-        worst = max(figures, key=lambda figure: figure.after)
-        said.append(
-            f"A second danger is that all who share these attributes share a secret, too. {worst.sentence}"
-            if worst.after > 0.0
-            else "Nor do these attributes tell a confidential value for certain: those who share them have several."
-        )
-    return " ".join(said)
+    )
+    if not (figures := [] if assessment is None else assessment.of("homogeneous")):
+        return said
+    worst = max(figures, key=lambda figure: figure.after)
+    if worst.after > 0.0:
+        return f"{said} A second danger is that all who share these attributes share a secret, too. {worst.sentence}"
+    return f"{said} Nor do these attributes tell a confidential value for certain: those who share them have several."
 
 
 def _lost(report: Report) -> str:
-    if report.loss is not None:
-        said = (
-            f"Released values lose {percent(report.loss.information_loss)} of the spread of these attributes, by which "
-            f"records differ{_no_less(report.k, report.loss.lower_bound)}."
-        )
-        if (common := report.generalization) is None:
-            return said
-        least = _no_less(report.k, common.lower_bound)
-        return f"{said} With categories counted too, {percent(common.information_loss)} is lost{least}."
-    common = report.generalization
-    assert common is not None  # a release has numbers, or measures what groups have in common
-    return (
-        f"Released values lose {percent(common.information_loss)} of the detail of these attributes"
-        f"{_no_less(report.k, common.lower_bound)}: 0 % would leave them as they were, 100 % would leave nothing."
+    lost, common = report.loss, report.generalization
+    says = "" if common is None else f"{percent(common.information_loss)}{{}}{_no_less(report.k, common.lower_bound)}"
+    if lost is None:
+        of_detail = says.format(" of the detail of these attributes")
+        return f"Released values lose {of_detail}: 0 % would leave them as they were, 100 % would leave nothing."
+    said = (
+        f"Released values lose {percent(lost.information_loss)} of the spread of these attributes, by which records "
+        f"differ{_no_less(report.k, lost.lower_bound)}."
     )
+    return said if common is None else f"{said} With categories counted too, {says.format(' is lost')}."
 
 
 def _no_less(k: int, least: float | None) -> str:
@@ -92,9 +84,8 @@ def _against(report: Report) -> str:
     """Return how many findings say that the file should not be released like this; empty if none does."""
     stops = [finding for finding in report.findings if finding.level == "stop"]
     overridden = [finding for finding in stops if finding in report.accepted]
-    left = len(stops) - len(overridden)
     said = []
-    if left:
+    if left := len(stops) - len(overridden):
         says = "says" if left == 1 else "say"
         said.append(
             f"{counted(left, 'finding')} of the checklist (section 6) {says}: do not release the file like this."
@@ -109,10 +100,8 @@ def _against(report: Report) -> str:
     return " ".join(said)
 
 
-# What the report on a release says, as JSON can hold it; the document is made of nothing else.
-#
-# It will be passed on, so no value of the original file stands in it that the release does not hold: no digests of
-# originals, no labels of records left out, no values that gaps were filled with, and no categories of a recipe.
+# The report will be passed on, so no value of the original file stands in it that the release does not hold: no digests
+# of originals, no labels of records left out, no values that gaps were filled with, and no categories of a recipe.
 
 # Of more columns in one role the report names so many.
 _MOST_NAMES = 60
@@ -152,20 +141,24 @@ def contents(
     """
     if assessment is not None and not isinstance(assessment, Assessment):
         raise ParameterError(f"assessment must be what Release.assess returns, not {type(assessment).__name__}.")
-    known = _file(file, file_name)
+    known, report = _file(file, file_name), release.report.to_dict()
+    del report["dropped"]
+    for filled in report["filled"]:
+        del filled["value"]
+    measures = {} if assessment is None else {figure.measure.key: figure.measure for figure in assessment.figures}
     found = {
         "title": title or (f"Release of {known['name']}" if known and known["name"] else "Release of a protected file"),
         "prepared": {"by": prepared_by, "on": prepared_on},
         "file": known,
         "columns": _columns(release),
         "promise": promise(release.report, assessment),
-        "report": _report(release),
+        "report": report,
         "comparison": None if comparison is None else compared(comparison, release),
         "assessment": None if assessment is None else _assessment(assessment),
         "choices": [{"what": what, "how": how} for what, how in choices(release.recipe, release.report)],
         "versions": dict(release.recipe["versions"]) | {"Python": platform.python_version()},
         "program": _program(release, known, origin),
-        "measures": [] if assessment is None else _measures(assessment),
+        "measures": [vars(measure) | {"bounds": list(measure.bounds)} for measure in measures.values()],
     }
     finite: dict[str, Any] = _finite(plain(found))
     return finite
@@ -213,22 +206,12 @@ def _as_list(given: Any) -> list[Any]:
     return [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
 
 
-def _report(release: Released) -> dict[str, Any]:
-    found = release.report.to_dict()
-    del found["dropped"]
-    for filled in found["filled"]:
-        del filled["value"]
-    return found
-
-
 def _assessment(assessment: Assessment) -> dict[str, Any]:
     """Return risks and utility, those that are nearest to the worst they can be first."""
     table = assessment.to_dict()
-    figures = sorted(
-        zip(assessment.figures, table["figures"], strict=True), key=lambda own: badness(own[0]), reverse=True
-    )
-    ordered = [row | {"title": figure.measure.title} for figure, row in figures]
-    return table | {"figures": ordered}
+    pairs = zip(assessment.figures, table["figures"], strict=True)
+    figures = sorted(pairs, key=lambda pair: badness(pair[0]), reverse=True)
+    return table | {"figures": [row | {"title": figure.measure.title} for figure, row in figures]}
 
 
 def badness(figure: Figure) -> float:
@@ -244,11 +227,6 @@ def badness(figure: Figure) -> float:
     return (value - low) / (high - low)
 
 
-def _measures(assessment: Assessment) -> list[dict[str, Any]]:
-    measures = {figure.measure.key: figure.measure for figure in assessment.figures}
-    return [vars(measure) | {"bounds": list(measure.bounds)} for measure in measures.values()]
-
-
 def _program(release: Released, file: Mapping[str, Any] | None, origin: Mapping[str, Any] | None) -> dict[str, str]:
     """Return the program that makes the release again, and what is to be said of it."""
     recipe = release.recipe
@@ -256,9 +234,8 @@ def _program(release: Released, file: Mapping[str, Any] | None, origin: Mapping[
     if (given.get("reading") or {}).get("missing"):
         says = "The program names values of the original file, so it is kept with it: Release.script writes it."
         return {"says": says, "text": ""}
-    # These hold values of the original file, or what undoes the random order.
-    secret = any(recipe.get(own.name) for own in OPTIONS if own.counted)
-    secret = secret or recipe.get("shuffle") is not None
+    hidden = [option for option in OPTIONS if option.counted or option.secret]
+    secret = any(option.is_chosen(recipe.get(option.name, option.before)) for option in hidden)
     out = file["name"] if file and file["name"] else None
     text = script(recipe, **given, out=out, by_recipe=secret)
     says = "" if origin else "“original.csv” stands for the original file. "
@@ -277,3 +254,119 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list):
         return [_finite(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+_SCALES = {
+    "zscore": "each attribute scaled to variance 1",
+    "minmax": "each attribute scaled to the range from 0 to 1",
+    "none": "as the attributes are, unscaled",
+}
+_CATEGORIES = {"ancestor": "the lowest common category", "set": "the set of categories"}
+_GAPS = {
+    "drop": "the record is left out",
+    "category": "a category of its own",
+    "impute": "filled with the median or the most frequent value",
+}
+_NOTATIONS = {POINT: "a decimal point", COMMA: "a decimal comma", None: "digits as text"}
+_WEIGHTS = {
+    "mean": "each record is released with the mean weight of its group",
+    "keep": "each record is released with its own weight",
+    "drop": "left out of the release",
+}
+
+
+def choices(recipe: Mapping[str, Any], report: Report) -> list[tuple[str, str]]:
+    """Return what was chosen and how, each as a subject and words on it; what is the default is left out.
+
+    Categories, orders and codes for missing values are counted, not named, as a release need not hold all of them; and
+    of what makes the order random it is not said by which seed, as that would undo it.
+    """
+    known = recipes.choices(recipe)
+    said = [
+        *_method_choices(known, recipe["params"], report),
+        *_column_choices(known, report),
+        *_value_choices(known, report),
+    ]
+    further = [own for own in OPTIONS if not own.in_report and known[own.name] != own.default]
+    said += [(own.name.replace("_", " ").capitalize(), f"{known[own.name]}") for own in further]
+    return [(subject, f"{words[:1].upper()}{words[1:]}.") for subject, words in said]
+
+
+def _method_choices(known: Mapping[str, Any], params: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
+    key = known["method"]
+    info = None if key is None else algorithm(key).info
+    if info is None:
+        yield "Method", "the groups were given, and checked"
+    else:
+        given = "; the groups were found beforehand, beginning with it, and checked" if report.given else ""
+        yield "Method", f"{info.title}: {info.summary.rstrip('.')} ({info.reference.rstrip('.')}){given}"
+        usual = {param.name: param.default for param in algorithm(key).params}
+        own = [f"{name} = {value}" for name, value in params.items() if value != usual.get(name)]
+        if own:
+            yield "Parameters of the method", listing(own)
+    if known["polish"]:
+        yield "Afterwards", "the groups were improved by local search"
+    yield "Smallest group asked for", f"{known['k']:,} records (k)"
+    if report.loss is not None:
+        yield "Distances", _SCALES[known["scale"]]
+
+
+def _column_choices(known: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
+    if known["by"]:
+        yield "Groups stay within", f"the values of {quoted(known['by'])}"
+    if names := [name for name, how in known["dates"].items() if how == "year"]:
+        yield "Dates by the year", quoted(names)
+    for notation, words in _NOTATIONS.items():
+        numbers = known["numbers"] if isinstance(known["numbers"], Mapping) else {}
+        if names := [name for name, how in numbers.items() if how == notation]:
+            yield f"Numbers written with {words}", quoted(names)
+    for option in OPTIONS:
+        if option.counted and (of_columns := known[option.name]):
+            title, noun = option.counted
+            yield title, listing([f"{quoted([n])} ({counted(_size(own), noun)})" for n, own in of_columns.items()])
+    missing = known["missing"]
+    for how, words in _GAPS.items():
+        if missing == how:
+            yield "Missing quasi-identifiers", words
+        elif isinstance(missing, Mapping) and (names := [name for name, own in missing.items() if own == how]):
+            yield f"Missing values of {quoted(names)}", words
+    for filled in report.filled:
+        with_what = "as a category of their own" if filled.how == "category" else f"as the {filled.how} value"
+        yield f"Filled in {quoted([filled.column])}", f"{counted(filled.n, 'gap')}, {with_what}"
+
+
+def _size(value: Any) -> int:
+    """Return how many categories or codes there are: of a taxonomy those that have no others below."""
+    if isinstance(value, Mapping):
+        return sum(1 if below is None else _size(below) for below in value.values())
+    return len(value) if isinstance(value, Sequence) and not isinstance(value, str) else 1
+
+
+def stand_ins(known: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Return what stands for the values of a group, in words, and of which quasi-identifiers it does."""
+    found: dict[str, list[Any]] = {}
+    for name in known["quasi_identifiers"]:
+        words = f"the {known['statistic']} of the group"
+        if known["statistic"] == "generalize":
+            words = "what the group has in common"
+        elif name in known["taxonomies"]:
+            words = "the most frequent category of the group"
+        elif name in known["ordinal"]:
+            words = "the median category of the group"
+        found.setdefault(words, []).append(name)
+    return found
+
+
+def _value_choices(known: Mapping[str, Any], report: Report) -> Iterator[tuple[str, str]]:
+    words = " or ".join(stand_ins(known))
+    if known["statistic"] == "generalize":
+        words += f", as text: the range, or {_CATEGORIES[known['categories']]}"
+    yield "Values are replaced by", words
+    if known["rounding"] == "file" and report.loss is not None:
+        yield "Rounding", "to the decimals that the column has in the file"
+    if report.release_weights is not None:
+        yield f"Weights {quoted([known['weights']])}", _WEIGHTS[report.release_weights]
+    if report.shuffled:
+        yield "Order of the records", "random; the number that it was drawn by is kept with the original"
+    if known["random_state"] is not None:
+        yield "Random numbers of the method", f"drawn from the seed {known['random_state']}"

@@ -1,17 +1,28 @@
-"""The report as one HTML document, made of its contents."""
+"""The report as one HTML document made of its contents, its figures as SVG: equal contents give equal text."""
 
 from __future__ import annotations
 
 import importlib
+import io
 import math
+import re
 import shlex
-from collections.abc import Mapping
+import threading
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import resources
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
 
 from microagg.errors import DataError
 from microagg.optimum.formatting import in_unit, percent
-from microagg.release.report import figures
+from microagg.validation import shortened
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 
 # Of more attributes the table has those that lose most.
 _MOST_ATTRIBUTES = 40
@@ -78,27 +89,19 @@ def document(contents: Mapping[str, Any]) -> str:
 
 def _drawn(contents: Mapping[str, Any]) -> dict[str, str]:
     """Return the figures by their names, empty texts where there is nothing to be drawn."""
-    found = {"loss": "", "risk": "", "kept": ""}
-    comparison, assessment = contents["comparison"], contents["assessment"]
-    if comparison and comparison["rows"]:
-        own = _own(contents)
-        found["loss"] = figures.loss_against_k(comparison["rows"], own, "loss")
-        if any(row.get("record_linkage") is not None for row in comparison["rows"]):
-            found["risk"] = figures.risk_and_loss(comparison["rows"], own, "risk")
+    drawn = {"loss": "", "risk": "", "kept": ""}
+    comparison, assessment, report = contents["comparison"], contents["assessment"], contents["report"]
+    if comparison and (rows := comparison["rows"]):
+        # Where there are categories it is Total-IL that was compared.
+        lost = (report["generalization"] or report["loss"])["information_loss"]
+        release = {"title": None, "k": report["k"], "information_loss": lost}
+        chosen = next((row for row in rows if row["chosen"]), release)
+        drawn["loss"] = loss_against_k(rows, chosen, "loss")
+        if any(row.get("record_linkage") is not None for row in rows):
+            drawn["risk"] = risk_and_loss(rows, chosen, "risk")
     if assessment:
-        found["kept"] = figures.spreads_and_correlations(assessment["attributes"], "kept")
-    return found
-
-
-def _own(contents: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the row of the comparison that was chosen; what is known of the release if it is not among them."""
-    chosen = [row for row in contents["comparison"]["rows"] if row["chosen"]]
-    if chosen:
-        return dict(chosen[0])
-    report = contents["report"]
-    # Where there are categories it is Total-IL that was compared.
-    lost = report["generalization"] or report["loss"]
-    return {"title": None, "k": report["k"], "information_loss": lost["information_loss"]}
+        drawn["kept"] = spreads_and_correlations(assessment["attributes"], "kept")
+    return drawn
 
 
 def _check(file: Mapping[str, Any] | None) -> list[dict[str, str]]:
@@ -113,8 +116,8 @@ def _check(file: Mapping[str, Any] | None) -> list[dict[str, str]]:
 
 def _findings(report: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the findings, the worst first, each with whether it was overridden."""
-    found = [finding | {"accepted": finding in report["accepted"]} for finding in report["findings"]]
-    return sorted(found, key=lambda finding: list(_LEVELS).index(finding["level"]))
+    findings = [finding | {"accepted": finding in report["accepted"]} for finding in report["findings"]]
+    return sorted(findings, key=lambda finding: list(_LEVELS).index(finding["level"]))
 
 
 def _attributes(assessment: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -138,9 +141,226 @@ def _written(value: float | None, unit: str) -> str:
 
 def _range(measure: Mapping[str, Any]) -> str:
     """Return the lowest and the highest value of a measure in words."""
-    low, high = (
-        None if bound is None or math.isinf(bound) else _written(bound, measure["unit"]) for bound in measure["bounds"]
-    )
+    ends = (None if bound is None or math.isinf(bound) else bound for bound in measure["bounds"])
+    low, high = (None if bound is None else in_unit(bound, measure["unit"]) for bound in ends)
     if low is None:
         return "any number" if high is None else f"at most {high}"
     return f"{low} or more" if high is None else f"from {low} to {high}"
+
+
+Rows = Sequence[Mapping[str, Any]]
+
+# The chosen release and ink are dark, others gray and told apart by dash and marker: so a print in black says as much.
+_INK, _CHOSEN, _OTHER, _FAINT = "#1d2329", "#0b4f82", "#5f6b76", "#87919a"
+_DASHES = ("--", ":", "-.", (0, (6, 2)), (0, (1, 1)), (0, (4, 1, 1, 1, 1, 1)))
+_MARKERS = ("s", "^", "D", "v", "P", "X")
+
+# In inches. More lines than these are drawn alike, and more attributes are left to the table.
+_WIDTH = 4.6
+_MOST_LINES, _MOST_BARS = len(_DASHES), 12
+
+# What Matplotlib is told by settings that hold for the whole process, so one thread draws at a time.
+_LOCK = threading.Lock()
+_SETTINGS: dict[Any, Any] = {
+    "font.family": ["DejaVu Sans"],
+    "font.size": 8.5,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "microagg",
+    "text.parse_math": False,
+    "axes.edgecolor": _OTHER,
+    "axes.labelcolor": _INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "text.color": _INK,
+    "legend.frameon": False,
+    "lines.linewidth": 1.1,
+    "lines.markersize": 4.0,
+}
+
+_SVG, _LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
+
+
+def loss_against_k(rows: Rows, own: Mapping[str, Any], name: str) -> str:
+    """Return the loss of each method against k, the release ``own`` marked, and where no method gets.
+
+    ``rows`` are those of :func:`microagg.release.report.comparing.compared`; ``own`` has ``title``, ``k`` and
+    ``information_loss`` of the release; ``name`` tells the parts of this figure from those of others in the document.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    with _figure(2.75) as figure:
+        axes = figure.add_subplot()
+        floors = {row["k"]: row["floor"] for row in rows if row.get("floor") is not None}
+        if floors:
+            ks = sorted(floors)
+            lows = [floors[k] for k in ks]
+            axes.fill_between(ks, lows, color="#eceff1", linewidth=0)
+            axes.plot(ks, lows, color=_OTHER, linewidth=0.8, label="no method can lose less")
+        for title, part, style in _lines(rows, own):
+            axes.plot([row["k"] for row in part], [row["information_loss"] for row in part], label=title, **style)
+        _mark(axes, own["k"], own["information_loss"])
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        _finish(figure, axes, "k, the smallest group asked for")
+        losses = [row["information_loss"] for row in rows]
+        return _svg(
+            figure,
+            name,
+            "Information loss against k",
+            f"{len(rows)} releases with a loss from {min(losses):.3g} % to {max(losses):.3g} %; the one that was "
+            f"chosen, at k = {own['k']}, loses {own['information_loss']:.3g} %.",
+        )
+
+
+def risk_and_loss(rows: Rows, own: Mapping[str, Any], name: str) -> str:
+    """Return the loss against the share of records found again, the release ``own`` marked if its share is known."""
+    known = [row for row in rows if row.get("record_linkage") is not None]
+    with _figure(2.75) as figure:
+        axes = figure.add_subplot()
+        for title, part, style in _lines(known, own):
+            xs = [100 * row["record_linkage"] for row in part]
+            axes.plot(xs, [row["information_loss"] for row in part], label=title, **style)
+            if title == own["title"]:
+                _name_ks(axes, part, xs)
+        if own.get("record_linkage") is not None:
+            _mark(axes, 100 * own["record_linkage"], own["information_loss"])
+        axes.set_xlim(left=0)
+        _finish(figure, axes, "Records found again by their nearest values, %")
+        return _svg(
+            figure,
+            name,
+            "Information loss against the risk to be found",
+            f"{len(known)} releases: those toward the lower left are better in both. Lines join the values of k of a "
+            "method.",
+        )
+
+
+def spreads_and_correlations(attributes: Rows, name: str) -> str:
+    """Return how much of its spread each attribute keeps and how much a correlation of it changes; "" without numbers.
+
+    ``attributes`` are those of :attr:`microagg.release.Assessment.attributes`; the first ones are drawn.
+    """
+    shown = [row for row in attributes if row.get("sd_ratio") is not None][:_MOST_BARS]
+    if not shown:
+        return ""
+    places = range(len(shown))
+    with _figure(0.85 + 0.22 * len(shown)) as figure:
+        left, right = figure.subplots(1, 2, sharey=True)
+        left.barh(places, [100 * row["sd_ratio"] for row in shown], color=_CHOSEN, height=0.55)
+        left.axvline(100, color=_INK, linewidth=0.8)
+        left.set_xlabel("Standard deviation\nkept, %")
+        right.barh(places, [row.get("correlation_change") or 0.0 for row in shown], color=_OTHER, height=0.55)
+        right.set_xlabel("Largest change\nof a correlation")
+        right.set_xlim(left=0)
+        left.set_yticks(places, [_shown(row["attribute"]) for row in shown])
+        left.invert_yaxis()
+        for axes in (left, right):
+            axes.tick_params(axis="y", length=0)
+        kept = [100 * row["sd_ratio"] for row in shown]
+        return _svg(
+            figure,
+            name,
+            "Spreads and correlations that are kept",
+            f"Of {len(shown)} attributes, {_shown(shown[0]['attribute'])} loses most; standard deviations are "
+            f"{min(kept):.3g} % to {max(kept):.3g} % of what they were.",
+        )
+
+
+@contextmanager
+def _figure(height: float) -> Iterator[Figure]:
+    """Give an empty figure, with the settings of all of them while it is drawn."""
+    import matplotlib
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    with _LOCK, matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
+        # The reader's fonts draw the letters; that those at hand here lack one changes only how wide it counts.
+        warnings.filterwarnings("ignore", "Glyph")
+        yield Figure(figsize=(_WIDTH, height), layout=ConstrainedLayoutEngine(wspace=0.05))
+
+
+def _lines(rows: Rows, own: Mapping[str, Any]) -> Iterator[tuple[str | None, Rows, dict[str, Any]]]:
+    """Yield the name, the rows and the style of each method, the chosen one last so that it lies on top."""
+    others = list(dict.fromkeys(row["title"] for row in rows if row["title"] != own["title"]))
+    many = len(others) > _MOST_LINES
+    for place, title in enumerate(others):
+        part = [row for row in rows if row["title"] == title]
+        if many:
+            named = f"{len(others)} other methods" if place == 0 else None
+            yield named, part, {"color": _FAINT, "marker": "."}
+        else:
+            yield _shown(title), part, {"color": _OTHER, "linestyle": _DASHES[place], "marker": _MARKERS[place]}
+    if part := [row for row in rows if row["title"] == own["title"]]:
+        yield own["title"], part, {"color": _CHOSEN, "marker": "o", "linewidth": 1.8, "zorder": 3}
+
+
+def _mark(axes: Axes, x: float, y: float) -> None:
+    """Ring the release."""
+    ring: dict[str, Any] = {
+        "markersize": 11,
+        "markerfacecolor": "none",
+        "markeredgecolor": _CHOSEN,
+        "markeredgewidth": 1.8,
+    }
+    axes.plot([x], [y], "o", zorder=4, label="this release", **ring)
+
+
+def _name_ks(axes: Axes, rows: Rows, xs: Sequence[float]) -> None:
+    """Write k beside the points of a method, beside the first and the last one where there are many."""
+    beside: dict[str, Any] = {"horizontalalignment": "right", "verticalalignment": "top", "fontsize": 8}
+    for place, (row, x) in enumerate(zip(rows, xs, strict=True)):
+        if len(rows) <= 8 or place in (0, len(rows) - 1):
+            where = (x, row["information_loss"])
+            axes.annotate(f"k = {row['k']}", where, xytext=(-7, -6), textcoords="offset points", **beside)
+
+
+def _finish(figure: Figure, axes: Axes, x_label: str) -> None:
+    axes.set_xlabel(x_label)
+    axes.set_ylabel("Information loss, %")
+    axes.set_ylim(bottom=0)
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, handlelength=2.6, fontsize=8)
+
+
+def _shown(name: object) -> str:
+    """Return a name in letters that can be printed, none too long."""
+    return shortened("".join(letter if letter.isprintable() else " " for letter in str(name)), 28)
+
+
+def _svg(figure: Figure, name: str, title: str, says: str) -> str:
+    """Return a figure as an SVG element for HTML, with words for those who do not see it."""
+    written = io.BytesIO()
+    figure.savefig(written, format="svg", metadata={"Date": None})
+    root = ElementTree.fromstring(written.getvalue())
+    for parent in root.iter():
+        for child in list(parent):
+            if not child.tag.startswith(_SVG):
+                parent.remove(child)
+    if (about := root.find(f"{_SVG}metadata")) is not None:
+        root.remove(about)
+    for element in root.iter():
+        element.tag = element.tag.removeprefix(_SVG)
+        attributes = {key.removeprefix(_LINK): _renamed(value, key, name) for key, value in element.attrib.items()}
+        element.attrib.clear()
+        element.attrib.update(attributes)
+    root.attrib = {
+        "viewBox": root.attrib["viewBox"],
+        "role": "img",
+        "aria-labelledby": f"{name}-title {name}-desc",
+        "class": "drawn",
+    }
+    for place, (tag, text) in enumerate((("title", title), ("desc", says))):
+        element = ElementTree.Element(tag, {"id": f"{name}-{tag}"})
+        element.text = text
+        root.insert(place, element)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _renamed(value: str, key: str, name: str) -> str:
+    """Return an attribute in which the parts of a figure are called after it, so that no two have one name."""
+    if key == "id":
+        return f"{name}-{value}"
+    if key.removeprefix(_LINK) == "href":
+        return value.replace("#", f"#{name}-")
+    return re.sub(r"url\(#", f"url(#{name}-", value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from types import UnionType
 from typing import Any, Self, get_args, get_origin, get_type_hints
@@ -10,170 +10,20 @@ from typing import Any, Self, get_args, get_origin, get_type_hints
 import numpy as np
 import pandas as pd
 
-from microagg import optimum
 from microagg.columns.gaps import Filled
-from microagg.columns.records import Records
 from microagg.errors import DataError, ParameterError
-from microagg.metrics import generalization
-from microagg.metrics.generalization import Summary
-from microagg.partition import Partition
 from microagg.release.findings import Finding
-from microagg.release.measures import Loss, Utility
-from microagg.release.strata import Part
-from microagg.validation import FloatArray, IntArray, counted, plain, quoted
+from microagg.release.measures import Generalization, Loss, Risk, Utility
+from microagg.validation import counted, plain, quoted
 
 # Means that differ by less than this fraction differ by rounding errors.
 _VANISHED = 1e-9
-
-# Of so many records at most the floor of Total-IL is proven on the way: that takes less than a tenth of a second.
-_MOST_PROVEN = 2000
 
 _RELEASED_WEIGHTS = {
     "mean": "Each record is released with the mean weight of its group, so that the total weight of a group is kept.",
     "keep": "Each record is released with its own weight; one that is rare can tell whose record it is.",
     "drop": "The weights are left out of the release.",
 }
-
-
-@dataclass(frozen=True)
-class Stratum:
-    """One stratum of a release.
-
-    Attributes
-    ----------
-    values : tuple
-        Its value of each strata column.
-    n_records, n_groups : int
-    realized_k : int
-        The size of its smallest class of records with equal quasi-identifiers.
-    """
-
-    values: tuple[Any, ...]
-    n_records: int
-    n_groups: int
-    realized_k: int
-
-
-@dataclass(frozen=True)
-class Risk:
-    """What the release guarantees. A class is a set of records whose released quasi-identifiers (and strata) are equal.
-
-    Attributes
-    ----------
-    realized_k : int
-        The size of the smallest class, counted on the released frame.
-    max_reidentification_probability : float
-        1 / ``realized_k``: the chance of picking the right record in the smallest class.
-    n_groups : int
-        The groups of the partition.
-    n_classes : int
-        The classes; fewer than groups where two groups have the same centroid.
-    largest_group : int
-    n_shared : int
-        The records whose released quasi-identifiers at least one other record shares.
-    strata : tuple of Stratum
-        In order of first appearance; empty without strata.
-    """
-
-    realized_k: int
-    max_reidentification_probability: float
-    n_groups: int
-    n_classes: int
-    largest_group: int
-    n_shared: int
-    strata: tuple[Stratum, ...]
-
-    @classmethod
-    def of(cls, classes: IntArray, partition: Partition, parts: Sequence[Part]) -> Self:
-        """Return what a release guarantees whose records are of ``classes``, shape (n,), numbered from 0.
-
-        ``partition`` has its groups, ``parts`` its strata: one of all records, and without values, if there are none.
-        """
-        sizes = np.bincount(classes)
-        realized = int(sizes.min())
-        own = sizes[classes]
-        return cls(
-            realized_k=realized,
-            max_reidentification_probability=1.0 / realized,
-            n_groups=partition.n_groups,
-            n_classes=len(sizes),
-            largest_group=int(partition.sizes.max()),
-            n_shared=int(np.count_nonzero(own > 1)),
-            strata=tuple(
-                Stratum(values, len(rows), len(np.unique(partition.labels[rows])), int(own[rows].min()))
-                for rows, values in parts
-                if values
-            ),
-        )
-
-
-@dataclass(frozen=True)
-class Generalization(Summary):
-    """What the groups have in common, by the measures of Byun, Kamra, Bertino & Li (Sections 3 and 5).
-
-    They concern the groups themselves, so they are the same whether values are generalized or replaced by one value,
-    and whether categories become their lowest common ancestor or a set. Besides the measures of
-    :class:`microagg.metrics.generalization.Summary` there are:
-
-    Attributes
-    ----------
-    attributes : dict
-        What is lost of each quasi-identifier, in percent of the most that could be.
-    changed : dict
-        The share of the records, in percent, whose category is not the one they had, for each ordinal and nominal
-        quasi-identifier; empty where values are generalized.
-    lower_bound : float or None
-        No partition into groups of at least k (within the strata) has a lower Total-IL, in percent, however it was
-        found, see :mod:`microagg.optimum.mixed_bounds`. None where there are more than 2,000 records, as it takes the
-        square of their number: :meth:`microagg.optimum.problem.Problem.floor` proves it of any number.
-    """
-
-    attributes: dict[Hashable, float]
-    changed: dict[Hashable, float]
-    lower_bound: float | None = None
-
-    @property
-    def gap(self) -> float | None:
-        """How far above the optimum Total-IL is at most, as a share of ``lower_bound``; infinity where that is 0.
-
-        None where there is no bound.
-        """
-        return None if self.lower_bound is None else optimum.gap(self.information_loss, self.lower_bound)
-
-    @classmethod
-    def of(
-        cls,
-        records: Records,
-        partition: Partition,
-        classes: IntArray | None = None,
-        replaced: FloatArray | None = None,
-        strata: Sequence[Part] = (),
-    ) -> Self:
-        """Return what the groups of ``records`` have in common.
-
-        ``classes``, shape (n,), are those of the records; ``replaced``, shape (n, d), is what replaces their values, as
-        numbers, ranks and nodes; no group reaches across ``strata``, if there are any.
-        """
-        shares = generalization.attribute_information_loss(records, partition.labels)
-        changed = {
-            attribute.name: 100.0 * float(np.mean(records.values[:, j] != replaced[:, j]))
-            for j, attribute in enumerate(records.attributes)
-            if replaced is not None and attribute.kind != "numeric"
-        }
-        return cls(
-            **vars(generalization.summary(records, partition.labels, partition.k, classes)),
-            attributes={a.name: 100.0 * float(share) for a, share in zip(records.attributes, shares, strict=True)},
-            changed=changed,
-            lower_bound=_least_total_loss(records, partition.k, [rows for rows, _ in strata]),
-        )
-
-
-def _least_total_loss(records: Records, k: int, parts: Sequence[IntArray]) -> float | None:
-    """Return :attr:`Generalization.lower_bound` with groups within ``parts``, or within all records without parts."""
-    if records.n > _MOST_PROVEN:
-        return None
-    floor = optimum.mixed_bounds.NearestMixedNeighbors(records, k, strata=parts or None)
-    return floor.improve().bounds([k])[0].information_loss
 
 
 @dataclass(frozen=True)
@@ -244,11 +94,8 @@ class Report:
     @property
     def in_short(self) -> str:
         """What is promised and lost, as ``repr`` of a release says it."""
-        lost = []
-        if self.loss is not None:
-            lost.append(f"IL={self.loss.information_loss:.4g} %")
-        if self.generalization is not None:
-            lost.append(f"Total-IL={self.generalization.information_loss:.4g} %")
+        measured = {"IL": self.loss, "Total-IL": self.generalization}
+        lost = [f"{name}={own.information_loss:.4g} %" for name, own in measured.items() if own is not None]
         return f"k={self.k}, realized k={self.risk.realized_k}, {', '.join(lost)}"
 
     @property
@@ -374,23 +221,23 @@ class Report:
         if lost is None:
             return []
         on = {"zscore": "attributes of variance 1", "minmax": "attributes from 0 to 1", "none": "unscaled attributes"}
-        within = " within these strata" if self.risk.strata else ""
         numeric = "" if self.generalization is None else "numeric "
-        sentences = [
+        said = (
             f"Information loss{' of the numeric attributes' if numeric else ''} is {lost.information_loss:.4g} % "
             f"(IL = 100 · SSE / SST = 100 · {lost.sse:.5g} / {lost.sst:.5g}, on {numeric}{on[self.scale]}"
-        ]
+        )
         if lost.lower_bound is None or lost.gap is None:
-            sentences[0] += ")." if self.release_weights is None else ", each record with its weight)."
+            said += ")." if self.release_weights is None else ", each record with its weight)."
         else:
-            sentences[0] += (
+            within = " within these strata" if self.risk.strata else ""
+            said += (
                 f"); no partition into groups of at least {self.k:,}{within} loses less than {lost.lower_bound:.4g} %"
                 f"{_above_the_optimum(lost.gap)}."
             )
-        if len(lost.attributes) > 1:
-            name, most = _largest(lost.attributes)
-            sentences.append(f"{'Of these, most' if numeric else 'Most'} is lost on {name}: {most:.4g} %.")
-        return sentences
+        if len(lost.attributes) == 1:
+            return [said]
+        name, most = _largest(lost.attributes)
+        return [said, f"{'Of these, most' if numeric else 'Most'} is lost on {name}: {most:.4g} %."]
 
     def _generalization_sentences(self) -> list[str]:
         common = self.generalization

@@ -26,7 +26,7 @@ def changed(names, **options):
     schema = Schema.infer(PEOPLE, names, **{n: given[n] for n in ("weights", "dates") if n in given})
     source = Source.of(PEOPLE, schema)
     release = microaggregate(PEOPLE, **given)
-    before = source.originals(given.get("shuffle"))
+    before = release.originals()
     return before, release, attribute_changes(before, release.frame, source.schema, release.report)
 
 
