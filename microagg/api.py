@@ -135,12 +135,11 @@ def _document() -> None:
     """Give :func:`microaggregate` the keywords of the options, with their defaults, and what is said of them."""
     signature = inspect.signature(microaggregate)
     *first, choices = signature.parameters.values()
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    options = [inspect.Parameter(own.name, keyword, default=own.default) for own in OPTIONS]
-    options.append(inspect.Parameter("method_params", keyword, default=None))
+    named = [(option.name, option.default) for option in OPTIONS] + [("method_params", None)]
+    options = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default) for name, default in named]
     parameters = [*first[:3], *options, *first[3:], choices.replace(name="params")]
     microaggregate.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    said = "\n".join(own.documented() for own in OPTIONS).replace("\n", "\n    ")
+    said = "\n".join(option.documented() for option in OPTIONS).replace("\n", "\n    ")
     microaggregate.__doc__ = (microaggregate.__doc__ or "").replace("{options}", said)
 
 

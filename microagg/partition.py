@@ -33,12 +33,20 @@ class Partition:
     k : int
         The minimum group size that the partition guarantees.
 
+    Attributes
+    ----------
+    k : int
+    labels : array of int, shape (n,)
+        The group of each record, 0 to g - 1 in order of first appearance; read-only.
+    sizes : array of int, shape (g,)
+        The number of records in each group; read-only.
+
     Raises
     ------
     ParameterError
         If ``k`` is not a whole number of at least 1.
     DataError
-        If ``labels`` are not whole numbers, or if any group has fewer than ``k`` records.
+        If ``labels`` are no 1-D array of whole numbers, or empty, or a group has fewer than ``k`` records.
     """
 
     __slots__ = ("k", "labels", "sizes")
@@ -89,16 +97,20 @@ class Partition:
 
     @property
     def n_groups(self) -> int:
-        """The number of groups."""
+        """The number of groups g, an int."""
         return len(self.sizes)
 
     def groups(self) -> Iterator[IntArray]:
-        """Yield the record indices of each group, ascending, in the order of the group numbers."""
+        """Yield the record indices of each group, shape (size,), ascending, in the order of the group numbers."""
         order = np.argsort(self.labels, kind="stable")
         yield from np.split(order, np.cumsum(self.sizes)[:-1])
 
     def centroids(self, X: ArrayLike, weights: FloatArray | None = None) -> FloatArray:
-        """Return the mean of every group, shape (n_groups, d), in the units of ``X``; see :func:`group_means`."""
+        """Return the mean of every group, shape (g, d), in the units of ``X``, shape (n, d) or (n,).
+
+        ``weights``, shape (n,), are those of the records; see :func:`group_means`. It is a DataError if ``X`` has not
+        n records of numbers.
+        """
         return group_means(X, self.labels, weights)
 
 

@@ -7,7 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 import pandas as pd
@@ -26,6 +26,14 @@ from microagg.tables import read_file
 
 if TYPE_CHECKING:
     from microagg.algorithms.base import Param
+
+
+JSON_HELP = "Print one JSON object, and nothing else, on stdout."
+
+#: Flags of several commands.
+json_flag = click.option("as_json", "--json", is_flag=True, help=JSON_HELP)
+force_flag = click.option("--force", is_flag=True, help="Overwrite a file that is there.")
+k_flag = click.option("--k", "-k", type=int, required=True, help="The minimum number of records in a group.")
 
 
 class Flag(click.Option):
@@ -77,22 +85,12 @@ class Command(click.Command):
                 formatter.write_dl(records)
 
 
-class Argument(NamedTuple):
-    """What the docstring of a function says of an argument: its type and its first sentence."""
-
-    kind: str
-    help: str
-
-
-def described(function: Callable[..., Any]) -> dict[str, Argument]:
-    """Return what the docstring of ``function`` says of its arguments, by name."""
+def _described(function: Callable[..., Any]) -> dict[str, tuple[str, str]]:
+    """Return what the docstring of ``function`` says of its arguments, by name: the type and the first sentence."""
     _, _, after = (inspect.getdoc(function) or "").partition("Parameters\n----------\n")
     section = re.split(r"\n\n\w+\n-{3,}\n", after)[0]
-    found: dict[str, Argument] = {}
-    for names, kind, text in re.findall(r"^(\w[\w, ]*) : (.+)((?:\n(?: .*)?)*)", section, re.MULTILINE):
-        for name in names.split(", "):
-            found[name] = Argument(kind, first_sentence(text))
-    return found
+    arguments = re.findall(r"^(\w[\w, ]*) : (.+)((?:\n(?: .*)?)*)", section, re.MULTILINE)
+    return {name: (kind, first_sentence(text)) for names, kind, text in arguments for name in names.split(", ")}
 
 
 def first_sentence(text: str) -> str:
@@ -106,66 +104,43 @@ def of_options(without: Sequence[str] = ()) -> list[Flag]:
 
     What is not given is None, so that the default stays the option's.
     """
-    found = []
-    for own in OPTIONS:
-        if own.kind.shell and own.name not in without:
-            names = [own.name, f"--{_dashed(own.name)}", *([own.flag] if own.flag else [])]
-            said = first_sentence(own.help) + _default(own.default)
-            found.append(Flag(names, **_told(own), default=None, help=said))
-    return found
+    flags = []
+    for option in OPTIONS:
+        if option.kind.shell and option.name not in without:
+            names = [option.name, f"--{_dashed(option.name)}", *([option.flag] if option.flag else [])]
+            says = first_sentence(option.help) + _default(option.default)
+            flags.append(Flag(names, **_told(option), default=None, help=says))
+    return flags
 
 
-def _told(own: Option) -> dict[str, Any]:
+def _told(option: Option) -> dict[str, Any]:
     """Return how click reads an option."""
     told: dict[str, dict[str, Any]] = {
-        "word": {"type": click.Choice(sorted(getattr(own.kind, "words", ())))},
+        "word": {"type": click.Choice(sorted(getattr(option.kind, "words", ())))},
         "whole": {"type": int},
         "switch": {"is_flag": True, "flag_value": True},
         "columns": {"multiple": True, "metavar": "COLUMN,…"},
         "column": {"type": str, "metavar": "COLUMN"},
-        "pairs": {"multiple": True, "metavar": own.metavar},
+        "pairs": {"multiple": True, "metavar": option.metavar},
     }
-    return told[own.kind.shell]
+    return told[option.kind.shell]
 
 
-def of_function(
-    function: Callable[..., Any],
-    *,
-    without: Sequence[str] = (),
-    prefix: str = "",
-    section: str = "Options",
-) -> list[Flag]:
-    """Return a flag for each argument by keyword of ``function``, except those ``without``.
+def _of_reader() -> list[Flag]:
+    """Return a flag for each argument by keyword of :func:`microagg.tables.read_file`, but the name.
 
-    What is not given is None, whatever the default of the function, so that the default stays the function's.
-
-    Parameters
-    ----------
-    function : callable
-        Its docstring says what the arguments are.
-    without : sequence of str
-    prefix : str
-        What the flags and the values that the command gets begin with, such as ``read``.
-    section : str
-        The heading in the help.
+    What is not given is None, so that the default stays that of the function.
     """
-    says = described(function)
-    found = []
-    for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind is not inspect.Parameter.KEYWORD_ONLY or name in without:
-            continue
-        flag = Flag(
-            [
-                f"{prefix}_{name}" if prefix else name,
-                f"--{prefix}-{_dashed(name)}" if prefix else f"--{_dashed(name)}",
-            ],
-            **_type(says[name].kind, parameter.default),
-            **({"required": True} if parameter.default is inspect.Parameter.empty else {"default": None}),
-            help=says[name].help + _default(parameter.default),
-        )
-        flag.section = section
-        found.append(flag)
-    return found
+    says, flags = _described(read_file), []
+    for name, parameter in inspect.signature(read_file).parameters.items():
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and name != "name":
+            kind, help_text = says[name]
+            names = [f"read_{name}", f"--read-{_dashed(name)}"]
+            told = _type(kind, parameter.default)
+            flag = Flag(names, **told, default=None, help=help_text + _default(parameter.default))
+            flag.section = "How the file is read"
+            flags.append(flag)
+    return flags
 
 
 def _dashed(name: str) -> str:
@@ -222,13 +197,7 @@ def given_params(given: dict[str, Any]) -> dict[str, str]:
 
 
 def read_params(key: str, said: Mapping[str, str]) -> dict[str, Any]:
-    """Return the parameters of the algorithm ``key`` from their text.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such algorithm, it has no such parameter, or a value is out of bounds.
-    """
+    """Return the parameters of the algorithm ``key`` from their text, or raise :class:`ParameterError`."""
     from microagg.algorithms.registry import algorithm
 
     cls = algorithm(key)
@@ -258,7 +227,6 @@ def with_flags(
     return add
 
 
-_READING = "read_"
 # The options that name columns: several, or one; and those that say more of quasi-identifiers.
 _SEVERAL = tuple(own.name for own in OPTIONS if own.kind.shell == "columns")
 _ONE = tuple(own.name for own in OPTIONS if own.kind.shell == "column")
@@ -291,8 +259,7 @@ def data_flags() -> list[click.Parameter]:
     seed = Flag(["data_seed", "--data-seed"], type=int, help="The seed of a data set that is generated.")
     dataset = Flag(["dataset", "--data"], metavar="NAME", help="A data set instead of a file: see microagg datasets.")
     download = Flag(["--download"], is_flag=True, help="Download the data set if it is not on this machine.")
-    reading = of_function(read_file, without=("name",), prefix="read", section="How the file is read")
-    return [click.Argument(["file"], required=False), dataset, seed, download, *reading]
+    return [click.Argument(["file"], required=False), dataset, seed, download, *_of_reader()]
 
 
 def column_flags() -> list[Flag]:
@@ -314,15 +281,11 @@ def release_flags(without: Sequence[str] = ()) -> list[Flag]:
 
 
 def read_data(given: dict[str, Any]) -> Data:
-    """Return the data that a command is to work on, and take what says so out of what it got.
-
-    Raises
-    ------
-    MicroaggError
-        If there is not one of file and data set, or it cannot be read.
-    """
-    file, dataset, seed = given.pop("file"), given.pop("dataset"), given.pop("data_seed")
-    download, reading = given.pop("download"), _reading(given)
+    """Return the data that a command is to work on, and take what says so out of what it got."""
+    file, dataset, seed, download = (given.pop(name) for name in ("file", "dataset", "data_seed", "download"))
+    said = {name.removeprefix("read_"): given.pop(name) for name in list(given) if name.startswith("read_")}
+    said = {name: list(value) if isinstance(value, tuple) else value for name, value in said.items()}
+    reading: dict[str, Any] = {name: value for name, value in said.items() if value not in (None, [])}
     if (file is None) == (dataset is None):
         raise ParameterError("name a file, or a data set by --data, and not both.")
     if dataset is not None:
@@ -340,21 +303,10 @@ def read_data(given: dict[str, Any]) -> Data:
     return Data(read.frame, {"file": file, "reading": reading}, None)
 
 
-def _reading(given: dict[str, Any]) -> dict[str, Any]:
-    said = {name: given.pop(name) for name in list(given) if name.startswith(_READING)}
-    found = {name.removeprefix(_READING): value for name, value in said.items() if value not in (None, ())}
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
-
-
 def columns_in(data: Data, given: dict[str, Any]) -> dict[str, Any]:
     """Return what was said of columns as arguments of ``microaggregate``, and take it out of what a command got.
 
     Of a data set, what was not said is as the data set declares it.
-
-    Raises
-    ------
-    MicroaggError
-        If there is no such column, or something else is said of it than can be.
     """
     said = {name: value for name in ROLES if name in given and (value := given.pop(name)) not in (None, ())}
     names = {str(name): name for name in data.frame.columns}
@@ -383,14 +335,7 @@ def _declared(frame: pd.DataFrame, schema: Schema, chosen: Mapping[str, Any]) ->
 
 
 def source_of(data: Data, given: dict[str, Any]) -> Source:
-    """Return what releases of the data are made from, as a command's flags on columns say.
-
-    Raises
-    ------
-    MicroaggError
-        If the columns are not what is said of them.
-    """
+    """Return what releases of the data are made from, as a command's flags on columns say."""
     chosen = columns_in(data, given)
-    missing = chosen.pop("missing", "error")
-    strata = chosen.pop("by", None)
+    missing, strata = chosen.pop("missing", "error"), chosen.pop("by", None)
     return Source.of(data.frame, Schema.infer(data.frame, strata=strata, **chosen), missing)

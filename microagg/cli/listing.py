@@ -12,7 +12,9 @@ from microagg.cli.flags import (
     Command,
     column_flags,
     data_flags,
+    force_flag,
     given_params,
+    json_flag,
     read_data,
     read_params,
     source_of,
@@ -25,11 +27,8 @@ if TYPE_CHECKING:
     from microagg.algorithms.base import Param
 
 
-_JSON = click.option("as_json", "--json", is_flag=True, help="Print one JSON object, and nothing else, on stdout.")
-
-
 @click.command("datasets", cls=Command)
-@_JSON
+@json_flag
 def data_sets(as_json: bool) -> None:
     """List the data sets that --data takes.
 
@@ -60,7 +59,7 @@ def data_sets(as_json: bool) -> None:
 
 @click.command(cls=Command)
 @click.argument("key", required=False)
-@_JSON
+@json_flag
 def methods(key: str | None, as_json: bool) -> None:
     """List the algorithms that --method takes, or say all about the one called KEY: its flags, its steps, its source.
 
@@ -120,8 +119,8 @@ def _as_dict(key: str) -> dict[str, Any]:
 @click.option("--k", "-k", type=int, default=3, show_default=True, help="The minimum number of records in a group.")
 @click.option("--method", default="mdav-star", show_default=True, metavar="KEY", help="The algorithm.")
 @click.option("--html", metavar="FILE", help="Write an animation to this file instead.")
-@click.option("--force", is_flag=True, help="Overwrite a file that is there.")
-@click.option("as_json", "--json", is_flag=True, help="Print one JSON object, and nothing else, on stdout.")
+@force_flag
+@json_flag
 def steps(k: int, method: str, html: str | None, force: bool, as_json: bool, **given: Any) -> None:
     """Watch an algorithm decide on FILE, or on a data set, step by step: at most 300 records.
 

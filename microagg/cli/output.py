@@ -59,14 +59,8 @@ def check_targets(targets: Iterable[str | None], sources: Iterable[str | None] =
 def write_files(files: Mapping[str, bytes], *, force: bool) -> None:
     """Write all ``files``, each by its path, or none: each stands beside its place until all of them are whole.
 
-    Nothing ends the command any more from here on, so that it leaves no such file.
-
-    Raises
-    ------
-    ParameterError
-        If another command is writing one of them, or has written one meanwhile that is not to be overwritten.
-    DataError
-        If one cannot be written.
+    Nothing ends the command any more from here on, so that it leaves no such file. It is a :class:`ParameterError` if
+    another command is writing one, or has meanwhile; a :class:`DataError` if one cannot be written.
     """
     finish()
     check_targets(files, force=True)  # or locks would make folders that are not there any more
@@ -216,13 +210,7 @@ def stoppable(*, last: bool = False) -> Iterator[Callable[[], bool]]:
 
 
 def finish() -> None:
-    """Let nothing end the command any more, for what it does now must be done whole, and said.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If it was asked to end before.
-    """
+    """Let nothing end the command any more; raise KeyboardInterrupt if it was asked to end before."""
     stop = _stop.get()
     if stop is not None:
         stop.may = False

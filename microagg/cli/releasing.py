@@ -16,6 +16,7 @@ import click
 from microagg.api import microaggregate
 from microagg.api import replay as replayed
 from microagg.cli.flags import (
+    JSON_HELP,
     Command,
     Data,
     Flag,
@@ -36,8 +37,6 @@ from microagg.tables import written_ending
 if TYPE_CHECKING:
     from microagg.distributed import LargeRelease
 
-_FLAGS = ("scheduler", "workers", "memory_limit")
-
 
 def engine_flags() -> list[Flag]:
     """Return the flags that say who works on a release in parts."""
@@ -51,15 +50,10 @@ def engine_flags() -> list[Flag]:
     return flags
 
 
-def take_engine(given: dict[str, Any], *, in_parts: bool) -> dict[str, Any]:
-    """Take who works on a release in parts out of what a command got.
-
-    Raises
-    ------
-    ParameterError
-        If something is said of that though the release is made in memory, or in two ways.
-    """
-    said = {name: value for name in _FLAGS if (value := given.pop(name)) is not None}
+def _take_engine(given: dict[str, Any], *, in_parts: bool) -> dict[str, Any]:
+    """Take who works on a release in parts out of what a command got; refuse it for one in memory, or in two ways."""
+    said = {name: given.pop(name) for name in ("scheduler", "workers", "memory_limit")}
+    said = {name: value for name, value in said.items() if value is not None}
     if said and not in_parts:
         raise ParameterError(f"--{next(iter(said)).replace('_', '-')} is for --engine dask: leave it out, or add that.")
     if "scheduler" in said and len(said) > 1:
@@ -88,28 +82,28 @@ class _HeldError(Exception):
         self.findings = findings
 
 
-def run_large(given: dict[str, Any]) -> None:
-    """Do what ``microagg run --engine dask`` got."""
+def _make_in_parts(given: dict[str, Any], recipe: Mapping[str, Any] | None = None) -> None:
+    """Do what ``microagg run --engine dask`` got, or ``microagg replay`` with the ``recipe`` of a release in parts."""
     from microagg import distributed  # which needs Numba
 
-    who = take_engine(given, in_parts=True)
-    targets = _targets(given)
+    who = _take_engine(given, in_parts=True)
+    targets = _take(given)
+    if targets["out"] is None:
+        raise ParameterError("with --engine dask a release is written to a folder: add --out.")
+    if targets["report"] is not None:
+        raise ParameterError("a report as HTML is made in memory only: leave --report out; --json has all figures.")
+    check_targets([targets["recipe"]], [given["file"], targets["out"]], force=targets["force"])
+    if unknown := [code for code in targets["accept"] if code not in _CODES]:
+        raise ParameterError(f"there is no finding {unknown[0]!r} of releases in parts: there are {', '.join(_CODES)}.")
     data = _read_head(given)
-    chosen = release_arguments(data, given)
-    del chosen["engine"]
-    block_size = chosen.pop("block_size", None)
     file = data.origin["file"]
-    _deliver(partial(distributed.release, file, chosen, out=targets["out"], block_size=block_size, **who), targets)
-
-
-def replay_large(given: dict[str, Any], recipe: Mapping[str, Any]) -> None:
-    """Do what ``microagg replay`` got with the ``recipe`` of a release in parts."""
-    from microagg import distributed
-
-    who = take_engine(given, in_parts=True)
-    targets = _targets(given)
-    file = _read_head(given).origin["file"]
-    _deliver(partial(distributed.replay, file, recipe, out=targets["out"], **who), targets)
+    if recipe is not None:
+        _deliver_parts(partial(distributed.replay, file, recipe, out=targets["out"], **who), targets)
+        return
+    chosen = _arguments(data, given)
+    del chosen["engine"]
+    size = chosen.pop("block_size", None)
+    _deliver_parts(partial(distributed.release, file, chosen, out=targets["out"], block_size=size, **who), targets)
 
 
 def _read_head(given: dict[str, Any]) -> Data:
@@ -121,41 +115,38 @@ def _read_head(given: dict[str, Any]) -> Data:
         raise ParameterError("name a Parquet file, or a folder of them.")
     for name in [name for name in given if name.startswith("read_")]:
         if given.pop(name) not in (None, ()):
-            raise ParameterError(
-                f"--{name.replace('_', '-')} says how other files than Parquet are read: leave it out."
-            )
+            flag = f"--{name.replace('_', '-')}"
+            raise ParameterError(f"{flag} says how other files than Parquet are read: leave it out.")
     from microagg.distributed import head_of
 
     return Data(head_of(file), {"file": file, "reading": {}}, None)
 
 
-def _targets(given: dict[str, Any]) -> dict[str, Any]:
-    """Take what is to be written out of what a command got, checked before any work is done."""
-    targets = take(given)
-    if targets["out"] is None:
-        raise ParameterError("with --engine dask a release is written to a folder: add --out.")
-    if targets["report"] is not None:
-        raise ParameterError("a report as HTML is made in memory only: leave --report out; --json has all figures.")
-    check_targets([targets["recipe"]], [given["file"], targets["out"]], force=targets["force"])
-    if unknown := [code for code in targets["accept"] if code not in _CODES]:
-        raise ParameterError(f"there is no finding {unknown[0]!r} of releases in parts: there are {', '.join(_CODES)}.")
-    return targets
-
-
-def _deliver(make: Callable[..., LargeRelease], targets: Mapping[str, Any]) -> None:
+def _deliver_parts(make: Callable[..., LargeRelease], targets: Mapping[str, Any]) -> None:
     """Make a release in parts, unless something holds it up, and say what it loses."""
     # Where a job is ended Dask leaves tasks behind, of which this would tell at length; what fails is raised.
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+
+    def begins(findings: tuple[Finding, ...]) -> None:
+        if stops := [each for each in findings if each.level == "stop" and each.code not in targets["accept"]]:
+            raise _HeldError(stops)
+
+    def ends(release: LargeRelease) -> None:
+        # Before the release is there, which is not made again to write the recipe; nothing ends this any more.
+        finish()
+        if targets["recipe"] is not None:
+            write_files({targets["recipe"]: recipe_text(release.recipe)}, force=targets["force"])
+
+    def connected(dashboard: str) -> None:
+        if dashboard:
+            say(f"Dask's dashboard: {dashboard}")
+
     try:
         with working("Starting workers"), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConstantColumnWarning)
-            release = make(
-                begins=partial(_begins, targets["accept"]), ends=partial(_ends, targets), connected=_connected
-            )
+            release = make(begins=begins, ends=ends, connected=connected)
     except _HeldError as held:
-        for finding in held.findings:
-            say(f"Stop: {finding.text} (--accept {finding.code} releases it all the same)")
-        say("Nothing was written.")
+        _say_stops(held.findings)
         click.get_current_context().exit(FAILS)
     except KeyboardInterrupt:
         left = f"{targets['out']}.working"
@@ -168,30 +159,12 @@ def _deliver(make: Callable[..., LargeRelease], targets: Mapping[str, Any]) -> N
             say(f"Note: there was nothing to accept of {code}.")
     if accepted := [code for code in targets["accept"] if code in doubtful]:
         release = release.accept(*accepted, reason=targets["reason"])
-    written = [target for target in (targets["out"], targets["recipe"]) if target is not None]
     if targets["as_json"]:
-        print_json({"written": written, **release.report.to_dict()})
+        print_json({"written": _written(targets), **release.report.to_dict()})
     else:
         click.echo(release.report.summary())
-        say_warnings(release.report.warnings)
-        say(f"Written: {', '.join(written)}")
-
-
-def _begins(accepted: Sequence[str], findings: tuple[Finding, ...]) -> None:
-    if stops := [each for each in findings if each.level == "stop" and each.code not in accepted]:
-        raise _HeldError(stops)
-
-
-def _ends(targets: Mapping[str, Any], release: LargeRelease) -> None:
-    """Write the recipe before the release is there, which is not made again to write it; nothing ends this any more."""
-    finish()
-    if targets["recipe"] is not None:
-        write_files({targets["recipe"]: recipe_text(release.recipe).encode()}, force=targets["force"])
-
-
-def _connected(dashboard: str) -> None:
-    if dashboard:
-        say(f"Dask's dashboard: {dashboard}")
+        _say_warnings(release.report.warnings)
+        say(f"Written: {', '.join(_written(targets))}")
 
 
 # Releases: made, made again from a recipe, and measured beside their originals.
@@ -208,7 +181,7 @@ def target_flags() -> list[Flag]:
         Flag(["--accept"], multiple=True, metavar="CODE", help="Release in spite of this finding; needs --reason."),
         Flag(["--reason"], default="", help="Why a finding is accepted; the report says so."),
         Flag(["--force"], is_flag=True, help="Overwrite files that are there."),
-        Flag(["as_json", "--json"], is_flag=True, help="Print one JSON object, and nothing else, on stdout."),
+        Flag(["as_json", "--json"], is_flag=True, help=JSON_HELP),
     ]
     for flag in flags:
         flag.section = "What is written"
@@ -234,12 +207,12 @@ def run(**given: Any) -> None:
       microagg run register.parquet --engine dask --k 5 --qi age,income --memory-limit 2GiB --out register_k5
     """
     if given["engine"] == "dask":
-        run_large(given)
+        _make_in_parts(given)
         return
-    take_engine(given, in_parts=False)
+    _take_engine(given, in_parts=False)
     targets = take_targets(given)
     data = read_data(given)
-    chosen = release_arguments(data, given)
+    chosen = _arguments(data, given)
     deliver(make(lambda: microaggregate(data.frame, **chosen)), data, targets)
 
 
@@ -255,9 +228,9 @@ def replay(recipe_file: str, **given: Any) -> None:
     """
     recipe = read_recipe(recipe_file)
     if recipe.get("engine") == "dask":
-        replay_large(given, recipe)
+        _make_in_parts(given, recipe)
         return
-    take_engine(given, in_parts=False)
+    _take_engine(given, in_parts=False)
     targets = take_targets(given, recipe_file)
     data = read_data(given)
     deliver(make(lambda: replayed(data.frame, recipe)), data, targets)
@@ -270,7 +243,7 @@ def make(release: Callable[[], Release]) -> Release:
         return release()
 
 
-def release_arguments(data: Data, given: dict[str, Any]) -> dict[str, Any]:
+def _arguments(data: Data, given: dict[str, Any]) -> dict[str, Any]:
     """Return what a command got as arguments of :func:`microagg.microaggregate`."""
     said = given_params(given)
     chosen = columns_in(data, given) | {name: value for name, value in given.items() if value is not None}
@@ -278,15 +251,9 @@ def release_arguments(data: Data, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_recipe(path: str) -> dict[str, Any]:
-    """Return a recipe from its file.
-
-    Raises
-    ------
-    DataError
-        If there is no such file, or it is no JSON object.
-    """
+    """Return a recipe from its file, or raise :class:`DataError` if there is none or it is no JSON object."""
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        recipe = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(f"the recipe {path!r} cannot be read ({error.strerror}): check its name and folder.") from None
     except ValueError:
@@ -294,14 +261,14 @@ def read_recipe(path: str) -> dict[str, Any]:
             f"the file {path!r} is no recipe, which is JSON: name what --recipe wrote; of a released file, its columns "
             "are named by --qi, which microagg risk and verify take."
         ) from None
-    if not isinstance(found, dict):
+    if not isinstance(recipe, dict):
         raise DataError(f"the file {path!r} is no recipe: name what --recipe wrote.")
-    return found
+    return recipe
 
 
 def take_targets(given: dict[str, Any], *sources: str) -> dict[str, Any]:
     """Take what is to be written out of what a command got, checked before any work is done."""
-    targets = take(given)
+    targets = _take(given)
     files = [targets[name] for name in _TARGETS]
     check_targets(files, (given.get("file"), *sources), force=targets["force"])
     if targets["out"] is None and any(files):
@@ -311,14 +278,7 @@ def take_targets(given: dict[str, Any], *sources: str) -> dict[str, Any]:
     return targets
 
 
-def take(given: dict[str, Any]) -> dict[str, Any]:
-    """Take what is to be written out of what a command got.
-
-    Raises
-    ------
-    ParameterError
-        If findings are to be accepted without a reason.
-    """
+def _take(given: dict[str, Any]) -> dict[str, Any]:
     targets = {name: given.pop(name) for name in (*_TARGETS, "accept", "reason", "force", "as_json")}
     if targets["accept"] and not targets["reason"].strip():
         raise ParameterError("--accept needs a reason, which the report says: add --reason TEXT.")
@@ -329,45 +289,43 @@ def deliver(release: Release, data: Data, targets: Mapping[str, Any]) -> None:
     """Write what was asked for, unless something holds it up, and say what the release loses."""
     if targets["accept"]:
         release = release.accept(*targets["accept"], reason=targets["reason"])
-    out, counted, files = targets["out"], [], {}
+    out, findings, protected = targets["out"], [*release.findings], b""
     if out is not None:
-        bytes_out, finding = release.export(PurePath(out).name)
-        files[out] = bytes_out
-        counted = [finding]
-    stops = [
-        finding
-        for finding in (*counted, *release.findings)
-        if finding.level == "stop" and finding not in release.report.accepted
-    ]
-    if out is not None and not stops:
-        write_files(files | _beside(release, data, targets, files[out]), force=targets["force"])
+        protected, counted = release.export(PurePath(out).name)
+        findings.insert(0, counted)
+    stops = [each for each in findings if each.level == "stop" and each not in release.report.accepted]
+    written = _written(targets) if out is not None and not stops else []
+    if written:
+        write_files({out: protected} | _beside(release, data, targets, protected), force=targets["force"])
     if targets["as_json"]:
-        print_json(_as_dict(release, [*counted, *release.findings], [] if stops else _named(targets)))
+        report = release.report.to_dict() | {"findings": [vars(finding) for finding in findings]}
+        print_json({"written": written, **report})
     else:
         click.echo(release.report.summary())
-        say_warnings(release.report.warnings)
-    _say_findings(stops, written=out is not None and not stops, targets=targets)
+        _say_warnings(release.report.warnings)
+    if stops:
+        _say_stops(stops, held_up=out is not None)
+    if written and not targets["as_json"]:
+        say(f"Written: {', '.join(written)}")
     if out is not None and stops:
         click.get_current_context().exit(FAILS)
 
 
-def say_warnings(findings: Iterable[Finding]) -> None:
+def _say_warnings(findings: Iterable[Finding]) -> None:
     """Say what there is to think about, and in spite of what a release is made."""
     for finding in findings:
         say(finding.text if finding.code == "accepted" else f"Think about it: {finding.text}")
 
 
-def _say_findings(stops: list[Finding], *, written: bool, targets: Mapping[str, Any]) -> None:
+def _say_stops(stops: Iterable[Finding], *, held_up: bool = True) -> None:
     for finding in stops:
         way = "" if finding.code == "bytes" else f" (--accept {finding.code} releases it all the same)"
         say(f"Stop: {finding.text}{way}")
-    if stops and targets["out"] is not None:
+    if held_up:
         say("Nothing was written.")
-    if written and not targets["as_json"]:
-        say(f"Written: {', '.join(_named(targets))}")
 
 
-def _named(targets: Mapping[str, Any]) -> list[str]:
+def _written(targets: Mapping[str, Any]) -> list[str]:
     return [targets[name] for name in _TARGETS if targets[name] is not None]
 
 
@@ -375,30 +333,19 @@ def _beside(release: Release, data: Data, targets: Mapping[str, Any], protected:
     """Return the files beside the protected one."""
     files = {}
     if targets["recipe"] is not None:
-        files[targets["recipe"]] = recipe_text(release.recipe).encode()
+        files[targets["recipe"]] = recipe_text(release.recipe)
     if targets["report"] is not None:
-        with working("Writing the report"):
-            files[targets["report"]] = _report(release, data, PurePath(targets["out"]).name, protected)
+        origin = dict(data.origin)
+        if "file" in origin:
+            # The report is passed on, and need not tell of folders.
+            origin["file"] = PurePath(origin["file"]).name
+        with working("Writing the report"), tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "report.html"
+            release.to_html(path, file=protected, file_name=PurePath(targets["out"]).name, origin=origin)
+            files[targets["report"]] = path.read_bytes()
     return files
 
 
-def recipe_text(recipe: Mapping[str, Any]) -> str:
-    """Return the recipe of a release as JSON."""
-    return json.dumps(recipe, indent=2, ensure_ascii=False)
-
-
-def _report(release: Release, data: Data, name: str, protected: bytes) -> bytes:
-    origin = dict(data.origin)
-    if "file" in origin:
-        # The report is passed on, and need not tell of folders.
-        origin["file"] = PurePath(origin["file"]).name
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "report.html"
-        release.to_html(path, file=protected, file_name=name, origin=origin)
-        return path.read_bytes()
-
-
-def _as_dict(release: Release, findings: list[Finding], written: list[str]) -> dict[str, Any]:
-    report = release.report.to_dict()
-    report["findings"] = [vars(finding) for finding in findings]
-    return {"written": written, **report}
+def recipe_text(recipe: Mapping[str, Any]) -> bytes:
+    """Return a recipe as a file holds it."""
+    return json.dumps(recipe, indent=2, ensure_ascii=False).encode()

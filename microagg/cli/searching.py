@@ -20,7 +20,10 @@ from microagg.cli.flags import (
     column_flags,
     columns_in,
     data_flags,
+    force_flag,
     given_params,
+    json_flag,
+    k_flag,
     read_data,
     read_params,
     release_flags,
@@ -53,8 +56,8 @@ _MOST_KS = 1_000
 @click.option("ks", "--k", "-k", required=True, metavar="2-10,20", help="Values of k, and ranges of them.")
 @click.option("--polish", is_flag=True, help="Improve every partition by local search.")
 @click.option("--out", metavar="FILE", help="The table, .csv or .json; on stdout if not said.")
-@click.option("--force", is_flag=True, help="Overwrite a file that is there.")
-@click.option("as_json", "--json", is_flag=True, help="Print one JSON object, and nothing else, on stdout.")
+@force_flag
+@json_flag
 def sweep(
     methods: tuple[str, ...], ks: str, polish: bool, out: str | None, force: bool, as_json: bool, **given: Any
 ) -> None:
@@ -126,9 +129,9 @@ _SECONDS = click.option("--seconds", type=float, default=10.0, show_default=True
 
 @with_flags(data_flags(), column_flags())
 @click.command(cls=Command)
-@click.option("--k", "-k", type=int, required=True, help="The minimum number of records in a group.")
+@k_flag
 @_SECONDS
-@click.option("as_json", "--json", is_flag=True, help="Print one JSON object, and nothing else, on stdout.")
+@json_flag
 def bound(k: int, seconds: float, as_json: bool, **given: Any) -> None:
     """Prove what no partition of FILE into groups of at least k records can lose less than.
 

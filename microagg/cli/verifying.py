@@ -15,7 +15,7 @@ import pandas as pd
 from microagg import datasets, standardize
 from microagg import release as releases
 from microagg.api import replay
-from microagg.cli.flags import Command, data_flags, read_data, with_flags
+from microagg.cli.flags import Command, data_flags, json_flag, read_data, with_flags
 from microagg.cli.group import FAILS
 from microagg.cli.output import print_json, working
 from microagg.cli.releasing import make, read_recipe
@@ -25,7 +25,6 @@ from microagg.metrics.risk import equivalence_classes
 from microagg.metrics.risk.equivalence_classes import SmallClasses
 from microagg.release import as_written
 from microagg.release.options import columns_of
-from microagg.release.released import Figure
 from microagg.tables import DELIMITERS
 from microagg.validation import check_k, counted
 
@@ -33,7 +32,7 @@ from microagg.validation import check_k, counted
 @click.command(cls=Command)
 @click.argument("file")
 @click.option("--download", is_flag=True, help="Download the data set if it is not on this machine.")
-@click.option("as_json", "--json", is_flag=True, help="Print one JSON object, and nothing else, on stdout.")
+@json_flag
 def certify(file: str, download: bool, as_json: bool) -> None:
     """Check whether the certificate FILE proves that no partition of its data set loses less than the one it names.
 
@@ -82,7 +81,7 @@ _HEADER = 1_000_000
 @click.option("columns", "--qi", "--quasi-identifiers", required=True, multiple=True, metavar="COLUMN,…")
 @click.option("k", "--k", "-k", type=int, required=True, help="What is to be counted: the least size of a class.")
 @click.option("--delimiter", metavar="CHARACTER", help="Between the cells of a CSV file; found by itself if not said.")
-@click.option("as_json", "--json", is_flag=True, help="Print one JSON object, and nothing else, on stdout.")
+@json_flag
 def verify(file: str, columns: Sequence[str], k: int, delimiter: str | None, as_json: bool) -> None:
     """Count whether each combination of the quasi-identifiers of FILE is that of at least k records.
 
@@ -94,7 +93,7 @@ def verify(file: str, columns: Sequence[str], k: int, delimiter: str | None, as_
     Example:
       microagg verify people_k5.csv --qi age,income --k 5
     """
-    name, k = PurePath(file).name, check_k(k)
+    k = check_k(k)
     if Path(file).is_dir():
         if delimiter is not None:
             raise ParameterError("--delimiter is for CSV files, and a folder is read as Parquet files: leave it out.")
@@ -106,14 +105,21 @@ def verify(file: str, columns: Sequence[str], k: int, delimiter: str | None, as_
         found = {"file": file, "quasi_identifiers": names, "k": k, "holds": holds, "n_records": n}
         print_json(found | {"smallest_class": count.smallest, "below_k": count.records, "unique": count.unique})
     else:
-        click.echo(_sentence(name, k, n, count.smallest, count.records, count.unique))
+        few = f"; {count.records:,} are in classes below k, {count.unique:,} of them unique" if count.records else ""
+        says = f"k = {k:,} {'does not hold' if few else 'holds'} in {PurePath(file).name!r}: the smallest class has"
+        click.echo(f"{says} {counted(count.smallest, 'record')} of {n:,}{few}.")
     if not holds:
         click.get_current_context().exit(FAILS)
 
 
 def _count(file: str, columns: Sequence[str], k: int, delimiter: str | None) -> tuple[list[str], int, SmallClasses]:
     """Return the columns of a file, the number of its records, and how many are in small classes."""
-    data = _bytes(file)
+    try:
+        data = Path(file).read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"there is no file {file!r}: check its name and folder.") from None
+    except OSError as error:
+        raise DataError(f"the file {file!r} cannot be read ({error.strerror}): check its permissions.") from None
     table = as_written(data, PurePath(file).name, _delimiter(data) if delimiter is None else delimiter)
     names = columns_of(columns, _names(table))
     return names, len(table), equivalence_classes.small_classes(equivalence_classes.numbered(table, names), k)
@@ -130,21 +136,6 @@ def _count_folder(folder: str, columns: Sequence[str], k: int) -> tuple[list[str
     names = columns_of(columns, {str(name): name for name in columns_of_files(folder)})
     found = count_here(folder, names, k)
     return names, found.records, SmallClasses(found.smallest, found.below, found.alone)
-
-
-def _sentence(name: str, k: int, n: int, smallest: int, few: int, unique: int) -> str:
-    of = f"k = {k:,} {'holds' if not few else 'does not hold'} in {name!r}: the smallest class has"
-    size = f"{counted(smallest, 'record')} of {n:,}"
-    return f"{of} {size}." if not few else f"{of} {size}; {few:,} are in classes below k, {unique:,} of them unique."
-
-
-def _bytes(file: str) -> bytes:
-    try:
-        return Path(file).read_bytes()
-    except FileNotFoundError:
-        raise DataError(f"there is no file {file!r}: check its name and folder.") from None
-    except OSError as error:
-        raise DataError(f"the file {file!r} cannot be read ({error.strerror}): check its permissions.") from None
 
 
 def _delimiter(data: bytes) -> str:
@@ -165,7 +156,7 @@ def _delimiter(data: bytes) -> str:
 @click.option("--original", metavar="FILE", help="What RELEASED was made from, the same records in the same order.")
 @click.option("--target", metavar="COLUMN", help="The column that a model is to predict; with RECIPE.")
 @click.option("--sampling-fraction", type=float, help="Which share of the population a random sample is.")
-@click.option("as_json", "--json", is_flag=True, help="Print one JSON object, and nothing else, on stdout.")
+@json_flag
 def risk(
     first: str,
     columns: Sequence[str],
@@ -199,7 +190,9 @@ def risk(
         with working("Measuring"):
             figures = releases.risks_of_file(released, names, learned, before, sampling_fraction=sampling_fraction)
         if as_json:
-            print_json({"file": first, "n_records": len(released), "figures": [_row(figure) for figure in figures]})
+            said = ("attribute", "before", "after", "sentence")
+            rows = [{"measure": own.measure.key} | {name: getattr(own, name) for name in said} for own in figures]
+            print_json({"file": first, "n_records": len(released), "figures": rows})
         else:
             click.echo("\n".join(figure.sentence for figure in figures))
         return
@@ -213,8 +206,3 @@ def risk(
     with working("Measuring"):
         found = release.assess(target=target, sampling_fraction=sampling_fraction)
     print_json(found.to_dict()) if as_json else click.echo(found.summary())
-
-
-def _row(figure: Figure) -> dict[str, Any]:
-    said = {"measure": figure.measure.key, "attribute": figure.attribute, "before": figure.before}
-    return said | {"after": figure.after, "sentence": figure.sentence}

@@ -180,10 +180,8 @@ def attribute_changes(
 
     Parameters
     ----------
-    before : DataFrame, shape (n, columns)
-        The released records as they were: see :meth:`microagg.Release.originals`.
-    after : DataFrame, shape (n, columns)
-        The release, in the same order.
+    before, after : DataFrame, shape (n, columns)
+        The released records as they were, see :meth:`microagg.Release.originals`, and the release in the same order.
     schema : Schema
     report : Report
         That of the release.

@@ -24,10 +24,6 @@ _DIGESTS = ("input_sha256", "strata_sha256", "classes_sha256", "weights_sha256")
 _ADDED = {"weights_sha256": None}
 
 
-def _chosen_keys() -> list[str]:
-    return ["method", "k", "params", *(own.name for own in recorded())]
-
-
 def _before() -> dict[str, Any]:
     """Return what those recipes say that were written before recipes held it."""
     return {own.name: own.before for own in OPTIONS if own.before is not ALWAYS} | _ADDED
@@ -79,7 +75,7 @@ def check_chosen(recipe: Any, further: Sequence[str] = ()) -> None:
     """Raise :class:`ParameterError` as :func:`check` does, of the choices of a recipe and what it holds ``further``."""
     if not isinstance(recipe, Mapping):
         raise ParameterError(f"a recipe must be a dict such as Release.recipe, not {type(recipe).__name__}.")
-    keys = ("versions", *_chosen_keys(), *further)
+    keys = ("versions", "method", "k", "params", *(option.name for option in recorded()), *further)
     lacking = [key for key in keys if key not in recipe and key not in _before()]
     if lacking:
         raise ParameterError(f"the recipe has no {quoted(lacking)}: pass Release.recipe as it was written.")

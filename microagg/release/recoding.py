@@ -1,6 +1,9 @@
-"""What replaces the values of a group: means, medians and most frequent categories, ranges, sets and common ancestors.
+"""What replaces the values of a group: one value, or a text that says what its records have in common.
 
-Means and medians can be in the form in which the file has its numbers: as many decimals, and whole ones as integers.
+One value is the mean or median of numbers (Defays & Nanopoulos 1993; Domingo-Ferrer & Mateo-Sanz 2002), the median of
+ordered categories and the most frequent of others (Domingo-Ferrer & Torra 2005). What records have in common is the
+range of their numbers or ordered categories, and the lowest common ancestor of other categories in their taxonomy
+(Sweeney 2002; Byun, Kamra, Bertino & Li, Section 3). Means and medians can have as many decimals as the file's numbers.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_bool_dtype, is_integer_dtype, is_unsigned_integer_dtype
 
 from microagg.columns import dates
-from microagg.columns.records import Attribute, Records
+from microagg.columns.records import Records
 from microagg.columns.taxonomy import Taxonomy
 from microagg.metrics.generalization import extents
 from microagg.partition import Partition
@@ -67,13 +70,6 @@ def in_own_type(chosen: pd.Series[Any], series: pd.Series[Any]) -> pd.Series[Any
     return chosen.astype(series.dtype) if fits else chosen
 
 
-# What replaces the values of a group: one value, or a text that says what its records have in common.
-#
-# One value is the mean or median of numbers (Defays & Nanopoulos 1993; Domingo-Ferrer & Mateo-Sanz 2002), the median of
-# ordered categories and the most frequent of others (Domingo-Ferrer & Torra 2005). What records have in common is the
-# range of their numbers or ordered categories, and the lowest common ancestor of other categories in their taxonomy
-# (Sweeney 2002; Byun, Kamra, Bertino & Li, Section 3).
-
 #: What a group's records can be replaced by.
 STATISTICS = ("mean", "median", "generalize")
 
@@ -111,9 +107,8 @@ def recode(
     """Return what replaces the quasi-identifiers of ``frame``, the same for all records of a group.
 
     ``frame`` has the records of ``partition``, none without a quasi-identifier; ``records`` are these, encoded. What
-    ``statistic``, ``weights`` and ``categories`` do is said by :func:`group_values` and :func:`group_texts`. With
-    ``rounding="file"`` means and medians are rounded to the decimals of the records, see
-    :mod:`microagg.release.recoding`.
+    ``statistic``, ``weights`` and ``categories`` do is said by :func:`group_values` and :func:`group_texts`, what
+    ``rounding`` does by :func:`rounded`.
     """
     if statistic == "generalize":
         texts = group_texts(frame, records, partition, categories)
@@ -129,7 +124,9 @@ def recode(
         rounds = rounding == "file" and not attribute.unit
         if rounds:
             chosen[:, j] = rounded(chosen[:, j], series, own_numbers(series))
-        column = pd.Series(_released(attribute, chosen[partition.labels, j]), index=frame.index)
+        values = chosen[partition.labels, j]
+        values = dates.released(values, attribute.unit) if attribute.unit else values
+        column = pd.Series(values, index=frame.index)
         columns.append(in_own_type(column, series) if rounds else column)
     return Recoding(tuple(columns), chosen[partition.labels])
 
@@ -192,11 +189,6 @@ def group_texts(
         else:
             texts.append([attribute.taxonomy.names[node] for node in low])
     return texts
-
-
-def _released(attribute: Attribute, values: FloatArray) -> NDArray[Any]:
-    """Return the numbers, dates or years that ``values`` of a numeric attribute are released as."""
-    return dates.released(values, attribute.unit) if attribute.unit else values
 
 
 def _ranges(low: Sequence[str], high: Sequence[str]) -> list[str]:

@@ -25,9 +25,7 @@ class Release(Released):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What is to be known before releasing the file, see :func:`microagg.release.findings.find`; what was accepted
-        is the last one, which warns.
-        """
+        """What is to be known before the release, what was accepted last; see :func:`microagg.release.findings.find`."""
         return (*self.report.findings, *self.report.in_spite)
 
     def accept(self, *codes: str, reason: str) -> Self:
@@ -120,7 +118,7 @@ class Release(Released):
         return self._prepared
 
     def to_dict(self, **about: Any) -> dict[str, Any]:
-        """Return what the report of :meth:`to_html` says, as JSON can hold it; it takes the same arguments."""
+        """Return what the report of :meth:`to_html` says, as JSON can hold it; arguments and errors are the same."""
         from microagg.release.report.contents import contents  # which needs scikit-learn and Numba, for the methods
 
         if about.get("assessment") is None and self.has_originals:
@@ -128,7 +126,7 @@ class Release(Released):
         return contents(self, **about)
 
     def to_json(self, path: str | os.PathLike[str], **about: Any) -> None:
-        """Write what the report of :meth:`to_html` says as JSON; it takes the same arguments."""
+        """Write what the report of :meth:`to_html` says as JSON, to ``path``; arguments and errors are the same."""
         write_text(path, json.dumps(self.to_dict(**about), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
     def to_html(
@@ -202,13 +200,19 @@ class Release(Released):
         )
 
     def script(self, file: str | os.PathLike[str] = "", **options: Any) -> str:
-        """Return a program that makes this release from ``file``; see :func:`microagg.release.script.script`."""
+        """Return a program that makes this release from ``file``.
+
+        Arguments and errors are those of :func:`microagg.release.script.script`, after the recipe.
+        """
         from microagg.release.script import script
 
         return script(self.recipe, file, **options)
 
     def command(self, file: str | os.PathLike[str] = "", **options: Any) -> tuple[str, str]:
-        """Return what to type in a shell to make this release; see :func:`microagg.release.script.command`."""
+        """Return what to type in a shell to make this release, and which choices it reads from the recipe, if any.
+
+        Arguments and errors are those of :func:`microagg.release.script.command`, but for the findings accepted.
+        """
         from microagg.release.script import command
 
         stops = dict.fromkeys(finding.code for finding in self.report.accepted if finding.level == "stop")

@@ -22,12 +22,12 @@ class Released:
 
     Attributes
     ----------
-    frame : DataFrame of pandas or polars, or pyarrow.Table
-        The protected file, of the kind that was given.
+    frame : DataFrame of pandas or polars, or pyarrow.Table, shape (n, columns)
+        The protected file, of the kind that was given, with the n records released.
     partition : Partition
         The groups of the released records, in their order.
     report : Report
-        What the release loses and guarantees.
+        What the release loses, in percent and in the columns' own units, and what it guarantees.
     recipe : dict
         What :func:`microagg.replay` needs, besides the original file, to reproduce the release; JSON can hold it. It
         has digests of the original values, so it belongs with the original, not with the release.
@@ -45,7 +45,7 @@ class Released:
         return self.__dict__ | {"_prepared": None}
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return the protected file as a DataFrame of pandas, whatever kind was given; not a copy.
+        """Return the protected file as a DataFrame of pandas, shape (n, columns), whatever kind was given; not a copy.
 
         It is what files are written from. See :func:`microagg.tables.frames.as_pandas` for what becomes of types that
         pandas does not have.

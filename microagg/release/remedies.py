@@ -22,16 +22,7 @@ from microagg.release.release import Release
 from microagg.release.report.report import Report
 from microagg.release.source import strata_keys
 from microagg.tables.frames import as_pandas
-from microagg.validation import (
-    IntArray,
-    check_columns,
-    check_enough_records,
-    check_k,
-    counted,
-    is_whole,
-    plain,
-    quoted,
-)
+from microagg.validation import IntArray, check_columns, check_enough_records, check_k, counted, is_whole, plain, quoted
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame

@@ -35,9 +35,8 @@ from microagg.validation import (
 class Numbers:
     """The numeric quasi-identifiers of the records to be released, as they are (X) and scaled (Z).
 
-    Both have shape (n, len(columns)); ``columns`` are their positions among all quasi-identifiers. Dates are in days
-    since 1970-01-01; ``units`` has what these are released by, and is empty text for others. ``weights`` are those of
-    the records, shape (n,), or None; the scale is set without them.
+    Both have shape (n, len(columns)); ``columns`` are their positions among all. Dates are in days since 1970-01-01;
+    ``units`` has what these are released by, empty for others. The scale is set without the ``weights``, shape (n,).
     """
 
     columns: list[int]

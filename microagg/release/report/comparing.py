@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from html import escape
 from typing import Any
 
@@ -13,6 +14,7 @@ from microagg.algorithms.registry import algorithm
 from microagg.errors import DataError
 from microagg.optimum.formatting import percent
 from microagg.release.released import Released
+from microagg.release.report.report import Report
 from microagg.validation import counted, listing, quoted
 
 _NEEDED = ("title", "k", "information_loss")
@@ -104,11 +106,9 @@ def _loss(table: pd.DataFrame) -> str:
 
 def _other_k(own: pd.DataFrame, k: int) -> str:
     """Return what the chosen method loses at the nearest k below and above."""
-    near = [own[own["k"] < k].nlargest(1, "k"), own[own["k"] > k].nsmallest(1, "k")]
+    near = pd.concat([own[own["k"] < k].nlargest(1, "k"), own[own["k"] > k].nsmallest(1, "k")])
     said = [
-        f"{percent(float(part['information_loss'].iloc[0]))} at k = {int(part['k'].iloc[0]):,}"
-        for part in near
-        if not part.empty
+        f"{percent(loss)} at k = {near_k:,}" for near_k, loss in zip(near["k"], near["information_loss"], strict=True)
     ]
     return f" The same method loses {listing(said)}." if said else ""
 
@@ -116,19 +116,15 @@ def _other_k(own: pd.DataFrame, k: int) -> str:
 def _risk(table: pd.DataFrame) -> str:
     """Return whether another row is as low in risk and loss as the chosen one, and lower in one of them."""
     known = table.dropna(subset=["record_linkage"]) if "record_linkage" in table else table.iloc[:0]
-    if known.empty or not known["chosen"].any():
+    if not known["chosen"].any():
         return ""
-    own = known[known["chosen"]].iloc[0]
-    loss, risk = float(own["information_loss"]), float(own["record_linkage"])
-    lower_loss = known["information_loss"] < loss * (1 - _ROUNDING)
-    lower_risk = known["record_linkage"] < risk * (1 - _ROUNDING)
-    not_worse = (known["information_loss"] <= loss * (1 + _ROUNDING)) & (
-        known["record_linkage"] <= risk * (1 + _ROUNDING)
-    )
+    losses, risks = known["information_loss"], known["record_linkage"]
+    loss, risk = (float(figures[known["chosen"]].iloc[0]) for figures in (losses, risks))
+    lower_loss, lower_risk = losses < loss * (1 - _ROUNDING), risks < risk * (1 - _ROUNDING)
+    not_worse = (losses <= loss * (1 + _ROUNDING)) & (risks <= risk * (1 + _ROUNDING))
     better = known[not_worse & (lower_loss | lower_risk)]
-    said = (
-        f"In the release that was chosen {percent(100 * risk)} of the records are found again by their nearest values"
-    )
+    found_again = f"{percent(100 * risk)} of the records are found again by their nearest values"
+    said = f"In the release that was chosen {found_again}"
     if better.empty:
         return f"{said}; none of the others is lower in risk without losing more."
     best = better.nsmallest(1, "information_loss").iloc[0]
@@ -152,7 +148,7 @@ def card(release: Released) -> str:
         ("Records", f"{report.n_records:,}" + (f" ({report.n_dropped:,} left out)" if report.n_dropped else "")),
         ("Groups", f"{report.risk.n_groups:,} of at most {counted(report.risk.largest_group, 'record')}"),
         ("k", f"{report.risk.realized_k:,} counted on the release, {report.k:,} asked for"),
-        *_losses(release),
+        *_losses(report),
         ("Highest chance to be found", f"1 in {report.risk.realized_k:,}"),
     ]
     for level, what in (("stop", "Do not release as it is"), ("warn", "To think about")):
@@ -173,14 +169,8 @@ def card(release: Released) -> str:
     return f"<div><strong>Release</strong><table>{rows}</table><p>{shown}</p>{first}</div>"
 
 
-def _losses(release: Released) -> list[tuple[str, str]]:
-    report, found = release.report, []
-    if report.loss is not None:
-        found.append(("Information loss", _beside_least(report.loss.information_loss, report.loss.lower_bound)))
-    if (common := report.generalization) is not None:
-        found.append(("Total-IL", _beside_least(common.information_loss, common.lower_bound)))
-    return found
-
-
-def _beside_least(loss: float, least: float | None) -> str:
-    return percent(loss) + ("" if least is None else f"; none in such groups is below {percent(least)}")
+def _losses(report: Report) -> Iterator[tuple[str, str]]:
+    for name, lost in (("Information loss", report.loss), ("Total-IL", report.generalization)):
+        if lost is not None:
+            floor = "" if lost.lower_bound is None else f"; none in such groups is below {percent(lost.lower_bound)}"
+            yield name, percent(lost.information_loss) + floor
