@@ -226,11 +226,6 @@ def matched_groups(one: ArrayLike, other: ArrayLike) -> IntArray:
     Pairs with the most records in common are matched first, of equally many those with the fewest records that they do
     not share, then those with the lowest numbers; each group is matched at most once.
 
-    Parameters
-    ----------
-    one, other : array of int, shape (n,)
-        The group of each record in both, under any numbering.
-
     Returns
     -------
     array of int, shape (g,)

@@ -360,12 +360,10 @@ class AtRisk:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What leaving records out would do if all others stayed in their groups.
+    """What leaving ``n`` records out would do if all others stayed in their groups.
 
     Attributes
     ----------
-    n : int
-        How many are left out.
     sse_share : float
         What part of the SSE they have before, in percent.
     before, after : float
@@ -389,10 +387,6 @@ def outlyingness(X: ArrayLike) -> FloatArray:
     The robust standard deviation is 1.4826 times the median absolute deviation; where that is 0, as half of the values
     or more are equal, 1.2533 times the mean absolute deviation (Iglewicz & Hoaglin 1993). Above 3.5 they call a value a
     possible outlier.
-
-    Parameters
-    ----------
-    X : array of finite numbers, shape (n, d)
 
     Returns
     -------
@@ -421,8 +415,6 @@ def records_at_risk(
     ----------
     X, released : arrays, shape (n, d)
         As for :func:`record_linkage`.
-    most : int
-        At least 1.
     by : {"linkage", "outlyingness"}
         What they are ranked by; the other one decides among equals, then the order of the records.
     linkage : Linkage, optional

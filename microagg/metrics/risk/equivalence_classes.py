@@ -227,11 +227,9 @@ class PopulationUniques:
         "count" if the sample is the whole population, so that nothing is estimated.
     n_population : int
         The number of records of the population: that of the sample divided by the sampling fraction.
-    count : float
-        How many of these are unique.
-    share : float
-        The same as a share of the population, from 0 to 1; the lower the better. In a random sample it is also the
-        share of the sampled records that are unique in the population.
+    count, share : float
+        How many of these are unique, and what share, from 0 to 1; the lower the better. In a random sample it is also
+        the share of the sampled records that are unique in the population.
     among_uniques : float
         With what probability a record that is unique in the sample is so in the population; 0 if there is none.
     """
@@ -251,10 +249,8 @@ class IndividualRisk:
     ----------
     risk : array of float, shape (n,)
         The expected 1 / (size of the record's class in the population); above 0, at most 1.
-    expected : float
-        Their sum: how many records would be found.
-    share : float
-        Their mean, from 0 to 1; the lower the better.
+    expected, share : float
+        Their sum, how many records would be found; and their mean, from 0 to 1; the lower the better.
     """
 
     risk: FloatArray

@@ -15,10 +15,8 @@ class Measure:
     ----------
     key : str
         The name of the function that computes it, or of the field of its result.
-    title : str
-        Of at most five words.
-    meaning : str
-        One sentence for somebody who has never heard of it.
+    title, meaning : str
+        At most five words, and one sentence for somebody who has never heard of it.
     better : {"low", "high"}
         Which direction is good.
     bounds : tuple of float
@@ -26,10 +24,8 @@ class Measure:
     unit : {"share", "percent", "sd", "records", "nats", "number"}
         A share is from 0 to 1 and is shown in percent, "percent" counts these already, and "sd" counts standard
         deviations of the original.
-    formula : str
-        As plain text.
-    source : str
-        The paper or manual, and where in it.
+    formula, source : str
+        As plain text; the paper or manual, and where in it.
     """
 
     key: str

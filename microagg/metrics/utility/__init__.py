@@ -1,14 +1,7 @@
-"""What analysts still get right from what is released in place of the originals.
+"""What analysts still get right from what is released in place of the originals; :data:`MEASURES` describes each.
 
-Measures of one figure, each with its result, and with its description in :data:`MEASURES`:
-
-- :func:`il1s` record by record, :func:`moments` for means, variances, quantiles, correlations and eigenvalues, both of
-  numbers;
-- :func:`hellinger` and :func:`wasserstein` for the distribution of each attribute, :func:`propensity` for all of them
-  together, of numbers and of categories;
-- :func:`prediction` for a target that somebody wants to predict.
-
-The information loss IL is :func:`microagg.metrics.information_loss`.
+Of numbers :func:`il1s` and :func:`moments`, of categories, too, :func:`hellinger` and :func:`wasserstein` (attribute by
+attribute), :func:`propensity` (all together) and :func:`prediction` (of a target).
 """
 
 import lazy_loader

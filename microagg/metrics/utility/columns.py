@@ -246,11 +246,6 @@ def hellinger(before: Table, after: Table, *, bins: int = BINS) -> Distances:
     bins : int
         At least 2.
 
-    Returns
-    -------
-    Distances
-        Of each attribute from 0 to 1.
-
     Raises
     ------
     ParameterError
@@ -276,13 +271,8 @@ def wasserstein(before: Table, after: Table) -> Distances:
 
     Parameters
     ----------
-    before, after : array of finite numbers, shape (n, d) and (m, d), or DataFrame
+    before, after
         As in :func:`hellinger`.
-
-    Returns
-    -------
-    Distances
-        Of each attribute in its standard deviations.
 
     Raises
     ------

@@ -77,10 +77,8 @@ def propensity(before: Table, after: Table, *, sample: int = SAMPLE_COMPARED, ra
     before, after : array of finite numbers, shape (n, d) and (m, d), or DataFrame
         Originals and release; columns of a frame may hold categories. If they have equally many records, these are
         taken to be in the same order.
-    sample : int
-        Of more records in a table so many are drawn, the same ones of both if they have equally many.
-    random_state : int
-        Of this draw.
+    sample, random_state : int
+        Of more records in a table so many are drawn, the same ones of both if they have equally many; and the seed.
 
     Raises
     ------
